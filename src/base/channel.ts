@@ -1,0 +1,49 @@
+/** A bounded queue between a writer and one reader; a full one makes the writer wait. */
+export class Channel<T> implements AsyncIterable<T> {
+  #queue: T[] = []
+  #closed = false
+  #limit: number
+  #reader: (() => void) | undefined
+  #writers: (() => void)[] = []
+
+  constructor(limit = 1024) {
+    this.#limit = limit
+  }
+
+  /** Resolves once there is room; what is pushed into a closed channel is dropped. */
+  async push(item: T): Promise<void> {
+    while (!this.#closed && this.#queue.length >= this.#limit) {
+      await new Promise<void>((resolve) => this.#writers.push(resolve))
+    }
+    if (this.#closed) return
+    this.#queue.push(item)
+    this.#reader?.()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#reader?.()
+    this.#wakeWriters()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    try {
+      for (;;) {
+        while (this.#queue.length > 0) {
+          const item = this.#queue.shift() as T
+          this.#wakeWriters()
+          yield item
+        }
+        if (this.#closed) return
+        await new Promise<void>((resolve) => (this.#reader = resolve))
+        this.#reader = undefined
+      }
+    } finally {
+      this.close()
+    }
+  }
+
+  #wakeWriters() {
+    for (const wake of this.#writers.splice(0)) wake()
+  }
+}

@@ -1,0 +1,22 @@
+/** Time, handed in: nothing below the faces looks at the wall or sets a timer of its own. */
+export interface Clock {
+  now(): number
+  /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      // setTimeout overflows above 2^31-1 ms and would fire at once.
+      const timer = setTimeout(done, Math.min(ms, 2_147_483_647))
+      function done() {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      signal?.addEventListener('abort', done, { once: true })
+    }),
+}

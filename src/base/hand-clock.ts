@@ -1,0 +1,55 @@
+import type { Clock } from './clock.ts'
+
+type Sleeper = { at: number; wake: () => void }
+
+/** A clock that tests and the demo turn by hand: sleepers wake in the order of their time. */
+export class HandClock implements Clock {
+  #now: number
+  #sleepers: Sleeper[] = []
+
+  constructor(now = Date.parse('2026-11-15T12:00:00Z')) {
+    this.#now = now
+  }
+
+  now() {
+    return this.#now
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const sleeper: Sleeper = { at: this.#now + ms, wake: done }
+      const sleepers = () => (this.#sleepers = this.#sleepers.filter((other) => other !== sleeper))
+      function done() {
+        sleepers()
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      this.#sleepers.push(sleeper)
+      signal?.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  /** How many are asleep: a test waits for a sleeper before it turns the clock. */
+  get asleep() {
+    return this.#sleepers.length
+  }
+
+  async turn(ms: number): Promise<void> {
+    const until = this.#now + ms
+    await settled()
+    for (;;) {
+      const next = this.#sleepers.filter((s) => s.at <= until).sort((a, b) => a.at - b.at)[0]
+      if (!next) break
+      this.#now = Math.max(this.#now, next.at)
+      next.wake()
+      await settled()
+    }
+    this.#now = until
+  }
+}
+
+/** Lets everything that is ready to run, run. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,31 @@
+import { Channel } from './channel.ts'
+
+/** Runs streams side by side and yields what each gives as it comes; leaving early ends them all. */
+export async function* merge<T>(streams: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
+  const channel = new Channel<T>(64)
+  const iterators = streams.map((stream) => stream[Symbol.asyncIterator]())
+  let left = false
+  let fault: { error: unknown } | undefined
+  const pumps = iterators.map(async (iterator) => {
+    try {
+      while (!left) {
+        const next = await iterator.next()
+        if (next.done) return
+        await channel.push(next.value)
+      }
+    } catch (error) {
+      fault ??= { error }
+    }
+  })
+  const all = Promise.all(pumps).then(() => channel.close())
+  try {
+    yield* channel
+    if (fault) throw fault.error
+  } finally {
+    left = true
+    channel.close()
+    // A generator that waits inside cannot be returned before it moves: the streams' own signals end that wait.
+    await Promise.all(iterators.map((iterator) => iterator.return?.()))
+    await all
+  }
+}

@@ -1,0 +1,59 @@
+import type { Event } from '../talk/entry.ts'
+import type { Failure } from '../talk/outcome.ts'
+import type { Question } from '../talk/question.ts'
+import type { Leash } from '../work/agent.ts'
+import type { Key, Screen } from './terminal.ts'
+import type { Reader } from './reading.ts'
+
+/** How a process ended, and what it said: `out` and `err` are its last words, bounded and without escape sequences. */
+export type Ended = { out: string; err: string; code?: number; signal?: string; now: number }
+
+/** What one line of a CLI's output means. The answer to an `ask` goes to its stdin. */
+export type Step = Event | { type: 'ask'; question: Question; reply(picks?: string[]): string }
+
+/** A CLI's structured output, read as it comes. Stateful: one for each turn. */
+export interface Dialect {
+  /** What goes to stdin for this prompt. */
+  open(prompt: string): string
+  /** Unknown lines mean nothing; a line that is not of its format throws. */
+  line(line: string): Step[]
+  /** The last steps, an `end` among them. */
+  end(exit: Ended): Step[]
+}
+
+/** All that is known of one third-party CLI, as data. */
+export interface Profile {
+  name: string
+  /** What people call it. */
+  title: string
+  vendor: string
+  /** The first words of a command by which it is known. */
+  words: readonly string[]
+  window: number
+  /** The headless command for a leash; with `resume`, on its own thread of that key. */
+  command(seat: { leash: Leash; resume?: string; model?: string }): string
+  /** What each leash means for this CLI, in words; a leash it cannot be held to is left out. */
+  leashes: Partial<Record<Leash, string>>
+  /** Whether a command as a person wrote it speaks the dialect. */
+  speaks(command: string): boolean
+  dialect?(): Dialect
+  /** Whether `command` can resume a thread. */
+  resumes: boolean
+  /** Variables that cut its own silent retries or switch off what would hang without a person. */
+  env?: Readonly<Record<string, string>>
+  /** What went wrong, read from its error channel; undefined when it is not known to this profile. */
+  failure(ended: Ended): Failure | undefined
+  /** Whether it could not find the thread it was told to resume. */
+  lostThread?(ended: Ended): boolean
+  /** The commands a person types. */
+  install: string
+  login: string
+  version: string
+  /** Exits 0 when it is logged in; left out where nothing cheap tells. */
+  loggedIn?: string
+  /** Files below the home, or variables, of which one is there after a login. */
+  traces: { files: readonly string[]; env: readonly string[] }
+  /** Its screen, and its dialogs as questions. */
+  reader: Reader
+  dialog?(screen: Screen): { question: Question; keys(picks?: string[]): Key[] } | undefined
+}

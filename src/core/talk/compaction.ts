@@ -1,0 +1,46 @@
+import type { Entry } from './entry.ts'
+import type { Outcome } from './outcome.ts'
+import { entryTokens, viewTokens } from './tokens.ts'
+import { told } from './transcript.ts'
+import { endedTurns } from './view.ts'
+
+/** How full the smallest window may get before the oldest half is summarised. */
+export const compactAt = 0.75
+
+export function needsCompaction(view: readonly Entry[], window: number): boolean {
+  return viewTokens(view) > window * compactAt
+}
+
+export type Half = { through: string; entries: Entry[] }
+
+/** The oldest half of a view by tokens, on a boundary between turns; undefined when there is nothing to summarise. */
+export function oldestHalf(view: readonly Entry[]): Half | undefined {
+  const turns = endedTurns(view)
+  if (turns.length === 0) return undefined
+  const earlier = view.filter((entry) => entry.type === 'summary')
+  const sizes = turns.map((turn) => turn.entries.reduce((sum, entry) => sum + entryTokens(entry), 0))
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  let count = 0
+  for (let sum = 0; count < turns.length && sum < total / 2; count++) sum += sizes[count]!
+  count = Math.max(1, Math.min(count, turns.length - 1))
+  const chosen = turns.slice(0, count)
+  return { through: chosen.at(-1)!.end.id, entries: [...earlier, ...chosen.flatMap((turn) => turn.entries)] }
+}
+
+export function compactionPrompt(half: Half): string {
+  return [
+    'Summarise the conversation below so that it can be thrown away: whoever goes on will have only your summary.',
+    'Keep what the user asked for and decided, what was done and where (files, commands, names, numbers), what was found out, what failed and why, and what is still open.',
+    'Write plain text, as short as it can be without losing any of that. Do not act on it and do not call tools.',
+    '',
+    ...half.entries.map(told).filter((text) => text !== ''),
+  ].join('\n')
+}
+
+/** The summary an outcome holds, or why there is none: then nothing changes. */
+export function summaryOf(outcome: Outcome): { text: string } | { why: string } {
+  if (!outcome.ok) return { why: outcome.failure.message }
+  if (outcome.refused) return { why: 'the model declined' }
+  const text = outcome.text.trim()
+  return text === '' ? { why: 'the summary was empty' } : { text }
+}

@@ -1,0 +1,238 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Agent, Leash, Turn } from '../work/agent.ts'
+import type { Budget } from '../work/budget.ts'
+import type { Entry, EntryOf, Event, Fact } from './entry.ts'
+import type { Ref } from './ref.ts'
+import type { Outcome } from './outcome.ts'
+import type { Ask } from './question.ts'
+import type { Blobs, Log } from './store.ts'
+import { Channel } from '../../base/channel.ts'
+import { newId } from '../../base/id.ts'
+import { noBudget } from '../work/budget.ts'
+import { take } from '../work/verbs.ts'
+import { shortened } from './body.ts'
+import { compactionPrompt, oldestHalf, summaryOf } from './compaction.ts'
+import { isEntry, isFact } from './entry.ts'
+import { failed } from './outcome.ts'
+import { nobody } from './question.ts'
+import { readTail } from './tail.ts'
+import { view } from './view.ts'
+
+export type Parts = {
+  log: Log<Entry>
+  blobs: Blobs
+  session: string
+  /** Where in the log this session began. */
+  from?: number
+  clock: Clock
+  /** Who runs the turns of this process, so that others can tell a dead one's. */
+  owner: string
+  alive(owner: string): boolean
+}
+
+/** What a turn is run in. */
+export type World = {
+  cwd: string
+  leash: Leash
+  signal: AbortSignal
+  ask?: Ask
+  budget?: Budget
+  files?: Ref[]
+  steer?(): Promise<string[]>
+}
+
+/** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
+export class Conversation {
+  readonly session: string
+  #parts: Parts
+
+  constructor(parts: Parts) {
+    this.session = parts.session
+    this.#parts = parts
+  }
+
+  async append(fact: Fact, by: string, turn = ''): Promise<Entry> {
+    const { log, blobs, clock } = this.#parts
+    const at = clock.now()
+    const entry = { id: newId(at), at, by, session: this.session, turn, ...(await shortened(fact, blobs)) } as Entry
+    await log.append(entry)
+    return entry
+  }
+
+  /** As much of the session as its view needs, oldest first, and the lines that could not be read. */
+  read() {
+    return readTail(this.#parts.log, this.session, this.#parts.from)
+  }
+
+  async view(): Promise<Entry[]> {
+    return view((await this.read()).entries)
+  }
+
+  /** Turns under way in living processes. */
+  async running(): Promise<EntryOf<'prompt'>[]> {
+    return unended((await this.read()).entries).filter(
+      (prompt) => prompt.owner !== undefined && this.#parts.alive(prompt.owner),
+    )
+  }
+
+  /** Ends the turns whose owner is dead, and closes the calls they left open. */
+  async settle(): Promise<void> {
+    const { entries } = await this.read()
+    for (const prompt of unended(entries)) {
+      if (prompt.owner === undefined || this.#parts.alive(prompt.owner)) continue
+      await this.#closeCalls(entries.filter((entry) => entry.turn === prompt.turn))
+      const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
+      await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
+    }
+  }
+
+  /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
+  async *converse(agent: Agent, prompt: string, world: World): AsyncGenerator<Event> {
+    const { clock, owner } = this.#parts
+    const history = await this.view()
+    const files = world.files?.length ? { files: world.files } : {}
+    const asked = await this.append({ type: 'prompt', text: prompt, ...files, owner }, 'user', newId(clock.now()))
+    yield asked
+
+    const leave = new AbortController()
+    const out = new Channel<Event>(256)
+    const kept: Entry[] = []
+    let unkept: string | undefined
+    const keep = async (event: Event, by: string) => {
+      if (!isFact(event)) return out.push(event)
+      try {
+        const { by: signed, ...fact } = event
+        const entry = await this.append(fact as Fact, signed ?? by, asked.turn)
+        kept.push(entry)
+        await out.push(entry)
+      } catch (error) {
+        unkept ??= error instanceof Error ? error.message : String(error)
+        await out.push(event)
+      }
+    }
+    const turn: Turn = {
+      id: asked.turn,
+      prompt,
+      ...files,
+      history,
+      attempts: [],
+      cwd: world.cwd,
+      leash: world.leash,
+      signal: AbortSignal.any([world.signal, leave.signal]),
+      clock,
+      ask: this.#askOnce(asked.turn, world.ask ?? nobody, keep),
+      budget: world.budget ?? noBudget,
+      steer: world.steer ?? (async () => []),
+    }
+    const work = (async () => {
+      const events = take(agent, turn)
+      for (;;) {
+        const next = await events.next()
+        if (!next.done) {
+          for (const usage of innerUsage(next.value)) await keep(usage, agent.name)
+          await keep(next.value, agent.name)
+          continue
+        }
+        for (const result of orphans(kept)) await keep(result, 'termaite')
+        await keep({ type: 'end', outcome: next.value }, agent.name)
+        return
+      }
+    })().finally(() => out.close())
+    try {
+      for await (const event of out) yield event.type === 'end' && unkept ? { ...event, outcome: lost(unkept) } : event
+      await work
+    } finally {
+      leave.abort()
+      await work
+    }
+  }
+
+  /** Summarises the oldest half with what `summarise` answers; if that fails, nothing changes. */
+  async compact(
+    summarise: (prompt: string) => Promise<Outcome>,
+  ): Promise<{ ok: true; entry: Entry } | { ok: false; why: string }> {
+    const half = oldestHalf(await this.view())
+    if (!half) return { ok: false, why: 'there is nothing to summarise yet' }
+    const summary = summaryOf(await summarise(compactionPrompt(half)))
+    if ('why' in summary) return { ok: false, why: summary.why }
+    return {
+      ok: true,
+      entry: await this.append({ type: 'summary', text: summary.text, through: half.through }, 'termaite'),
+    }
+  }
+
+  async #closeCalls(entries: Entry[]): Promise<void> {
+    for (const result of orphans(entries)) await this.append(result, 'termaite', entries[0]!.turn)
+  }
+
+  /** The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. */
+  #askOnce(turn: string, person: Ask, keep: (event: Event, by: string) => Promise<void>): Ask {
+    const { log, clock } = this.#parts
+    return async (question, withdrawn) => {
+      const ask = newId(clock.now())
+      const after = await log.end()
+      await keep({ type: 'question', ask, question }, 'termaite')
+      const settled = new AbortController()
+      const signal = AbortSignal.any([withdrawn, settled.signal])
+      const elsewhere = (async () => {
+        for await (const { item } of log.follow(after, signal)) {
+          if (isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn)
+            return { picks: item.picks, kept: true }
+        }
+        return undefined
+      })()
+      const here = person(question, signal).then((picks) => (signal.aborted ? undefined : { picks, kept: false }))
+      const first = await firstDefined([elsewhere, here])
+      settled.abort()
+      if (first && !first.kept) {
+        const by = first.picks ? 'user' : 'termaite'
+        await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
+      }
+      return first?.picks
+    }
+  }
+}
+
+function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
+  const ended = new Set(entries.filter((entry) => entry.type === 'end').map((entry) => entry.turn))
+  return entries.filter((entry): entry is EntryOf<'prompt'> => entry.type === 'prompt' && !ended.has(entry.turn))
+}
+
+/** A result for each call that has none: whoever made it is gone. */
+function orphans(entries: readonly Entry[]): Fact[] {
+  const closed = new Set(entries.map((entry) => (entry.type === 'result' ? entry.call : '')))
+  return entries.flatMap((entry): Fact[] =>
+    entry.type === 'call' && !closed.has(entry.call)
+      ? [
+          {
+            type: 'result',
+            call: entry.call,
+            ok: false,
+            text: 'interrupted: it may or may not have run; look before you do it again',
+          },
+        ]
+      : [],
+  )
+}
+
+/** Usage is kept from any depth. */
+function innerUsage(event: Event): Event[] {
+  if (event.type !== 'inner') return []
+  return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
+}
+
+function lost(why: string): Outcome {
+  return failed('crash', `the turn ran, but it could not be kept: ${why}`)
+}
+
+async function firstDefined<T>(promises: Promise<T | undefined>[]): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    let waiting = promises.length
+    for (const promise of promises) {
+      promise.then((value) => {
+        if (value !== undefined) resolve(value)
+        else if (--waiting === 0) resolve(undefined)
+      }, reject)
+    }
+  })
+}

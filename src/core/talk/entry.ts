@@ -1,0 +1,69 @@
+import type { Failure, Outcome } from './outcome.ts'
+import type { Question } from './question.ts'
+import type { Ref } from './ref.ts'
+
+export type Usage = {
+  type: 'usage'
+  input: number
+  output: number
+  cached?: number
+  cost?: number
+  source: 'reported' | 'parsed' | 'estimated'
+}
+
+export type Attempt = {
+  type: 'attempt'
+  failure: Failure
+  ms: number
+  did?: { calls: string[]; files: string[]; lastWords: string }
+}
+
+/** Kept. `whole` is where the rest is when a body was cut for the log. */
+export type Fact = (
+  | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
+  | { type: 'reply'; text: string; step?: number; opaque?: unknown }
+  | { type: 'call'; call: string; tool: string; input: unknown; step?: number; opaque?: unknown }
+  | { type: 'result'; call: string; ok: boolean; text: string; data?: unknown; files?: Ref[] }
+  | Attempt
+  | { type: 'question'; ask: string; question: Question }
+  | { type: 'answer'; ask: string; picks?: string[] }
+  | { type: 'frame'; ref: Ref }
+  | { type: 'summary'; text: string; through: string }
+  | { type: 'trim'; through: string }
+  | { type: 'thread'; key: string }
+  | { type: 'note'; text: string }
+  | Usage
+  | { type: 'end'; outcome: Outcome }
+) & { whole?: Ref }
+
+/** Shown, then forgotten; the only kind that may be dropped. */
+export type Live =
+  | { type: 'text' | 'thought'; delta: string }
+  | { type: 'progress'; call: string; delta: string }
+  | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
+
+/** From an agent that was consulted. */
+export type Inner = { type: 'inner'; role: string; event: Event }
+
+/** `by` is who really spoke, when it is not the agent whose turn it is. A kept one carries the rest of its Entry. */
+export type Event = (Fact | Live | Inner) & { by?: string }
+
+export type Entry = Fact & { id: string; at: number; by: string; session: string; turn: string }
+
+export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>
+
+const live = new Set(['text', 'thought', 'progress', 'state', 'inner'])
+
+export function isFact(event: Event): event is Fact & { by?: string } {
+  return !live.has(event.type)
+}
+
+/** Whether a parsed line of a log is an entry of ours: another version's unknown types are. */
+export function isEntry(value: unknown): value is Entry {
+  if (typeof value !== 'object' || value === null) return false
+  const entry = value as Record<string, unknown>
+  return (
+    ['id', 'by', 'session', 'turn', 'type'].every((key) => typeof entry[key] === 'string') &&
+    typeof entry.at === 'number'
+  )
+}

@@ -1,0 +1,14 @@
+import type { Entry } from './entry.ts'
+
+/** Four characters are one token, where nobody reported better. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
+
+export function entryTokens(entry: Entry): number {
+  return estimateTokens(JSON.stringify(entry))
+}
+
+export function viewTokens(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + entryTokens(entry), 0)
+}

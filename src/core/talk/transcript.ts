@@ -1,0 +1,93 @@
+import type { Attempt, Entry } from './entry.ts'
+
+/**
+ * The conversation as one text for an agent that reads a pipe. It only grows at its end from turn to turn,
+ * so whoever caches prefixes keeps them; what is said last stands after the messages.
+ */
+export type Asked = {
+  agent: string
+  prompt: string
+  history: readonly Entry[]
+  attempts: readonly (Attempt & { by: string })[]
+  metaInstruction?: string
+}
+
+export const metaInstruction =
+  'When you are done, close with a comprehensive summary of what you did and what you concluded, so that another agent can go on from it. ' +
+  'If the last message asks for a certain output format, that format wins and the summary is left out.'
+
+export function promptText(asked: Asked): string {
+  const parts = [
+    ...asked.history.map(told),
+    message('user', asked.prompt),
+    ...asked.attempts.map((a) => attempt(a)),
+  ].filter((part) => part !== '')
+  const tail = [
+    parts.length > 1
+      ? `The messages above are one conversation between a user and several agents in this project; you are ${asked.agent}. Answer the last message from the user.`
+      : '',
+    asked.attempts.length > 0
+      ? 'Another agent tried the last message before you and failed; what it already did is still in place: look before you do it again.'
+      : '',
+    asked.metaInstruction ?? '',
+  ].filter((part) => part !== '')
+  return [...parts, ...(tail.length ? ['', tail.join('\n')] : [])].join('\n') + '\n'
+}
+
+/** One entry as an agent is told of it; what is only ours (usage, threads, ends) is not told. */
+export function told(entry: Entry): string {
+  switch (entry.type) {
+    case 'prompt':
+      return message('user', entry.text)
+    case 'reply':
+      return message(entry.by, entry.text)
+    case 'summary':
+      return tag('summary', '', entry.text)
+    case 'attempt':
+      return attempt(entry)
+    case 'call':
+      return tag(
+        'call',
+        ` by="${attribute(entry.by)}" tool="${attribute(entry.tool)}"`,
+        bounded(inputText(entry.input), 600),
+      )
+    case 'result':
+      return tag('result', entry.ok ? '' : ' failed="true"', bounded(entry.text, 600))
+    case 'end':
+      return entry.outcome.ok
+        ? ''
+        : tag('note', '', `This turn ended without an answer: ${entry.outcome.failure.message}`)
+    default:
+      return ''
+  }
+}
+
+function attempt(tried: Attempt & { by: string }): string {
+  const did = tried.did
+  const lines = [
+    `${tried.failure.kind}: ${tried.failure.message}`,
+    did?.calls.length ? `tool calls: ${did.calls.join('; ')}` : '',
+    did?.files.length ? `files changed: ${did.files.join(', ')}` : '',
+    did?.lastWords ? `last words: ${did.lastWords}` : '',
+  ]
+  return tag('attempt', ` by="${attribute(tried.by)}"`, lines.filter((line) => line !== '').join('\n'))
+}
+
+function message(from: string, text: string): string {
+  return tag('message', ` from="${attribute(from)}"`, text)
+}
+
+/** A body cannot close its own tag, so no agent can speak in another's name. */
+function tag(name: string, attributes: string, body: string): string {
+  return `<${name}${attributes}>\n${body.replaceAll(/<(\/?)(message|summary|attempt|call|result|note)\b/g, '<$1\u200b$2')}\n</${name}>`
+}
+
+const attribute = (value: string) => value.replaceAll(/["<>\n]/g, '_')
+
+function inputText(input: unknown): string {
+  return typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+}
+
+function bounded(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}[… ${text.length - limit} characters more]`
+}

@@ -1,0 +1,74 @@
+import type { Entry, EntryOf } from './entry.ts'
+
+/** The turns of a session that are over, in the order of their first `end`. */
+export type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
+
+export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
+  const byTurn = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    if (!entry.turn) continue
+    const turn = byTurn.get(entry.turn)
+    if (turn) turn.push(entry)
+    else byTurn.set(entry.turn, [entry])
+  }
+  const turns: EndedTurn[] = []
+  const seen = new Set<string>()
+  for (const end of entries) {
+    if (end.type !== 'end' || seen.has(end.turn)) continue
+    seen.add(end.turn)
+    turns.push({ id: end.turn, end, entries: byTurn.get(end.turn) ?? [] })
+  }
+  return turns
+}
+
+/** What the next turn is given: ended turns after the furthest summary, without failed attempts' replies. */
+export function view(entries: readonly Entry[]): Entry[] {
+  const turns = endedTurns(entries)
+  const summary = furthest(entries, turns, 'summary')
+  const trim = furthest(entries, turns, 'trim')
+  const kept = turns.slice(summary.past).flatMap((turn, index) => {
+    const told = withoutFailedReplies(turn.entries)
+    return summary.past + index < trim.past ? told.map(withoutOutput) : told
+  })
+  return summary.entry ? [summary.entry, ...kept] : kept
+}
+
+/** What an agent with a memory of its own has not seen: the turns that ended after the one its thread last answered. */
+export function missed(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
+  const turns = endedTurns(history)
+  for (let i = turns.length - 1; i >= 0; i--) {
+    const turn = turns[i]!
+    const key = turn.entries.findLast((entry) => entry.type === 'thread' && entry.by === agent)
+    const answered = turn.end.outcome.ok && turn.entries.some((entry) => entry.type === 'reply' && entry.by === agent)
+    if (key?.type === 'thread' && answered)
+      return { key: key.key, entries: turns.slice(i + 1).flatMap((t) => t.entries) }
+  }
+  return { entries: history }
+}
+
+type Through = EntryOf<'summary'> | EntryOf<'trim'>
+
+function furthest<K extends Through['type']>(entries: readonly Entry[], turns: EndedTurn[], type: K) {
+  let found: { past: number; entry?: Extract<Through, { type: K }> } = { past: 0 }
+  for (const entry of entries) {
+    if (entry.type !== type) continue
+    const through = entry as Extract<Through, { type: K }>
+    // Turns that were not read back lie before everything here: it stands for all of them.
+    const past = turns.findIndex((turn) => turn.end.id === through.through) + 1
+    if (past >= found.past) found = { past, entry: through }
+  }
+  return found
+}
+
+function withoutFailedReplies(entries: Entry[]): Entry[] {
+  const failedAt = new Map<string, number>()
+  entries.forEach((entry, index) => entry.type === 'attempt' && failedAt.set(entry.by, index))
+  return entries.filter((entry, index) => entry.type !== 'reply' || index > (failedAt.get(entry.by) ?? -1))
+}
+
+/** At half a full window old raw outputs go: each keeps its call and a one-line stub. */
+function withoutOutput(entry: Entry): Entry {
+  if (entry.type !== 'result' || entry.text.length <= 200) return entry
+  const { data: _data, files: _files, ...rest } = entry
+  return { ...rest, text: `[output of ${entry.text.length} characters left out; call the tool again if it is needed]` }
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Attempt, Entry, Event } from '../talk/entry.ts'
+import type { Ref } from '../talk/ref.ts'
+import type { Failure } from '../talk/outcome.ts'
+import type { Ask } from '../talk/question.ts'
+import type { Terminal } from '../screen/terminal.ts'
+import type { Budget } from './budget.ts'
+
+/** How much an agent may do: look · act after a yes · change files in the project · everything. */
+export type Leash = 'read' | 'ask' | 'edit' | 'all'
+export const leashes: readonly Leash[] = ['read', 'ask', 'edit', 'all']
+
+export type Traits = {
+  window: number
+  /** Who remembers what was said: the conversation alone, or the agent's own thread as well. */
+  memory: 'none' | 'own'
+  /** Whether it can be held to its leash and can ask before it acts. */
+  talks: boolean
+  /** Whether text typed meanwhile reaches it. */
+  steers: boolean
+  /** Who learns what it is told; unknown counts as a vendor of its own. */
+  vendor?: string
+}
+
+/**
+ * Whatever can take a turn. `turn` never throws; it yields exactly one `end`, last.
+ * One turn at a time: one Agent is one seat.
+ */
+export interface Agent {
+  name: string
+  traits: Traits
+  terminal?: Terminal
+  /** Whether it could take a turn now; cheap, and not needed before one. */
+  start?(signal: AbortSignal): Promise<Failure | undefined>
+  turn(turn: Turn): AsyncIterable<Event>
+  close(): Promise<void>
+}
+
+export interface Turn {
+  id: string
+  prompt: string
+  files?: Ref[]
+  /** The view, fixed when the turn started. */
+  history: readonly Entry[]
+  /** What was tried in this turn before, and failed. */
+  attempts: readonly (Attempt & { by: string })[]
+  cwd: string
+  leash: Leash
+  signal: AbortSignal
+  clock: Clock
+  ask: Ask
+  budget: Budget
+  /** Text typed meanwhile, kept before it is handed over. */
+  steer(): Promise<string[]>
+  /** The mark of a prompt that was pasted already: only watch. */
+  sent?: string
+}
+
+/** The configured agents. `open` is lazy and cannot fail: what is wrong shows as the failure of a turn. */
+export interface Roster {
+  names(): string[]
+  open(name: string, seat: { cwd: string; leash: Leash; resume?: string }): Agent
+}

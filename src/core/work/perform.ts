@@ -1,0 +1,86 @@
+import type { Event } from '../talk/entry.ts'
+import type { Turn } from './agent.ts'
+import type { Policy } from './policy.ts'
+import type { Result, Tool } from './tool.ts'
+import { Channel } from '../../base/channel.ts'
+
+/**
+ * Runs one tool under the rules, whoever needs hands: parse, policy, maybe a question, run.
+ * The `call` is yielded first, so that it is kept before it acts; every mishap is a result in words.
+ */
+export async function* perform(
+  call: { id: string; tool: Tool | undefined; name: string; input: unknown; step?: number; opaque?: unknown },
+  turn: Turn,
+  policy: Policy,
+  known: readonly string[] = [],
+): AsyncGenerator<Event, Result> {
+  yield {
+    type: 'call',
+    call: call.id,
+    tool: call.name,
+    input: call.input,
+    ...(call.step === undefined ? {} : { step: call.step }),
+    ...(call.opaque === undefined ? {} : { opaque: call.opaque }),
+  }
+  const live = new Channel<Event>(256)
+  let result: Result = { ok: false, text: 'the tool gave no result' }
+  const work = outcome(call, turn, policy, known, (delta) => void live.push({ type: 'progress', call: call.id, delta }))
+    .then((r) => (result = r))
+    .finally(() => live.close())
+  yield* live
+  await work
+  yield { type: 'result', call: call.id, ...result }
+  return result
+}
+
+async function outcome(
+  call: { tool: Tool | undefined; name: string; input: unknown },
+  turn: Turn,
+  policy: Policy,
+  known: readonly string[],
+  progress: (delta: string) => void,
+): Promise<Result> {
+  const { tool } = call
+  if (!tool)
+    return no(`There is no tool ${call.name}. ${known.length ? `Use one of: ${known.join(', ')}.` : ''}`.trim())
+  try {
+    let input: unknown
+    try {
+      input = tool.parse(call.input)
+    } catch (error) {
+      return no(
+        `${tool.name} could not read its input: ${words(error)} Call it again with an input that fits its schema.`,
+      )
+    }
+    const allowed = await permission(tool, input, turn, policy)
+    if (allowed !== true) return no(allowed)
+    if (turn.signal.aborted) return no('cancelled before it ran')
+    const until = Number.MAX_SAFE_INTEGER
+    const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, progress, until })
+    return typeof output === 'string' ? { ok: true, text: output } : { ok: true, ...output }
+  } catch (error) {
+    return no(`${tool.name} failed: ${words(error)}`)
+  }
+}
+
+async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy): Promise<true | string> {
+  const { verdict, why, grants } = await policy(tool, input, turn)
+  if (verdict === 'yes') return true
+  if (verdict === 'no') return `${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`
+  const options = [
+    { id: 'once', label: 'Yes, once' },
+    ...(grants ? [{ id: 'always', label: 'Yes, always', grants }] : []),
+    { id: 'no', label: 'No' },
+  ]
+  const text = `${tool.name}: ${JSON.stringify(input)}\n${why}`
+  const picks = await turn.ask({ about: 'permission', text, from: [], options }, turn.signal)
+  if (picks?.includes('once') || picks?.includes('always')) return true
+  return `${tool.name} was refused: ${picks ? 'the person said no' : 'nobody was there to say yes'}. Do not try it again in this turn.`
+}
+
+const no = (text: string): Result => ({ ok: false, text })
+
+function words(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

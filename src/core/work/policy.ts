@@ -1,0 +1,15 @@
+import type { Turn } from './agent.ts'
+import type { Tool } from './tool.ts'
+
+/** `grants` is what a yes to "always" would cover, in words a rule can hold. */
+export type Verdict = { verdict: 'yes' | 'no' | 'ask'; why: string; grants?: string }
+
+export type Policy = (tool: Tool, input: unknown, turn: Turn) => Promise<Verdict>
+
+/** The leash alone: reading is free, the rest is asked for or not. */
+export const leashPolicy: Policy = async (tool, _input, turn) => {
+  if (tool.risk === 'read' || turn.leash === 'all') return { verdict: 'yes', why: 'the leash allows it' }
+  if (turn.leash === 'read') return { verdict: 'no', why: 'this agent may only look' }
+  if (turn.leash === 'edit' && tool.risk === 'write') return { verdict: 'yes', why: 'the leash allows edits' }
+  return { verdict: 'ask', why: `${tool.name} changes something` }
+}

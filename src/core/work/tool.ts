@@ -1,0 +1,28 @@
+import type { Ref } from '../talk/ref.ts'
+import type { Ask } from '../talk/question.ts'
+
+export type Risk = 'read' | 'write' | 'run'
+
+export type ToolCall = {
+  cwd: string
+  signal: AbortSignal
+  ask: Ask
+  /** Shown while it runs, kept nowhere. */
+  progress(delta: string): void
+  /** When whoever called stops waiting, in ms since 1970. */
+  until: number
+}
+
+export type ToolOutput = string | { text: string; data?: unknown; files?: Ref[] }
+
+/** Anything a model can call. `parse` throws words that say what to send instead; `run` may throw, and is told of it in words. */
+export interface Tool<I = unknown> {
+  name: string
+  description: string
+  schema: Record<string, unknown>
+  risk: Risk
+  parse(input: unknown): I
+  run(input: I, call: ToolCall): Promise<ToolOutput>
+}
+
+export type Result = { ok: boolean; text: string; data?: unknown; files?: Ref[] }

@@ -1,0 +1,94 @@
+import type { Event, Inner } from '../talk/entry.ts'
+import type { Outcome } from '../talk/outcome.ts'
+import type { Agent, Turn } from './agent.ts'
+import { failed } from '../talk/outcome.ts'
+import { estimateTokens, viewTokens } from '../talk/tokens.ts'
+
+/** How long an aborted agent may take to say its own end. */
+export const graceMs = 8_000
+
+/**
+ * Takes another agent's turn as one's own: its events flow through, signed by it; its `end` comes back as the outcome.
+ * Nothing starts once aborted, and an outcome always comes, whatever the agent does.
+ */
+export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Outcome> {
+  if (turn.signal.aborted) return failed('aborted', 'cancelled before it started')
+  const refusal = turn.budget.refuse(estimateTokens(turn.prompt) + viewTokens(turn.history))
+  if (refusal) return { ok: false, failure: refusal }
+
+  const leave = new AbortController()
+  const signal = AbortSignal.any([turn.signal, leave.signal])
+  const events = agent.turn({ ...turn, signal })[Symbol.asyncIterator]()
+  const overdue = graceAfter(signal, turn)
+  try {
+    for (;;) {
+      const next = await Promise.race([events.next(), overdue.passed])
+      if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)
+      if (next.done) return failed('crash', `${agent.name} stopped without an end`)
+      if (next.value.type === 'end') return next.value.outcome
+      if (next.value.type === 'usage') turn.budget.spend(next.value)
+      yield { by: agent.name, ...next.value }
+    }
+  } catch (error) {
+    return failed('crash', `${agent.name} broke: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    leave.abort()
+    // Its own clean-up is waited for, as long as the grace lasts: a hung one never returns.
+    await Promise.race([Promise.resolve(events.return?.()).catch(() => {}), overdue.passed])
+    overdue.stop()
+  }
+}
+
+/**
+ * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, it is held to reading
+ * unless told otherwise, and its seat is closed after.
+ */
+export async function* consult(agent: Agent, role: string, turn: Turn): AsyncGenerator<Inner, Outcome> {
+  const asked: Turn = {
+    ...turn,
+    ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
+    steer: async () => [],
+  }
+  const events = take(agent, asked)
+  try {
+    for (;;) {
+      const next = await events.next()
+      if (next.done) return next.value
+      yield { type: 'inner', role, event: next.value }
+    }
+  } finally {
+    await events.return(failed('aborted', 'left'))
+    await agent.close()
+  }
+}
+
+/** Runs a stream to its end for its answer alone, handing its events to `each`. */
+export async function outcomeOf<E>(
+  stream: AsyncGenerator<E, Outcome>,
+  each: (event: E) => void = () => {},
+): Promise<Outcome> {
+  for (;;) {
+    const next = await stream.next()
+    if (next.done) return next.value
+    each(next.value)
+  }
+}
+
+function graceAfter(signal: AbortSignal, turn: Turn) {
+  const stopped = new AbortController()
+  let begin = () => {}
+  const passed = new Promise<'overdue'>((resolve) => {
+    begin = () =>
+      void turn.clock.sleep(graceMs, stopped.signal).then(() => {
+        if (!stopped.signal.aborted) resolve('overdue')
+      })
+  })
+  signal.addEventListener('abort', begin, { once: true })
+  return {
+    passed,
+    stop() {
+      stopped.abort()
+      signal.removeEventListener('abort', begin)
+    },
+  }
+}
