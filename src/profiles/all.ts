@@ -1,0 +1,15 @@
+import type { Profile } from '../core/screen/profile.ts'
+import { programOf } from './words.ts'
+
+/** Every CLI that is known; a new one is a file beside this and a row here. */
+export const profiles: readonly Profile[] = []
+
+/** The profile of a command as a person wrote it, known from the program it starts. */
+export function profileFor(command: string): Profile | undefined {
+  const program = programOf(command)
+  return profiles.find(({ words }) => words.some((word) => word === program))
+}
+
+export function profileNamed(name: string): Profile | undefined {
+  return profiles.find((profile) => profile.name === name)
+}

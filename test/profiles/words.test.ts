@@ -1,0 +1,40 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fc from 'fast-check'
+import { quote } from '../../src/profiles/quote.ts'
+import { hasFlag, programOf } from '../../src/profiles/words.ts'
+
+test('the program of a command is seen past variables, env and its folder', () => {
+  const commands = {
+    'claude -p': 'claude',
+    '  /opt/some where/claude': 'some',
+    '"/opt/some where/claude" -p': 'claude',
+    'env A=b C="d e" /usr/bin/gemini -o json': 'gemini',
+    "KEY='a b' codex exec": 'codex',
+    '/usr/bin/env codex': 'codex',
+    '': undefined,
+    'A=b': undefined,
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(commands).map((command) => [command, programOf(command)])), commands)
+})
+
+test('a flag is seen with its value beside it or joined, and not inside another word', () => {
+  const json = (command: string) => hasFlag(command, ['-o', '--output-format'], 'json')
+  assert.deepEqual(['x -o json', 'x --output-format=json', 'x -o stream-json', 'x "-o json"', 'x json -o'].map(json), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+  assert.deepEqual([hasFlag('x exec --json', ['--json']), hasFlag('x "say --json"', ['--json'])], [true, false])
+})
+
+test('quoted words reach a program through bash as they were', () => {
+  const words = fc
+    .sample(fc.string({ unit: 'binary', maxLength: 40 }), { numRuns: 300, seed: 7 })
+    .map((word) => Buffer.from(word.replaceAll('\0', '')).toString())
+  const run = spawnSync('bash', ['-c', `printf '%s\\0' ${words.map(quote).join(' ')}`], { encoding: 'utf8' })
+  assert.deepEqual(run.stdout.split('\0').slice(0, -1), words)
+})
