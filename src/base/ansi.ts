@@ -1,0 +1,133 @@
+/** The whole of a text without control sequences. */
+export function stripAnsi(text: string): string {
+  if (!special.test(text)) return text
+  const stripper = new AnsiStripper()
+  return stripper.push(text) + stripper.end()
+}
+
+const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/
+const printable = /[^\x00-\x08\x0b-\x1f\x7f-\x9f]+/y
+
+/** Where the machine is: in text, after ESC, in CSI, in a string that ends by ST, or in an OSC, which a line end closes too. */
+type State = 'text' | 'escape' | 'csi' | 'string' | 'osc'
+
+const openers: Record<string, State> = {
+  '\x1b': 'escape',
+  '\x9b': 'csi',
+  '\x9d': 'osc',
+  '\x90': 'string',
+  '\x98': 'string',
+  '\x9e': 'string',
+  '\x9f': 'string',
+}
+const afterEscape: Record<string, State> = {
+  '[': 'csi',
+  ']': 'osc',
+  P: 'string',
+  X: 'string',
+  '^': 'string',
+  _: 'string',
+}
+
+/**
+ * Takes escape sequences and control characters out of a stream, wherever its chunks are cut.
+ * A bare carriage return becomes a line end: what was shown cannot be taken back from a stream, and nothing is lost.
+ * The last character is held back until the next comes, so that a backspace can take it.
+ */
+export class AnsiStripper {
+  #decoder = new TextDecoder()
+  #state: State = 'text'
+  #held = ''
+  #lineBegun = false
+  #returned = false
+
+  push(chunk: Uint8Array | string): string {
+    return this.#take(typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }))
+  }
+
+  /** The rest; a sequence that was never closed is dropped. */
+  end(): string {
+    const rest = this.#take(this.#decoder.decode()) + this.#held
+    this.#held = ''
+    return rest
+  }
+
+  #take(text: string): string {
+    let out = ''
+    for (let at = 0; at < text.length;) {
+      if (this.#state === 'text') {
+        printable.lastIndex = at
+        const run = printable.exec(text)?.[0]
+        if (run !== undefined) {
+          out += this.#print(run)
+          at += run.length
+          continue
+        }
+      }
+      const char = text[at]!
+      const kept = this.#step(char)
+      if (kept === 'again') continue
+      out += kept
+      at++
+    }
+    return out
+  }
+
+  #print(run: string): string {
+    let out = ''
+    if (this.#returned) {
+      this.#returned = false
+      if (this.#lineBegun && run[0] !== '\n') out = this.#flush() + '\n'
+    }
+    const all = this.#held + run
+    const hold = all.endsWith('\n') ? 0 : all.codePointAt(all.length - 2)! > 0xffff ? 2 : 1
+    this.#held = hold ? all.slice(-hold) : ''
+    this.#lineBegun = hold > 0
+    return out + (hold ? all.slice(0, -hold) : all)
+  }
+
+  #flush(): string {
+    const held = this.#held
+    this.#held = ''
+    return held
+  }
+
+  /** One character outside plain text; `again` when it belongs to the state it has just brought about. */
+  #step(char: string): string | 'again' {
+    const opened = openers[char]
+    if (opened) {
+      this.#state = opened
+      return ''
+    }
+    switch (this.#state) {
+      case 'text':
+        if (char === '\r') this.#returned = true
+        if (char === '\b') this.#held = ''
+        return ''
+      case 'escape':
+        if (char >= ' ' && char <= '/') return ''
+        if (char >= '0' && char <= '~') {
+          this.#state = afterEscape[char] ?? 'text'
+          return ''
+        }
+        return this.#back()
+      case 'csi':
+        if (char >= ' ' && char <= '?') return ''
+        if (char >= '@' && char <= '~') {
+          this.#state = 'text'
+          return ''
+        }
+        return this.#back()
+      default:
+        if (char === '\n' && this.#state === 'osc') return this.#back()
+        if (char === '\x07' || char === '\x18' || char === '\x1a' || char === '\x9c') this.#state = 'text'
+        return ''
+    }
+  }
+
+  /** A sequence broken off by what cannot be part of it: that is text again. */
+  #back(): 'again' {
+    this.#state = 'text'
+    return 'again'
+  }
+}
