@@ -1,0 +1,84 @@
+import type { Attempt, Event } from '../core/talk/entry.ts'
+
+export type Did = NonNullable<Attempt['did']>
+
+const longest = 2_000
+const longestCall = 200
+/** More is held than is told: a secret is masked before the cut, so that no half of one is left. */
+const held = { words: 4 * longest, call: 4 * longestCall, calls: 200 }
+
+/** Watches one try go by, and can say what it did when it fails. */
+export class Handover {
+  #calls: string[] = []
+  #earlier = 0
+  #files = new Set<string>()
+  #words = ''
+  #spoken = false
+
+  see(event: Event): void {
+    if (event.type === 'text') this.#hear((this.#spoken ? '' : this.#words) + event.delta, false)
+    else if (event.type === 'reply') this.#hear(event.text, true)
+    else if (event.type === 'call') {
+      this.#hear(this.#words, true)
+      this.#calls.push(`${event.tool}: ${oneLine(event.input)}`.slice(0, held.call))
+      if (this.#calls.length > held.calls) this.#earlier += this.#calls.splice(0, 1).length
+      if (writes.test(event.tool)) for (const path of paths(event.input)) this.#files.add(path)
+    }
+  }
+
+  /** `changed` is what somebody saw on the disk; without it, the files that the calls named. */
+  did(mask: (text: string) => string, changed?: readonly string[]): Did | undefined {
+    const did = {
+      calls: this.#lastCalls(mask),
+      files: firstFiles((changed ?? [...this.#files]).map(mask)),
+      lastWords: mask(this.#words).trim().slice(-longest),
+    }
+    return did.calls.length || did.files.length || did.lastWords ? did : undefined
+  }
+
+  #hear(words: string, spoken: boolean) {
+    this.#words = words.slice(-held.words)
+    this.#spoken = spoken
+  }
+
+  /** The newest: what was done last is what the next agent meets. */
+  #lastCalls(mask: (text: string) => string): string[] {
+    const newest = this.#calls.map((call) => short(mask(call))).reverse()
+    const fitting = newest.slice(0, howManyFit(newest)).reverse()
+    const missing = this.#earlier + newest.length - fitting.length
+    return missing ? [`… ${missing} earlier calls`, ...fitting] : fitting
+  }
+}
+
+function firstFiles(files: readonly string[]): string[] {
+  const fitting = files.slice(0, howManyFit(files))
+  const missing = files.length - fitting.length
+  return missing ? [...fitting, `… ${missing} more files`] : fitting
+}
+
+function howManyFit(items: readonly string[]): number {
+  let chars = 0
+  const over = items.findIndex((item) => (chars += item.length) > longest)
+  return over < 0 ? items.length : over
+}
+
+const writes = /write|edit|creat|patch|replace|delete|remove|move|rename|change/i
+const pathKeys = new Set(['path', 'file_path', 'filePath', 'filepath', 'absolute_path', 'notebook_path', 'file'])
+
+function paths(input: unknown): string[] {
+  if (Array.isArray(input)) return input.flatMap(paths)
+  if (typeof input !== 'object' || input === null) return []
+  return Object.entries(input).flatMap(([key, value]) =>
+    typeof value === 'string' ? (pathKeys.has(key) ? [value] : []) : paths(value),
+  )
+}
+
+function oneLine(input: unknown): string {
+  const values = typeof input === 'object' && input !== null ? Object.values(input) : [input]
+  const text = values.length === 1 && typeof values[0] === 'string' ? values[0] : (JSON.stringify(input) ?? '')
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+function short(text: string): string {
+  return text.length <= longestCall ? text : `${text.slice(0, longestCall - 1)}…`
+}

@@ -1,0 +1,88 @@
+import type { Failure } from '../core/talk/outcome.ts'
+
+/** What is known of the roster over restarts and processes; `position` is who answered last. */
+export type Health = { position?: string; agents: Record<string, AgentHealth> }
+
+/** `failures` counts in a row. What lies in the past is kept: the next one is measured by it. */
+export type AgentHealth = {
+  failures: number
+  cooldown?: { until: number; seconds: number }
+  parked?: { until: number; seconds?: number; why: string }
+  busy?: { until: number; why: string }
+}
+
+export type Cooldown = { failures: number; seconds: number; maxSeconds: number }
+
+/** Why an agent is not asked now, and until when. */
+export type Away = { as: 'parked' | 'busy' | 'cooling down'; until: number; why?: string }
+
+export const noHealth: Health = { agents: {} }
+
+const parkSeconds = 3_600
+const longestParkSeconds = 24 * 3_600
+const busySeconds = 60
+
+export function healthOf(health: Health, name: string): AgentHealth {
+  return Object.hasOwn(health.agents, name) ? health.agents[name]! : { failures: 0 }
+}
+
+/** What keeps an agent away longest; `warm` does not look at a cool-down, because the person asked for that agent. */
+export function away(health: Health, name: string, now: number, warm = false): Away | undefined {
+  const { parked, busy, cooldown } = healthOf(health, name)
+  const reasons: Away[] = [
+    ...(parked ? [{ as: 'parked' as const, until: parked.until, why: parked.why }] : []),
+    ...(busy ? [{ as: 'busy' as const, until: busy.until, why: busy.why }] : []),
+    ...(cooldown && !warm ? [{ as: 'cooling down' as const, until: cooldown.until }] : []),
+  ]
+  return reasons.filter(({ until }) => until > now).sort((a, b) => b.until - a.until)[0]
+}
+
+/** The same object when nothing changed, so that a healthy turn writes nothing. */
+export function afterSuccess(health: Health, name: string, moves: boolean): Health {
+  const clean = Object.keys(healthOf(health, name)).length === 1 && healthOf(health, name).failures === 0
+  const stays = !moves || health.position === name
+  if (clean && stays) return health
+  const { [name]: _was, ...agents } = health.agents
+  return { ...health, ...(moves ? { position: name } : {}), agents }
+}
+
+/** The same object when a failure of this kind says nothing about the agent. */
+export function afterFailure(health: Health, name: string, failure: Failure, now: number, limits: Cooldown): Health {
+  const was = healthOf(health, name)
+  const stated = failure.retryAt !== undefined && failure.retryAt > now ? failure.retryAt : undefined
+  switch (failure.kind) {
+    case 'quota':
+      return withAgent(health, name, { ...was, parked: park(was, failure.message, now, stated) })
+    case 'busy':
+      return withAgent(health, name, {
+        ...was,
+        busy: { until: stated ?? now + busySeconds * 1_000, why: failure.message },
+      })
+    case 'timeout':
+    case 'crash':
+      return withAgent(health, name, count(was, now, limits))
+    default:
+      return health
+  }
+}
+
+function park(was: AgentHealth, why: string, now: number, stated: number | undefined): AgentHealth['parked'] {
+  if (stated !== undefined) return { until: stated, why }
+  // Another process met the same limit: it is one limit, not a second one that would double.
+  if (was.parked && was.parked.until > now) return was.parked
+  const seconds = was.parked?.seconds ? Math.min(was.parked.seconds * 2, longestParkSeconds) : parkSeconds
+  return { until: now + seconds * 1_000, seconds, why }
+}
+
+function count(was: AgentHealth, now: number, limits: Cooldown): AgentHealth {
+  const failures = was.failures + 1
+  const cooling = was.cooldown !== undefined && was.cooldown.until > now
+  if (failures < limits.failures || cooling) return { ...was, failures }
+  const wanted = was.cooldown ? was.cooldown.seconds * 2 : limits.seconds
+  const seconds = Math.min(wanted, limits.maxSeconds)
+  return { ...was, failures, cooldown: { until: now + seconds * 1_000, seconds } }
+}
+
+function withAgent(health: Health, name: string, agent: AgentHealth): Health {
+  return { ...health, agents: { ...health.agents, [name]: agent } }
+}

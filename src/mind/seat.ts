@@ -1,0 +1,35 @@
+import type { Agent, Roster, Traits, Turn } from '../core/work/agent.ts'
+import { failed } from '../core/talk/outcome.ts'
+import { vendorOf } from './sharing.ts'
+
+/** A seat of a roster; an open that fails is a failed attempt like any other. */
+export function seat(roster: Roster, name: string, turn: Turn): Agent {
+  try {
+    return roster.open(name, { cwd: turn.cwd, leash: turn.leash })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return {
+      name,
+      traits: { window: Infinity, memory: 'none', talks: false, steers: false },
+      async *turn() {
+        yield { type: 'end', outcome: failed('crash', `${name} could not be opened: ${why}`) }
+      },
+      async close() {},
+    }
+  }
+}
+
+/** What holds for whoever of a roster answers. */
+export function traitsOf(roster: Roster): Traits {
+  const members = roster.names().map((name) => roster.open(name, { cwd: '.', leash: 'read' }))
+  for (const member of members) void member.close()
+  const traits = members.map((member) => member.traits)
+  const vendors = new Set(members.map(vendorOf))
+  return {
+    window: Math.min(...traits.map(({ window }) => window)),
+    memory: 'none',
+    talks: traits.every(({ talks }) => talks),
+    steers: traits.every(({ steers }) => steers),
+    ...(vendors.size === 1 ? { vendor: [...vendors][0]! } : {}),
+  }
+}

@@ -1,0 +1,45 @@
+import type { Failure, Outcome } from '../core/talk/outcome.ts'
+import type { Away } from './health.ts'
+import { failed } from '../core/talk/outcome.ts'
+
+/** What became of each agent of a turn that nobody answered. */
+export type Tally = {
+  tried: { name: string; failure: Failure }[]
+  /** Not asked, because it is parked, busy or cooling down. */
+  away: { name: string; away: Away }[]
+  /** Not asked, because it was out for this process already. */
+  out: { name: string; failure: Failure }[]
+  /** Not asked, because the person did not want to share the conversation with it. */
+  unshared: string[]
+}
+
+export const newTally = (): Tally => ({ tried: [], away: [], out: [], unshared: [] })
+
+const passes = (failure: Failure) => failure.kind === 'quota' || failure.kind === 'busy'
+
+/** `back` is when and why each of those who only need time is there again. */
+export function unanswered(tally: Tally, back: readonly { name: string; away: Away }[]): Outcome {
+  const told = [
+    ...tally.tried.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
+    ...tally.away.map(({ name, away }) => `${name}: ${away.as} until ${clockTime(away.until)}`),
+    ...tally.out.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
+    ...tally.unshared.map((name) => `${name}: was not given the conversation`),
+  ].join('; ')
+  // A spent quota says nothing of the others: what really went wrong names the kind.
+  const fault = tally.tried.findLast(({ failure }) => !passes(failure))
+  if (fault) return failed(fault.failure.kind, `no agent could answer: ${told}`)
+  if (tally.tried.length === 0 && tally.unshared.length > 0)
+    return failed('denied', `nobody is left to answer: ${told}; allow it, or set "sharing" to "all"`)
+  const first = back.toSorted((a, b) => a.away.until - b.away.until)[0]
+  if (first) {
+    const kind = first.away.as === 'parked' ? 'quota' : 'busy'
+    const when = `${first.name} is the first one back, at ${clockTime(first.away.until)}`
+    return failed(kind, `no agent is free: ${told}; ${when}`, first.away.until)
+  }
+  return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told}`)
+}
+
+/** UTC, because whoever reads a log may sit elsewhere; a face shows `retryAt` in the person's own zone. */
+export function clockTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
