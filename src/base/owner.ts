@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+let mark: string | undefined
+
+/** Names this process for good: where it can be seen, since which boot, its pid, and when it began, because pids come again. */
+export function ownerMark(): string {
+  mark ??= [place(), boot(), process.pid, processStart(process.pid) ?? ''].join(',')
+  return mark
+}
+
+/** Whether the process of a mark still runs; one that cannot be seen from here counts as alive, since nobody here can know. */
+export function isAlive(owner: string): boolean {
+  const [where, since, pid, start] = owner.split(',')
+  if (where !== place()) return true
+  return since === boot() && start !== '' && start === processStart(Number(pid))
+}
+
+export function ownerPid(owner: string): number {
+  return Number(owner.split(',')[2])
+}
+
+/** When a process began, in the system's own words; undefined when it is gone or only waits to be buried. */
+export function processStart(pid: number, platform: string = process.platform): string | undefined {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
+  if (platform === 'linux') {
+    // The name in the middle may hold spaces and brackets, so fields are counted from behind its last bracket.
+    const fields = readOr('', `/proc/${pid}/stat`).split(')').at(-1)!.trim().split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
+  })
+  const [state = '', ...start] = (stdout ?? '').trim().split(/\s+/)
+  return state === '' || state.startsWith('Z') ? undefined : start.join(' ')
+}
+
+let here: string | undefined
+
+/** A machine and, on Linux, its view of processes: in another container a pid says nothing. */
+function place(): string {
+  if (here === undefined) {
+    const machine = readOr('', '/etc/machine-id').trim() || hostname()
+    const processes = linkOr('', '/proc/self/ns/pid').replaceAll(/\D/g, '')
+    here = encodeURIComponent([machine, processes].filter((part) => part !== '').join('.'))
+  }
+  return here
+}
+
+let session: string | undefined
+
+function boot(): string {
+  if (session === undefined) {
+    const id = readOr('', '/proc/sys/kernel/random/boot_id').trim()
+    session = id || (process.platform === 'darwin' ? sysctl('kern.bootsessionuuid') : '')
+  }
+  return session
+}
+
+function sysctl(name: string): string {
+  return (spawnSync('/usr/sbin/sysctl', ['-n', name], { encoding: 'utf8' }).stdout ?? '').trim()
+}
+
+function readOr(otherwise: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return otherwise
+  }
+}
+
+function linkOr(otherwise: string, path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return otherwise
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Doc } from '../../core/talk/store.ts'
+import type { Mutex } from './mutex.ts'
+import { isMissing, makeFolder, replaceFile } from '../../base/files.ts'
+import { StoreError } from '../../core/talk/store.ts'
+import { storeError } from '../trouble.ts'
+
+/** A document as one file of JSON, replaced whole while the mutex is held. */
+export class FileDoc<T> implements Doc<T> {
+  #path: string
+  #initial: T
+  #mutex: Mutex
+
+  constructor(path: string, initial: T, mutex: Mutex) {
+    this.#path = path
+    this.#initial = initial
+    this.#mutex = mutex
+  }
+
+  async read(): Promise<T> {
+    return this.#parse(this.#text())
+  }
+
+  update(change: (now: T) => T): Promise<T> {
+    return this.#mutex.hold(() => {
+      const before = this.#text()
+      const next = change(this.#parse(before))
+      const text = `${JSON.stringify(next, null, 2)}\n`
+      if (text !== before) this.#write(text)
+      return this.#parse(text)
+    })
+  }
+
+  #text(): string | undefined {
+    try {
+      return readFileSync(this.#path, 'utf8')
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw storeError('read', this.#path, error)
+    }
+  }
+
+  #parse(text: string | undefined): T {
+    if (text === undefined) return structuredClone(this.#initial)
+    try {
+      return JSON.parse(text) as T
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      const next = 'repair it, or move it away to start afresh'
+      throw new StoreError(`${this.#path} is not valid JSON (${why}); ${next}`, { cause: error })
+    }
+  }
+
+  #write(text: string): void {
+    try {
+      makeFolder(dirname(this.#path))
+      replaceFile(this.#path, text)
+    } catch (error) {
+      throw storeError('write', this.#path, error)
+    }
+  }
+}
