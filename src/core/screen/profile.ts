@@ -13,6 +13,8 @@ export type Step = Event | { type: 'ask'; question: Question; reply(picks?: stri
 
 /** A CLI's structured output, read as it comes. Stateful: one for each turn. */
 export interface Dialect {
+  /** Whether it may ask: then stdin stays open after the prompt, until a `line` gives the `end`. */
+  asks?: boolean
   /** What goes to stdin for this prompt. */
   open(prompt: string): string
   /** Unknown lines mean nothing; a line that is not of its format throws. */

@@ -1,0 +1,53 @@
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Dialect, Profile } from '../../core/screen/profile.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import { missed } from '../../core/talk/view.ts'
+
+/**
+ * A `command` alone runs under bash exactly as written; with `args` it is an argv;
+ * left out, the profile composes it from the leash.
+ */
+export type PipeSpec = {
+  name: string
+  command?: string
+  args?: readonly string[]
+  env?: Record<string, string>
+  window: number
+  timeoutMs: number
+  silenceMs: number
+  profile?: Profile
+  model?: string
+  metaInstruction?: string
+}
+
+export type Seat = { leash: Leash; resume?: string | undefined }
+
+/** The profile that composes the command, when nobody wrote one. */
+export function composer(spec: PipeSpec): Profile | undefined {
+  return spec.command === undefined ? spec.profile : undefined
+}
+
+export function argvOf(spec: PipeSpec, leash: Leash, resume: string | undefined): [string, ...string[]] {
+  if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
+  const model = spec.model === undefined ? {} : { model: spec.model }
+  const composed = composer(spec)?.command({ leash, ...(resume === undefined ? {} : { resume }), ...model })
+  return ['bash', '-c', spec.command ?? composed ?? '']
+}
+
+/** A dialect is spoken by what the profile composes, and by an own command that asks for it. */
+export function dialectOf(spec: PipeSpec): Dialect | undefined {
+  const { profile, command, args = [] } = spec
+  const speaks = command === undefined || profile?.speaks([command, ...args].join(' '))
+  return speaks ? profile?.dialect?.() : undefined
+}
+
+export type Thread = { key?: string; entries: readonly Entry[] }
+
+/** The thread to go on with, and what it has not seen; without a thread, the whole view. */
+export function threadOf(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {
+  if (!composer(spec)?.resumes) return { entries: history }
+  const known = missed(history, spec.name)
+  if (resume === undefined || resume === known.key) return known
+  // A key that is handed in is newer than any turn that ended: its thread was told the view when it began.
+  return { key: resume, entries: known.key === undefined ? [] : known.entries }
+}

@@ -1,0 +1,99 @@
+import type { Writable } from 'node:stream'
+import type { Dialect, Step } from '../../core/screen/profile.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Emit, Speech } from './speech.ts'
+import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
+import { Lines } from './lines.ts'
+
+type Parts = {
+  name: string
+  emit: Emit
+  ask: Ask
+  /** Where answers go; closed once the CLI has said its last word. */
+  stdin: Writable
+  /** Aborts when nobody waits for an answer any more. */
+  withdrawn: AbortSignal
+}
+
+/** A CLI's structured output, line by line, as its dialect understands it. */
+export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
+  const lines = new Lines()
+  const calls = new Set<string>()
+  const asking = new Set<Promise<void>>()
+  const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
+  let outcome: Outcome | undefined
+  let reply = ''
+  let broken = false
+
+  const note = (text: string) => parts.emit({ type: 'note', text })
+
+  const read = async (line: string) => {
+    try {
+      return dialect.line(line)
+    } catch {
+      if (!broken) await note(`${parts.name} printed a line that could not be read: ${line.slice(0, 200)}`)
+      broken = true
+      return []
+    }
+  }
+
+  const take = async (step: Step): Promise<void> => {
+    switch (step.type) {
+      case 'ask': {
+        const answered = parts.ask(step.question, parts.withdrawn).then((picks) => {
+          if (!parts.withdrawn.aborted) parts.stdin.write(step.reply(picks))
+        })
+        const settled: Promise<void> = answered.catch(() => {}).finally(() => asking.delete(settled))
+        asking.add(settled)
+        return
+      }
+      case 'end':
+        outcome = step.outcome
+        parts.stdin.end()
+        return
+      case 'reply':
+        // Kept back: until the end is known it is half an answer.
+        reply = step.text
+        return
+      case 'text':
+      case 'thought': {
+        const delta = strippers[step.type].push(step.delta)
+        return delta === '' ? undefined : parts.emit({ ...step, delta })
+      }
+      case 'call':
+        calls.add(step.call)
+        return parts.emit(step)
+      case 'result':
+        calls.delete(step.call)
+        return parts.emit({ ...step, text: stripAnsi(step.text) })
+      default:
+        return parts.emit(step)
+    }
+  }
+
+  const takeAll = async (steps: readonly Step[]) => {
+    for (const step of steps) await take(step)
+  }
+
+  return {
+    typed: true,
+    open: (prompt) => ({ text: dialect.open(prompt), stays: dialect.asks === true }),
+    async hear(text) {
+      for (const line of lines.push(text)) await takeAll(await read(line))
+    },
+    busy: () => calls.size > 0 || asking.size > 0,
+    async finish(ended) {
+      for (const line of lines.end()) await takeAll(await read(line))
+      if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
+      await takeAll(dialect.end(ended))
+      await Promise.all(asking)
+      for (const type of ['text', 'thought'] as const) {
+        const delta = strippers[type].end()
+        if (delta !== '') await parts.emit({ type, delta })
+      }
+      return outcome?.ok ? { ...outcome, text: stripAnsi(outcome.text || reply).trim() } : outcome
+    },
+    drop: async () => {},
+  }
+}

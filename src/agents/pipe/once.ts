@@ -1,0 +1,107 @@
+import type { Run } from '../../base/process/run.ts'
+import type { Ended } from '../../core/screen/profile.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { PipeSpec } from './command.ts'
+import type { Speech } from './speech.ts'
+import type { Watch } from './watch.ts'
+import { existsSync } from 'node:fs'
+import { AnsiStripper } from '../../base/ansi.ts'
+import { start } from '../../base/process/run.ts'
+import { missing } from './failure.ts'
+import { Tail } from './tail.ts'
+import { verdict } from './verdict.ts'
+
+export type Job = {
+  spec: PipeSpec
+  turn: Turn
+  argv: [string, ...string[]]
+  env: Record<string, string | undefined>
+  prompt: string
+  watch: Watch
+  speech(run: Run, withdrawn: AbortSignal): Speech
+  alive(speech: Speech, since: number): Promise<boolean>
+}
+
+export type Done = { outcome: Outcome; ended?: Ended }
+
+/** Runs the command once, to its end or until it is stopped; nothing of it is left then, whatever happened. */
+export async function runOnce(job: Job): Promise<Done> {
+  const { spec, turn, argv, env } = job
+  let run: Run
+  try {
+    run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
+  } catch (error) {
+    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) } }
+  }
+  const over = new AbortController()
+  let cause: Failure | undefined
+  const stop = (failure: Failure) => {
+    // The first cause wins: what follows from being stopped is not why it was.
+    if (over.signal.aborted) return
+    cause = failure
+    over.abort()
+    void run.end()
+  }
+  const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
+  turn.signal.addEventListener('abort', cancel, { once: true })
+  if (turn.signal.aborted) cancel()
+  let speech: Speech | undefined
+  let done: Done | undefined
+  try {
+    const spoken = (speech = job.speech(run, over.signal))
+    job.watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
+    const ended = await heard(job, run, spoken, over)
+    const outcome = cause
+      ? undefined
+      : verdict(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
+    return (done = { outcome: outcome ?? { ok: false, failure: cause! }, ended })
+  } catch (error) {
+    const message = `${spec.name} could not be heard out: ${error instanceof Error ? error.message : String(error)}`
+    return { outcome: { ok: false, failure: cause ?? { kind: 'crash', message } } }
+  } finally {
+    over.abort()
+    turn.signal.removeEventListener('abort', cancel)
+    await run.end()
+    if (!done?.outcome.ok) await speech?.drop().catch(() => {})
+  }
+}
+
+/** Hands over the prompt and listens to both channels until the process and all it wrote is through. */
+async function heard(job: Job, run: Run, speech: Speech, over: AbortController): Promise<Ended> {
+  const { text, stays } = speech.open(job.prompt)
+  if (stays) run.stdin.write(text)
+  else run.stdin.end(text)
+  const out = new Tail()
+  const err = new Tail()
+  const listen = async (chunks: AsyncIterable<Uint8Array>, each: (text: string) => Promise<void>) => {
+    const stripper = new AnsiStripper()
+    for await (const chunk of chunks) {
+      job.watch.heard()
+      await each(stripper.push(chunk))
+      job.watch.heard()
+    }
+    await each(stripper.end())
+  }
+  const [exit] = await Promise.all([
+    run.exited.finally(() => over.abort()),
+    listen(run.stdout, async (text) => {
+      out.add(text)
+      await speech.hear(text)
+    }),
+    listen(run.stderr, async (text) => err.add(text)),
+  ])
+  return { out: out.text, err: err.text, ...exit, now: job.turn.clock.now() }
+}
+
+function notStarted({ spec, turn, argv }: Job, error: NodeJS.ErrnoException): Failure {
+  if (!existsSync(turn.cwd))
+    return { kind: 'crash', message: `${spec.name} could not be run: there is no folder ${turn.cwd}` }
+  if (error.code === 'ENOENT' || error.code === 'EACCES')
+    return missing(
+      spec.name,
+      error.code === 'ENOENT' ? `${argv[0]} was not found` : `${argv[0]} may not be run`,
+      spec.profile,
+    )
+  return { kind: 'crash', message: `${spec.name} could not be started: ${error.message}` }
+}

@@ -1,0 +1,87 @@
+import type { Run } from '../../base/process/run.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import type { Blobs } from '../../core/talk/store.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { PipeSpec, Seat } from './command.ts'
+import type { Done } from './once.ts'
+import type { Emit, Speech } from './speech.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { estimateTokens } from '../../core/talk/tokens.ts'
+import { promptText } from '../../core/talk/transcript.ts'
+import { argvOf, dialectOf, threadOf } from './command.ts'
+import { dialectSpeech } from './dialect.ts'
+import { runOnce } from './once.ts'
+import { plainSpeech } from './plain.ts'
+import { Watch } from './watch.ts'
+
+export type PipeParts = {
+  blobs: Blobs
+  env: Record<string, string | undefined>
+  /** Whether files below changed since then: work that makes no sound. */
+  changed?(cwd: string, since: number): Promise<boolean>
+}
+
+/** One turn: on its own thread if there is one, anew if that is lost, then the facts of its end. */
+export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, turn: Turn, emit: Emit): Promise<void> {
+  if (turn.signal.aborted) return emit(ended(failed('aborted', `${spec.name} was cancelled before it started`)))
+  const watch = new Watch(spec.name, spec, turn.clock)
+  const said = new Set<Event['type']>()
+  let waiting = 0
+  const say: Emit = async (event) => {
+    said.add(event.type)
+    waiting++
+    await emit(event).finally(() => waiting--)
+  }
+  const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
+  const speech = (run: Run, withdrawn: AbortSignal): Speech => {
+    const dialect = dialectOf(spec)
+    if (!dialect) return plainSpeech(parts.blobs, say)
+    return dialectSpeech(dialect, { name: spec.name, emit: say, ask: turn.ask, stdin: run.stdin, withdrawn })
+  }
+  const alive = async (speech: Speech, since: number) =>
+    waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)
+  const prompted = (history: Turn['history']) =>
+    promptText({
+      agent: spec.name,
+      prompt: turn.prompt,
+      history,
+      attempts: turn.attempts,
+      ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
+    })
+  const run = (key: string | undefined, prompt: string) =>
+    runOnce({ spec, turn, argv: argvOf(spec, seat.leash, key), env, prompt, watch, speech, alive })
+
+  const thread = threadOf(spec, turn.history, seat.resume)
+  let { key } = thread
+  let prompt = prompted(thread.entries)
+  let done = await run(key, prompt)
+  if (key !== undefined && lostThread(spec, done)) {
+    key = undefined
+    prompt = prompted(turn.history)
+    done = await run(key, prompt)
+  }
+  const { outcome } = done
+  if (outcome.ok) {
+    // The turn that was answered last must name the thread, whether or not the CLI says it again.
+    if (key !== undefined && !said.has('thread')) await say({ type: 'thread', key })
+    await say({ type: 'reply', text: outcome.text, ...(outcome.whole ? { whole: outcome.whole } : {}) })
+    if (!said.has('usage')) await say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))
+  }
+  await emit(ended(outcome))
+}
+
+function lostThread(spec: PipeSpec, { outcome, ended }: Done): boolean {
+  if (outcome.ok || outcome.failure.kind === 'aborted' || outcome.failure.kind === 'timeout') return false
+  return ended !== undefined && spec.profile?.lostThread?.(ended) === true
+}
+
+const ended = (outcome: Done['outcome']): Event => ({ type: 'end', outcome })
+
+function estimate(prompt: string, answerChars: number): Event {
+  return {
+    type: 'usage',
+    input: estimateTokens(prompt),
+    output: Math.ceil(answerChars / 4),
+    source: 'estimated',
+  }
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { readFile, readdir } from 'node:fs/promises'
+
+/** One living process; `start` tells it from a later one of the same number. */
+export type Proc = { pid: number; ppid: number; group: number; start: string }
+
+/** All living processes; those that are dead and only not yet waited for are left out. */
+export async function processTable(): Promise<Proc[]> {
+  return process.platform === 'linux' ? fromProc() : fromPs()
+}
+
+/** Whether a process was started with this text in its environment; only Linux tells. */
+export async function carries(pid: number, mark: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false
+  return readFile(`/proc/${pid}/environ`).then(
+    (environ) => environ.includes(mark),
+    () => false,
+  )
+}
+
+async function fromProc(): Promise<Proc[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const procs = await Promise.all(
+    pids.map((pid) =>
+      readFile(`/proc/${pid}/stat`, 'latin1').then(
+        (stat) => parseStat(Number(pid), stat),
+        () => undefined,
+      ),
+    ),
+  )
+  return procs.filter((proc) => proc !== undefined)
+}
+
+/** The name in brackets may hold anything, brackets too: what counts begins after the last one. */
+export function parseStat(pid: number, stat: string): Proc | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+  return { pid, ppid: Number(fields[1]), group: Number(fields[2]), start: fields[19] ?? '' }
+}
+
+/** How it is done where there is no /proc. */
+export async function fromPs(): Promise<Proc[]> {
+  const out = await new Promise<string>((resolve) =>
+    execFile('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
+  )
+  return out.split('\n').flatMap((line): Proc[] => {
+    const [pid, ppid, group, state] = line.trim().split(/\s+/)
+    if (!pid || !state || state.startsWith('Z')) return []
+    return [{ pid: Number(pid), ppid: Number(ppid), group: Number(group), start: '' }]
+  })
+}
