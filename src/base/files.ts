@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** What a system call said went wrong, as its short name; undefined for any other error. */
@@ -11,14 +11,18 @@ export const isMissing = (error: unknown) => errorCode(error) === 'ENOENT'
 
 /** Creates a folder that only its owner can open, and the ones above it; what was there stays as it is. */
 export function makeFolder(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  // Each new name has to be on disk in the folder that holds it, or a power cut takes all below it.
-  for (let made = path; ; made = dirname(made)) {
-    syncFolder(dirname(made))
-    if (made === first || made === dirname(made)) return
+  if (isFolder(path)) return
+  // One by one: Node's own recursive way calls a read-only file system a missing file.
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, 0o700)
+  } catch (error) {
+    if (!isFolder(path)) throw error
   }
+  syncFolder(dirname(path))
 }
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** A new, renamed or removed name is durable only once its folder is. */
 export function syncFolder(path: string): void {

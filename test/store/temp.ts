@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 
 /** A fresh folder that is gone after the test, or after the file's tests. */
-export function tempFolder(t?: TestContext): string {
+export function tempFolder(t?: TestContext, release = () => {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'termaite-store-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const remove = () => {
+    release()
+    rmSync(folder, { recursive: true, force: true })
+  }
   if (t) t.after(remove)
   else after(remove)
   return folder

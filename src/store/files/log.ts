@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Line, Log } from '../../core/talk/store.ts'
@@ -66,7 +66,7 @@ export class FileLog<T> implements Log<T> {
   /** Removed, not emptied: whoever reads or writes it elsewhere can tell that it is another one now. */
   async clear(): Promise<void> {
     try {
-      rmSync(this.#path)
+      unlinkSync(this.#path)
       syncFolder(dirname(this.#path))
     } catch (error) {
       if (!isMissing(error)) throw storeError('clear', this.#path, error)

@@ -11,11 +11,9 @@ export function parseLine<T>(line: RawLine): Line<T>[] {
   if (start === undefined) return [{ at: line.at, broken: text }]
   const rest = text.slice(start)
   // Counted from the end: a remnant may stop inside a character, and then has other bytes than its text.
-  const at = line.at + line.bytes.length - Buffer.byteLength(rest)
-  return [
-    { at: line.at, broken: text.slice(0, start) },
-    { at, item: item<T>(rest)! },
-  ]
+  const before = line.bytes.length - Buffer.byteLength(rest)
+  const remnant = { ...line, bytes: line.bytes.subarray(0, before) }
+  return [...parseLine<T>(remnant), { at: line.at + before, item: item<T>(rest)! }]
 }
 
 /** Items are objects: so a line that is not ended yet is whole exactly when it parses. */

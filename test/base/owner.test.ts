@@ -1,0 +1,45 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { isAlive, ownerMark, ownerPid, processStart } from '../../src/base/owner.ts'
+
+const [place, boot, pid, start] = ownerMark().split(',') as [string, string, string, string]
+const mark = (...parts: (string | number)[]) => parts.join(',')
+
+test('this process has one mark, and lives', () => {
+  assert.equal(ownerMark(), ownerMark())
+  assert.equal(ownerPid(ownerMark()), process.pid)
+  assert.match(ownerMark(), /^[\w.%-]+,[\w-]*,\d+,.+$/)
+  assert.equal(isAlive(ownerMark()), true)
+})
+
+test('a pid that came again, another boot, another machine', () => {
+  assert.equal(isAlive(mark(place, boot, pid, '1')), false)
+  assert.equal(isAlive(mark(place, 'another-boot', pid, start)), false)
+  assert.equal(isAlive(mark('another-machine', boot, pid, start)), true)
+  assert.equal(isAlive(mark(place, boot, pid, '')), false)
+  assert.equal(isAlive(mark(place)), false)
+})
+
+test('a child lives until it is killed, also while nobody has buried it', async () => {
+  const child = spawn(process.execPath, ['-e', 'process.stdout.write("up"); setInterval(() => {}, 1000)'])
+  await once(child.stdout, 'data')
+  const owner = mark(place, boot, child.pid!, processStart(child.pid!)!)
+  assert.equal(isAlive(owner), true)
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+  assert.equal(isAlive(owner), false)
+})
+
+test(
+  'where there is no /proc, ps tells the same story',
+  { skip: spawnSync('ps').error && 'there is no ps here' },
+  () => {
+    const first = processStart(process.pid, 'darwin')
+    assert.match(first ?? '', /^\w{3} \w{3} +\d+ [\d:]{8} \d{4}$/)
+    assert.equal(processStart(process.pid, 'darwin'), first)
+    assert.equal(processStart(2 ** 22 + 1, 'darwin'), undefined)
+  },
+)

@@ -1,0 +1,210 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StoreError } from '../../src/core/talk/store.ts'
+import { fileStore } from '../../src/store/files/store.ts'
+import { storeError } from '../../src/store/trouble.ts'
+import { allBack } from '../contract/log.ts'
+import { tempFolder } from './temp.ts'
+
+/** A folder with something mounted over it; a test that cannot have that says so and is skipped. */
+function mounted(t: TestContext, ...commands: ((folder: string) => string[])[]): string | undefined {
+  let mounts = 0
+  // Lazily, because the store keeps its files open.
+  const folder = tempFolder(t, () => mounts > 0 && execFileSync('umount', ['-l', folder]))
+  for (const command of commands) {
+    const run = spawnSync('mount', command(folder), { encoding: 'utf8' })
+    if (run.status !== 0) {
+      t.skip(`nothing can be mounted here: ${run.stderr?.trim() || run.error?.message}`)
+      return undefined
+    }
+    mounts++
+  }
+  return folder
+}
+
+const said = (work: Promise<unknown>) => work.then(String, (error: Error) => `${error.name}: ${error.message}`)
+
+const full = 'the disk is full; free some space and try again'
+const readOnly = 'the file system is read-only; set TERMAITE_HOME to a folder you can write, or make this one writable'
+
+test('a full disk is said in one sentence, and once there is room nothing is lost', async (t) => {
+  const home = mounted(t, (folder) => ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder])
+  if (!home) return
+  const store = fileStore(home)
+  const log = store.log<{ id: number; text?: string }>('a')
+  await log.append({ id: 1 })
+  await store.doc('health', { count: 0 }).update(() => ({ count: 1 }))
+  const ballast = join(home, 'ballast')
+  assert.throws(
+    () => writeFileSync(ballast, Buffer.alloc(160_000)) ?? writeFileSync(`${ballast}2`, Buffer.alloc(90_000)),
+  )
+  assert.deepEqual(
+    [
+      await said(log.append({ id: 2, text: 'x'.repeat(100_000) })),
+      await said(store.blobs('b').put('y'.repeat(100_000), 'text/plain')),
+      await said(store.doc('health', { count: 0 }).update(() => ({ count: 2, text: 'z'.repeat(100_000) }))),
+    ].map((text) => text.replace(/b\/[0-9a-f]{64}/, 'b/<sha>')),
+    [
+      `StoreError: cannot write ${home}/a.jsonl: ${full}`,
+      `StoreError: cannot write ${home}/b/<sha>: ${full}`,
+      `StoreError: cannot write ${home}/health.json: ${full}`,
+    ],
+  )
+  const writer = store.blobs('b').writer('text/plain')
+  assert.match(await said(writer.write(Buffer.alloc(200_000))), /^StoreError: cannot write .*: the disk is full/)
+  assert.match(await said(writer.done()), /the disk is full/)
+  execFileSync('rm', [ballast, `${ballast}2`])
+  await log.append({ id: 3 })
+  const lines = await allBack(log)
+  assert.deepEqual(
+    lines.flatMap((line) => line.item ?? []),
+    [{ id: 3 }, { id: 1 }],
+  )
+  assert.deepEqual(await store.doc('health', { count: 0 }).read(), { count: 1 })
+})
+
+test('a line cut by a size limit is an error, and its remnant hides nothing', async (t) => {
+  const home = tempFolder(t)
+  const child = join(import.meta.dirname, 'child.ts')
+  const limited = [
+    '-c',
+    'ulimit -f 64 && exec "$@"',
+    'bash',
+    process.execPath,
+    child,
+    home,
+    'fail',
+    'cut',
+    '1',
+    '90000',
+  ]
+  const run = spawnSync('bash', limited, { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: home } })
+  const path = join(home, 'projects/a/history.jsonl')
+  assert.equal(run.stdout, `StoreError: cannot write ${path}: ${full}\n`, run.stderr)
+  assert.equal(readFileSync(path).length, 65_536)
+  const log = fileStore(home).log<{ id: string }>('projects/a/history')
+  await log.append({ id: 'after' })
+  assert.deepEqual(
+    (await allBack(log)).map(({ at, item, broken }) => ({ at, item, broken: broken?.length })),
+    [
+      { at: 65_537, item: { id: 'after' }, broken: undefined },
+      { at: 0, item: undefined, broken: 65_536 },
+    ],
+  )
+})
+
+test('a read-only home is said in one sentence, and is still read', async (t) => {
+  const real = tempFolder(t)
+  const before = fileStore(real)
+  await before.log('a').append({ id: 1 })
+  await before.doc('health', { count: 0 }).update(() => ({ count: 1 }))
+  const ref = await before.blobs('b').put('body', 'text/plain')
+  const home = mounted(
+    t,
+    (folder) => ['--bind', real, folder],
+    (folder) => ['-o', 'remount,ro,bind', folder],
+  )
+  if (!home) return
+  const store = fileStore(home)
+  assert.deepEqual(
+    [
+      await said(store.log('a').append({ id: 2 })),
+      await said(store.log('a').clear()),
+      await said(store.log('new/log').append({ id: 2 })),
+      await said(store.doc('health', { count: 0 }).update(() => ({ count: 2 }))),
+      await said(store.blobs('c').put('more', 'text/plain')),
+      await said(store.blobs('b').clear()),
+    ].map((text) => text.replace(/c\/[0-9a-f]{64}/, 'c/<sha>')),
+    [
+      `StoreError: cannot write ${home}/a.jsonl: ${readOnly}`,
+      `StoreError: cannot clear ${home}/a.jsonl: ${readOnly}`,
+      `StoreError: cannot write ${home}/new/log.jsonl: ${readOnly}`,
+      `StoreError: cannot write ${home}/health.json: ${readOnly}`,
+      `StoreError: cannot write ${home}/c/<sha>: ${readOnly}`,
+      `StoreError: cannot clear ${home}/b: ${readOnly}`,
+    ],
+  )
+  assert.deepEqual(await allBack(store.log('a')), [{ at: 0, item: { id: 1 } }])
+  assert.deepEqual(await store.doc('health', { count: 0 }).read(), { count: 1 })
+  assert.equal(readFileSync(store.blobs('b').place(ref)!, 'utf8'), 'body')
+})
+
+test('what the system says is put in words, with its cause kept', () => {
+  const words = (code: string) => {
+    const cause = Object.assign(new Error(`${code}: as the system says it`), { code })
+    const error = storeError('write', '/h/a.jsonl', cause)
+    assert.equal(error.cause, cause)
+    assert.ok(error instanceof StoreError)
+    return error.message
+  }
+  const writable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
+  assert.deepEqual(['EACCES', 'EROFS', 'ENOSPC', 'EDQUOT', 'EXDEV'].map(words), [
+    `cannot write /h/a.jsonl: you have no permission; ${writable}`,
+    `cannot write /h/a.jsonl: the file system is read-only; ${writable}`,
+    'cannot write /h/a.jsonl: the disk is full; free some space and try again',
+    'cannot write /h/a.jsonl: your disk quota is used up; free some space and try again',
+    'cannot write /h/a.jsonl: EXDEV: as the system says it',
+  ])
+})
+
+test('a corrupt document is said with its file, and is never overwritten', async (t) => {
+  const home = tempFolder(t)
+  const path = join(home, 'health.json')
+  writeFileSync(path, '{"count": 1')
+  const doc = fileStore(home).doc('health', { count: 0 })
+  const wanted = {
+    name: 'StoreError',
+    message: /^\S+health\.json is not valid JSON \(.+\); repair it, or move it away to start afresh$/,
+  }
+  await assert.rejects(doc.read(), wanted)
+  await assert.rejects(
+    doc.update(() => ({ count: 2 })),
+    wanted,
+  )
+  assert.equal(readFileSync(path, 'utf8'), '{"count": 1')
+})
+
+test('a damaged lock is said with its file', async (t) => {
+  const home = tempFolder(t)
+  writeFileSync(join(home, 'lock.db'), 'not a database at all, but long enough to be looked at'.repeat(20))
+  assert.equal(
+    await said(
+      fileStore(home)
+        .doc('health', {})
+        .update((now) => now),
+    ),
+    `StoreError: ${home}/lock.db is damaged; it holds nothing: delete it and try again`,
+  )
+})
+
+test('something else in the place of a file or a folder is said', async (t) => {
+  const home = tempFolder(t)
+  mkdirSync(join(home, 'a.jsonl'))
+  appendFileSync(join(home, 'b'), 'a file')
+  const inTheWay = 'something else is in the way; move it and try again'
+  assert.deepEqual(
+    [await said(fileStore(home).log('a').append({})), await said(fileStore(home).log('b/c').append({}))],
+    [
+      `StoreError: cannot write ${home}/a.jsonl: ${inTheWay}`,
+      `StoreError: cannot write ${home}/b/c.jsonl: ${inTheWay}`,
+    ],
+  )
+})
+
+test('a name or a ref that leads out of the home is refused', async (t) => {
+  const store = fileStore(tempFolder(t))
+  for (const name of ['../x', '/etc/x', 'a/../../x', '', 'a//b', './a'])
+    assert.throws(() => store.log(name), {
+      name: 'StoreError',
+      message: `${JSON.stringify(name)} is no name in the store`,
+    })
+  const ref = { sha: '../../etc/passwd', media: 'text/plain', bytes: 1 }
+  assert.throws(() => store.blobs('b').place(ref), {
+    name: 'StoreError',
+    message: '"../../etc/passwd" names no stored body',
+  })
+})

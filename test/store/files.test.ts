@@ -1,0 +1,187 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { HandClock, settled } from '../../src/base/hand-clock.ts'
+import { ownerMark } from '../../src/base/owner.ts'
+import { pollMs } from '../../src/store/files/follow.ts'
+import { fileStore } from '../../src/store/files/store.ts'
+import { allBack, firstFollowed } from '../contract/log.ts'
+import { tempFolder } from './temp.ts'
+
+type Item = { id: number; text?: string }
+
+test('what is kept lies where it is said to lie, for its owner alone', async (t) => {
+  const home = join(tempFolder(t), 'home')
+  const store = fileStore(home)
+  await store.log<Item>('projects/a/history').append({ id: 1, text: 'é' })
+  await store.doc('health', {}).update(() => ({ claude: { failures: 1 } }))
+  const ref = await store.blobs('projects/a/output').put('body', 'text/plain')
+  const mode = (path: string) => (statSync(join(home, path)).mode & 0o777).toString(8)
+  const shown = (path: string) => [mode(path), readFileSync(join(home, path), 'utf8')]
+  assert.deepEqual(shown('projects/a/history.jsonl'), ['600', '{"id":1,"text":"é"}\n'])
+  assert.deepEqual(shown('health.json'), ['600', '{\n  "claude": {\n    "failures": 1\n  }\n}\n'])
+  assert.deepEqual(shown(`projects/a/output/${ref.sha}`), ['600', 'body'])
+  assert.equal(mode('lock.db'), '600')
+  assert.deepEqual(['.', 'projects', 'projects/a', 'projects/a/output'].map(mode), Array(4).fill('700'))
+  assert.equal(store.blobs('projects/a/output').place(ref), join(home, 'projects/a/output', ref.sha))
+  assert.deepEqual(readdirSync(join(home, 'projects/a/output')), [ref.sha])
+  assert.deepEqual(readdirSync(home).sort(), ['health.json', 'lock.db', 'projects'])
+})
+
+test('a document that stays as it is is not written', async (t) => {
+  const home = tempFolder(t)
+  const doc = fileStore(home).doc('health', { count: 0 })
+  await doc.update(() => ({ count: 1 }))
+  const before = statSync(join(home, 'health.json')).ino
+  await doc.update((now) => now)
+  assert.equal(statSync(join(home, 'health.json')).ino, before)
+})
+
+test('a torn last line is told when reading back, waited for when following, and hides nothing', async (t) => {
+  const home = tempFolder(t)
+  const path = join(home, 'a.jsonl')
+  const log = fileStore(home).log<Item>('a')
+  await log.append({ id: 1 })
+  appendFileSync(path, '{"id":2,"te')
+  const torn = { at: 9, broken: '{"id":2,"te' }
+  assert.deepEqual(await allBack(log), [torn, { at: 0, item: { id: 1 } }])
+  assert.deepEqual(await firstFollowed(log, 0, 1), [{ at: 0, item: { id: 1 } }])
+  const position = await log.append({ id: 3 })
+  assert.deepEqual(await firstFollowed(log, 0, 3), [{ at: 0, item: { id: 1 } }, torn, { at: 21, item: { id: 3 } }])
+  assert.deepEqual(await firstFollowed(log, position, 1), [{ at: 21, item: { id: 3 } }])
+})
+
+test('a last line that lacks only its newline is an item, once', async (t) => {
+  const home = tempFolder(t)
+  const log = fileStore(home).log<Item>('a')
+  writeFileSync(join(home, 'a.jsonl'), '{"id":1}')
+  assert.deepEqual(await allBack(log), [{ at: 0, item: { id: 1 } }])
+  const seen = firstFollowed(log, 0, 2)
+  await settled()
+  await log.append({ id: 2 })
+  assert.deepEqual(await seen, [
+    { at: 0, item: { id: 1 } },
+    { at: 9, item: { id: 2 } },
+  ])
+})
+
+test('a position inside a line that another process was writing leads to the next one', async (t) => {
+  const home = tempFolder(t)
+  const log = fileStore(home).log<Item>('a')
+  await log.append({ id: 1, text: 'long {"id":9}' })
+  await log.append({ id: 2 })
+  assert.deepEqual(
+    (await firstFollowed(log, 5, 1)).map((line) => line.item),
+    [{ id: 2 }],
+  )
+})
+
+test('a log that another program moved, removed or emptied is written anew', async (t) => {
+  const home = tempFolder(t)
+  const path = join(home, 'a.jsonl')
+  const log = fileStore(home).log<Item>('a')
+  await log.append({ id: 1 })
+  renameSync(path, join(home, 'old.jsonl'))
+  await log.append({ id: 2 })
+  assert.equal(readFileSync(path, 'utf8'), '{"id":2}\n')
+  rmSync(path)
+  await log.append({ id: 3 })
+  assert.equal(readFileSync(path, 'utf8'), '{"id":3}\n')
+  truncateSync(path)
+  await log.append({ id: 4 })
+  assert.equal(readFileSync(path, 'utf8'), '{"id":4}\n')
+  assert.equal(readFileSync(join(home, 'old.jsonl'), 'utf8'), '{"id":1}\n')
+})
+
+test('a log that another program emptied is followed anew', async (t) => {
+  const home = tempFolder(t)
+  const path = join(home, 'a.jsonl')
+  const stop = new AbortController()
+  const seen: unknown[] = []
+  writeFileSync(path, '{"id":1,"text":"long enough"}\n')
+  for await (const line of fileStore(home).log<Item>('a').follow(0, stop.signal)) {
+    seen.push(line)
+    if (line.item?.id === 1) writeFileSync(path, '{"id":2}\n')
+    else stop.abort()
+  }
+  assert.deepEqual(seen, [
+    { at: 0, item: { id: 1, text: 'long enough' } },
+    { at: 0, item: { id: 2 } },
+  ])
+})
+
+test('where no change is told of, the clock is enough', { timeout: 20_000 }, async (t) => {
+  const home = tempFolder(t)
+  const elsewhere = join(tempFolder(t), 'elsewhere.jsonl')
+  writeFileSync(elsewhere, '{"id":1}\n')
+  symlinkSync(elsewhere, join(home, 'a.jsonl'))
+  const clock = new HandClock()
+  const seen = firstFollowed(fileStore(home, { clock }).log<Item>('a'), 0, 2)
+  while (clock.asleep === 0) await settled()
+  appendFileSync(elsewhere, '{"id":2}\n')
+  await clock.turn(pollMs)
+  assert.deepEqual(await seen, [
+    { at: 0, item: { id: 1 } },
+    { at: 9, item: { id: 2 } },
+  ])
+})
+
+test(
+  'the newest of a huge log cost what they are, not what it is',
+  { skip: process.platform !== 'linux' && 'bytes read are counted by Linux alone' },
+  async (t) => {
+    const home = tempFolder(t)
+    const path = join(home, 'a.jsonl')
+    writeFileSync(path, '')
+    truncateSync(path, 300 * 1024 * 1024)
+    const item = (id: number) => ({ id, text: 'x'.repeat(1_000) })
+    appendFileSync(path, '\n' + Array.from({ length: 3_000 }, (_, id) => JSON.stringify(item(id)) + '\n').join(''))
+    const log = fileStore(home).log<Item>('a')
+    const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))![1])
+    const before = bytesRead()
+    const found: (Item | undefined)[] = []
+    for await (const line of log.back()) if (found.push(line.item) === 50) break
+    await log.append(item(3_000))
+    const read = bytesRead() - before
+    assert.deepEqual(
+      found,
+      Array.from({ length: 50 }, (_, i) => item(2_999 - i)),
+    )
+    assert.ok(read < 300_000, `${read} bytes were read`)
+  },
+)
+
+test('what a dead process left unfinished is swept away, what a living one writes is not', async (t) => {
+  const home = tempFolder(t)
+  const folder = join(home, 'b')
+  mkdirSync(folder)
+  const [where, boot] = ownerMark().split(',')
+  writeFileSync(join(folder, `part,${where},${boot},${2 ** 22 + 1},1,1`), 'half')
+  writeFileSync(join(folder, `part,${ownerMark()},999`), 'half')
+  const ref = await fileStore(home).blobs('b').put('whole', 'text/plain')
+  assert.deepEqual(readdirSync(folder).sort(), [ref.sha, `part,${ownerMark()},999`].sort())
+})
+
+test('an unfinished body has no name, and a dropped one leaves nothing', async (t) => {
+  const home = tempFolder(t)
+  const writer = fileStore(home).blobs('b').writer('text/plain')
+  await writer.write(Buffer.from('half'))
+  assert.deepEqual(
+    readdirSync(join(home, 'b')).map((name) => name.split(',')[0]),
+    ['part'],
+  )
+  await writer.drop()
+  assert.deepEqual(readdirSync(join(home, 'b')), [])
+})
