@@ -54,7 +54,9 @@ export class Conversation {
   async append(fact: Fact, by: string, turn = ''): Promise<Entry> {
     const { log, blobs, clock } = this.#parts
     const at = clock.now()
-    const entry = { id: newId(at), at, by, session: this.session, turn, ...(await shortened(fact, blobs)) } as Entry
+    const own = { id: newId(at), at, by, session: this.session, turn }
+    // A fact that was kept elsewhere before carries that place's marks: here it gets its own.
+    const entry = { ...own, ...(await shortened(fact, blobs)), ...own } as Entry
     await log.append(entry)
     return entry
   }
@@ -80,7 +82,9 @@ export class Conversation {
     const { entries } = await this.read()
     for (const prompt of unended(entries)) {
       if (prompt.owner === undefined || this.#parts.alive(prompt.owner)) continue
-      await this.#closeCalls(entries.filter((entry) => entry.turn === prompt.turn))
+      const open = new Set<string>()
+      for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
+      for (const call of open) await this.append(interrupted(call), 'termaite', prompt.turn)
       const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
       await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
     }
@@ -96,14 +100,14 @@ export class Conversation {
 
     const leave = new AbortController()
     const out = new Channel<Event>(256)
-    const kept: Entry[] = []
+    const open = new Set<string>()
     let unkept: string | undefined
     const keep = async (event: Event, by: string) => {
       if (!isFact(event)) return out.push(event)
       try {
         const { by: signed, ...fact } = event
         const entry = await this.append(fact as Fact, signed ?? by, asked.turn)
-        kept.push(entry)
+        followCalls(open, entry)
         await out.push(entry)
       } catch (error) {
         unkept ??= error instanceof Error ? error.message : String(error)
@@ -133,8 +137,8 @@ export class Conversation {
           await keep(next.value, agent.name)
           continue
         }
-        for (const result of orphans(kept)) await keep(result, 'termaite')
-        await keep({ type: 'end', outcome: next.value }, agent.name)
+        for (const call of [...open]) await keep(interrupted(call), 'termaite')
+        await keep({ type: 'end', outcome: unkept ? lost(unkept) : next.value }, agent.name)
         return
       }
     })().finally(() => out.close())
@@ -161,10 +165,6 @@ export class Conversation {
     }
   }
 
-  async #closeCalls(entries: Entry[]): Promise<void> {
-    for (const result of orphans(entries)) await this.append(result, 'termaite', entries[0]!.turn)
-  }
-
   /** The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. */
   #askOnce(turn: string, person: Ask, keep: (event: Event, by: string) => Promise<void>): Ask {
     const { log, clock } = this.#parts
@@ -176,19 +176,19 @@ export class Conversation {
       const signal = AbortSignal.any([withdrawn, settled.signal])
       const elsewhere = (async () => {
         for await (const { item } of log.follow(after, signal)) {
-          if (isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn)
-            return { picks: item.picks, kept: true }
+          if (isAnswer(item, turn, ask)) return { picks: item.picks, kept: true }
         }
         return undefined
       })()
       const here = person(question, signal).then((picks) => (signal.aborted ? undefined : { picks, kept: false }))
       const first = await firstDefined([elsewhere, here])
       settled.abort()
-      if (first && !first.kept) {
-        const by = first.picks ? 'user' : 'termaite'
-        await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
-      }
-      return first?.picks
+      if (!first || first.kept) return first?.picks
+      const by = first.picks ? 'user' : 'termaite'
+      await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
+      // Another process may have been a moment faster than the one at hand.
+      const winner = await firstAnswer(log, after, turn, ask)
+      return winner ? winner.picks : first.picks
     }
   }
 }
@@ -198,21 +198,28 @@ function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
   return entries.filter((entry): entry is EntryOf<'prompt'> => entry.type === 'prompt' && !ended.has(entry.turn))
 }
 
-/** A result for each call that has none: whoever made it is gone. */
-function orphans(entries: readonly Entry[]): Fact[] {
-  const closed = new Set(entries.map((entry) => (entry.type === 'result' ? entry.call : '')))
-  return entries.flatMap((entry): Fact[] =>
-    entry.type === 'call' && !closed.has(entry.call)
-      ? [
-          {
-            type: 'result',
-            call: entry.call,
-            ok: false,
-            text: 'interrupted: it may or may not have run; look before you do it again',
-          },
-        ]
-      : [],
-  )
+/** Keeps the calls that have no result yet. */
+function followCalls(open: Set<string>, entry: Entry): void {
+  if (entry.type === 'call') open.add(entry.call)
+  if (entry.type === 'result') open.delete(entry.call)
+}
+
+function interrupted(call: string): Fact {
+  const text = 'interrupted: it may or may not have run; look before you do it again'
+  return { type: 'result', call, ok: false, text }
+}
+
+async function firstAnswer(log: Log<Entry>, after: number, turn: string, ask: string) {
+  let first: EntryOf<'answer'> | undefined
+  for await (const { at, item } of log.back()) {
+    if (at < after) break
+    if (isAnswer(item, turn, ask)) first = item
+  }
+  return first
+}
+
+function isAnswer(item: unknown, turn: string, ask: string): item is EntryOf<'answer'> {
+  return isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn
 }
 
 /** Usage is kept from any depth. */

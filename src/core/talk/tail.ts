@@ -23,10 +23,8 @@ export async function readTail(log: Log<Entry>, session: string, from = 0): Prom
     if (item.session !== session) continue
     entries.push(item)
     if (item.type === 'summary') throughs.add(item.through)
-    if (item.type === 'end') {
-      if (throughs.has(item.id)) covered = true
-      else if (!covered) incomplete.add(item.turn)
-    }
+    if (item.type === 'end' && throughs.has(item.id)) covered = true
+    else if (!covered && item.turn) incomplete.add(item.turn)
     if (item.type === 'prompt') incomplete.delete(item.turn)
     if (covered && incomplete.size === 0) break
   }

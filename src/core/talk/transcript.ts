@@ -77,9 +77,13 @@ function message(from: string, text: string): string {
   return tag('message', ` from="${attribute(from)}"`, text)
 }
 
-/** A body cannot close its own tag, so no agent can speak in another's name. */
+/**
+ * A body can neither close its own tag nor open a message, so no agent can speak in another's name.
+ * Only that is escaped, and for everyone to see: a `<summary>` of HTML goes through as it is.
+ */
 function tag(name: string, attributes: string, body: string): string {
-  return `<${name}${attributes}>\n${body.replaceAll(/<(\/?)(message|summary|attempt|call|result|note)\b/g, '<$1\u200b$2')}\n</${name}>`
+  const forged = new RegExp(`<(?=\\s*/\\s*${name}\\b|\\s*message\\s+from\\b)`, 'gi')
+  return `<${name}${attributes}>\n${body.replaceAll(forged, '<\\')}\n</${name}>`
 }
 
 const attribute = (value: string) => value.replaceAll(/["<>\n]/g, '_')

@@ -40,8 +40,11 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
     const turn = turns[i]!
     const key = turn.entries.findLast((entry) => entry.type === 'thread' && entry.by === agent)
     const answered = turn.end.outcome.ok && turn.entries.some((entry) => entry.type === 'reply' && entry.by === agent)
-    if (key?.type === 'thread' && answered)
-      return { key: key.key, entries: turns.slice(i + 1).flatMap((t) => t.entries) }
+    if (key?.type !== 'thread' || !answered) continue
+    // A turn that ended while this one ran stands before it, and was not told to it.
+    const asked = turn.entries.find((entry) => entry.type === 'prompt')?.at ?? Infinity
+    const unseen = turns.filter((other, at) => at > i || (at < i && other.end.at > asked))
+    return { key: key.key, entries: unseen.flatMap((other) => other.entries) }
   }
   return { entries: history }
 }

@@ -24,11 +24,15 @@ export async function* perform(
   }
   const live = new Channel<Event>(256)
   let result: Result = { ok: false, text: 'the tool gave no result' }
-  const work = outcome(call, turn, policy, known, (delta) => void live.push({ type: 'progress', call: call.id, delta }))
+  const work = outcome(call, turn, policy, known, (delta) => live.offer({ type: 'progress', call: call.id, delta }))
     .then((r) => (result = r))
     .finally(() => live.close())
-  yield* live
-  await work
+  try {
+    yield* live
+  } finally {
+    // Whoever leaves early has aborted the turn: the tool is not left running behind its back.
+    await work
+  }
   yield { type: 'result', call: call.id, ...result }
   return result
 }

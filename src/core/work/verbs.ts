@@ -1,6 +1,7 @@
+import type { Clock } from '../../base/clock.ts'
 import type { Event, Inner } from '../talk/entry.ts'
 import type { Outcome } from '../talk/outcome.ts'
-import type { Agent, Turn } from './agent.ts'
+import type { Agent, Leash, Turn } from './agent.ts'
 import { failed } from '../talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../talk/tokens.ts'
 
@@ -18,15 +19,17 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
 
   const leave = new AbortController()
   const signal = AbortSignal.any([turn.signal, leave.signal])
-  const events = agent.turn({ ...turn, signal })[Symbol.asyncIterator]()
-  const overdue = graceAfter(signal, turn)
+  const grace = new Grace(signal, turn.clock)
+  let events: AsyncIterator<Event> | undefined
   try {
+    events = agent.turn({ ...turn, signal })[Symbol.asyncIterator]()
     for (;;) {
-      const next = await Promise.race([events.next(), overdue.passed])
+      const next = await grace.within(events.next())
       if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)
       if (next.done) return failed('crash', `${agent.name} stopped without an end`)
       if (next.value.type === 'end') return next.value.outcome
-      if (next.value.type === 'usage') turn.budget.spend(next.value)
+      // Signed already: whoever took it further in has paid.
+      if (next.value.type === 'usage' && next.value.by === undefined) turn.budget.spend(next.value)
       yield { by: agent.name, ...next.value }
     }
   } catch (error) {
@@ -34,8 +37,8 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
   } finally {
     leave.abort()
     // Its own clean-up is waited for, as long as the grace lasts: a hung one never returns.
-    await Promise.race([Promise.resolve(events.return?.()).catch(() => {}), overdue.passed])
-    overdue.stop()
+    await grace.within(leaveBehind(events))
+    grace.stop()
   }
 }
 
@@ -43,9 +46,15 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
  * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, it is held to reading
  * unless told otherwise, and its seat is closed after.
  */
-export async function* consult(agent: Agent, role: string, turn: Turn): AsyncGenerator<Inner, Outcome> {
+export async function* consult(
+  agent: Agent,
+  role: string,
+  turn: Turn,
+  leash: Leash = 'read',
+): AsyncGenerator<Inner, Outcome> {
   const asked: Turn = {
     ...turn,
+    leash,
     ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
     steer: async () => [],
   }
@@ -74,21 +83,45 @@ export async function outcomeOf<E>(
   }
 }
 
-function graceAfter(signal: AbortSignal, turn: Turn) {
-  const stopped = new AbortController()
-  let begin = () => {}
-  const passed = new Promise<'overdue'>((resolve) => {
-    begin = () =>
-      void turn.clock.sleep(graceMs, stopped.signal).then(() => {
-        if (!stopped.signal.aborted) resolve('overdue')
+/** Ends an agent's stream; one that breaks even then has ended as well. */
+async function leaveBehind(events: AsyncIterator<Event> | undefined): Promise<void> {
+  try {
+    await events?.return?.()
+  } catch {
+    return
+  }
+}
+
+/** Waits for an agent's every move, but after an abort no longer than the grace. */
+class Grace {
+  #stopped = new AbortController()
+  #over = false
+  #giveUp: (() => void) | undefined
+  #begin: () => void
+  #signal: AbortSignal
+
+  constructor(signal: AbortSignal, clock: Clock) {
+    this.#signal = signal
+    this.#begin = () =>
+      void clock.sleep(graceMs, this.#stopped.signal).then(() => {
+        this.#over = true
+        this.#giveUp?.()
       })
-  })
-  signal.addEventListener('abort', begin, { once: true })
-  return {
-    passed,
-    stop() {
-      stopped.abort()
-      signal.removeEventListener('abort', begin)
-    },
+    signal.addEventListener('abort', this.#begin, { once: true })
+  }
+
+  /** Not Promise.race: a promise that outlives the turn's events would hold every one of them in memory. */
+  within<T>(move: Promise<T>): Promise<T | 'overdue'> {
+    if (this.#over) return Promise.resolve('overdue')
+    return new Promise((resolve, reject) => {
+      this.#giveUp = () => resolve('overdue')
+      move.then(resolve, reject)
+    })
+  }
+
+  stop() {
+    this.#giveUp = undefined
+    this.#stopped.abort()
+    this.#signal.removeEventListener('abort', this.#begin)
   }
 }

@@ -1,0 +1,262 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Entry, Event } from '../../src/core/talk/entry.ts'
+import type { Log } from '../../src/core/talk/store.ts'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { HandClock, settled } from '../../src/base/hand-clock.ts'
+import { Conversation } from '../../src/core/talk/conversation.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+
+const question = { about: 'choice' as const, text: 'red or blue?', from: [], options: [{ id: 'red', label: 'Red' }] }
+const world = { cwd: '/project', leash: 'ask' as const, signal: new AbortController().signal }
+
+function opened(part: { log?: Log<Entry>; owner?: string; alive?(owner: string): boolean } = {}) {
+  const store = memoryStore()
+  const log = part.log ?? store.log<Entry>('history')
+  const conversation = new Conversation({
+    log,
+    blobs: store.blobs('output'),
+    session: 's',
+    clock: new HandClock(),
+    owner: part.owner ?? 'me',
+    alive: part.alive ?? (() => true),
+  })
+  return { conversation, log }
+}
+
+async function all(events: AsyncIterable<Event>): Promise<Event[]> {
+  const list: Event[] = []
+  for await (const event of events) list.push(event)
+  return list
+}
+
+/** The log without what differs from run to run. */
+async function kept(log: Log<Entry>) {
+  const entries: Entry[] = []
+  for await (const { item } of log.back()) if (item) entries.unshift(item)
+  return entries.map(({ id: _id, at: _at, session: _session, turn: _turn, ...fact }) => fact)
+}
+
+const usage = { type: 'usage', input: 1, output: 1, source: 'estimated', by: 'a' }
+
+test('the prompt is kept, then each fact before it is shown; what is live is shown alone', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ say: 'hi' }]])
+  const events = await all(conversation.converse(agent, 'hey', world))
+  assert.deepEqual(
+    events.map((event) => event.type),
+    ['prompt', 'text', 'reply', 'usage', 'end'],
+  )
+  const facts = [
+    { by: 'user', type: 'prompt', text: 'hey', owner: 'me' },
+    { by: 'a', type: 'reply', text: 'hi' },
+    usage,
+    { by: 'a', type: 'end', outcome: { ok: true, text: 'hi' } },
+  ]
+  assert.deepEqual(await kept(log), facts)
+  const view = await conversation.view()
+  assert.deepEqual(
+    view,
+    events.filter((event) => event.type !== 'text'),
+  )
+  await all(conversation.converse(agent, 'again', world))
+  assert.deepEqual(agent.turns[1]!.history, view)
+})
+
+test('what could not be kept is still shown, and the end says that it is lost', async () => {
+  const store = memoryStore()
+  const inner = store.log<Entry>('history')
+  const log: Log<Entry> = {
+    append: (entry) => (entry.type === 'reply' ? Promise.reject(new Error('disk full')) : inner.append(entry)),
+    end: () => inner.end(),
+    back: () => inner.back(),
+    follow: (after, signal) => inner.follow(after, signal),
+    clear: () => inner.clear(),
+  }
+  const { conversation } = opened({ log })
+  const events = await all(conversation.converse(scriptedAgent('a', [[{ say: 'hi' }]]), 'hey', world))
+  assert.ok(events.some((event) => event.type === 'reply' && event.text === 'hi'))
+  const end = { by: 'a', type: 'end', outcome: failed('crash', 'the turn ran, but it could not be kept: disk full') }
+  assert.deepEqual((await kept(log)).at(-1), end)
+  assert.deepEqual(events.at(-1)!.type === 'end' && (events.at(-1) as { outcome: unknown }).outcome, end.outcome)
+})
+
+test('a prompt that cannot be kept is not asked', async () => {
+  const log = { ...memoryStore().log<Entry>('h'), append: () => Promise.reject(new Error('read-only')) } as Log<Entry>
+  log.back = async function* () {}
+  const agent = scriptedAgent('a', [[{ say: 'hi' }]])
+  await assert.rejects(all(opened({ log }).conversation.converse(agent, 'hey', world)), new Error('read-only'))
+  assert.equal(agent.turns.length, 0)
+})
+
+test('calls left open are closed at the end of the turn', async () => {
+  const { conversation, log } = opened()
+  const call = (id: string): Event => ({ type: 'call', call: id, tool: 'bash', input: 'ls' })
+  const done: Event = { type: 'result', call: 'c1', ok: true, text: 'a' }
+  const agent = scriptedAgent('a', [[call('c1'), call('c2'), done, { fail: { kind: 'crash', message: 'died' } }]])
+  await all(conversation.converse(agent, 'go', world))
+  assert.deepEqual((await kept(log)).slice(4), [
+    {
+      by: 'termaite',
+      type: 'result',
+      call: 'c2',
+      ok: false,
+      text: 'interrupted: it may or may not have run; look before you do it again',
+    },
+    { by: 'a', type: 'end', outcome: failed('crash', 'died') },
+  ])
+})
+
+test('opening settles the turns of dead owners, and no others', async () => {
+  const { conversation, log } = opened({ alive: (owner) => owner === 'living' })
+  const prompt = (owner: string) => conversation.append({ type: 'prompt', text: owner, owner }, 'user', `t-${owner}`)
+  await prompt('dead')
+  await prompt('living')
+  await conversation.append({ type: 'call', call: 'c', tool: 'bash', input: 'rm' }, 'native', 't-dead')
+  const before = await kept(log)
+  await conversation.settle()
+  const settledLog = await kept(log)
+  assert.deepEqual(settledLog.slice(before.length), [
+    {
+      by: 'termaite',
+      type: 'result',
+      call: 'c',
+      ok: false,
+      text: 'interrupted: it may or may not have run; look before you do it again',
+    },
+    {
+      by: 'termaite',
+      type: 'end',
+      outcome: failed('aborted', 'interrupted: the process that ran this turn is gone'),
+    },
+  ])
+  await conversation.settle()
+  assert.deepEqual(await kept(log), settledLog, 'once is enough')
+  assert.deepEqual(
+    (await conversation.running()).map(({ text }) => text),
+    ['living'],
+  )
+})
+
+test('a question is kept with its answer, and the answer reaches the agent', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
+  await all(conversation.converse(agent, 'paint', { ...world, ask: async () => ['red'] }))
+  const [, asked, answer, reply] = await kept(log)
+  const ask = (asked as { ask: string }).ask
+  assert.deepEqual(
+    [asked, answer, reply],
+    [
+      { by: 'termaite', type: 'question', ask, question },
+      { by: 'user', type: 'answer', ask, picks: ['red'] },
+      { by: 'a', type: 'reply', text: 'so red' },
+    ],
+  )
+})
+
+test('an answer that another process writes first wins, and withdraws the question here', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
+  let withdrawn = false
+  const patient = (_question: unknown, signal: AbortSignal) =>
+    new Promise<undefined>((resolve) =>
+      signal.addEventListener('abort', () => {
+        withdrawn = true
+        resolve(undefined)
+      }),
+    )
+  const events = conversation.converse(agent, 'paint', { ...world, ask: patient })
+  for await (const event of events) {
+    if (event.type !== 'question') continue
+    const elsewhere = opened({ log, owner: 'other' }).conversation
+    const { turn } = event as Entry
+    await elsewhere.append({ type: 'answer', ask: 'another question', picks: ['no'] }, 'user', turn)
+    await elsewhere.append({ type: 'answer', ask: event.ask, picks: ['blue'] }, 'user', turn)
+  }
+  assert.equal(withdrawn, true)
+  const facts = await kept(log)
+  assert.deepEqual(facts.filter(({ type }) => type === 'answer').length, 2, 'none of its own beside it')
+  assert.deepEqual(facts.at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: 'so blue' } })
+})
+
+test('of two answers at the same moment the first on the log wins', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
+  // The other process's line is there, and nobody has been told of it yet.
+  const deaf: Log<Entry> = {
+    append: (entry) => log.append(entry),
+    end: () => log.end(),
+    back: () => log.back(),
+    clear: () => log.clear(),
+    async *follow(_after, signal) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    },
+  }
+  const here = opened({ log: deaf }).conversation
+  const ask = async () => {
+    for await (const { item } of log.back()) {
+      if (item?.type !== 'question') continue
+      await conversation.append({ type: 'answer', ask: item.ask, picks: ['blue'] }, 'user', item.turn)
+      break
+    }
+    return ['red']
+  }
+  await all(here.converse(agent, 'paint', { ...world, ask }))
+  assert.deepEqual((await kept(log)).at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: 'so blue' } })
+})
+
+test('nobody there is an answer as well: no', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
+  await all(conversation.converse(agent, 'paint', world))
+  const answer = (await kept(log)).find(({ type }) => type === 'answer') as { ask: string }
+  assert.deepEqual(answer, { by: 'termaite', type: 'answer', ask: answer.ask })
+})
+
+test('leaving early aborts the agent, and the turn still gets its end', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ type: 'text', delta: 'x' }, { hang: true }]])
+  for await (const event of conversation.converse(agent, 'hey', world)) if (event.type === 'text') break
+  assert.equal(agent.running, false)
+  assert.deepEqual((await kept(log)).at(-1), { by: 'a', type: 'end', outcome: failed('aborted', 'a was cancelled') })
+})
+
+test('a fact kept elsewhere before is kept here under this conversation’s marks; inner usage is kept too', async () => {
+  const { conversation } = opened()
+  const foreign = { type: 'note', text: 'n', id: 'x', at: 1, session: 'other', turn: 'other', by: 'b' } as Event
+  const spent: Event = { type: 'usage', input: 7, output: 7, source: 'reported', by: 'deep' }
+  const inner: Event = { type: 'inner', role: 'r', event: { type: 'inner', role: 'q', event: spent } }
+  const agent = scriptedAgent('a', [[foreign, inner, { say: 'hi' }]])
+  await all(conversation.converse(agent, 'hey', world))
+  const { entries } = await conversation.read()
+  const [prompt, note, deep] = entries
+  assert.deepEqual(note, { ...note, type: 'note', text: 'n', by: 'b', session: 's', turn: prompt!.turn })
+  assert.notEqual(note!.id, 'x')
+  assert.deepEqual([deep!.type, deep!.by], ['usage', 'deep'])
+})
+
+test('a summary stands for the oldest half; one that fails changes nothing', async () => {
+  const { conversation, log } = opened()
+  assert.deepEqual(await conversation.compact(async () => assert.fail('asked for nothing')), {
+    ok: false,
+    why: 'there is nothing to summarise yet',
+  })
+  const agent = scriptedAgent('a', [[{ say: 'x'.repeat(400) }], [{ say: 'y' }]])
+  for (const prompt of ['one', 'two']) await all(conversation.converse(agent, prompt, world))
+  const before = await kept(log)
+  assert.deepEqual(await conversation.compact(async () => failed('crash', 'broke')), { ok: false, why: 'broke' })
+  assert.deepEqual(await kept(log), before)
+  const done = await conversation.compact(async () => ({ ok: true, text: 'one was said' }))
+  const view = await conversation.view()
+  assert.deepEqual([done.ok && done.entry, view[1]!.type === 'prompt' && view[1]!.text], [view[0], 'two'])
+  await settled()
+})
+
+test('a long body goes to a blob whole, and the log keeps its ends', async () => {
+  const { conversation } = opened()
+  const entry = await conversation.append({ type: 'reply', text: `head${'x'.repeat(100_000)}tail` }, 'a')
+  assert.equal(entry.whole?.bytes, 100_008)
+  const text = entry.type === 'reply' ? entry.text : ''
+  assert.ok(text.startsWith('head') && text.endsWith('tail') && text.length < 42_000)
+})

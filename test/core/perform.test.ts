@@ -1,0 +1,160 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Policy } from '../../src/core/work/policy.ts'
+import type { Tool } from '../../src/core/work/tool.ts'
+import { leashPolicy } from '../../src/core/work/policy.ts'
+import { perform } from '../../src/core/work/perform.ts'
+import { turnOf } from '../contract/agent.ts'
+import { drained } from './made.ts'
+
+const yes: Policy = async () => ({ verdict: 'yes', why: 'test' })
+
+const tool = (run: Tool['run'], part: Partial<Tool> = {}): Tool => ({
+  name: 'shout',
+  description: '',
+  schema: {},
+  risk: 'write',
+  parse: (input) => input,
+  run,
+  ...part,
+})
+
+const call = (tool: Tool | undefined, input: unknown = { text: 'hi' }) => ({ id: 'c1', tool, name: 'shout', input })
+const resultOf = async (tool: Tool | undefined, policy = yes, turn = turnOf(), known?: string[]) =>
+  (await drained(perform(call(tool), turn, policy, known))).result
+
+test('the call comes before anything acts, then its progress, then its result', async () => {
+  const ran: unknown[] = []
+  const shout = tool(async (input, { progress }) => {
+    ran.push(input)
+    progress('h')
+    progress('i')
+    return { text: 'HI', data: 2 }
+  })
+  const events = perform({ ...call(shout), step: 3, opaque: 'sig' }, turnOf(), yes)
+  const first = (await events.next()).value
+  assert.deepEqual(first, {
+    type: 'call',
+    call: 'c1',
+    tool: 'shout',
+    input: { text: 'hi' },
+    step: 3,
+    opaque: 'sig',
+  })
+  assert.deepEqual(ran, [])
+  const rest = await drained(events)
+  assert.deepEqual(rest.events, [
+    { type: 'progress', call: 'c1', delta: 'h' },
+    { type: 'progress', call: 'c1', delta: 'i' },
+    { type: 'result', call: 'c1', ok: true, text: 'HI', data: 2 },
+  ])
+  assert.deepEqual(rest.result, { ok: true, text: 'HI', data: 2 })
+})
+
+test('every mishap is a result in words that say what to do', async () => {
+  const never = tool(async () => assert.fail('it ran'))
+  const no = (text: string) => ({ ok: false, text })
+  assert.deepEqual(await resultOf(undefined), no('There is no tool shout.'))
+  assert.deepEqual(
+    await resultOf(undefined, yes, turnOf(), ['bash', 'ls']),
+    no('There is no tool shout. Use one of: bash, ls.'),
+  )
+  const picky = tool(never.run, {
+    parse() {
+      throw new Error('text must be a string')
+    },
+  })
+  assert.deepEqual(
+    await resultOf(picky),
+    no('shout could not read its input: text must be a string. Call it again with an input that fits its schema.'),
+  )
+  const deny: Policy = async () => ({ verdict: 'no', why: 'it is forbidden' })
+  assert.deepEqual(
+    await resultOf(never, deny),
+    no('shout was not allowed: it is forbidden. Do it another way, or say what you need and why.'),
+  )
+  const broken: Policy = async () => {
+    throw new Error('no rules')
+  }
+  assert.deepEqual(await resultOf(never, broken), no('shout failed: no rules.'))
+  const throws = tool(async () => {
+    throw new Error('disk full!')
+  })
+  assert.deepEqual(await resultOf(throws), no('shout failed: disk full!'))
+  assert.deepEqual(await resultOf(never, yes, turnOf({ signal: AbortSignal.abort() })), no('cancelled before it ran'))
+})
+
+test('a question is put to the person, and nobody there means no', async () => {
+  const ask: Policy = async () => ({ verdict: 'ask', why: 'it changes something', grants: 'shout(*)' })
+  const asked: unknown[] = []
+  const answered = (picks: string[] | undefined) =>
+    resultOf(
+      tool(async () => 'done'),
+      ask,
+      turnOf({ ask: async (question) => (asked.push(question), picks) }),
+    )
+  const refused = (why: string) => ({ ok: false, text: `shout was refused: ${why}. Do not try it again in this turn.` })
+  assert.deepEqual(await answered(['once']), { ok: true, text: 'done' })
+  assert.deepEqual(await answered(['always']), { ok: true, text: 'done' })
+  assert.deepEqual(await answered(['no']), refused('the person said no'))
+  assert.deepEqual(await answered(undefined), refused('nobody was there to say yes'))
+  assert.deepEqual(asked[0], {
+    about: 'permission',
+    text: 'shout: {"text":"hi"}\nit changes something',
+    from: [],
+    options: [
+      { id: 'once', label: 'Yes, once' },
+      { id: 'always', label: 'Yes, always', grants: 'shout(*)' },
+      { id: 'no', label: 'No' },
+    ],
+  })
+})
+
+test('leaving early waits for the tool that the abort ends', async () => {
+  const abort = new AbortController()
+  let over = false
+  const slow = tool(async (_input, { signal, progress }) => {
+    progress('working')
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    over = true
+    return ''
+  })
+  const events = perform(call(slow), turnOf({ signal: abort.signal }), yes)
+  await events.next()
+  await events.next()
+  abort.abort()
+  await events.return({ ok: false, text: '' })
+  assert.equal(over, true)
+})
+
+test('a flood of progress is dropped, never the result', async () => {
+  const flood = tool(async (_input, { progress }) => {
+    for (let i = 0; i < 10_000; i++) progress(`${i}`)
+    return 'all of it'
+  })
+  const { events, result } = await drained(perform(call(flood), turnOf(), yes))
+  assert.ok(events.length < 1_000)
+  assert.deepEqual(result, { ok: true, text: 'all of it' })
+  assert.deepEqual(events.at(-1), { type: 'result', call: 'c1', ok: true, text: 'all of it' })
+})
+
+test('the leash alone: what it lets through, what it asks, what it refuses', async () => {
+  const risks = ['read', 'write', 'run'] as const
+  const verdicts = async (leash: 'read' | 'ask' | 'edit' | 'all') =>
+    Promise.all(
+      risks.map(
+        async (risk) =>
+          (
+            await leashPolicy(
+              tool(async () => '', { risk }),
+              {},
+              turnOf({ leash }),
+            )
+          ).verdict,
+      ),
+    )
+  assert.deepEqual(await verdicts('read'), ['yes', 'no', 'no'])
+  assert.deepEqual(await verdicts('ask'), ['yes', 'ask', 'ask'])
+  assert.deepEqual(await verdicts('edit'), ['yes', 'yes', 'ask'])
+  assert.deepEqual(await verdicts('all'), ['yes', 'yes', 'yes'])
+})

@@ -1,0 +1,149 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Agent, Turn } from '../../src/core/work/agent.ts'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { HandClock, settled } from '../../src/base/hand-clock.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { budget } from '../../src/core/work/budget.ts'
+import { consult, graceMs, outcomeOf, take } from '../../src/core/work/verbs.ts'
+import { turnOf } from '../contract/agent.ts'
+import { drained } from './made.ts'
+
+const traits = { window: 1_000, memory: 'none' as const, talks: true, steers: false }
+
+/** An agent that keeps to nothing. */
+const wild = (turn: (turn: Turn) => AsyncIterable<Event>): Agent => ({ name: 'wild', traits, turn, async close() {} })
+
+/** One that takes another's turn as its own, as rotation and supervision do. */
+const wrapped = (inner: Agent): Agent => ({
+  ...wild(async function* (turn) {
+    yield { type: 'end', outcome: yield* take(inner, turn) }
+  }),
+  name: 'outer',
+})
+
+test('events flow through, signed by the one who really spoke; the end comes back', async () => {
+  const leaf = scriptedAgent('leaf', [[{ say: 'hi' }]])
+  const { events, result } = await drained(take(wrapped(leaf), turnOf()))
+  assert.deepEqual(
+    events.map((event) => [event.type, event.by]),
+    [
+      ['text', 'leaf'],
+      ['reply', 'leaf'],
+      ['usage', 'leaf'],
+    ],
+  )
+  assert.deepEqual(result, { ok: true, text: 'hi' })
+})
+
+test('usage is paid once, however deep it comes from', async () => {
+  const usage: Event = { type: 'usage', input: 60, output: 0, source: 'reported' }
+  const leaf = scriptedAgent('leaf', [[usage, { type: 'end', outcome: { ok: true, text: '' } }]])
+  const purse = budget({ tokens: 100 })
+  await drained(take(wrapped(wrapped(leaf)), turnOf({ prompt: '', budget: purse })))
+  assert.equal(purse.refuse(40), undefined)
+  assert.equal(purse.refuse(41)?.kind, 'budget')
+})
+
+test('nothing starts once aborted, or beyond the budget', async () => {
+  const agent = scriptedAgent('a', [[{ say: 'hi' }]])
+  const aborted = await drained(take(agent, turnOf({ signal: AbortSignal.abort() })))
+  assert.deepEqual(aborted, { events: [], result: failed('aborted', 'cancelled before it started') })
+  const poor = await drained(take(agent, turnOf({ prompt: 'x'.repeat(41), budget: budget({ tokens: 10 }) })))
+  const why = 'the next call needs about 11 tokens and 10 of 10 are left; raise --max-tokens to go on'
+  assert.deepEqual(poor, { events: [], result: failed('budget', why) })
+  assert.equal(agent.turns.length, 0)
+})
+
+test('an agent that throws, at once or later, or stops without an end has crashed', async () => {
+  const outcomes = [
+    wild(() => {
+      throw new Error('at once')
+    }),
+    wild(async function* () {
+      yield { type: 'text', delta: 'half' }
+      throw new Error('later')
+    }),
+    wild(async function* () {}),
+    wild(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) })),
+  ].map((agent) => outcomeOf(take(agent, turnOf())))
+  assert.deepEqual(await Promise.all(outcomes), [
+    failed('crash', 'wild broke: at once'),
+    failed('crash', 'wild broke: later'),
+    failed('crash', 'wild stopped without an end'),
+    failed('crash', 'wild stopped without an end'),
+  ])
+})
+
+test('an aborted agent says its own end; one that does not is left after the grace', async () => {
+  const abort = new AbortController()
+  const polite = outcomeOf(take(scriptedAgent('a', [[{ hang: true }]]), turnOf({ signal: abort.signal })))
+  const clock = new HandClock()
+  const deaf = wild(async function* () {
+    await new Promise(() => {})
+  })
+  const stubborn = outcomeOf(take(deaf, turnOf({ signal: abort.signal, clock })))
+  abort.abort()
+  assert.deepEqual(await polite, failed('aborted', 'a was cancelled'))
+  await clock.turn(graceMs - 1)
+  assert.equal(clock.asleep, 1)
+  await clock.turn(1)
+  assert.deepEqual(await stubborn, failed('aborted', 'wild did not stop when it was told to'))
+  assert.equal(clock.asleep, 0)
+})
+
+test('leaving early aborts the leaf and waits for its clean-up', async () => {
+  const leaf = scriptedAgent('leaf', [[{ type: 'text', delta: 'x' }, { hang: true }]])
+  const events = take(wrapped(leaf), turnOf())
+  await events.next()
+  assert.equal(leaf.running, true)
+  await events.return(failed('aborted', 'left'))
+  assert.equal(leaf.running, false)
+  assert.equal(leaf.turns[0]!.signal.aborted, true)
+})
+
+test('one that is consulted is held to reading, asks by its role, is not steered, and its seat is closed', async () => {
+  const question = { about: 'choice' as const, text: 'which?', from: ['inner'], options: [] }
+  const agent = scriptedAgent('a', [[{ ask: question }, { say: 'this' }]])
+  const asked: string[][] = []
+  const turn = turnOf({
+    leash: 'all',
+    ask: async ({ from }) => void asked.push(from),
+    steer: async () => ['typed meanwhile'],
+  })
+  const { events, result } = await drained(consult(agent, 'critic', turn))
+  assert.deepEqual(result, { ok: true, text: 'this' })
+  assert.deepEqual(
+    events.map(({ type, role, event }) => [type, role, event.type, event.by]),
+    ['text', 'reply', 'usage'].map((type) => ['inner', 'critic', type, 'a']),
+  )
+  assert.deepEqual(asked, [['critic', 'inner']])
+  assert.equal(agent.turns[0]!.leash, 'read')
+  assert.deepEqual(await agent.turns[0]!.steer(), [])
+  assert.equal(agent.closed, true)
+})
+
+test('leaving a consultation ends and closes the agent', async () => {
+  const agent = scriptedAgent('a', [[{ type: 'text', delta: 'x' }, { hang: true }]])
+  const events = consult(agent, 'critic', turnOf(), 'edit')
+  await events.next()
+  assert.equal(agent.turns[0]!.leash, 'edit')
+  await events.return(failed('aborted', 'left'))
+  await settled()
+  assert.deepEqual([agent.running, agent.closed], [false, true])
+})
+
+test('a budget counts tokens and cost, and says what is left', () => {
+  const purse = budget({ tokens: 100, cost: 0.5 })
+  assert.equal(purse.refuse(100), undefined)
+  purse.spend({ input: 30, output: 20, source: 'reported', cost: 0.5 })
+  assert.deepEqual(purse.refuse(51), {
+    kind: 'budget',
+    message: 'the next call needs about 51 tokens and 50 of 100 are left; raise --max-tokens to go on',
+  })
+  assert.deepEqual(purse.refuse(50), {
+    kind: 'budget',
+    message: '$0.50 of $0.50 are spent; raise --max-cost to go on',
+  })
+})

@@ -1,0 +1,126 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import { endedTurns, missed, view } from '../../src/core/talk/view.ts'
+import { answeredTurn, entryMaker, idsOf } from './made.ts'
+
+test('turns stand in the order of their ends, each whole, and one that runs is not there', () => {
+  const make = entryMaker()
+  const slow = make('slow', 'user', { type: 'prompt', text: 'slow' })
+  const fast = answeredTurn(make, 'fast', 'quick', 'claude', 'done')
+  const slowEnd = make('slow', 'codex', { type: 'end', outcome: { ok: true, text: 'late' } })
+  const running = make('running', 'user', { type: 'prompt', text: 'now' })
+  assert.deepEqual(view([slow, ...fast, slowEnd, running]), [...fast, slow, slowEnd])
+})
+
+test('two ends of one turn count once, at the first', () => {
+  const make = entryMaker()
+  const prompt = make('a', 'user', { type: 'prompt', text: 'a' })
+  const first = make('a', 'termaite', { type: 'end', outcome: { ok: true, text: '' } })
+  const other = answeredTurn(make, 'b', 'b', 'claude', 'b')
+  const second = make('a', 'termaite', { type: 'end', outcome: { ok: true, text: '' } })
+  assert.deepEqual(idsOf(view([prompt, first, ...other, second])), ['e1', 'e2', 'e6', 'e3', 'e4', 'e5'])
+})
+
+test('the furthest summary stands for what is before it, whichever was written last', () => {
+  const make = entryMaker()
+  const [one, two, three] = ['1', '2', '3'].map((name) => answeredTurn(make, name, name, 'claude', name))
+  const far = make('', 'termaite', { type: 'summary', text: 'one and two', through: two!.at(-1)!.id })
+  const near = make('', 'termaite', { type: 'summary', text: 'one', through: one!.at(-1)!.id })
+  assert.deepEqual(view([...one!, ...two!, ...three!, far, near]), [far, ...three!])
+})
+
+test('a summary of turns that were not read back stands for all before', () => {
+  const make = entryMaker()
+  const summary = make('', 'termaite', { type: 'summary', text: 'old', through: 'elsewhere' })
+  const turn = answeredTurn(make, '1', 'hi', 'claude', 'hello')
+  assert.deepEqual(view([summary, ...turn]), [summary, ...turn])
+})
+
+test('compaction while a turn runs loses nothing of it', () => {
+  const make = entryMaker()
+  const old = answeredTurn(make, 'old', 'old', 'claude', 'old')
+  const prompt = make('long', 'user', { type: 'prompt', text: 'long' })
+  const summary = make('', 'termaite', { type: 'summary', text: 'what was old', through: old.at(-1)!.id })
+  const reply = make('long', 'codex', { type: 'reply', text: 'done' })
+  const end = make('long', 'codex', { type: 'end', outcome: { ok: true, text: 'done' } })
+  assert.deepEqual(view([...old, prompt, summary, reply, end]), [summary, prompt, reply, end])
+})
+
+test('a failed attempt keeps its calls and loses its replies; the one that answered keeps its own', () => {
+  const make = entryMaker()
+  const failure = { kind: 'crash' as const, message: 'exited' }
+  const entries = [
+    make('t', 'user', { type: 'prompt', text: 'go' }),
+    make('t', 'gemini', { type: 'reply', text: 'I start', step: 1 }),
+    make('t', 'gemini', { type: 'call', call: 'c', tool: 'bash', input: 'ls' }),
+    make('t', 'gemini', { type: 'attempt', failure, ms: 1 }),
+    make('t', 'claude', { type: 'reply', text: 'first', step: 1 }),
+    make('t', 'claude', { type: 'reply', text: 'second', step: 2 }),
+    make('t', 'claude', { type: 'end', outcome: { ok: true, text: 'second' } }),
+  ]
+  assert.deepEqual(idsOf(view(entries)), ['e1', 'e3', 'e4', 'e5', 'e6', 'e7'])
+})
+
+test('a trim leaves out old raw outputs, and nothing else', () => {
+  const make = entryMaker()
+  const long = 'x'.repeat(201)
+  const turn = (name: string) => [
+    make(name, 'user', { type: 'prompt', text: long }),
+    make(name, 'native', { type: 'call', call: 'c', tool: 'bash', input: long }),
+    make(name, 'native', { type: 'result', call: 'c', ok: true, text: long, data: [1] }),
+    make(name, 'native', { type: 'end', outcome: { ok: true, text: long } }),
+  ]
+  const [old, young] = [turn('old'), turn('young')]
+  const trim = make('', 'termaite', { type: 'trim', through: old.at(-1)!.id })
+  const { data: _gone, ...bare } = old[2] as Extract<Entry, { type: 'result' }>
+  const stub = { ...bare, text: '[output of 201 characters left out; call the tool again if it is needed]' }
+  assert.deepEqual(view([...old, ...young, trim]), [old[0], old[1], stub, old[3], ...young])
+})
+
+test('property: every ended turn after the furthest summary is in the view exactly once, in the order of ends', () => {
+  const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('say', 'end', 'sum')))
+  fc.assert(
+    fc.property(steps, (steps) => {
+      const make = entryMaker()
+      const entries = steps.flatMap(([turn, what]): Entry[] => {
+        if (what === 'say') return [make(turn, 'x', { type: 'note', text: turn })]
+        if (what === 'end') return [make(turn, 'x', { type: 'end', outcome: { ok: true, text: '' } })]
+        return []
+      })
+      const ends = endedTurns(entries)
+      const through = ends[Math.floor(ends.length / 2)]?.end.id
+      const summary = through ? [make('', 'termaite', { type: 'summary', text: 's', through })] : []
+      const shown = view([...entries, ...summary])
+      const rest = ends.slice(through ? Math.floor(ends.length / 2) + 1 : 0)
+      assert.deepEqual(shown, [...summary, ...rest.flatMap((turn) => turn.entries)])
+    }),
+  )
+})
+
+test('an agent with a thread is told what ended after the turn it last answered', () => {
+  const make = entryMaker()
+  const thread = (turn: string, by: string, key: string) => make(turn, by, { type: 'thread', key })
+  const first = [thread('1', 'claude', 'k1'), ...answeredTurn(make, '1', 'one', 'claude', '1')]
+  const second = [thread('2', 'codex', 'k2'), ...answeredTurn(make, '2', 'two', 'codex', '2')]
+  const failure = { kind: 'crash' as const, message: 'broke' }
+  const third = [thread('3', 'claude', 'k3'), make('3', 'claude', { type: 'end', outcome: { ok: false, failure } })]
+  const history = [...first, ...second, ...third]
+  assert.deepEqual(missed(history, 'claude'), { key: 'k1', entries: [...second, ...third] })
+  assert.deepEqual(missed(history, 'codex'), { key: 'k2', entries: third })
+  assert.deepEqual(missed(history, 'gemini'), { entries: history })
+})
+
+test('a turn that ended while the thread was answering another was missed as well', () => {
+  const make = entryMaker()
+  const mine = make('mine', 'user', { type: 'prompt', text: 'mine' })
+  const other = answeredTurn(make, 'other', 'other', 'codex', 'other')
+  const rest = [
+    make('mine', 'claude', { type: 'thread', key: 'k' }),
+    make('mine', 'claude', { type: 'reply', text: 'mine' }),
+    make('mine', 'claude', { type: 'end', outcome: { ok: true, text: 'mine' } }),
+  ]
+  const history = view([mine, ...other, ...rest])
+  assert.deepEqual(missed(history, 'claude'), { key: 'k', entries: other })
+})
