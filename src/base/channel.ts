@@ -20,6 +20,13 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#reader?.()
   }
 
+  /** For what may be dropped: a full channel takes nothing, and nobody waits. */
+  offer(item: T): void {
+    if (this.#closed || this.#queue.length >= this.#limit) return
+    this.#queue.push(item)
+    this.#reader?.()
+  }
+
   close(): void {
     this.#closed = true
     this.#reader?.()
