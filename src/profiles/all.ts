@@ -1,8 +1,11 @@
 import type { Profile } from '../core/screen/profile.ts'
+import { claude } from './claude.ts'
+import { codex } from './codex.ts'
+import { gemini } from './gemini.ts'
 import { programOf } from './words.ts'
 
 /** Every CLI that is known; a new one is a file beside this and a row here. */
-export const profiles: readonly Profile[] = []
+export const profiles: readonly Profile[] = [claude, gemini, codex]
 
 /** The profile of a command as a person wrote it, known from the program it starts. */
 export function profileFor(command: string): Profile | undefined {

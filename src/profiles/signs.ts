@@ -2,8 +2,8 @@ import type { Failure, FailureKind } from '../core/talk/outcome.ts'
 import type { Ended } from '../core/screen/profile.ts'
 import { resetTime } from '../core/talk/reset.ts'
 
-/** A failure as one CLI words it, beside the real message the pattern was made for. */
-export type Sign = { kind: FailureKind; says: RegExp; said: string }
+/** A failure as one CLI words it, beside the real message the pattern was made for; `local` when its times are this machine's. */
+export type Sign = { kind: FailureKind; says: RegExp; said: string; local?: true }
 
 /** Only the last lines of a failed run are read, so an answer that talks about quotas is no quota. */
 const lastLines = 12
@@ -16,7 +16,7 @@ export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undef
       .slice(-lastLines)
     for (const line of lines.reverse()) {
       const sign = signs.find(({ says }) => says.test(line))
-      if (sign) return failureOf(sign.kind, line.trim(), ended.now)
+      if (sign) return failureOf(sign, line.trim(), ended.now)
     }
   }
   return undefined
@@ -25,11 +25,12 @@ export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undef
 /** What a typed error event of a CLI says, by the same signs. */
 export function readMessage(signs: readonly Sign[], message: string, now: number): Failure | undefined {
   const sign = signs.find(({ says }) => says.test(message))
-  return sign && failureOf(sign.kind, message, now)
+  return sign && failureOf(sign, message, now)
 }
 
-function failureOf(kind: FailureKind, message: string, now: number): Failure {
+function failureOf({ kind, local }: Sign, message: string, now: number): Failure {
   const short = message.length > 500 ? `${message.slice(0, 500)}…` : message
-  const retryAt = kind === 'quota' || kind === 'busy' ? resetTime(message, now) : undefined
+  const zone = local ? Intl.DateTimeFormat().resolvedOptions().timeZone : undefined
+  const retryAt = kind === 'quota' || kind === 'busy' ? resetTime(message, now, zone) : undefined
   return retryAt === undefined ? { kind, message: short } : { kind, message: short, retryAt }
 }

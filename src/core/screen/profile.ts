@@ -38,7 +38,8 @@ export interface Profile {
   leashes: Partial<Record<Leash, string>>
   /** Whether a command as a person wrote it speaks the dialect. */
   speaks(command: string): boolean
-  dialect?(): Dialect
+  /** `resume` is the thread the turn goes on with: some count a thread's usage from its start. */
+  dialect?(resume?: string): Dialect
   /** Whether `command` can resume a thread. */
   resumes: boolean
   /** Variables that cut its own silent retries or switch off what would hang without a person. */

@@ -1,0 +1,96 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Sign } from './signs.ts'
+import { claudeDialect } from './claude-dialect.ts'
+import { quote } from './quote.ts'
+import { readMessage, readSigns } from './signs.ts'
+import { hasFlag } from './words.ts'
+
+const signs: readonly Sign[] = [
+  {
+    kind: 'quota',
+    says: /^You['’]ve hit your .{0,40}limit\b/,
+    said: "You've hit your 5-hour limit · resets 3pm (UTC)",
+  },
+  { kind: 'quota', says: /^(?:Claude AI )?usage limit reached/i, said: 'Claude AI usage limit reached|1751922000' },
+  { kind: 'quota', says: /^(?:5-hour|Weekly|Opus weekly) limit reached/i, said: '5-hour limit reached ∙ resets 3pm' },
+  { kind: 'quota', says: /^Credit balance is too low/, said: 'Credit balance is too low' },
+  { kind: 'overflow', says: /^Prompt is too long/, said: 'Prompt is too long · the request is ~250000 tokens' },
+  { kind: 'auth', says: /^Not logged in\b/, said: 'Not logged in · Please run /login' },
+  { kind: 'auth', says: /^Invalid API key\b/, said: 'Invalid API key · Fix external API key' },
+  { kind: 'auth', says: /· Please run \/login$/, said: 'OAuth token revoked · Please run /login' },
+  {
+    kind: 'busy',
+    says: /^API Error: Request rejected \(429\)/,
+    said: "API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
+  },
+  { kind: 'busy', says: /^API Error: 5\d\d\b/, said: 'API Error: 529 Overloaded. This is a server-side issue' },
+  {
+    kind: 'busy',
+    says: /^API Error: Connection to the API was lost/,
+    said: 'API Error: Connection to the API was lost (ECONNRESET). This is usually temporary — try again.',
+  },
+]
+
+/** Older versions said this as if it were an answer. */
+const saidWithExitZero = signs.filter(({ said }) => said.startsWith('Claude AI usage limit'))
+
+function failure(ended: Ended) {
+  if (ended.code === 0) return readMessage(saidWithExitZero, ended.out.trim(), ended.now)
+  return readSigns(signs, ended)
+}
+
+const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
+const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
+
+/** Plan mode runs what a user's rules allow, so looking is held by the tools themselves. */
+const flags: Record<Leash, string> = {
+  read: `--permission-mode dontAsk --tools ${looking} --strict-mcp-config`,
+  ask: '--permission-mode default',
+  edit: '--permission-mode acceptEdits',
+  all: `$([ "$EUID" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
+}
+
+export const claude: Profile = {
+  name: 'claude',
+  title: 'Claude Code',
+  vendor: 'Anthropic',
+  words: ['claude'],
+  window: 200_000,
+  command: ({ leash, resume, model }) =>
+    [
+      'claude -p --output-format stream-json --verbose --include-partial-messages',
+      flags[leash],
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+    ].join(' '),
+  leashes: {
+    read: 'reads and searches; no shell, no edits, no MCP servers',
+    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked; what its own settings allow runs',
+    edit: 'edits files in the project; the rest as in ask',
+    all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools need a rule',
+  },
+  speaks: (command) =>
+    hasFlag(command, ['-p', '--print']) &&
+    hasFlag(command, ['--output-format'], 'stream-json') &&
+    !hasFlag(command, ['--input-format'], 'stream-json'),
+  dialect: () => claudeDialect(signs, failure),
+  resumes: true,
+  // One retry rides over a blip; ten would wait for minutes while another agent is free.
+  env: { CLAUDE_CODE_MAX_RETRIES: '1' },
+  failure,
+  lostThread: ({ err }) => /^No conversation found with session ID/m.test(err),
+  install: 'npm install -g @anthropic-ai/claude-code',
+  login: 'claude auth login',
+  version: 'claude --version',
+  loggedIn: 'claude auth status',
+  traces: {
+    files: ['.claude/.credentials.json'],
+    env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  },
+  reader: {
+    busy: /\besc to interrupt\b/,
+    asking: /Do you want to proceed\?|❯ 1\. Yes|Do you trust the files in this folder\?/,
+    idle: /^❯[\s\u00a0]|\? for shortcuts|\(shift\+tab to cycle\)/m,
+  },
+}

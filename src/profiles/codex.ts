@@ -1,0 +1,105 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Sign } from './signs.ts'
+import { codexDialect } from './codex-dialect.ts'
+import { threadOf } from './codex-thread.ts'
+import { quote } from './quote.ts'
+import { readSigns } from './signs.ts'
+import { hasFlag } from './words.ts'
+
+const signs: readonly Sign[] = [
+  {
+    kind: 'quota',
+    says: /^(?:ERROR: )?You['’]ve hit your usage limit/,
+    said: 'You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 3:00 PM.',
+    local: true,
+  },
+  {
+    kind: 'quota',
+    says: /^(?:ERROR: )?Quota exceeded\./,
+    said: 'Quota exceeded. Check your plan and billing details.',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?exceeded retry limit, last status: (?:429|5\d\d)/,
+    said: 'exceeded retry limit, last status: 429 Too Many Requests',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?We['’]re currently experiencing high demand/,
+    said: 'We’re currently experiencing high demand, which may cause temporary errors.',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?unexpected status (?:429|5\d\d)\b/,
+    said: 'unexpected status 503 Service Unavailable: That model is currently overloaded with other requests.',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?stream disconnected before completion/,
+    said: 'stream disconnected before completion: Transport error: network error: error decoding response body',
+  },
+  {
+    kind: 'auth',
+    says: /^(?:ERROR: )?unexpected status 40[13]\b/,
+    said: 'unexpected status 401 Unauthorized: Incorrect API key provided: made-up.',
+  },
+  {
+    kind: 'auth',
+    says: /^(?:ERROR: )?Missing environment variable: /,
+    said: 'Missing environment variable: `MOCK_API_KEY`.',
+  },
+  { kind: 'auth', says: /^Not logged in$/, said: 'Not logged in' },
+  {
+    kind: 'overflow',
+    says: /"context_length_exceeded"|maximum context length|ran out of room in the model['’]s context window/,
+    said: '{"error":{"message":"This model\'s maximum context length is 128000 tokens.","code":"context_length_exceeded"}}',
+  },
+]
+
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+const modes: Record<Leash, string> = {
+  read: '-s read-only',
+  ask: '-s read-only',
+  edit: '-s workspace-write',
+  all: '--dangerously-bypass-approvals-and-sandbox',
+}
+
+export const codex: Profile = {
+  name: 'codex',
+  title: 'Codex',
+  vendor: 'OpenAI',
+  words: ['codex'],
+  window: 272_000,
+  command: ({ leash, resume, model }) =>
+    [
+      `codex exec --json --skip-git-repo-check ${modes[leash]}`,
+      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`resume ${quote(threadOf(resume).id)}`]),
+      '-',
+    ].join(' '),
+  leashes: {
+    read: 'reads and runs commands in a read-only sandbox without network',
+    ask: 'as read: in a pipe nobody can be asked, so what needs a yes is refused',
+    edit: 'changes files in the project and runs commands in a sandbox without network',
+    all: 'runs everything without asking and without its sandbox',
+  },
+  speaks: (command) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json']),
+  dialect: (resume) => codexDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
+  resumes: true,
+  failure,
+  lostThread: ({ err }) => /no rollout found for thread id/.test(err),
+  install: 'npm install -g @openai/codex',
+  login: 'codex login',
+  version: 'codex --version',
+  loggedIn: 'codex login status',
+  traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
+  reader: {
+    busy: /\besc to interrupt\)/,
+    asking: /Would you like to run the following command\?|› 1\. (?:Yes|Trust and continue)/,
+    idle: /^› /m,
+  },
+}

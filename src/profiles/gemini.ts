@@ -1,0 +1,119 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Sign } from './signs.ts'
+import { geminiDialect } from './gemini-dialect.ts'
+import { quote } from './quote.ts'
+import { readSigns } from './signs.ts'
+import { hasFlag } from './words.ts'
+
+const signs: readonly Sign[] = [
+  {
+    kind: 'busy',
+    says: /Please retry in \d+(?:\.\d+)?s|Suggested retry after \d+s/,
+    said: 'You exceeded your current quota, please check your plan and billing details. Please retry in 41.930157551s.',
+  },
+  {
+    kind: 'quota',
+    says: /exhausted your daily quota/,
+    said: 'TerminalQuotaError: You have exhausted your daily quota on this model.',
+  },
+  {
+    kind: 'quota',
+    says: /exhausted your capacity on this model/,
+    said: 'You have exhausted your capacity on this model. Your quota will reset after 15h14m39s.',
+  },
+  {
+    kind: 'quota',
+    says: /exceeded your current quota/,
+    said: 'You exceeded your current quota, please check your plan and billing details.',
+  },
+  { kind: 'busy', says: /Resource has been exhausted/, said: 'Resource has been exhausted (e.g. check quota).' },
+  { kind: 'busy', says: /model is overloaded/, said: 'The model is overloaded. Please try again later.' },
+  {
+    kind: 'busy',
+    says: /"code":5\d\d\b/,
+    said: '{"error":{"code":500,"message":"An internal error has occurred. Please retry or report.","status":"INTERNAL"}}',
+  },
+  { kind: 'auth', says: /API key not valid/, said: 'API key not valid. Please pass a valid API key.' },
+  {
+    kind: 'auth',
+    says: /must specify the GEMINI_API_KEY/,
+    said: 'When using Gemini API, you must specify the GEMINI_API_KEY environment variable.',
+  },
+  {
+    kind: 'auth',
+    says: /Please set an Auth method/,
+    said: 'Please set an Auth method in your ~/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA',
+  },
+  { kind: 'auth', says: /Invalid auth method selected/, said: 'Invalid auth method selected.' },
+  {
+    kind: 'auth',
+    says: /not running in a trusted directory/,
+    said: 'Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, set the `GEMINI_CLI_TRUST_WORKSPACE=true` environment variable, or trust this directory in interactive mode.',
+  },
+  {
+    kind: 'overflow',
+    says: /input token count .{0,40}exceeds the maximum/,
+    said: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  },
+]
+
+/** Where its own errors begin: what tools and answers print around them is not read. */
+const own =
+  /^(?:Error when talking to Gemini API|Attempt \d+ failed: |\[API Error: |Suggested retry after|When using Gemini API|Please set an Auth method|Invalid auth method|Gemini CLI is not running|\{?\s*"?message"?: )/
+
+function failure(ended: Ended) {
+  if (ended.code === 0) return undefined
+  const err = ended.err
+    .split('\n')
+    .filter((line) => own.test(line.trim()))
+    .join('\n')
+  return readSigns(signs, { ...ended, err, out: '' })
+}
+
+const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
+
+/**
+ * Headless it refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`:
+ * it is skipped only where there are none, and else left to the person.
+ */
+const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
+
+export const gemini: Profile = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  vendor: 'Google',
+  words: ['gemini'],
+  window: 1_000_000,
+  command: ({ leash, resume, model }) =>
+    [
+      `gemini -o stream-json --approval-mode ${modes[leash]} ${trust}`,
+      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+    ].join(' '),
+  leashes: {
+    read: 'plan mode: reads and searches; writes nothing but its own plans',
+    ask: 'reads and searches; tools that need a yes are not offered: in a pipe nobody can be asked',
+    edit: 'edits files without asking; no shell',
+    all: 'runs everything without asking',
+  },
+  speaks: (command) => hasFlag(command, ['-o', '--output-format'], 'stream-json'),
+  dialect: () => geminiDialect(signs, failure),
+  resumes: true,
+  // It starts itself a second time for a larger heap: a second of waiting that one turn does not need.
+  env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+  failure,
+  lostThread: ({ err }) => /^Error resuming session:/m.test(err),
+  install: 'npm install -g @google/gemini-cli',
+  login: 'gemini',
+  version: 'gemini --version',
+  traces: {
+    files: ['.gemini/oauth_creds.json'],
+    env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
+  },
+  reader: {
+    busy: /\(esc to cancel, \d+/,
+    asking: /Allow execution of|Apply this change\?|Do you trust the files in this folder\?|● 1\. (?:Allow|Yes|Trust)/,
+    idle: /Type your message or @path\/to\/file/,
+  },
+}

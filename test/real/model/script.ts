@@ -1,0 +1,51 @@
+export type Wire = 'anthropic' | 'responses' | 'chat' | 'gemini'
+
+/** One request as a CLI sent it; `count` numbers the requests of the turns, side calls left out. */
+export type Asked = { wire: Wire; path: string; raw: Buffer; text: string; body: any; count: number; side: boolean }
+
+export type Tokens = { input: number; cached: number; output: number }
+
+/** What a model says next. Errors are named for what went wrong; each wire words them as its provider does. */
+export type Answer =
+  | { text: string; thought?: string; usage?: Tokens }
+  | { call: { tool: string; input: unknown }; text?: string; usage?: Tokens }
+  | { error: Trouble }
+  | { refusal: string }
+  /** The request is held open and nothing is sent. */
+  | { hang: true }
+  /** The connection breaks in the middle of the answer. */
+  | { drop: string }
+
+export type Trouble = 'rate' | 'quota' | 'plan' | 'key' | 'credit' | 'server' | 'overloaded' | 'overflow'
+
+export type Script = (asked: Asked) => Answer
+
+/** `input` counts the cached ones too. */
+export const tokens: Tokens = { input: 1200, cached: 1000, output: 34 }
+
+/** How one provider's wire answers. */
+export type Reply = { status: number; headers?: Record<string, string>; body: string }
+
+export type Speech = {
+  wire: Wire
+  /** Whether a request path is this wire's. */
+  hears(path: string): boolean
+  /** Titles, routers and counts that a CLI asks for beside the turn; answered without the script. */
+  side(path: string, body: any): Reply | undefined
+  say(answer: Extract<Answer, { text?: string } | { refusal: string }>, asked: Asked): Reply
+  /** The first part of an answer, as it stands on the wire before it breaks. */
+  half(text: string, asked: Asked): string
+  trouble: Partial<Record<Trouble, Reply>>
+}
+
+export const json = (status: number, body: unknown, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+
+export const stream = (body: string): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  body,
+})

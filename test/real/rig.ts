@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+
+const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
+
+/** How one CLI is pointed at a model of ours: variables, and files below its home. */
+type Pointed = { env: Record<string, string>; files: Record<string, string> }
+
+const pointers: Record<string, (url: string) => Pointed> = {
+  claude: (url) => ({
+    env: {
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'made-up',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+    files: {},
+  }),
+  gemini: (url) => ({
+    env: { GEMINI_API_KEY: 'made-up', GOOGLE_GEMINI_BASE_URL: url },
+    files: {
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+      }),
+    },
+  }),
+  codex: (url) => ({
+    env: { MOCK_API_KEY: 'made-up' },
+    files: {
+      '.codex/config.toml': [
+        'model = "mock-model"',
+        'model_provider = "mock"',
+        '[model_providers.mock]',
+        'name = "mock"',
+        `base_url = "${url}/v1"`,
+        'env_key = "MOCK_API_KEY"',
+        'wire_api = "responses"',
+      ].join('\n'),
+    },
+  }),
+}
+
+/** A fresh home and an empty project for one CLI, and the whole environment it runs in. */
+export type Rig = { home: string; cwd: string; env: Record<string, string>; [Symbol.asyncDispose](): Promise<void> }
+
+export async function rig(cli: string, url: string): Promise<Rig> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'termaite-real-')))
+  const home = join(root, 'home')
+  const cwd = join(root, 'project')
+  const { env, files } = pointers[cli]!(url)
+  await mkdir(cwd, { recursive: true })
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(home, dirname(path)), { recursive: true })
+    await writeFile(join(home, path), text)
+  }
+  await mkdir(home, { recursive: true })
+  const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
+  return {
+    home,
+    cwd,
+    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TMPDIR: root, ...env },
+    // A CLI may still write its last log line while its folder goes.
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
