@@ -9,8 +9,8 @@ import { failed } from '../core/talk/outcome.ts'
 import { attempt } from './attempt.ts'
 import { afterFailure, afterSuccess, away, noHealth } from './health.ts'
 import { order } from './order.ts'
-import { seat, traitsOf } from './seat.ts'
-import { maySee, vendorOf, vendorsSeen } from './sharing.ts'
+import { seat, traitsOf, vendorOf } from './seat.ts'
+import { maySee, vendorsSeen } from './sharing.ts'
 import { clockTime, newTally, unanswered } from './unanswered.ts'
 
 export type Rotation = {

@@ -1,6 +1,8 @@
 import type { Agent, Roster, Traits, Turn } from '../core/work/agent.ts'
 import { failed } from '../core/talk/outcome.ts'
-import { vendorOf } from './sharing.ts'
+
+/** Who learns what an agent is told; an unknown vendor is one of its own. */
+export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 
 /** A seat of a roster; an open that fails is a failed attempt like any other. */
 export function seat(roster: Roster, name: string, turn: Turn): Agent {

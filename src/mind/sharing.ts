@@ -1,14 +1,20 @@
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
+import { seat, vendorOf } from './seat.ts'
 
-export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
+const spoken = new Set(['reply', 'call', 'attempt', 'thread'])
 
-/** The vendors that already know of a conversation: those of everyone who signed anything in it. */
+/** The vendors that already know of a conversation: those of everyone who spoke or tried in it. */
 export async function vendorsSeen(roster: Roster, turn: Turn): Promise<Set<string>> {
   const names = new Set(roster.names())
-  const speakers = new Set(turn.history.map((entry) => entry.by).filter((by) => names.has(by)))
+  const speakers = new Set(turn.history.filter(({ type }) => spoken.has(type)).map(({ by }) => by))
   const seen = new Set<string>()
   for (const name of speakers) {
-    const agent = roster.open(name, turn)
+    // One that left the roster cannot be asked: it stays a vendor of its own.
+    if (!names.has(name)) {
+      seen.add(name)
+      continue
+    }
+    const agent = seat(roster, name, turn)
     seen.add(vendorOf(agent))
     await agent.close()
   }

@@ -1,0 +1,88 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Question } from '../../src/core/talk/question.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { answeredTurn, entryMaker } from '../core/made.ts'
+import { rig } from './rig.ts'
+
+const vendors = { claude: { vendor: 'anthropic' }, other: { vendor: 'anthropic' }, gemini: { vendor: 'google' } }
+const quota = [{ fail: { kind: 'quota' as const, message: 'limit', retryAt: 60_000 } }]
+const history = answeredTurn(entryMaker(), '1', 'q', 'claude', 'a')
+
+/** A roster that asks, and a person who always answers the same. */
+function asking(members: Parameters<typeof rig>[0], picks: string[] | undefined) {
+  const questions: Question[] = []
+  const ask = async (question: Question) => (questions.push(question), picks)
+  return { ...rig(members, { sharing: 'ask' }, vendors), questions, ask }
+}
+
+test('who begins a conversation, the same vendor, and one that spoke in it are not asked about', async () => {
+  const members = { claude: [[{ say: 'A' }]], other: [[{ say: 'O' }]], gemini: [[{ say: 'G' }]] }
+  const fresh = asking(members, ['no'])
+  await fresh.turn({ ask: fresh.ask })
+  const again = asking(members, ['no'])
+  await again.turn({ ask: again.ask, history })
+  await again.turn({ ask: again.ask, history })
+  assert.deepEqual([fresh.questions, again.questions, again.names()], [[], [], ['claude', 'other']])
+})
+
+test('another vendor is asked about once; a yes lets it in', async () => {
+  const { turn, ask, questions } = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, ['yes'])
+  const { result } = await turn({ ask })
+  assert.deepEqual(result, { ok: true, text: 'G' })
+  assert.deepEqual(questions, [
+    {
+      about: 'choice',
+      text: 'gemini (google) has not seen this conversation yet. May it be given the conversation?',
+      from: [],
+      options: [
+        { id: 'yes', label: 'Yes, share it with google' },
+        { id: 'no', label: 'No, pass it over' },
+      ],
+    },
+  ])
+})
+
+test('a no passes it over with a note; an unknown vendor is one of its own', async () => {
+  const { turn, ask, questions } = asking({ claude: [quota], own: [[{ say: 'X' }]], other: [[{ say: 'O' }]] }, ['no'])
+  const { facts, result } = await turn({ ask })
+  assert.equal(questions[0]!.text, 'own has not seen this conversation yet. May it be given the conversation?')
+  assert.deepEqual(facts[1], {
+    type: 'note',
+    by: 'termaite',
+    text: 'own is passed over: the conversation is not shared with own',
+  })
+  assert.deepEqual(result, { ok: true, text: 'O' })
+})
+
+test('nobody left: denied when none could be tried, else what was tried tells', async () => {
+  const alone = asking({ gemini: [[{ say: 'G' }]] }, undefined)
+  assert.deepEqual(
+    (await alone.turn({ ask: alone.ask, history })).result,
+    failed(
+      'denied',
+      'nobody is left to answer: gemini: was not given the conversation; allow it, or set "sharing" to "all"',
+    ),
+  )
+  assert.deepEqual(alone.names(), [], 'who spoke before counts, also when it left the roster')
+  const gone = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
+  await gone.health.update(() => ({ agents: { claude: { failures: 0, parked: { until: 60_000, why: 'limit' } } } }))
+  assert.deepEqual(
+    (await gone.turn({ ask: gone.ask, history })).result,
+    failed(
+      'denied',
+      'nobody is left to answer: claude: parked until 1970-01-01 00:01 UTC; gemini: was not given the conversation; allow it, or set "sharing" to "all"',
+    ),
+  )
+  const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
+  const { result } = await tried.turn({ ask: tried.ask, history })
+  assert.deepEqual(result, {
+    ok: false,
+    failure: {
+      kind: 'quota',
+      message:
+        'no agent is free: claude: quota: limit; gemini: was not given the conversation; claude is the first one back, at 1970-01-01 00:01 UTC',
+      retryAt: 60_000,
+    },
+  })
+})

@@ -1,0 +1,72 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { FailureKind } from '../../src/core/talk/outcome.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { rig } from './rig.ts'
+
+const minute = 60_000
+const fail = (kind: FailureKind, message: string, retryAt?: number) => [{ fail: { kind, message, retryAt } }]
+
+test('nobody configured, and nobody of that name', async () => {
+  assert.deepEqual(
+    (await rig({}).turn()).result,
+    failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works'),
+  )
+  assert.deepEqual(
+    (await rig({ a: [[{ say: 'A' }]] }).turn({}, { first: 'z' })).result,
+    failed('missing', 'there is no agent z; the roster holds a'),
+  )
+})
+
+test('all only out of quota or busy: the end says who is back first, at once and when nothing was tried', async () => {
+  const { turn, names } = rig({ a: [fail('quota', 'limit', 30 * minute)], b: [fail('busy', 'overloaded', 5 * minute)] })
+  const back = 'b is the first one back, at 1970-01-01 00:05 UTC'
+  assert.deepEqual(
+    (await turn()).result,
+    failed('busy', `no agent is free: a: quota: limit; b: busy: overloaded; ${back}`, 5 * minute),
+  )
+  assert.deepEqual((await turn()).result, {
+    ok: false,
+    failure: {
+      kind: 'busy',
+      message: `no agent is free: a: parked until 1970-01-01 00:30 UTC; b: busy until 1970-01-01 00:05 UTC; ${back}`,
+      retryAt: 5 * minute,
+    },
+  })
+  assert.deepEqual(names(), ['a', 'b'])
+})
+
+test('the first one back may be cooling down, or parked', async () => {
+  const { turn, health } = rig({ a: [[]], b: [[]] })
+  await health.update(() => ({
+    agents: {
+      a: { failures: 0, parked: { until: minute, why: 'limit' } },
+      b: { failures: 3, cooldown: { until: 2 * minute, seconds: 60 } },
+    },
+  }))
+  const { result } = await turn()
+  assert.deepEqual(result, {
+    ok: false,
+    failure: {
+      kind: 'quota',
+      message:
+        'no agent is free: a: parked until 1970-01-01 00:01 UTC; b: cooling down until 1970-01-01 00:02 UTC; a is the first one back, at 1970-01-01 00:01 UTC',
+      retryAt: minute,
+    },
+  })
+})
+
+test('a real fault among them names the kind, and every attempt is named', async () => {
+  const { turn } = rig({ a: [fail('timeout', 'silent for 300 s')], b: [fail('quota', 'limit')] })
+  assert.deepEqual(
+    (await turn()).result,
+    failed('timeout', 'no agent could answer: a: timeout: silent for 300 s; b: quota: limit'),
+  )
+})
+
+test('all out for this process: the end says what each one lacks', async () => {
+  const { turn } = rig({ a: [fail('missing', 'install it with: npm i -g a')], b: [fail('auth', 'run: b login')] })
+  const message = 'a: missing: install it with: npm i -g a; b: auth: run: b login'
+  assert.deepEqual((await turn()).result, failed('auth', `no agent could answer: ${message}`))
+  assert.deepEqual((await turn()).result, failed('auth', `no agent can answer: ${message}`))
+})
