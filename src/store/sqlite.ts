@@ -21,25 +21,28 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /** Runs `work` in a write transaction once no other process holds one; a dead process holds none. */
-export async function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
-  await patiently(clock, () => db.exec('BEGIN IMMEDIATE'))
-  try {
-    const result = work()
-    db.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
-  }
+export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
+  // Without a pause from begin to end, so that nobody else in this process gets between.
+  return patiently(clock, () => {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  })
 }
 
-/** Tries until the database is free. */
-export async function patiently<T>(clock: Clock, work: () => T): Promise<T> {
+/** Does it again for as long as another process has the database. */
+export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
   for (let nap = 1; ; nap = Math.min(nap * 2, longestNapMs)) {
     try {
-      return work()
+      return await work()
     } catch (error) {
-      if (!isBusy(error)) throw error
+      if (sqliteCode(error) !== busy) throw error
     }
     await clock.sleep(nap)
   }
@@ -49,8 +52,6 @@ export function sqliteCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | undefined)?.errcode
   return typeof code === 'number' ? code & 0xff : undefined
 }
-
-const isBusy = (error: unknown) => sqliteCode(error) === busy
 
 let loaded: typeof import('node:sqlite') | undefined
 

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Hit } from './search.ts'
+import type { Message, Session, Trace } from './sessions.ts'
+import type { UsageBy, UsageRow } from './usage.ts'
+import { realClock } from '../../base/clock.ts'
+import { immediately } from '../sqlite.ts'
+import { catchUp } from './catch-up.ts'
+import { Database } from './database.ts'
+import { entriesOf } from './entries.ts'
+import { dropProject } from './keep.ts'
+import { empty } from './schema.ts'
+import { search } from './search.ts'
+import { session, sessions, toolTrace } from './sessions.ts'
+import { usage } from './usage.ts'
+
+export type { Hit, Message, Session, Trace, UsageBy, UsageRow }
+
+/** All conversations in one place to ask. It follows the logs, and no turn needs it. Projects go by their slug. */
+export interface Index {
+  /** Takes in what the logs have beyond it; gives how many entries that were. */
+  catchUp(): Promise<number>
+  rebuild(): Promise<number>
+  sessions(of?: { project?: string }): Promise<Session[]>
+  session(id: string): Promise<(Session & { messages: Message[] }) | undefined>
+  /** A session's entries as its log has them, oldest first. */
+  entries(session: string): Promise<Entry[]>
+  search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
+  usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
+  toolTrace(session: string): Promise<Trace[]>
+  /** Forgets a project for good; its log has to be cleared before, or it comes back. */
+  forget(project: string): Promise<void>
+  close(): Promise<void>
+}
+
+export function openIndex(home: string, { clock = realClock }: { clock?: Clock } = {}): Index {
+  const database = new Database(join(home, 'termaite.db'), clock, (db) => catchUp(db, home, clock))
+  return {
+    catchUp: () => database.use((db) => catchUp(db, home, clock)),
+    rebuild: () =>
+      database.use(async (db) => {
+        await immediately(db, clock, () => empty(db))
+        return catchUp(db, home, clock)
+      }),
+    sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
+    session: (id) => database.use((db) => session(db, id)),
+    entries: (id) => database.use((db) => entriesOf(home, session(db, id))),
+    search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
+    usage: (of) => database.use((db) => usage(db, of)),
+    toolTrace: (id) => database.use((db) => toolTrace(db, id)),
+    forget: (project) =>
+      database.use(async (db) => {
+        await immediately(db, clock, () => {
+          dropProject(db, project)
+          db.exec("INSERT INTO words (words) VALUES ('optimize')")
+        })
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      }),
+    close: () => database.close(),
+  }
+}

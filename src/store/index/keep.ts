@@ -1,0 +1,62 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry } from '../../core/talk/entry.ts'
+import { searchedText, toolColumns } from './row.ts'
+
+/** An entry and where its line lies in the log. */
+export type Placed = { entry: Entry; begins: number; ends: number }
+
+const longestFirst = 200
+
+/** Puts entries of one project into the tables. Runs inside a transaction. */
+export function keepEntries(db: DatabaseSync, project: string, all: readonly Placed[]): void {
+  const intoEntries = db.prepare(
+    'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const intoUsage = db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const intoSessions = db.prepare(`
+    INSERT INTO sessions (id, project, started, last, turns, first, begins, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+      started = min(started, excluded.started),
+      last = max(last, excluded.last),
+      turns = turns + excluded.turns,
+      first = coalesce(first, excluded.first),
+      ends = max(ends, excluded.ends)
+  `)
+  for (const { entry, begins, ends } of all) {
+    const { session, turn, id, at, by, type } = entry
+    const text = searchedText(entry)
+    const { call, tool, ok } = toolColumns(entry)
+    intoEntries.run(project, session, turn, id, at, by, type, text, call, tool, ok)
+    if (entry.type === 'usage') {
+      const { input, output, cached, cost, source } = entry
+      intoUsage.run(
+        project,
+        session,
+        turn,
+        at,
+        by,
+        input ?? 0,
+        output ?? 0,
+        cached ?? 0,
+        cost ?? null,
+        source ?? 'estimated',
+      )
+    }
+    const asked = type === 'prompt' ? 1 : 0
+    intoSessions.run(
+      session,
+      project,
+      at,
+      at,
+      asked,
+      asked ? (text?.slice(0, longestFirst) ?? null) : null,
+      begins,
+      ends,
+    )
+  }
+}
+
+export function dropProject(db: DatabaseSync, project: string): void {
+  for (const table of ['entries', 'usage', 'sessions', 'logs'])
+    db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
+}

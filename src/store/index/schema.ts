@@ -1,0 +1,105 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Raised with every change below: a file of another version is thrown away and made again from the logs. */
+export const version = 1
+
+const wordsOut = `
+  CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
+    INSERT INTO words (words, rowid, text) VALUES ('delete', old.seq, old.text);
+  END;
+`
+
+const tables = `
+  CREATE TABLE logs (
+    project TEXT PRIMARY KEY,
+    path TEXT,
+    offset INTEGER NOT NULL DEFAULT 0,
+    mark BLOB
+  ) WITHOUT ROWID;
+
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL,
+    name TEXT,
+    started INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    first TEXT,
+    begins INTEGER NOT NULL,
+    ends INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_of_project ON sessions (project);
+
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY,
+    project TEXT NOT NULL,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    type TEXT NOT NULL,
+    text TEXT,
+    call TEXT,
+    tool TEXT,
+    ok INTEGER
+  );
+  CREATE INDEX entries_of_session ON entries (session, turn, call);
+  CREATE INDEX entries_of_project ON entries (project);
+
+  CREATE VIRTUAL TABLE words USING fts5 (text, content = 'entries', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
+  CREATE TRIGGER words_in AFTER INSERT ON entries WHEN new.text IS NOT NULL BEGIN
+    INSERT INTO words (rowid, text) VALUES (new.seq, new.text);
+  END;
+  ${wordsOut}
+
+  CREATE TABLE usage (
+    project TEXT NOT NULL,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    cached INTEGER NOT NULL,
+    cost REAL,
+    source TEXT NOT NULL
+  );
+  CREATE INDEX usage_of_project ON usage (project);
+
+  CREATE VIEW session_history AS
+  SELECT
+    id,
+    name,
+    strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS timestamp,
+    (
+      SELECT json_group_array(
+        json_object('role', iif(type = 'prompt', 'user', 'assistant'), 'by', by, 'text', text, 'at', at) ORDER BY seq
+      )
+      FROM entries
+      WHERE session = sessions.id AND type IN ('prompt', 'reply')
+    ) AS chat_history
+  FROM sessions;
+`
+
+/** Makes the tables in an empty file; false for a file of another version. */
+export function prepare(db: DatabaseSync): boolean {
+  const found = Number(db.prepare('PRAGMA user_version').get()!.user_version)
+  if (found === version) return true
+  if (db.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined) return false
+  db.exec(`${tables} PRAGMA user_version = ${version}`)
+  return true
+}
+
+/** Forgets everything at once; word by word would take as long as it took to learn. */
+export function empty(db: DatabaseSync): void {
+  db.exec(`
+    DROP TRIGGER words_out;
+    DELETE FROM entries;
+    INSERT INTO words (words) VALUES ('delete-all');
+    DELETE FROM usage;
+    DELETE FROM sessions;
+    DELETE FROM logs;
+    ${wordsOut}
+  `)
+}

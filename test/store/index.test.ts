@@ -1,0 +1,404 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import type { Entry, Fact } from '../../src/core/talk/entry.ts'
+import { fileStore } from '../../src/store/files/store.ts'
+import { openIndex } from '../../src/store/index/index.ts'
+import { tempFolder } from './temp.ts'
+
+const noon = Date.parse('2026-11-15T12:00:00Z')
+const day = 24 * 60 * 60 * 1000
+
+/** A home with a way to talk in it: ids and times count up, so that whole values can be written down. */
+function world(t: TestContext) {
+  const home = tempFolder(t)
+  const store = fileStore(home)
+  const index = openIndex(home)
+  t.after(() => index.close())
+  let count = 0
+  const entry = (session: string, turn: string, by: string, fact: Fact) =>
+    ({ id: `e${++count}`, at: noon + count, by, session, turn, ...fact }) as Entry
+  const say = async (project: string, session: string, turn: string, by: string, fact: Fact, at?: number) => {
+    const said = { ...entry(session, turn, by, fact), ...(at === undefined ? {} : { at }) }
+    await store.log(`projects/${project}/history`).append(said)
+    return said
+  }
+  const turn = async (project: string, session: string, id: string, prompt: string, reply: string) => [
+    await say(project, session, id, 'user', { type: 'prompt', text: prompt }),
+    await say(project, session, id, 'claude', { type: 'reply', text: reply }),
+    await say(project, session, id, 'claude', { type: 'end', outcome: { ok: true, text: reply } }),
+  ]
+  return { home, store, index, say, turn }
+}
+
+type World = ReturnType<typeof world>
+
+/** All that can be asked, for comparing two ways to the same. */
+async function everything({ index }: World, words: string[]) {
+  const sessions = await index.sessions()
+  return {
+    sessions: await Promise.all(sessions.map(({ id }) => index.session(id))),
+    traces: await Promise.all(sessions.map(({ id }) => index.toolTrace(id))),
+    hits: await Promise.all(words.map((word) => index.search(word))),
+    usage: await Promise.all((['agent', 'day', 'project'] as const).map((by) => index.usage({ by }))),
+  }
+}
+
+test('sessions are found with their names, their beginnings and their messages', async (t) => {
+  const { home, store, index, turn } = world(t)
+  assert.deepEqual([await index.catchUp(), await index.sessions(), await index.session('s1')], [0, [], undefined])
+  await turn('app', 's1', 't1', 'hello', 'hi there')
+  await turn('app', 's2', 't2', 'more', 'yes')
+  await turn('app', 's1', 't3', 'again', 'sure')
+  await turn('lib', 's3', 't4', 'x'.repeat(500), 'long')
+  await store.doc<unknown>('projects/app/project', {}).update(() => ({
+    path: '/code/app',
+    lastUsed: noon,
+    current: 's1',
+    sessions: { s1: { name: 'greeting', startedAt: noon, from: 0 }, s2: { startedAt: noon, from: 0 } },
+  }))
+  assert.equal(await index.catchUp(), 12)
+  const log = readFileSync(join(home, 'projects/app/history.jsonl'), 'utf8')
+  const s1 = {
+    id: 's1',
+    project: 'app',
+    path: '/code/app',
+    name: 'greeting',
+    started: noon + 1,
+    last: noon + 9,
+    turns: 2,
+    first: 'hello',
+    begins: 0,
+    ends: Buffer.byteLength(log),
+  }
+  const s2 = { id: 's2', project: 'app', path: '/code/app', started: noon + 4, last: noon + 6, turns: 1, first: 'more' }
+  assert.deepEqual(
+    (await index.sessions({ project: 'app' })).map((session) =>
+      session.id === 's2' ? { ...session, begins: 0, ends: 0 } : session,
+    ),
+    [s1, { ...s2, begins: 0, ends: 0 }],
+  )
+  assert.deepEqual(
+    (await index.sessions()).map(({ id, first }) => [id, first?.length]),
+    [
+      ['s3', 200],
+      ['s1', 5],
+      ['s2', 4],
+    ],
+  )
+  const messages = [
+    { role: 'user', by: 'user', text: 'hello', at: noon + 1 },
+    { role: 'assistant', by: 'claude', text: 'hi there', at: noon + 2 },
+    { role: 'user', by: 'user', text: 'again', at: noon + 7 },
+    { role: 'assistant', by: 'claude', text: 'sure', at: noon + 8 },
+  ]
+  assert.deepEqual(await index.session('s1'), { ...s1, messages })
+  const db = new DatabaseSync(join(home, 'termaite.db'), { readOnly: true })
+  const [row] = db.prepare("SELECT * FROM session_history WHERE id = 's1'").all()
+  db.close()
+  assert.deepEqual(
+    { ...row, chat_history: JSON.parse(String(row!.chat_history)) },
+    { id: 's1', name: 'greeting', timestamp: '2026-11-15T12:00:00.001Z', chat_history: messages },
+  )
+})
+
+test('the entries of a session come from its log, whole', async (t) => {
+  const { index, turn } = world(t)
+  const first = await turn('app', 's1', 't1', 'hello', 'hi')
+  await turn('app', 's2', 't2', 'other', 'one')
+  const last = await turn('app', 's1', 't3', 'again', 'sure')
+  await turn('app', 's2', 't4', 'other', 'one')
+  await index.catchUp()
+  assert.deepEqual(await index.entries('s1'), [...first, ...last])
+  assert.deepEqual(await index.entries('unknown'), [])
+})
+
+test('a renamed session and a torn line change what they should and nothing else', async (t) => {
+  const { home, store, index, turn } = world(t)
+  await turn('app', 's1', 't1', 'hello', 'hi')
+  await index.catchUp()
+  appendFileSync(join(home, 'projects/app/history.jsonl'), '{"id":"torn","te')
+  assert.equal(await index.catchUp(), 0)
+  await store.doc<unknown>('projects/app/project', {}).update(() => ({ sessions: { s1: { name: 'new name' } } }))
+  await turn('app', 's1', 't2', 'more', 'yes')
+  assert.equal(await index.catchUp(), 3)
+  assert.deepEqual(
+    (await index.sessions()).map(({ name, turns }) => [name, turns]),
+    [['new name', 2]],
+  )
+})
+
+test('following the logs bit by bit gives the same as building anew', async (t) => {
+  const here = world(t)
+  const { index, say, turn } = here
+  for (let i = 0; i < 12; i++) {
+    const [project, session] = [`p${i % 2}`, `s${i % 3}.${i % 2}`]
+    await turn(project, session, `t${i}`, `question ${i} about apples`, `answer ${i} about pears`)
+    await say(project, session, `t${i}`, 'claude', {
+      type: 'call',
+      call: `c${i}`,
+      tool: 'bash',
+      input: { command: 'ls' },
+    })
+    await say(project, session, `t${i}`, 'claude', {
+      type: 'result',
+      call: `c${i}`,
+      ok: i % 2 === 0,
+      text: 'apples.txt',
+    })
+    await say(project, session, `t${i}`, 'claude', {
+      type: 'usage',
+      input: i,
+      output: 1,
+      cost: 0.25,
+      source: 'reported',
+    })
+    if (i % 4 === 0) await index.catchUp()
+  }
+  await index.catchUp()
+  const words = ['apples', 'answer 7', 'app pea', 'ls', 'nothing']
+  const followed = await everything(here, words)
+  assert.deepEqual(
+    followed.hits.map((hits) => hits.length),
+    [20, 1, 0, 12, 0],
+  )
+  assert.equal(await index.rebuild(), 12 * 6)
+  assert.deepEqual(await everything(here, words), followed)
+})
+
+test('a log that was cleared, replaced or removed is taken in anew', async (t) => {
+  const here = world(t)
+  const { home, store, index, turn } = here
+  await turn('app', 's1', 't1', 'first', 'one')
+  await turn('lib', 's9', 't9', 'other', 'one')
+  await index.catchUp()
+  const ids = async () => (await index.sessions()).map(({ id }) => id)
+  await store.log('projects/app/history').clear()
+  await turn('app', 's2', 't2', 'second', 'x'.repeat(1000))
+  await index.catchUp()
+  assert.deepEqual([await ids(), await index.search('first')], [['s2', 's9'], []])
+  await store.log('projects/app/history').clear()
+  await index.catchUp()
+  assert.deepEqual(await ids(), ['s9'])
+  rmSync(join(home, 'projects/lib'), { recursive: true })
+  await index.catchUp()
+  assert.deepEqual(await ids(), [])
+})
+
+test('a damaged file, another version and half a file are made anew, wherever that shows', async (t) => {
+  const { home, index, turn } = world(t)
+  const path = join(home, 'termaite.db')
+  for (let i = 0; i < 40; i++) await turn('app', 's1', `t${i}`, `hello ${i}`, 'x'.repeat(2_000))
+  await index.catchUp()
+  const good = await index.session('s1')
+  await index.close()
+  const damages = [
+    () => writeFileSync(path, 'this is no database'.repeat(100)),
+    () => writeFileSync(path, readFileSync(path).fill(0xff, 4096)),
+    () => {
+      const db = new DatabaseSync(path)
+      db.exec('PRAGMA user_version = 99')
+      db.close()
+    },
+    () => {
+      rmSync(path)
+      const db = new DatabaseSync(path)
+      db.exec('CREATE TABLE stranger (x)')
+      db.close()
+    },
+  ]
+  for (const damage of damages) {
+    damage()
+    const again = openIndex(home)
+    await again.catchUp()
+    assert.deepEqual(await again.session('s1'), good)
+    assert.equal((await again.search('hello 39')).length, 1)
+    await again.close()
+  }
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('words are found by their beginnings, best first, in one project or all', async (t) => {
+  const { index, say, turn } = world(t)
+  await turn('app', 's1', 't1', 'Why does the Läufer crash?', 'Because of the parser.')
+  await say('app', 's1', 't2', 'claude', {
+    type: 'call',
+    call: 'c1',
+    tool: 'bash',
+    input: { command: 'npm run parse' },
+  })
+  await turn('lib', 's2', 't3', 'コードを直してください', 'a ==> b')
+  await index.catchUp()
+  const found = async (text: string, of = {}) => (await index.search(text, of)).map((hit) => hit.id).sort()
+  assert.deepEqual(await index.search('laufer crash'), [
+    {
+      project: 'app',
+      session: 's1',
+      turn: 't1',
+      id: 'e1',
+      at: noon + 1,
+      by: 'user',
+      type: 'prompt',
+      snippet: 'Why does the Läufer crash?',
+    },
+  ])
+  assert.deepEqual(await found('pars'), ['e2', 'e4'])
+  assert.deepEqual(await found('pars', { limit: 1 }).then((ids) => ids.length), 1)
+  assert.deepEqual(await found('pars', { project: 'lib' }), [])
+  assert.deepEqual(await found('直して'), ['e5'])
+  assert.deepEqual(await found('==>'), ['e6'])
+  assert.deepEqual(await found('  '), [])
+})
+
+test('nothing a person types is an error', async (t) => {
+  const { index, turn } = world(t)
+  await turn('app', 's1', 't1', 'hello', 'hi')
+  await index.catchUp()
+  const hostile = [
+    '"',
+    '""',
+    "'",
+    '*',
+    'a*b',
+    'NOT',
+    'a AND',
+    'OR OR',
+    'NEAR(',
+    'text:x',
+    '^',
+    '(',
+    ')',
+    '{a b}',
+    '-',
+    '+',
+    '\0',
+    'a\0"b',
+    '%',
+    '_',
+    '\\',
+    '\ud800',
+    '; DROP TABLE entries',
+  ]
+  for (const text of [...hostile, 'word '.repeat(5_000)]) assert.ok(Array.isArray(await index.search(text)), text)
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 30 }), async (text) => void (await index.search(text))),
+    { numRuns: 200 },
+  )
+  assert.equal((await index.search('hello')).length, 1)
+})
+
+test('usage is summed by agent, day and project, and says how it is known', async (t) => {
+  const { store, index, say } = world(t)
+  const use = (project: string, by: string, at: number, fact: Omit<Extract<Fact, { type: 'usage' }>, 'type'>) =>
+    say(project, `s-${project}`, 't', by, { type: 'usage', ...fact }, at)
+  await use('app', 'claude', noon, { input: 100, output: 10, cached: 50, cost: 0.5, source: 'reported' })
+  await use('app', 'claude', noon + day, { input: 200, output: 20, source: 'reported' })
+  await use('app', 'claude', noon + day, { input: 7, output: 1, source: 'estimated' })
+  await use('lib', 'gemini', noon + day, { input: 1000, output: 5, cost: 0.25, source: 'parsed' })
+  await store.doc('projects/app/project', {}).update(() => ({ path: '/code/app' }))
+  await index.catchUp()
+  const claude = {
+    key: 'claude',
+    source: 'reported',
+    count: 2,
+    input: 300,
+    output: 30,
+    cached: 50,
+    cost: 0.5,
+    priced: 1,
+  }
+  const guess = { key: 'claude', source: 'estimated', count: 1, input: 7, output: 1, cached: 0, priced: 0 }
+  const gemini = { key: 'gemini', source: 'parsed', count: 1, input: 1000, output: 5, cached: 0, cost: 0.25, priced: 1 }
+  assert.deepEqual(await index.usage({ by: 'agent' }), [guess, claude, gemini])
+  assert.deepEqual(await index.usage({ by: 'agent', project: 'lib' }), [gemini])
+  assert.deepEqual(await index.usage({ by: 'project' }), [
+    { ...guess, key: '/code/app' },
+    { ...claude, key: '/code/app' },
+    { ...gemini, key: 'lib' },
+  ])
+  const local = (at: number) => new Intl.DateTimeFormat('sv').format(at)
+  const later = { count: 1, input: 200, output: 20, cached: 0, priced: 0 }
+  assert.deepEqual(await index.usage({ by: 'day', since: noon + 1 }), [
+    { ...guess, key: local(noon + day) },
+    { ...gemini, key: local(noon + day) },
+    { key: local(noon + day), source: 'reported', ...later },
+  ])
+})
+
+test('a tool trace tells what was called, what came of it, and what never came back', async (t) => {
+  const { index, say } = world(t)
+  const call = (turn: string, call: string, input: unknown) =>
+    say('app', 's1', turn, 'native', { type: 'call', call, tool: 'bash', input })
+  const result = (turn: string, call: string, ok: boolean, text: string) =>
+    say('app', 's1', turn, 'native', { type: 'result', call, ok, text })
+  await call('t1', '1', { command: 'ls' })
+  await result('t1', '1', true, 'a.txt')
+  await call('t1', '1', 'head of a long input')
+  await result('t1', '1', false, 'no')
+  await call('t2', '1', { command: 'sleep' })
+  await index.catchUp()
+  const common = { call: '1', tool: 'bash', by: 'native' }
+  assert.deepEqual(await index.toolTrace('s1'), [
+    { turn: 't1', ...common, at: noon + 1, input: '{"command":"ls"}', ok: true, output: 'a.txt', ms: 1 },
+    { turn: 't1', ...common, at: noon + 3, input: 'head of a long input', ok: false, output: 'no', ms: 1 },
+    { turn: 't2', ...common, at: noon + 5, input: '{"command":"sleep"}' },
+  ])
+})
+
+test('what is forgotten is in no file any more', async (t) => {
+  const { home, store, index, turn } = world(t)
+  await turn('app', 's1', 't1', 'the secret is xyzzyplugh', 'noted: xyzzyplugh')
+  await turn('lib', 's2', 't2', 'keep this', 'kept')
+  await index.catchUp()
+  await store.log('projects/app/history').clear()
+  await index.forget('app')
+  assert.deepEqual(
+    (await index.sessions()).map(({ id }) => id),
+    ['s2'],
+  )
+  assert.deepEqual(await index.search('xyzzyplugh'), [])
+  const holding = readdirSync(home).filter(
+    (name) => name.startsWith('termaite') && readFileSync(join(home, name)).includes('xyzzyplugh'),
+  )
+  assert.deepEqual(holding, [])
+  assert.equal(await index.catchUp(), 0)
+})
+
+test('several that follow the logs at once take in each entry once', async (t) => {
+  const { home, index, turn } = world(t)
+  const others = [openIndex(home), openIndex(home)]
+  t.after(() => Promise.all(others.map((other) => other.close())))
+  for (let i = 0; i < 300; i++) await turn('app', 's1', `t${i}`, `hello ${i}`, 'x'.repeat(5_000))
+  await Promise.all([...others, index, index].map((one) => one.catchUp()))
+  assert.deepEqual(
+    (await index.sessions()).map(({ turns }) => turns),
+    [300],
+  )
+  assert.equal((await index.session('s1'))!.messages.length, 600)
+  assert.equal((await index.search('hello', { limit: 1_000 })).length, 300)
+})
+
+test("another version's entries and broken lines do not stop it", async (t) => {
+  const { home, index, turn } = world(t)
+  await turn('app', 's1', 't1', 'hello', 'hi')
+  const base = { id: 'x', at: noon, by: 'b', session: 's1', turn: 't9' }
+  const strange = [
+    { ...base, type: 'usage' },
+    { ...base, type: 'attempt' },
+    { ...base, type: 'call' },
+    { ...base, type: 'end' },
+    { ...base, type: 'dream', text: 7 },
+    { id: 1 },
+  ]
+  appendFileSync(
+    join(home, 'projects/app/history.jsonl'),
+    [...strange.map((entry) => JSON.stringify(entry)), 'nonsense', ''].join('\n'),
+  )
+  writeFileSync(join(home, 'projects', 'not a folder'), '')
+  assert.equal(await index.catchUp(), 3 + 5)
+  assert.equal((await index.search('hello')).length, 1)
+})
