@@ -1,4 +1,5 @@
 import type { Entry, EntryOf } from './entry.ts'
+import { viewTokens } from './tokens.ts'
 
 /** The turns of a session that are over, in the order of their first `end`. */
 export type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
@@ -74,4 +75,17 @@ function withoutOutput(entry: Entry): Entry {
   if (entry.type !== 'result' || entry.text.length <= 200) return entry
   const { data: _data, files: _files, ...rest } = entry
   return { ...rest, text: `[output of ${entry.text.length} characters left out; call the tool again if it is needed]` }
+}
+
+/** The newest turns of a view that fit, for an agent whose window is smaller than the others': what a summary told stays. */
+export function lastTurns(history: readonly Entry[], tokens: number): Entry[] {
+  const summaries = history.filter((entry) => entry.type === 'summary')
+  let room = tokens - viewTokens(summaries)
+  const kept: Entry[][] = []
+  for (const turn of endedTurns(history).reverse()) {
+    room -= viewTokens(turn.entries)
+    if (room < 0) break
+    kept.unshift(turn.entries)
+  }
+  return [...summaries, ...kept.flat()]
 }

@@ -1,0 +1,28 @@
+import type { Row } from './measure.ts'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { failover } from './failover.ts'
+import { histories } from './histories.ts'
+import { longAnswer } from './long-answer.ts'
+import { start } from './start.ts'
+
+// Arguments choose among them; without any, all are run.
+const benches: Record<string, () => Promise<Row[]>> = { start, failover, histories, 'long-answer': longAnswer }
+const wanted = process.argv.slice(2)
+const results: Row[] = []
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  for (const row of await bench()) {
+    results.push(row)
+    const number = row.unit === 'ratio' ? `${row.value.toFixed(2)} ×` : `${row.value.toFixed(1)} ${row.unit}`
+    const bar =
+      row.bar === undefined ? '' : row.value <= row.bar ? ` (bar ${row.bar}: met)` : ` (bar ${row.bar}: MISSED)`
+    console.log(`${row.what}: ${number}${bar} — ${row.detail}`)
+  }
+}
+const folder = join(import.meta.dirname, 'results')
+mkdirSync(folder, { recursive: true })
+writeFileSync(
+  join(folder, 'latest.json'),
+  `${JSON.stringify({ at: new Date().toISOString(), node: process.version, results }, null, 2)}\n`,
+)

@@ -1,0 +1,26 @@
+import { build } from 'esbuild'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+
+rmSync(join(root, 'dist'), { recursive: true, force: true })
+await build({
+  absWorkingDir: root,
+  entryPoints: ['src/main.ts'],
+  outdir: 'dist',
+  bundle: true,
+  // Each `import()` becomes a chunk that is read only when it is needed.
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22',
+  mainFields: ['module', 'main'],
+  define: { TERMAITE_VERSION: JSON.stringify(version) },
+  banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  logLevel: 'warning',
+})

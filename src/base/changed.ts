@@ -1,0 +1,26 @@
+import { lstat, opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const skipped = new Set(['.git', 'node_modules'])
+const mostFiles = 50_000
+
+/** Whether any file below a folder changed after a moment; stops at the first one, and gives up on endless trees. */
+export async function changedSince(folder: string, since: number): Promise<boolean> {
+  const waiting = [folder]
+  let seen = 0
+  while (waiting.length > 0 && seen < mostFiles) {
+    const directory = waiting.pop()!
+    try {
+      for await (const entry of await opendir(directory)) {
+        seen++
+        const path = join(directory, entry.name)
+        if (entry.isDirectory()) {
+          if (!skipped.has(entry.name)) waiting.push(path)
+        } else if ((await lstat(path)).mtimeMs > since) return true
+      }
+    } catch {
+      // What vanishes or cannot be read while we look is no sign of life.
+    }
+  }
+  return false
+}

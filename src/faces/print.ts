@@ -1,0 +1,129 @@
+import type { Writable } from 'node:stream'
+import type { Entry, Event, Usage } from '../core/talk/entry.ts'
+import type { Outcome } from '../core/talk/outcome.ts'
+import type { Blobs } from '../core/talk/store.ts'
+import type { Clock } from '../base/clock.ts'
+import { once } from 'node:events'
+import { stripAnsi } from '../base/ansi.ts'
+
+export type Format = 'text' | 'json' | 'stream-json'
+
+export type Page = {
+  format: Format
+  out: Writable
+  err: Writable
+  blobs: Blobs
+  clock: Clock
+  session: string
+  project: string
+}
+
+type Attempted = { agent: string; ok: boolean; failure?: { kind: string; message: string }; ms: number }
+
+/** One turn without a screen: the answer to stdout, all else to stderr; gives the exit code. */
+export async function printTurn(events: AsyncIterable<Event>, page: Page): Promise<number> {
+  const started = page.clock.now()
+  const attempts: Attempted[] = []
+  const usages: Usage[] = []
+  let reply: Event | undefined
+  let agent = ''
+  let outcome: Outcome | undefined
+  let since = started
+  for await (const event of events) {
+    if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamed(event, page.clock))}\n`)
+    else if (event.type === 'note') page.err.write(`${clean(event.text)}\n`)
+    if (event.type === 'usage') usages.push(event)
+    if (event.type === 'reply') reply = event
+    if (event.type === 'attempt') {
+      const { kind, message } = event.failure
+      attempts.push({ agent: event.by ?? '', ok: false, failure: { kind, message }, ms: event.ms })
+      since = page.clock.now()
+      if (page.format !== 'stream-json') page.err.write(`${event.by}: ${kind}: ${clean(message)}\n`)
+    }
+    if (event.type === 'end') outcome = event.outcome
+  }
+  if (!outcome) throw new Error('a turn came without an end')
+  if (reply) {
+    agent = reply.by ?? ''
+    if (outcome.ok) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
+  }
+  if (page.format === 'json')
+    await write(page.out, `${JSON.stringify(await asJson(page, outcome, agent, attempts, usages))}\n`)
+  if (page.format === 'text') await printText(page, outcome, reply)
+  if (page.format !== 'stream-json') page.err.write(closing(outcome, agent, page.clock.now() - started, usages))
+  return exitCode(outcome)
+}
+
+export function exitCode(outcome: Outcome): number {
+  if (outcome.ok) return outcome.denials?.length ? 77 : 0
+  const { kind } = outcome.failure
+  if (kind === 'quota' || kind === 'busy') return 75
+  if (kind === 'denied') return 77
+  return kind === 'aborted' ? 130 : 1
+}
+
+/** An answer that could not be kept is printed all the same: nothing is lost by an error. */
+async function printText(page: Page, outcome: Outcome, reply: Event | undefined): Promise<void> {
+  if (outcome.ok && outcome.whole) {
+    for await (const chunk of page.blobs.read(outcome.whole)) await write(page.out, chunk)
+    return
+  }
+  const text = outcome.ok ? outcome.text : reply?.type === 'reply' ? reply.text : ''
+  if (text !== '') await write(page.out, `${stripAnsi(text).replace(/\n+$/, '')}\n`)
+}
+
+async function asJson(page: Page, outcome: Outcome, agent: string, attempts: Attempted[], usages: Usage[]) {
+  return {
+    ok: outcome.ok,
+    agent,
+    text: outcome.ok ? outcome.text : '',
+    ...(outcome.ok && outcome.whole ? { whole: page.blobs.place(outcome.whole) } : {}),
+    ...(outcome.ok ? {} : { failure: outcome.failure }),
+    attempts,
+    denials: outcome.ok ? (outcome.denials ?? []) : [],
+    usage: sum(usages),
+    session: page.session,
+    project: page.project,
+  }
+}
+
+/** As an event happens: a kept one is its entry, the others get the time they were seen. */
+function streamed(event: Event, clock: Clock): unknown {
+  const { type, at, by, ...rest } = event as Entry
+  return { type, at: at ?? clock.now(), ...(by === undefined ? {} : { by }), ...rest }
+}
+
+const exactness = ['estimated', 'parsed', 'reported'] as const
+
+/** The sum is only as exact as its least exact part. */
+function sum(usages: readonly Usage[]) {
+  if (usages.length === 0) return null
+  const total = (key: 'input' | 'output' | 'cached' | 'cost') =>
+    usages.reduce((all, usage) => all + (usage[key] ?? 0), 0)
+  return {
+    input: total('input'),
+    output: total('output'),
+    cached: total('cached'),
+    ...(usages.some((usage) => usage.cost !== undefined) ? { cost: total('cost') } : {}),
+    source: exactness.find((source) => usages.some((usage) => usage.source === source)),
+  }
+}
+
+function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[]): string {
+  if (!outcome.ok) return `termaite: ${clean(outcome.failure.message)}\n`
+  const used = sum(usages)
+  const denied = outcome.denials?.length
+    ? `${agent} was refused: ${outcome.denials.map(clean).join('; ')}. Allow more with --leash edit or --leash all.\n`
+    : ''
+  const tokens = used ? ` · ${(used.input + used.output).toLocaleString('en')} tokens (${used.source})` : ''
+  const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
+  return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${tokens}${cost}\n`
+}
+
+function clean(text: string): string {
+  return stripAnsi(text).replaceAll(/\s*\n\s*/g, ' ')
+}
+
+async function write(out: Writable, chunk: string | Uint8Array): Promise<void> {
+  if (!out.write(chunk) && !out.destroyed) await Promise.race([once(out, 'drain'), once(out, 'close')])
+}

@@ -1,0 +1,106 @@
+import type { Budget } from '../core/work/budget.ts'
+import type { Entry } from '../core/talk/entry.ts'
+import type { Agent, Leash, Roster } from '../core/work/agent.ts'
+import type { Blobs, Store } from '../core/talk/store.ts'
+import type { Health } from '../mind/health.ts'
+import type { Snapshots } from '../safety/snapshots.ts'
+import type { Io } from './io.ts'
+import type { Place } from './place.ts'
+import type { OpenSession, Project, Wanted } from './project.ts'
+import type { Settings } from './settings/settings.ts'
+import { changedSince } from '../base/changed.ts'
+import { isAlive, ownerMark } from '../base/owner.ts'
+import { Conversation } from '../core/talk/conversation.ts'
+import { noHealth } from '../mind/health.ts'
+import { rotate } from '../mind/rotate.ts'
+import { redactor } from '../safety/redaction.ts'
+import { snapshots } from '../safety/snapshots.ts'
+import { fileStore } from '../store/files/store.ts'
+import { memoryStore } from '../store/memory.ts'
+import { openProject, openSession } from './project.ts'
+import { openRoster } from './roster.ts'
+
+export type AppWishes = Wanted & { ephemeral?: boolean; leash: Leash; budget: Budget }
+
+/** What a turn needs, joined from the wings: a list, and no rule of its own. */
+export type App = {
+  io: Io
+  place: Place
+  settings: Settings
+  store: Store
+  project: Project
+  session: OpenSession
+  conversation: Conversation
+  roster: Roster
+  snapshots: Snapshots
+  blobs: Blobs
+  mask(text: string): string
+  budget: Budget
+  leash: Leash
+  ephemeral: boolean
+  /** Agents that are not installed or not logged in: out for this process. */
+  out: Parameters<typeof rotate>[1]['out']
+}
+
+export async function openApp(io: Io, place: Place, settings: Settings, wishes: AppWishes): Promise<App> {
+  const files = fileStore(place.home, { clock: io.clock })
+  const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc.bind(files) } : files
+  const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
+  const session = await openSession(project, wishes, io.clock)
+  const blobs = store.blobs(`projects/${project.slug}/output`)
+  const conversation = new Conversation({
+    log: project.log,
+    blobs,
+    session: session.id,
+    from: session.from,
+    clock: io.clock,
+    owner: ownerMark(),
+    alive: isAlive,
+  })
+  return {
+    io,
+    place,
+    settings,
+    store,
+    project,
+    session,
+    conversation,
+    roster: openRoster(settings, { blobs, env: io.env, changed: changedSince }),
+    snapshots: openSnapshots(io, place, project),
+    blobs,
+    mask: redactor(io.env),
+    budget: wishes.budget,
+    leash: wishes.leash,
+    ephemeral: wishes.ephemeral ?? false,
+    out: new Map(),
+  }
+}
+
+export function openSnapshots(io: Io, place: Place, project: Project) {
+  return snapshots({
+    dir: `${place.home}/projects/${project.slug}/snapshots`,
+    root: place.root,
+    env: io.env,
+    clock: io.clock,
+  })
+}
+
+export type RotationWishes = {
+  first?: string
+  consulted?: boolean
+  changes?(): Promise<() => Promise<string[]>>
+  compact?(): Promise<readonly Entry[] | undefined>
+}
+
+export function openRotation(app: App, wishes: RotationWishes): Agent {
+  return rotate(app.roster, {
+    strategy: app.settings.rotationStrategy,
+    health: app.store.doc<Health>('health', noHealth),
+    cooldown: app.settings.cooldown,
+    random: Math.random,
+    mask: app.mask,
+    out: app.out,
+    sharing: app.settings.sharing,
+    ...wishes,
+  })
+}

@@ -1,0 +1,20 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../io.ts'
+import { noBudget } from '../../core/work/budget.ts'
+import { openApp } from '../app.ts'
+import { compactNow } from '../compaction.ts'
+import { print, say } from '../io.ts'
+import { placeOf } from '../place.ts'
+import { readSettings } from '../settings/settings.ts'
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+  const name = typeof values.session === 'string' ? { name: values.session } : {}
+  const app = await openApp(io, place, settings, { ...name, leash: 'read', budget: noBudget })
+  await app.conversation.settle()
+  const compacted = await compactNow(app)
+  if (compacted.ok) print(io, 'The oldest half of the conversation is now a summary; nothing was removed.')
+  else say(io, `termaite: nothing was changed: ${compacted.why}.`)
+  return compacted.ok ? 0 : 1
+}

@@ -1,0 +1,50 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../io.ts'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { redactor } from '../../safety/redaction.ts'
+import { print, say, UsageError } from '../io.ts'
+import { placeOf } from '../place.ts'
+import { readSettings } from '../settings/settings.ts'
+import { writeSettings } from '../settings/write.ts'
+
+export async function run(io: Io, { words, values }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const file = join(place.home, 'settings.json')
+  const read = () => readSettings({ home: place.home, project: place.root }, { env: io.env })
+  switch (words[0] ?? 'path') {
+    case 'path':
+      print(io, values.json ? JSON.stringify({ path: file, exists: existsSync(file) }) : file)
+      return 0
+    case 'print': {
+      const { warnings: _warnings, ...settings } = await read()
+      print(io, redactor(io.env)(JSON.stringify(settings, null, 2)))
+      return 0
+    }
+    case 'validate': {
+      const settings = await read()
+      for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+      const count = settings.agents.length
+      print(
+        io,
+        values.json
+          ? JSON.stringify({ ok: true, agents: count })
+          : `The settings are right: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`,
+      )
+      return 0
+    }
+    case 'edit': {
+      if (!existsSync(file)) writeSettings(place.home, { agents: [] })
+      const editor = io.env.EDITOR || 'vi'
+      const edited = spawnSync('bash', ['-c', `${editor} "$1"`, 'termaite', file], { stdio: 'inherit' })
+      if (edited.status !== 0)
+        throw new UsageError(`${editor} ended with ${edited.status ?? edited.signal}; the file is ${file}.`, 1)
+      await read()
+      print(io, 'The settings are right.')
+      return 0
+    }
+    default:
+      throw new UsageError(`config: found "${words[0]}", allowed: path, print, validate, edit.`)
+  }
+}

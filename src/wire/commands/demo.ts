@@ -1,0 +1,65 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../io.ts'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { print } from '../io.ts'
+import { run as runProgram } from '../run.ts'
+import { writeSettings } from '../settings/write.ts'
+
+/** Real processes with nothing behind them: one out of quota, one that hangs, one that answers. */
+const agents = {
+  amber: `cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1`,
+  birch: `cat >/dev/null; exec sleep 3600`,
+  cedar: [
+    `if [ -f PLAN.md ]; then cat >/dev/null; echo 'Yes: PLAN.md is there since the last turn.'; exit; fi`,
+    `tried=$(grep -o '<attempt by="[a-z]*"' | cut -d'"' -f2 | paste -sd, -)`,
+    `printf '# Plan\\n\\n1. Say hello.\\n' > PLAN.md`,
+    `echo "Done: PLAN.md holds the plan.\${tried:+ I was told what $tried tried before me, and went on from there.}"`,
+  ].join('; '),
+}
+
+export async function run(io: Io, _parsed: Parsed): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-demo-'))
+  const project = join(folder, 'hello')
+  const home = join(folder, 'home')
+  try {
+    mkdirSync(project)
+    writeFileSync(join(project, 'README.md'), '# hello\n')
+    writeSettings(home, {
+      rotationStrategy: 'exhaustion',
+      silenceSeconds: 2,
+      agents: Object.entries(agents).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 })),
+    })
+    const inside: Io = { ...io, cwd: project, env: { ...io.env, TERMAITE_HOME: home } }
+    const bold =
+      io.out.isTTY && !io.env.NO_COLOR && io.env.TERM !== 'dumb'
+        ? (text: string) => `\u001b[1m${text}\u001b[0m`
+        : (text: string) => text
+    const step = async (words: string, argv: string[]) => {
+      print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
+      return runProgram(argv, inside)
+    }
+    print(
+      io,
+      'Three agents share one conversation. They are scripts, and so are their answers: no account, no network.',
+    )
+    print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works.')
+    const codes = [
+      await step('One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']),
+      await step('The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']),
+      await step('Whatever an agent did can be seen,', ['diff', '--stat']),
+      await step('and taken back.', ['undo', '--yes']),
+      await step('Nothing that was said is lost.', ['sessions', 'show']),
+    ]
+    if (io.signal.aborted) return Number(io.signal.reason)
+    print(io, `\n${bold('Your own agents:')} termaite setup, then termaite -p "…"`)
+    return codes.every((code) => code === 0) ? 0 : 1
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function quoted(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `"${word}"`
+}

@@ -1,0 +1,112 @@
+import type { Format } from '../../faces/print.ts'
+import type { Parsed } from '../args.ts'
+import type { App } from '../app.ts'
+import type { Io } from '../io.ts'
+import { budget, noBudget } from '../../core/work/budget.ts'
+import { printTurn } from '../../faces/print.ts'
+import { openApp } from '../app.ts'
+import { compactIfFull } from '../compaction.ts'
+import { say, UsageError } from '../io.ts'
+import { placeOf } from '../place.ts'
+import { latestProject } from '../projects.ts'
+import { enabledAgents } from '../roster.ts'
+import { readSettings } from '../settings/settings.ts'
+import { readStdin } from '../stdin.ts'
+import { runTurn } from '../turn.ts'
+
+const started =
+  'no agent is configured yet. Run `termaite setup` to find the agents on this machine, or `termaite demo` to see it work without any.'
+
+/** One turn without a screen. */
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
+  if (values.continue) say(io, `Going on in ${place.root}`)
+  const settings = await readSettings(
+    { home: place.home, project: place.root },
+    { env: io.env, ...flag('rotation', values.rotation), ...flag('leash', values.leash) },
+  )
+  for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+  const names = enabledAgents(settings).map(({ name }) => name)
+  if (names.length === 0) throw new UsageError(started)
+  const agent = firstAgent(text(values.agent) ?? io.env.TERMAITE_AGENT, names)
+  const prompt = await promptOf(io, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
+  const app = await openApp(io, place, settings, {
+    fresh: values.new === true,
+    ephemeral: values.ephemeral === true,
+    ...flag('name', values.session),
+    leash: settings.leash,
+    budget: purse(values),
+  })
+  await ready(app, values.exclusive === true)
+  return printTurn(runTurn(app, { prompt, signal: io.signal, ...(agent === undefined ? {} : { agent }) }), {
+    format: (text(values['output-format']) ?? 'text') as Format,
+    out: io.out,
+    err: io.err,
+    blobs: app.blobs,
+    clock: io.clock,
+    session: app.session.id,
+    project: place.root,
+  })
+}
+
+/** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
+async function ready(app: App, exclusive: boolean): Promise<void> {
+  const { conversation, io } = app
+  await conversation.settle()
+  const { broken } = await conversation.read()
+  if (broken.length > 0)
+    say(
+      io,
+      `termaite: ${broken.length} ${broken.length === 1 ? 'line' : 'lines'} of this conversation could not be read and ${broken.length === 1 ? 'was' : 'were'} skipped; the rest is there.`,
+    )
+  for (;;) {
+    const [other] = await conversation.running()
+    if (!other || io.signal.aborted) break
+    const since = new Date(other.at).toTimeString().slice(0, 5)
+    say(
+      io,
+      `Another turn is at work in this project since ${since}: ${other.text.slice(0, 60).replaceAll('\n', ' ')}${exclusive ? ' (waiting for it)' : ''}`,
+    )
+    if (!exclusive) break
+    while (!io.signal.aborted && (await conversation.running()).some(({ turn }) => turn === other.turn))
+      await io.clock.sleep(500, io.signal)
+  }
+  const words = await compactIfFull(app)
+  if (words) say(io, words)
+}
+
+async function promptOf(io: Io, given: string | undefined): Promise<string> {
+  const piped = await readStdin(io, given === undefined || given === '-')
+  const whole =
+    given === undefined || given === '-' ? (piped ?? '') : piped ? `${given}\n\n<stdin>\n${piped}\n</stdin>` : given
+  if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
+  if (whole.trim() === '') throw new UsageError('there is no prompt. Give one: termaite -p "why does the build fail?"')
+  return whole
+}
+
+function firstAgent(wanted: string | undefined, names: readonly string[]): string | undefined {
+  if (wanted === undefined || wanted === '' || wanted === 'auto') return undefined
+  if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
+  return wanted
+}
+
+function purse(values: Parsed['values']) {
+  const limit = (name: string) => {
+    const given = text(values[name])
+    if (given === undefined) return undefined
+    const number = Number(given)
+    if (!(number > 0)) throw new UsageError(`--${name}: found "${given}", allowed: a number above 0.`)
+    return number
+  }
+  const [cost, tokens] = [limit('max-cost'), limit('max-tokens')]
+  if (cost === undefined && tokens === undefined) return noBudget
+  return budget({ ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) })
+}
+
+function text(value: Parsed['values'][string]): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function flag<K extends string>(key: K, value: Parsed['values'][string]): { [P in K]?: string } {
+  return (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }
+}

@@ -1,0 +1,135 @@
+import type { Index, Session } from '../../store/index/index.ts'
+import type { Parsed } from '../args.ts'
+import type { Io } from '../io.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { openIndex } from '../../store/index/index.ts'
+import { print, say, UsageError } from '../io.ts'
+import { placeOf } from '../place.ts'
+import { openProject, slugOf } from '../project.ts'
+import { exported } from '../export.ts'
+import { moment, oneLine, table } from '../table.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const store = fileStore(place.home, { clock: io.clock })
+  const index = openIndex(place.home, { clock: io.clock })
+  const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
+  try {
+    await index.catchUp()
+    const [verb = 'list', id, ...rest] = words
+    switch (verb) {
+      case 'list':
+        return await list(asked)
+      case 'show':
+        return await show(asked, id)
+      case 'search':
+        return await search(asked, [id ?? '', ...rest].join(' '))
+      case 'export': {
+        const session = await sessionNamed(asked, id)
+        const format = typeof values.format === 'string' ? values.format : values.json ? 'json' : 'markdown'
+        for await (const part of exported(session, await index.entries(session.id), store, format)) io.out.write(part)
+        return 0
+      }
+      case 'resume': {
+        const session = await sessionNamed(asked, id)
+        if (session.path === undefined)
+          throw new UsageError(`sessions: the project of ${session.id} is not known any more.`, 1)
+        await openProject(store, session.path).doc.update((now) => ({ ...now, current: session.id }))
+        print(io, `The next turn in ${session.path} goes on with ${title(session)}.`)
+        return 0
+      }
+      case 'rename': {
+        const session = await sessionNamed(asked, id)
+        const name = rest.join(' ').trim()
+        if (name === '') throw new UsageError('sessions rename: which name? termaite sessions rename <id> <name>')
+        await openProject(store, session.path!).doc.update((now) => {
+          const other = Object.entries(now.sessions).find(
+            ([key, { name: taken }]) => taken === name && key !== session.id,
+          )
+          if (other) throw new UsageError(`sessions rename: ${other[0]} has the name "${name}" already.`)
+          const { [session.id]: known, ...others } = now.sessions
+          return {
+            ...now,
+            sessions: { ...others, [session.id]: { startedAt: session.started, from: session.begins, ...known, name } },
+          }
+        })
+        print(io, `${session.id} is now called "${name}".`)
+        return 0
+      }
+      default:
+        throw new UsageError(`sessions: found "${verb}", allowed: list, show, search, resume, rename, export.`)
+    }
+  } finally {
+    await index.close()
+  }
+}
+
+type Asked = { io: Io; index: Index; json: boolean; of: { project?: string } }
+
+async function list({ io, index, json, of }: Asked): Promise<number> {
+  const sessions = await index.sessions(of)
+  if (json) print(io, JSON.stringify(sessions))
+  else if (sessions.length === 0)
+    say(io, of.project ? 'Nothing was said in this project yet; --all shows the others.' : 'Nothing was said yet.')
+  else
+    print(
+      io,
+      stripAnsi(
+        table([
+          ['SESSION', 'LAST', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'ABOUT'],
+          ...sessions.map((session) => [
+            session.id,
+            moment(session.last),
+            String(session.turns),
+            ...(of.project ? [] : [session.path ?? session.project]),
+            title(session),
+          ]),
+        ]),
+      ),
+    )
+  return 0
+}
+
+async function show(asked: Asked, id: string | undefined): Promise<number> {
+  const { io, index, json } = asked
+  const session = (await index.session((await sessionNamed(asked, id)).id))!
+  if (json) print(io, JSON.stringify({ ...session, tools: await index.toolTrace(session.id) }))
+  else
+    for (const message of session.messages)
+      print(io, stripAnsi(`${moment(message.at)} ${message.by}: ${message.text.trim()}\n`))
+  return 0
+}
+
+async function search({ io, index, json, of }: Asked, text: string): Promise<number> {
+  if (text.trim() === '') throw new UsageError('sessions search: for what? termaite sessions search "flaky test"')
+  const hits = await index.search(text, of)
+  if (json) print(io, JSON.stringify(hits))
+  else if (hits.length === 0)
+    say(io, of.project ? 'Nothing found in this project; --all looks everywhere.' : 'Nothing found.')
+  else print(io, stripAnsi(table(hits.map((hit) => [hit.session, moment(hit.at), hit.by, oneLine(hit.snippet, 100)]))))
+  return hits.length > 0 || json ? 0 : 1
+}
+
+/** The session a person means: the last one, or the one that begins with, or is called, what was typed. */
+async function sessionNamed({ index, of }: Asked, typed: string | undefined): Promise<Session> {
+  const sessions = await index.sessions(of)
+  const [latest] = sessions
+  if (typed === undefined && latest) return latest
+  if (typed === undefined) throw new UsageError('sessions: nothing was said in this project yet.', 1)
+  const everywhere = await index.sessions()
+  const matching = everywhere.filter(({ id }) => id.startsWith(typed))
+  const named = sessions.filter(({ name }) => name === typed)
+  const found = named.length > 0 ? named : matching
+  if (found.length === 1) return found[0]!
+  throw new UsageError(
+    found.length === 0
+      ? `sessions: none begins with, or is called, "${typed}".`
+      : `sessions: ${found.length} begin with "${typed}": give more of it.`,
+    1,
+  )
+}
+
+function title(session: Session): string {
+  return session.name ?? oneLine(session.first ?? '', 60)
+}

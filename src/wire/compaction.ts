@@ -1,0 +1,49 @@
+import type { Event, Usage } from '../core/talk/entry.ts'
+import type { App } from './app.ts'
+import { newId } from '../base/id.ts'
+import { needsCompaction } from '../core/talk/compaction.ts'
+import { nobody } from '../core/talk/question.ts'
+import { consult, outcomeOf } from '../core/work/verbs.ts'
+import { openRotation } from './app.ts'
+import { smallestWindow } from './roster.ts'
+
+export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
+
+/** Summarises the oldest half by whoever the rotation gives; what it used is kept, its words are not. */
+export async function compactNow(app: App): Promise<Compacted> {
+  const used: (Usage & { by?: string })[] = []
+  const compacted = await app.conversation.compact((prompt) =>
+    outcomeOf(
+      consult(openRotation(app, { consulted: true }), 'summary', {
+        id: newId(app.io.clock.now()),
+        prompt,
+        history: [],
+        attempts: [],
+        cwd: app.place.cwd,
+        leash: 'read',
+        signal: app.io.signal,
+        clock: app.io.clock,
+        ask: nobody,
+        budget: app.budget,
+        steer: async () => [],
+      }),
+      ({ event }) => collectUsage(event, used),
+    ),
+  )
+  for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
+  return compacted
+}
+
+/** Makes room before a turn that would not fit; gives words for the person when it could not. */
+export async function compactIfFull(app: App): Promise<string | undefined> {
+  if (!needsCompaction(await app.conversation.view(), smallestWindow(app.settings))) return undefined
+  const compacted = await compactNow(app)
+  return compacted.ok
+    ? 'The oldest half of the conversation is now a summary.'
+    : `The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was changed.`
+}
+
+function collectUsage(event: Event, into: (Usage & { by?: string })[]): void {
+  if (event.type === 'inner') collectUsage(event.event, into)
+  if (event.type === 'usage') into.push(event)
+}

@@ -1,0 +1,36 @@
+import type { Io } from './io.ts'
+import type { ProjectDoc } from './project.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from './io.ts'
+import { homeOf } from './place.ts'
+
+export type KnownProject = { slug: string } & ProjectDoc
+
+/** Every project that was ever talked in, the most recently used first. */
+export function knownProjects(home: string): KnownProject[] {
+  let slugs: string[]
+  try {
+    slugs = readdirSync(join(home, 'projects'))
+  } catch {
+    return []
+  }
+  return slugs
+    .flatMap((slug) => {
+      try {
+        return [
+          { slug, ...(JSON.parse(readFileSync(join(home, 'projects', slug, 'project.json'), 'utf8')) as ProjectDoc) },
+        ]
+      } catch {
+        return []
+      }
+    })
+    .sort((a, b) => b.lastUsed - a.lastUsed)
+}
+
+export function latestProject(io: Io): string {
+  const [latest] = knownProjects(homeOf(io.env))
+  if (!latest)
+    throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')
+  return latest.path
+}

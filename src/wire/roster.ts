@@ -1,0 +1,67 @@
+import type { Blobs } from '../core/talk/store.ts'
+import type { Roster } from '../core/work/agent.ts'
+import type { Profile } from '../core/screen/profile.ts'
+import type { AgentSettings, Settings } from './settings/settings.ts'
+import { pipeAgent } from '../agents/pipe/pipe.ts'
+import { profileFor, profileNamed } from '../profiles/all.ts'
+import { UsageError } from './io.ts'
+
+export type RosterParts = {
+  blobs: Blobs
+  env: Record<string, string | undefined>
+  changed(cwd: string, since: number): Promise<boolean>
+}
+
+/** The agents that are switched on, in the order of the settings. */
+export function enabledAgents(settings: Settings): AgentSettings[] {
+  return settings.agents.filter((agent) => agent.enabled !== false && agent.kind !== 'native')
+}
+
+export function profileOf(agent: AgentSettings): Profile | undefined {
+  if (agent.profile === undefined) return agent.command === undefined ? undefined : profileFor(agent.command)
+  const profile = profileNamed(agent.profile)
+  if (!profile && agent.profile !== 'custom')
+    throw new UsageError(`agent ${agent.name}: there is no profile "${agent.profile}".`)
+  return profile
+}
+
+export function windowOf(agent: AgentSettings): number {
+  return agent.contextWindowTokens ?? profileOf(agent)?.window ?? 128_000
+}
+
+/** The window that the shared view must fit: agents with a view of their own do not count. */
+export function smallestWindow(settings: Settings): number {
+  const windows = enabledAgents(settings)
+    .filter((agent) => !agent.ownView)
+    .map(windowOf)
+  return windows.length ? Math.min(...windows) : 128_000
+}
+
+export function openRoster(settings: Settings, parts: RosterParts): Roster {
+  const agents = new Map(enabledAgents(settings).map((agent) => [agent.name, agent]))
+  return {
+    names: () => [...agents.keys()],
+    open(name, seat) {
+      const agent = agents.get(name)
+      if (!agent) throw new Error(`${name} is not in the roster`)
+      const profile = profileOf(agent)
+      const leash = agent.leash ?? seat.leash
+      return pipeAgent(
+        {
+          name,
+          ...(agent.command === undefined ? {} : { command: agent.command }),
+          ...(agent.args ? { args: agent.args } : {}),
+          ...(agent.env ? { env: agent.env } : {}),
+          ...(agent.model ? { model: agent.model } : {}),
+          ...(profile ? { profile } : {}),
+          ...(settings.metaInstruction === undefined ? {} : { metaInstruction: settings.metaInstruction }),
+          window: windowOf(agent),
+          timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
+          silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
+        },
+        { leash, ...(seat.resume ? { resume: seat.resume } : {}) },
+        parts,
+      )
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { FileSettings } from './schema.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { metaInstruction } from '../../core/talk/transcript.ts'
+import { UsageError } from '../io.ts'
+import { readSettingsFile } from './file.ts'
+import { strategies } from './schema.ts'
+
+export type Strategy = (typeof strategies)[number]
+export type AgentSettings = NonNullable<FileSettings['agents']>[number]
+
+/** The settings of one run, every default filled in. */
+export type Settings = {
+  rotationStrategy: Strategy
+  timeoutSeconds: number
+  silenceSeconds: number
+  cooldown: { failures: number; seconds: number; maxSeconds: number }
+  leash: Leash
+  sharing: 'all' | 'ask'
+  metaInstruction: string | undefined
+  agents: AgentSettings[]
+  /** What the person should know before the turn. */
+  warnings: string[]
+}
+
+export type Places = { home: string; project?: string }
+
+/** Flag, environment, user file, default: the first that says something wins. */
+export type Overrides = { rotation?: string; leash?: string; env: Record<string, string | undefined> }
+
+export async function readSettings(places: Places, overrides: Overrides): Promise<Settings> {
+  const warnings: string[] = []
+  const jsonFile = join(places.home, 'settings.json')
+  const yamlFile = join(places.home, 'config.yaml')
+  const json = await readSettingsFile(jsonFile)
+  const yaml = existsSync(yamlFile) ? await readSettingsFile(yamlFile) : undefined
+  const user = { ...yaml, ...json }
+  for (const key of Object.keys(yaml ?? {}) as (keyof FileSettings)[]) {
+    if (json && key in json && !isDeepStrictEqual(json[key], yaml![key]))
+      warnings.push(`${yamlFile} and ${jsonFile} disagree on ${key}; ${jsonFile} is used.`)
+  }
+  const projectFile = places.project && join(places.project, '.termaite', 'settings.json')
+  if (projectFile && existsSync(projectFile)) warnings.push(`${projectFile} is not used: this folder is not trusted.`)
+  return {
+    rotationStrategy:
+      choice(
+        'rotation strategy',
+        [overrides.rotation, overrides.env.TERMAITE_ROTATION, user.rotationStrategy],
+        strategies,
+      ) ?? 'round-robin',
+    timeoutSeconds: user.timeoutSeconds ?? 3600,
+    silenceSeconds: user.silenceSeconds ?? 300,
+    cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
+    leash:
+      choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH, user.leash], [
+        'read',
+        'ask',
+        'edit',
+        'all',
+      ] as const) ?? 'ask',
+    sharing: user.sharing ?? 'all',
+    metaInstruction: metaText(user.metaInstruction),
+    agents: user.agents ?? [],
+    warnings,
+  }
+}
+
+function metaText(setting: boolean | string | undefined): string | undefined {
+  if (setting === false) return undefined
+  return typeof setting === 'string' ? setting : metaInstruction
+}
+
+function choice<T extends string>(
+  what: string,
+  values: readonly (string | undefined)[],
+  allowed: readonly T[],
+): T | undefined {
+  const value = values.find((v) => v !== undefined && v !== '')
+  if (value !== undefined && !allowed.includes(value as T))
+    throw new UsageError(`${what}: found "${value}", allowed: ${allowed.join(', ')}.`)
+  return value as T | undefined
+}

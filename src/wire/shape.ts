@@ -1,0 +1,35 @@
+import type { CommandShape } from './args.ts'
+import { strategies } from './settings/schema.ts'
+
+/** What `termaite` itself takes. */
+export const mainShape: CommandShape = {
+  name: 'termaite',
+  words: '[prompt…]',
+  summary: 'One terminal for every coding agent you have: one conversation per project that never stops.',
+  flags: {
+    prompt: {
+      short: 'p',
+      value: 'text',
+      help: 'one turn without a screen; "-" reads the prompt from stdin, piped stdin beside it is context',
+    },
+    agent: { short: 'a', value: 'name|auto', help: 'who takes the first turn' },
+    rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'for this run' },
+    continue: { short: 'c', help: 'the most recently used project' },
+    new: { help: 'a fresh session' },
+    session: { value: 'name', help: 'a named session' },
+    ephemeral: { help: 'read and keep nothing' },
+    leash: { value: 'level', choices: ['read', 'ask', 'edit', 'all'], help: 'how much an agent may do' },
+    'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p' },
+    'max-cost': { value: 'usd', help: 'refuse the next call beyond it' },
+    'max-tokens': { value: 'n', help: 'refuse the next call beyond it' },
+    exclusive: { help: 'wait for another turn at work in the same project' },
+    cwd: { value: 'dir', help: 'where the agents run' },
+    debug: { help: 'say on stderr what is going on' },
+    version: { short: 'v', help: 'the version' },
+  },
+  examples: [
+    'termaite -p "why does the build fail?"',
+    'git diff | termaite -p "review this" -a claude',
+    'termaite -p - --output-format json < prompt.txt',
+  ],
+}

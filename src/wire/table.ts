@@ -1,0 +1,45 @@
+/** Rows as columns that line up; the last column is not padded. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ''))))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === row.length - 1 ? cell : cell + ' '.repeat(widths[column]! - width(cell))))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Wide characters take two places; good enough for names and words. */
+function width(text: string): number {
+  return [...text].reduce(
+    (sum, character) =>
+      sum +
+      (/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u.test(
+        character,
+      )
+        ? 2
+        : 1),
+    0,
+  )
+}
+
+export function bytes(size: number): string {
+  const units = ['B', 'KB', 'MB', 'GB']
+  let unit = 0
+  for (; size >= 1000 && unit < units.length - 1; unit++) size /= 1000
+  return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
+}
+
+export function oneLine(text: string, length: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line
+}
+
+/** A moment as a person at this machine would write it. */
+export function moment(at: number): string {
+  const date = new Date(at)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}

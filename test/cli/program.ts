@@ -1,0 +1,95 @@
+import type { ChildProcess } from 'node:child_process'
+import type { TestContext } from 'node:test'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'termaite.js')
+
+export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
+
+export type RunOptions = { input?: string; env?: Record<string, string>; cwd?: string }
+
+/** A person's machine of their own: a home, a project, and the built program. */
+export class Machine {
+  readonly folder: string
+  readonly home: string
+  readonly project: string
+
+  constructor(context: TestContext) {
+    this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
+    this.home = join(this.folder, 'termaite')
+    this.project = join(this.folder, 'project')
+    mkdirSync(join(this.folder, 'home'))
+    mkdirSync(this.project)
+    context.after(() => rmSync(this.folder, { recursive: true, force: true }))
+  }
+
+  /** Plain commands as agents, in their order. */
+  agents(commands: Record<string, string>, more: Record<string, unknown> = {}): void {
+    const agents = Object.entries(commands).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 }))
+    this.settings({ ...more, agents })
+  }
+
+  settings(settings: unknown): void {
+    mkdirSync(this.home, { recursive: true })
+    writeFileSync(join(this.home, 'settings.json'), typeof settings === 'string' ? settings : JSON.stringify(settings))
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): ChildProcess {
+    return spawn(process.execPath, [bin, ...args], {
+      cwd: options.cwd ?? this.project,
+      env: {
+        PATH: process.env.PATH!,
+        HOME: join(this.folder, 'home'),
+        TERMAITE_HOME: this.home,
+        TZ: 'UTC',
+        ...options.env,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+  }
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const child = this.start(args, options)
+    child.stdin!.on('error', () => {}).end(options.input ?? '')
+    return ended(child)
+  }
+
+  /** The conversation as it lies on disk. */
+  history(): Entry[] {
+    const [slug] = readdirSync(join(this.home, 'projects'))
+    const lines = readFileSync(join(this.home, 'projects', slug!, 'history.jsonl'), 'utf8').split('\n')
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry)
+  }
+
+  /** What was kept, as short as it can be asserted: type, who, and the words. */
+  kept(): [string, string, string][] {
+    return this.history()
+      .filter(({ type }) => type !== 'usage')
+      .map((entry) => [entry.type, entry.by, words(entry)])
+  }
+
+  health(): unknown {
+    return JSON.parse(readFileSync(join(this.home, 'health.json'), 'utf8'))
+  }
+}
+
+function words(entry: Entry): string {
+  if (entry.type === 'attempt') return entry.failure.kind
+  if (entry.type === 'end') return entry.outcome.ok ? 'ok' : entry.outcome.failure.kind
+  return 'text' in entry ? entry.text : ''
+}
+
+export async function ended(child: ChildProcess): Promise<Ran> {
+  let out = ''
+  let err = ''
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (out += chunk))
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (err += chunk))
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+    child.on('close', (...how) => resolve(how)),
+  )
+  return { code, signal, out, err }
+}

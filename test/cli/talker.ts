@@ -1,0 +1,27 @@
+// One process that holds many turns in the same project: argv is the number of turns and its own word.
+import { realClock } from '../../src/base/clock.ts'
+import { noBudget } from '../../src/core/work/budget.ts'
+import { openApp } from '../../src/wire/app.ts'
+import { placeOf } from '../../src/wire/place.ts'
+import { readSettings } from '../../src/wire/settings/settings.ts'
+import { runTurn } from '../../src/wire/turn.ts'
+
+const [turns, word] = process.argv.slice(2)
+const signal = new AbortController().signal
+const io = {
+  env: process.env,
+  cwd: process.cwd(),
+  in: process.stdin,
+  out: process.stdout,
+  err: process.stderr,
+  clock: realClock,
+  signal,
+}
+const place = placeOf(io)
+const settings = await readSettings({ home: place.home }, { env: io.env })
+const app = await openApp(io, place, settings, { leash: 'ask', budget: noBudget })
+for (let i = 0; i < Number(turns); i++) {
+  for await (const event of runTurn(app, { prompt: `${word} ${i}`, signal })) {
+    if (event.type === 'end' && !event.outcome.ok) throw new Error(event.outcome.failure.message)
+  }
+}

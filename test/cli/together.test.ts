@@ -1,0 +1,47 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { Machine, ended } from './program.ts'
+
+const turns = 500
+
+test(`two processes, ${turns} turns each, one project: every pair is there, none lost or torn`, async (t) => {
+  const machine = new Machine(t)
+  const huge = 1_000_000_000
+  machine.settings({
+    metaInstruction: false,
+    agents: [{ name: 'last', command: 'grep -A1 "from=.user." | tail -n 1', contextWindowTokens: huge }],
+  })
+  const talk = (word: string) =>
+    ended(
+      spawn(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'talker.ts'), String(turns), word],
+        {
+          cwd: machine.project,
+          env: { PATH: process.env.PATH!, HOME: machine.folder, TERMAITE_HOME: machine.home },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      ),
+    )
+  const ran = await Promise.all([talk('left'), talk('right')])
+  assert.deepEqual(
+    ran,
+    [0, 1].map(() => ({ code: 0, signal: null, out: '', err: '' })),
+  )
+
+  const entries = machine.history()
+  assert.equal(new Set(entries.map(({ session }) => session)).size, 1, 'they share one session')
+  const expected = ['left', 'right'].flatMap((word) => Array.from({ length: turns }, (_, i) => `${word} ${i}`)).sort()
+  const prompts = entries.filter((entry) => entry.type === 'prompt')
+  assert.deepEqual(prompts.map(({ text }) => text).sort(), expected)
+  const replies = new Map(
+    entries.flatMap((entry) => (entry.type === 'reply' ? [[entry.turn, entry.text] as const] : [])),
+  )
+  assert.equal(replies.size, 2 * turns)
+  assert.deepEqual(
+    prompts.filter(({ turn, text }) => replies.get(turn) !== text),
+    [],
+  )
+})
