@@ -1,165 +1,117 @@
-import type { CommandShape, Parsed } from './args.ts'
-import type { Io } from './io.ts'
-
-export type Command = { shape: CommandShape; load(): Promise<{ run(io: Io, parsed: Parsed): Promise<number> }> }
+import type { CommandShape } from './args.ts'
 
 const json = { json: { help: 'for programs' } }
 const yes = { yes: { short: 'y', help: 'do not ask' } }
 
-/** Every command beside the chat itself: one row each, its code read only when it is called. */
-export const commands: readonly Command[] = [
+/** Every command beside the chat itself: one row each. */
+export const commands: readonly CommandShape[] = [
   {
-    shape: {
-      name: 'setup',
-      summary: 'Find the agent CLIs on this machine and write settings.json.',
-      flags: { ...yes },
-      examples: ['termaite setup', 'termaite setup --yes'],
-    },
-    load: () => import('./commands/setup.ts'),
+    name: 'setup',
+    summary: 'Find the agent CLIs on this machine and write settings.json.',
+    flags: { ...yes },
+    examples: ['termaite setup', 'termaite setup --yes'],
   },
   {
-    shape: {
-      name: 'doctor',
-      words: '[agent]',
-      summary: 'Per agent: installed, version, logged in, answers, quota, what it may do; exit 1 if none works.',
-      flags: {
-        security: { help: 'what each agent may do, and who else can read our files' },
-        quick: { help: 'ask no agent for an answer' },
-        ...json,
-      },
-      examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --security'],
+    name: 'doctor',
+    words: '[agent]',
+    summary: 'Per agent: installed, version, logged in, answers, quota, what it may do; exit 1 if none works.',
+    flags: {
+      security: { help: 'what each agent may do, and who else can read our files' },
+      quick: { help: 'ask no agent for an answer' },
+      ...json,
     },
-    load: () => import('./commands/doctor.ts'),
+    examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --security'],
   },
   {
-    shape: {
-      name: 'demo',
-      summary: 'See a conversation survive a spent quota and a hang; no account, no network.',
-      examples: ['termaite demo'],
-    },
-    load: () => import('./commands/demo.ts'),
+    name: 'demo',
+    summary: 'See a conversation survive a spent quota and a hang; no account, no network.',
+    examples: ['termaite demo'],
   },
   {
-    shape: {
-      name: 'sessions',
-      words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>]',
-      summary: 'The conversations that were kept.',
-      flags: {
-        all: { help: 'of every project, not only this one' },
-        format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'of an export' },
-        ...json,
-      },
-      examples: [
-        'termaite sessions',
-        'termaite sessions search "flaky test"',
-        'termaite sessions export 01k --format markdown > talk.md',
-      ],
+    name: 'sessions',
+    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>]',
+    summary: 'The conversations that were kept.',
+    flags: {
+      all: { help: 'of every project, not only this one' },
+      format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'of an export' },
+      ...json,
     },
-    load: () => import('./commands/sessions.ts'),
+    examples: [
+      'termaite sessions',
+      'termaite sessions search "flaky test"',
+      'termaite sessions export 01k --format markdown > talk.md',
+    ],
   },
   {
-    shape: {
-      name: 'usage',
-      summary:
-        'Tokens and cost per agent, day and project; each number says whether it was reported, parsed or estimated.',
-      flags: {
-        by: { value: 'what', choices: ['agent', 'day', 'project'], help: 'what a row is' },
-        since: { value: 'time', help: 'a date, or 7d, 12h' },
-        all: { help: 'of every project, not only this one' },
-        ...json,
-      },
-      examples: ['termaite usage', 'termaite usage --by day --since 7d --all'],
+    name: 'usage',
+    summary:
+      'Tokens and cost per agent, day and project; each number says whether it was reported, parsed or estimated.',
+    flags: {
+      by: { value: 'what', choices: ['agent', 'day', 'project'], help: 'what a row is' },
+      since: { value: 'time', help: 'a date, or 7d, 12h' },
+      all: { help: 'of every project, not only this one' },
+      ...json,
     },
-    load: () => import('./commands/usage.ts'),
+    examples: ['termaite usage', 'termaite usage --by day --since 7d --all'],
   },
   {
-    shape: {
-      name: 'diff',
-      words: '[turn]',
-      summary: 'What a turn changed in the project, whoever took it.',
-      flags: { stat: { help: 'only the files' }, list: { help: 'the turns that can be shown' }, ...json },
-      examples: ['termaite diff', 'termaite diff --list'],
-    },
-    load: () => import('./commands/diff.ts'),
+    name: 'diff',
+    words: '[turn]',
+    summary: 'What a turn changed in the project, whoever took it.',
+    flags: { stat: { help: 'only the files' }, list: { help: 'the turns that can be shown' }, ...json },
+    examples: ['termaite diff', 'termaite diff --list'],
   },
   {
-    shape: {
-      name: 'undo',
-      words: '[turn]',
-      summary: 'Take back what a turn changed; asks first, and keeps what it takes back.',
-      flags: { ...yes, ...json },
-      examples: ['termaite undo', 'termaite undo --yes'],
-    },
-    load: () => import('./commands/undo.ts'),
+    name: 'undo',
+    words: '[turn]',
+    summary: 'Take back what a turn changed; asks first, and keeps what it takes back.',
+    flags: { ...yes, ...json },
+    examples: ['termaite undo', 'termaite undo --yes'],
   },
   {
-    shape: {
-      name: 'compact',
-      summary: 'Summarise the oldest half of the conversation now.',
-      flags: { session: { value: 'name', help: 'a named session' } },
-      examples: ['termaite compact'],
-    },
-    load: () => import('./commands/compact.ts'),
+    name: 'compact',
+    summary: 'Summarise the oldest half of the conversation now.',
+    flags: { session: { value: 'name', help: 'a named session' } },
+    examples: ['termaite compact'],
   },
   {
-    shape: {
-      name: 'config',
-      words: '[path|print|validate|edit]',
-      summary: 'The settings file: where it is, what it says, whether it is right.',
-      flags: { ...json },
-      examples: ['termaite config validate', 'termaite config edit'],
-    },
-    load: () => import('./commands/config.ts'),
+    name: 'config',
+    words: '[path|print|validate|edit]',
+    summary: 'The settings file: where it is, what it says, whether it is right.',
+    flags: { ...json },
+    examples: ['termaite config validate', 'termaite config edit'],
   },
   {
-    shape: {
-      name: 'where',
-      summary: 'Every file, entry in another program, and process of ours.',
-      flags: { ...json },
-      examples: ['termaite where'],
-    },
-    load: () => import('./commands/where.ts'),
+    name: 'where',
+    summary: 'Every file, entry in another program, and process of ours.',
+    flags: { ...json },
+    examples: ['termaite where'],
   },
   {
-    shape: {
-      name: 'forget',
-      words: '[project]',
-      summary: 'Erase a project from logs, snapshots and index.',
-      flags: { ...yes },
-      examples: ['termaite forget', 'termaite forget ~/code/old --yes'],
-    },
-    load: () => import('./commands/forget.ts'),
+    name: 'forget',
+    words: '[project]',
+    summary: 'Erase a project from logs, snapshots and index.',
+    flags: { ...yes },
+    examples: ['termaite forget', 'termaite forget ~/code/old --yes'],
   },
   {
-    shape: {
-      name: 'uninstall',
-      summary: 'Take back what was written into other programs, and delete our own files.',
-      flags: { ...yes, 'keep-history': { help: 'leave settings and conversations' } },
-      examples: ['termaite uninstall'],
-    },
-    load: () => import('./commands/uninstall.ts'),
+    name: 'uninstall',
+    summary: 'Take back what was written into other programs, and delete our own files.',
+    flags: { ...yes, 'keep-history': { help: 'leave settings and conversations' } },
+    examples: ['termaite uninstall'],
+  },
+  { name: 'ps', summary: 'The turns at work now.', flags: { ...json }, examples: ['termaite ps'] },
+  {
+    name: 'stop',
+    words: '[id]',
+    summary: 'Cancel a turn at work in any process.',
+    flags: { all: { help: 'every one' } },
+    examples: ['termaite stop 01kq', 'termaite stop --all'],
   },
   {
-    shape: { name: 'ps', summary: 'The turns at work now.', flags: { ...json }, examples: ['termaite ps'] },
-    load: () => import('./commands/ps.ts'),
-  },
-  {
-    shape: {
-      name: 'stop',
-      words: '[id]',
-      summary: 'Cancel a turn at work in any process.',
-      flags: { all: { help: 'every one' } },
-      examples: ['termaite stop 01kq', 'termaite stop --all'],
-    },
-    load: () => import('./commands/stop.ts'),
-  },
-  {
-    shape: {
-      name: 'completion',
-      words: '<bash|zsh|fish>',
-      summary: 'Words for the shell to complete.',
-      examples: ['eval "$(termaite completion bash)"'],
-    },
-    load: () => import('./commands/completion.ts'),
+    name: 'completion',
+    words: '<bash|zsh|fish>',
+    summary: 'Words for the shell to complete.',
+    examples: ['eval "$(termaite completion bash)"'],
   },
 ]

@@ -1,10 +1,10 @@
-import type { Parsed } from './args.ts'
 import type { Io } from './io.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { helpText, parse } from './args.ts'
 import { commands } from './commands.ts'
 import { print, say, UsageError } from './io.ts'
+import { load } from './load.ts'
 import { mainShape } from './shape.ts'
 import { version } from './version.ts'
 
@@ -38,13 +38,12 @@ export async function runProcess(): Promise<void> {
 
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
-    const command = commands.find(({ shape }) => shape.name === argv[0])
-    const shape = command?.shape ?? mainShape
+    const command = commands.find(({ name }) => name === argv[0])
+    const shape = command ?? mainShape
     const parsed = parse(shape, command ? argv.slice(1) : argv)
     if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview()) : helpText(shape))
     if (parsed.values.version) return help(io, version)
-    const load = command?.load ?? (() => import('./commands/prompt.ts'))
-    return await (await load()).run(io, parsed)
+    return await (await load[shape.name]!()).run(io, parsed, run)
   } catch (error) {
     return failed(error, io)
   }
@@ -73,8 +72,8 @@ function help(io: Io, text: string): number {
 }
 
 function overview(): string {
-  const width = Math.max(...commands.map(({ shape }) => shape.name.length))
-  return ['Commands:', ...commands.map(({ shape }) => `  termaite ${shape.name.padEnd(width)}  ${shape.summary}`)].join(
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  return ['Commands:', ...commands.map(({ name, summary }) => `  termaite ${name.padEnd(width)}  ${summary}`)].join(
     '\n',
   )
 }
@@ -82,5 +81,3 @@ function overview(): string {
 function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
-
-export type Run = (io: Io, parsed: Parsed) => Promise<number>

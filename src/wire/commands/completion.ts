@@ -36,7 +36,7 @@ compdef _termaite termaite`,
     [
       'complete -c termaite -f',
       ...commands.map(
-        ({ shape }) =>
+        (shape) =>
           `complete -c termaite -n __fish_use_subcommand -a ${shape.name} -d '${shape.summary.replaceAll("'", "\\'")}'`,
       ),
       ...rows.flatMap(([name, list]) =>
@@ -52,7 +52,8 @@ function flagsOf(flags: Record<string, unknown> | undefined): string[] {
 
 /** The plain words a command's own help names: `list` of `[list|show <id>]`. */
 function wordsOf(words: string | undefined): string[] {
-  return (words ?? '')
+  if (!words?.includes('|')) return []
+  return words
     .replaceAll(/[[\]]/g, '')
     .replaceAll(/^<|>$/g, '')
     .split('|')
@@ -60,8 +61,8 @@ function wordsOf(words: string | undefined): string[] {
     .filter((word) => /^[a-z]+$/.test(word))
 }
 
-const rows = commands.map(({ shape }): [string, string[]] => [
+const rows = commands.map((shape): [string, string[]] => [
   shape.name,
   [...wordsOf(shape.words), ...flagsOf(shape.flags)],
 ])
-const top = [...commands.map(({ shape }) => shape.name), ...flagsOf(mainShape.flags)]
+const top = [...commands.map((shape) => shape.name), ...flagsOf(mainShape.flags)]

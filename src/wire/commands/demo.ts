@@ -1,10 +1,10 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
+import type { Program } from '../program.ts'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { print } from '../io.ts'
-import { run as runProgram } from '../run.ts'
 import { writeSettings } from '../settings/write.ts'
 
 /** Real processes with nothing behind them: one out of quota, one that hangs, one that answers. */
@@ -19,7 +19,7 @@ const agents = {
   ].join('; '),
 }
 
-export async function run(io: Io, _parsed: Parsed): Promise<number> {
+export async function run(io: Io, _parsed: Parsed, program: Program): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'termaite-demo-'))
   const project = join(folder, 'hello')
   const home = join(folder, 'home')
@@ -38,7 +38,7 @@ export async function run(io: Io, _parsed: Parsed): Promise<number> {
         : (text: string) => text
     const step = async (words: string, argv: string[]) => {
       print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
-      return runProgram(argv, inside)
+      return program(argv, inside)
     }
     print(
       io,

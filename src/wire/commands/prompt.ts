@@ -1,3 +1,4 @@
+import type { Event } from '../../core/talk/entry.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
 import type { App } from '../app.ts'
@@ -12,6 +13,7 @@ import { latestProject } from '../projects.ts'
 import { enabledAgents } from '../roster.ts'
 import { readSettings } from '../settings/settings.ts'
 import { readStdin } from '../stdin.ts'
+import { oneLine } from '../table.ts'
 import { runTurn } from '../turn.ts'
 
 const started =
@@ -38,7 +40,9 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     budget: purse(values),
   })
   await ready(app, values.exclusive === true)
-  return printTurn(runTurn(app, { prompt, signal: io.signal, ...(agent === undefined ? {} : { agent }) }), {
+  const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
+  const turn = runTurn(app, { prompt, signal: io.signal, ...(agent === undefined ? {} : { agent }) })
+  return printTurn(debug ? traced(io, turn) : turn, {
     format: (text(values['output-format']) ?? 'text') as Format,
     out: io.out,
     err: io.err,
@@ -47,6 +51,15 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     session: app.session.id,
     project: place.root,
   })
+}
+
+/** Each event as it comes, beside the answer: who, what, and how long after the start. */
+async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  const began = io.clock.now()
+  for await (const event of events) {
+    say(io, `[debug] +${io.clock.now() - began} ms ${event.by ?? ''} ${oneLine(JSON.stringify(event), 300)}`)
+    yield event
+  }
 }
 
 /** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
