@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts'
+import type { Look } from './kin.ts'
 import type { Proc } from './table.ts'
 import { processTable } from './table.ts'
 
 /** How long those who were asked to go may take. */
-export const termGraceMs = 3_000
+const termGraceMs = 3_000
 
 const killRounds = 40
 
@@ -11,29 +12,33 @@ const killRounds = 40
  * Ends a group and whoever else `look` finds: asked first, killed after the grace, and looked for again until
  * nobody is left. Gives the pids that would not die.
  */
-export async function endWhole(leader: number, look: () => Promise<Proc[]>, clock: Clock): Promise<number[]> {
-  const seen = new Map<string, Proc>()
+export async function endWhole(leader: number, look: Look, clock: Clock): Promise<number[]> {
+  // Once found, a process is kept in sight: its parent's death may cut the trace that led to it.
+  const seen = new Set<string>()
   const left = async () => {
-    for (const proc of await look()) seen.set(nameOf(proc), proc)
-    // Once found, a process is kept in sight: its parent's death may cut the trace that led to it.
-    return (await processTable()).filter((proc) => seen.has(nameOf(proc)))
+    const table = await processTable()
+    const known = table.filter((proc) => seen.has(nameOf(proc)))
+    if (known.length > 0) return known
+    const found = await look(table)
+    for (const proc of found) seen.add(nameOf(proc))
+    return found
   }
   let procs = await left()
   signalAll(leader, procs, 'SIGTERM')
   // A stopped process only dies of SIGTERM when it goes on.
   signalAll(leader, procs, 'SIGCONT')
   const until = clock.now() + termGraceMs
-  for (let wait = 5; (procs = await left()).length > 0 && clock.now() < until; wait = Math.min(wait * 2, 50))
+  for (let wait = 2; (procs = await left()).length > 0 && clock.now() < until; wait = Math.min(wait * 2, 50))
     await clock.sleep(wait)
   for (let round = 0; procs.length > 0 && round < killRounds; round++) {
     signalAll(leader, procs, 'SIGKILL')
-    await clock.sleep(round === 0 ? 1 : 25)
+    await clock.sleep(Math.min(2 ** round, 50))
     procs = await left()
   }
   return procs.map((proc) => proc.pid)
 }
 
-/** Whether the group still has a member, dead ones that nobody waited for included: cheap, and sure when it says no. */
+/** Whether the group has a member, dead ones that nobody waited for included: cheap, and sure when it says no. */
 export function groupMayLive(leader: number): boolean {
   return signal(-leader, 0)
 }

@@ -95,14 +95,14 @@ function runOf(
     exited: left.then(async (exit) => {
       const drained = () => Promise.all(outlets.map((out) => out.drained()))
       await drained()
-      if (!ending && groupMayLive(pid)) await endWhole(pid, () => groupOf(pid), clock)
+      if (!ending && groupMayLive(pid)) await endWhole(pid, groupOf(pid), clock)
       await drained()
       await ending
       close()
       return exit
     }),
     end: () => {
-      if (!over) ending ??= endWhole(pid, () => kinOf(pid, mark), clock).finally(close)
+      if (!over) ending ??= endWhole(pid, kinOf(pid, mark), clock).finally(close)
       return ending ?? Promise.resolve([])
     },
   }

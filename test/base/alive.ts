@@ -1,0 +1,53 @@
+import { readFile, readdir } from 'node:fs/promises'
+import type { HandClock } from '../../src/base/hand-clock.ts'
+import { newId } from '../../src/base/id.ts'
+
+/** Carried in the environment by every process of one test, so that none of another one is taken for it. */
+export function labelled(): { label: string; env: Record<string, string | undefined> } {
+  const label = newId(Date.now())
+  return { label, env: { ...process.env, TEST_LABEL: label } }
+}
+
+/** The commands that carry the label and live. */
+export async function alive(label: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
+      const words = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
+      return environ.includes(label) && words !== '' ? [words.replaceAll('\0', ' ').trim()] : []
+    }),
+  )
+  return found.flat().sort()
+}
+
+/** Far beyond what any of these waits needs: one that is in vain fails and does not hang. */
+const patienceMs = 15_000
+
+/** Waits until something is so. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + patienceMs
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${condition}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** Turns the clock on and on until a promise is settled. */
+export async function turning<T>(clock: HandClock, promise: Promise<T>): Promise<T> {
+  let settled = false
+  const mark = () => void (settled = true)
+  promise.then(mark, mark)
+  const end = performance.now() + patienceMs
+  while (!settled) {
+    if (performance.now() > end) throw new Error('the clock was turned in vain')
+    await clock.turn(50)
+  }
+  return promise
+}
+
+export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of chunks) parts.push(chunk)
+  return Buffer.concat(parts).toString()
+}
