@@ -1,0 +1,63 @@
+import type { Model, ModelEvent, ModelRequest } from '../core/work/model.ts'
+
+/** What a scripted model does in one answer; `hang` waits until it is aborted. */
+export type ModelStep = ModelEvent | { say: string } | { hang: true }
+export type ModelScript = readonly ModelStep[] | ((request: ModelRequest) => readonly ModelStep[])
+
+export type ScriptedModel = Model & {
+  /** The requests it was given, as they were when it was given them. */
+  readonly requests: readonly ModelRequest[]
+  readonly running: number
+}
+
+/** A model without a provider, for tests and the demo: one script a request, the last one again and again. */
+export function scriptedModel(
+  scripts: readonly ModelScript[],
+  part: { name?: string; window?: number } = {},
+): ScriptedModel {
+  const requests: ModelRequest[] = []
+  let running = 0
+  return {
+    name: part.name ?? 'scripted',
+    window: part.window ?? 200_000,
+    get requests() {
+      return requests
+    },
+    get running() {
+      return running
+    },
+    async *stream(request, signal) {
+      const script = scripts[Math.min(requests.length, scripts.length - 1)] ?? []
+      requests.push(structuredClone(request))
+      running++
+      try {
+        yield* play(typeof script === 'function' ? script(request) : script, signal)
+      } finally {
+        running--
+      }
+    },
+  }
+}
+
+async function* play(steps: readonly ModelStep[], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  let calls = 0
+  for (const step of steps) {
+    if ('hang' in step) await untilAborted(signal)
+    if (signal.aborted) return yield { type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }
+    if ('hang' in step) continue
+    if ('say' in step) yield { type: 'text', delta: step.say }
+    else {
+      if (step.type === 'call') calls++
+      yield step
+      if (step.type === 'end' || step.type === 'failure') return
+    }
+  }
+  yield { type: 'end', stop: calls > 0 ? 'calls' : 'done' }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

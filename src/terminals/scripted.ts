@@ -1,0 +1,93 @@
+import type { Exit, Terminal, TerminalHost } from '../core/screen/terminal.ts'
+import { Channel } from '../base/channel.ts'
+import { keyBytes, pasteBytes } from './keys.ts'
+import { Paper } from './paper.ts'
+
+/** What a scripted program has in its hands. */
+export type Tty = {
+  cwd: string
+  env: Readonly<Record<string, string>>
+  print(text: string): void
+  /** Wipes the screen, as a full-screen program does before it draws. */
+  clear(): void
+  /** The next thing that was written, pasted or pressed; undefined once the terminal is closed. */
+  read(): Promise<string | undefined>
+  /** How many processes it says run below its own. */
+  children: number
+  signal: AbortSignal
+}
+
+/** Resolves with the code it exits with. */
+export type Program = (tty: Tty) => Promise<number>
+
+/** A person's hands reach a scripted terminal too. */
+export type ScriptedTerminal = Terminal & { touch(at: number): void }
+
+export interface ScriptedHost extends TerminalHost {
+  find(id: string): Promise<ScriptedTerminal | undefined>
+}
+
+/** Terminals without a process behind them: each command is a function that draws on a screen in memory. */
+export function scriptedTerminals(program: (command: string) => Program): ScriptedHost {
+  const living = new Map<string, ScriptedTerminal>()
+  return {
+    async open(command, { cwd, env = {} }) {
+      const id = crypto.randomUUID()
+      const terminal = start(id, program(command), { cwd, env }, () => living.delete(id))
+      living.set(id, terminal)
+      return terminal
+    },
+    find: async (id) => living.get(id),
+  }
+}
+
+function start(
+  id: string,
+  program: Program,
+  place: { cwd: string; env: Record<string, string> },
+  gone: () => void,
+): ScriptedTerminal {
+  const paper = new Paper()
+  const input = new Channel<string>()
+  const keys = input[Symbol.asyncIterator]()
+  const closed = new AbortController()
+  let touched = 0
+  const tty: Tty = {
+    ...place,
+    print: (text) => paper.print(text),
+    clear: () => paper.clear(),
+    read: async () => (await keys.next()).value,
+    children: 0,
+    signal: closed.signal,
+  }
+  const ended = new Promise<Exit>((resolve) =>
+    closed.signal.addEventListener('abort', () => resolve({ signal: 1 }), { once: true }),
+  )
+  // A program that breaks exits as a shell's would.
+  const ran = program(tty).then(
+    (code): Exit => ({ code }),
+    (error): Exit => (paper.print(`${String(error)}\n`), { code: 1 }),
+  )
+  const exited = Promise.race([ran, ended]).finally(() => {
+    input.close()
+    paper.end()
+  })
+  return {
+    id,
+    write: (text) => input.push(text),
+    paste: (text) => input.push(pasteBytes(text)),
+    press: (key) => input.push(keyBytes(key)),
+    resize: async (cols, rows) => paper.resize(cols, rows),
+    screen: async () => paper.screen(),
+    children: async () => tty.children,
+    output: (after = 0) => paper.follow(after),
+    touched: async () => touched,
+    touch: (at) => void (touched = at),
+    exited,
+    async close() {
+      closed.abort()
+      gone()
+      await exited
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { basename } from 'node:path'
+import type { Program } from '../../src/terminals/scripted.ts'
+import { keyBytes } from '../../src/terminals/keys.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { terminalContract } from '../contract/terminal.ts'
+
+const programs: Record<string, Program> = {
+  async echo(tty) {
+    tty.print('ready\n')
+    for (let line = ''; ;) {
+      const typed = await tty.read()
+      if (typed === undefined) return 0
+      if (typed !== '\r') line += typed.replaceAll(/\u001b\[20[01]~/g, '')
+      else {
+        tty.print(`got: ${line}\n`)
+        line = ''
+      }
+    }
+  },
+  async exits3(tty) {
+    tty.print('bye\n')
+    return 3
+  },
+  async place(tty) {
+    tty.print(`${tty.env.MARK}\n${basename(tty.cwd)}\n`)
+    return 0
+  },
+  async breaks() {
+    throw new Error('no such program')
+  },
+}
+
+const host = () => scriptedTerminals((command) => programs[command]!)
+
+terminalContract('a scripted terminal', () => ({
+  host: host(),
+  cwd: '/somewhere/project',
+  commands: { echo: 'echo', exits3: 'exits3', place: 'place' },
+}))
+
+test('the screen folds long lines, shows the last rows, and can be wiped', async () => {
+  const draws: Program = async (tty) => {
+    tty.print('gone\n')
+    tty.clear()
+    tty.print('abcdef\n\n123')
+    await tty.read()
+    return 0
+  }
+  const terminal = await scriptedTerminals(() => draws).open('draws', { cwd: '/' })
+  await terminal.resize(4, 5)
+  assert.deepEqual(await terminal.screen(), {
+    rows: ['abcd', 'ef', '', '123', ''],
+    cols: 4,
+    cursor: { row: 3, col: 3 },
+  })
+  await terminal.resize(4, 2)
+  assert.deepEqual((await terminal.screen()).rows, ['', '123'])
+  await terminal.close()
+  assert.deepEqual(await terminal.exited, { signal: 1 })
+})
+
+test('a program that breaks exits with 1 and leaves its words; a person’s hands are seen', async () => {
+  const terminals = host()
+  const terminal = await terminals.open('breaks', { cwd: '/' })
+  assert.deepEqual(await terminal.exited, { code: 1 })
+  assert.equal((await terminal.screen()).rows[0], 'Error: no such program')
+  ;(await terminals.find(terminal.id))!.touch(42)
+  assert.equal(await terminal.touched(), 42)
+})
+
+test('keys as a terminal sends them', () => {
+  assert.deepEqual(['Enter', 'Escape', 'Tab', 'Up', 'Down', 'Left', 'Right', 'Ctrl+C', 'Ctrl+D', 'y'].map(keyBytes), [
+    '\r',
+    '\u001b',
+    '\t',
+    '\u001b[A',
+    '\u001b[B',
+    '\u001b[D',
+    '\u001b[C',
+    '\u0003',
+    '\u0004',
+    'y',
+  ])
+})
