@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const bin = join(import.meta.dirname, '..', '..', 'bin', 'termaite.js')
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
 
