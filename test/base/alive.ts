@@ -10,15 +10,25 @@ export function labelled(): { label: string; env: Record<string, string | undefi
 
 /** The commands that carry the label and live. */
 export async function alive(label: string): Promise<string[]> {
+  return (await labelledProcesses(label)).map(({ command }) => command).sort()
+}
+
+export async function labelledProcesses(label: string): Promise<{ pid: number; command: string }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(
     pids.map(async (pid) => {
       const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
       const words = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
-      return environ.includes(label) && words !== '' ? [words.replaceAll('\0', ' ').trim()] : []
+      const command = words.replaceAll('\0', ' ').trim()
+      return environ.includes(label) && command !== '' ? [{ pid: Number(pid), command }] : []
     }),
   )
-  return found.flat().sort()
+  return found.flat()
+}
+
+/** Takes down what a test left on purpose. */
+export async function killLabelled(label: string): Promise<void> {
+  for (const { pid } of await labelledProcesses(label)) process.kill(pid, 'SIGKILL')
 }
 
 /** Far beyond what any of these waits needs: one that is in vain fails and does not hang. */

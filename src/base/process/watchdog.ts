@@ -5,10 +5,12 @@ import { spawn } from 'node:child_process'
 /**
  * Reads `+ mark [group]` and `- mark` lines; when its input ends while runs are under way, we died, and it kills
  * their groups and all who carry their marks. A shell and not Node: it starts in a millisecond.
+ * Its argument is where the process files are; where there are none, it asks ps.
  * Several passes, because a process between fork and exec does not carry its mark yet.
  */
-const script = `
+export const script = `
 trap '' INT TERM HUP QUIT TSTP
+proc=$1
 live=
 while read -r sign mark group; do
   next=
@@ -22,18 +24,18 @@ for run in $live; do
   marks="$marks -e \${run%%:*}"
   [ "\${run#*:}" ] && groups="$groups \${run#*:}"
 done
-[ -e /proc/self/environ ] || strays=$(ps -axo pid=,ppid=,pgid= | awk -v groups="$groups" '
+[ -e "$proc/self/environ" ] || strays=$(ps -axo pid=,ppid=,pgid= | awk -v groups="$groups" '
   BEGIN { n = split(groups, g, " "); for (i = 1; i <= n; i++) ours[g[i]] = 1 }
   { parent[$1] = $2; if ($3 in ours) kin[$1] = 1 }
   END { do { grown = 0; for (p in parent) if (!(p in kin) && (parent[p] in kin)) { kin[p] = 1; grown = 1 } } while (grown)
         for (p in kin) print p }')
-for group in $groups; do kill -9 -- "-$group"; done
+for group in $groups; do kill -9 "-$group"; done
 for pid in $strays; do kill -9 "$pid"; done
 pass=0
 while [ $pass -lt 5 ]; do
   pass=$((pass + 1))
-  for file in $(grep -lsF $marks /proc/[0-9]*/environ); do
-    pid=\${file#/proc/}
+  for file in $(grep -lsF $marks "$proc"/[0-9]*/environ); do
+    pid=\${file#"$proc"/}
     kill -9 "\${pid%/environ}" && pass=0
   done
 done
@@ -64,7 +66,7 @@ function tell(mark: string): void {
 }
 
 function begin(path = '/usr/bin:/bin'): ChildProcess | undefined {
-  const started = spawn('/bin/sh', ['-c', script, 'termaite-watchdog'], {
+  const started = spawn('/bin/sh', ['-c', script, 'termaite-watchdog', '/proc'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     cwd: '/',
