@@ -8,12 +8,14 @@ import { Handover } from './handover.ts'
 export type Watch = {
   mask(text: string): string
   changes?(): Promise<() => Promise<string[]>>
+  /** Sees every event go by. */
+  see?(event: Event): void
 }
 
 /** A failed try as it is kept, and given to whoever comes next. */
 export type Tried = Attempt & { by: string }
 
-/** One agent's try at a turn, on a seat that is closed after; a failed one comes with what it did. */
+/** One agent's try at a turn; a failed one comes with what it did. */
 export async function* attempt(
   agent: Agent,
   turn: Turn,
@@ -28,6 +30,7 @@ export async function* attempt(
       const next = await events.next()
       if (!next.done) {
         handover.see(next.value)
+        watch.see?.(next.value)
         yield next.value
         continue
       }
@@ -40,7 +43,6 @@ export async function* attempt(
     }
   } finally {
     await events.return(failed('aborted', 'left'))
-    await agent.close().catch(() => {})
   }
 }
 

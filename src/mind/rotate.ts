@@ -117,7 +117,7 @@ async function* tryOnce(
   o: Rotation,
   round: Round,
 ): AsyncGenerator<Event, Outcome | 'next' | 'again'> {
-  const { outcome, tried } = yield* attempt(agent, round.turn, o)
+  const { outcome, tried } = yield* closed(agent, attempt(agent, round.turn, o))
   if (outcome.ok) {
     const moves = o.first === undefined && !o.consulted
     const change = (health: Health) => afterSuccess(health, name, moves)
@@ -137,6 +137,15 @@ async function* tryOnce(
   round.turn = { ...round.turn, attempts: [...round.turn.attempts, tried] }
   yield tried
   return failure.kind === 'overflow' && (await shortened(agent, o, round)) ? 'again' : 'next'
+}
+
+/** A seat is for one try. */
+async function* closed<R>(agent: Agent, events: AsyncGenerator<Event, R>): AsyncGenerator<Event, R> {
+  try {
+    return yield* events
+  } finally {
+    await agent.close().catch(() => {})
+  }
 }
 
 /** Once a turn the conversation is made shorter for whom it was too long; its own thread is as long, so it starts a new one. */

@@ -57,7 +57,7 @@ export function agentContract(name: string, make: AgentMaker): void {
       facts.map((fact) => fact.type),
       ['reply', 'usage', 'end'],
     )
-    assert.deepEqual(facts[0], { type: 'reply', text: 'two words' })
+    assert.deepEqual(facts[0], { ...facts[0], type: 'reply', text: 'two words' })
     assert.deepEqual(facts[2], { type: 'end', outcome: { ok: true, text: 'two words' } })
     assert.deepEqual(events.at(-1), facts[2])
     await agent.close()

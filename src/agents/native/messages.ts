@@ -1,0 +1,64 @@
+import type { Entry, Fact } from '../../core/talk/entry.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Frame, ModelMessage } from '../../core/work/model.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import { told } from '../../core/talk/transcript.ts'
+
+type Said = Fact & { by: string; turn: string }
+type Spoken = Extract<ModelMessage, { role: 'assistant' }>
+
+/** What is fixed for a session; the tools in the order they were given. */
+export function frameOf(system: string, tools: readonly Tool[]): Frame {
+  return { system, tools: tools.map(({ name, description, schema }) => ({ name, description, schema })) }
+}
+
+/**
+ * The view and what happened in the turn so far, as the model is told it: pure, and each request a prefix of the next.
+ * What the agent said itself is the assistant's; other agents' words are marked as theirs.
+ */
+export function messages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
+  const now = { by: self, turn: turn.id }
+  const asked: Fact = { type: 'prompt', text: turn.prompt, ...(turn.files?.length ? { files: turn.files } : {}) }
+  return project(self, [
+    ...turn.history,
+    { ...asked, ...now, by: 'user' },
+    ...turn.attempts.map((attempt) => ({ ...attempt, turn: turn.id })),
+    ...done.map((fact) => ({ ...fact, ...now, ...(fact.type === 'prompt' ? { by: 'user' } : {}) })),
+  ])
+}
+
+function project(self: string, said: readonly Said[]): ModelMessage[] {
+  const list: ModelMessage[] = []
+  const own = new Map<string, string>()
+  let open: { turn: string; step: number | undefined; message: Spoken } | undefined
+  const assistant = (entry: Said & { step?: number }): Spoken => {
+    const same = open && open.turn === entry.turn && entry.step !== undefined && open.step === entry.step
+    if (!same || !open) {
+      open = { turn: entry.turn, step: entry.step, message: { role: 'assistant', text: '', calls: [] } }
+      list.push(open.message)
+    }
+    return open.message
+  }
+  for (const entry of said) {
+    if (entry.type === 'prompt') {
+      list.push({ role: 'user', text: entry.text, ...(entry.files ? { files: entry.files } : {}) })
+    } else if (entry.type === 'reply' && entry.by === self) {
+      const message = assistant(entry)
+      message.text += entry.text
+      if (entry.opaque !== undefined) message.opaque = entry.opaque
+    } else if (entry.type === 'call' && entry.by === self) {
+      const { call, tool, input, opaque } = entry
+      own.set(call, tool)
+      assistant(entry).calls.push({ id: call, tool, input, ...(opaque === undefined ? {} : { opaque }) })
+    } else if (entry.type === 'result' && own.has(entry.call)) {
+      const { call, ok, text, files } = entry
+      list.push({ role: 'tool', call, tool: own.get(call)!, ok, text, ...(files ? { files } : {}) })
+    } else {
+      // A failed try of its own is over: what it says next is said anew.
+      if (entry.type === 'attempt' || entry.type === 'end') open = undefined
+      const text = told(entry as Entry)
+      if (text !== '') list.push({ role: 'user', text })
+    }
+  }
+  return list
+}

@@ -1,0 +1,148 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Event } from '../../../src/core/talk/entry.ts'
+import type { Turn } from '../../../src/core/work/agent.ts'
+import type { Tool } from '../../../src/core/work/tool.ts'
+import type { Native } from '../../../src/agents/native/loop.ts'
+import type { ModelScript, ScriptedModel } from '../../../src/models/scripted.ts'
+import { nativeAgent } from '../../../src/agents/native/loop.ts'
+import { frameOf } from '../../../src/agents/native/messages.ts'
+import { failed } from '../../../src/core/talk/outcome.ts'
+import { budget } from '../../../src/core/work/budget.ts'
+import { leashPolicy } from '../../../src/core/work/policy.ts'
+import { scriptedModel } from '../../../src/models/scripted.ts'
+import { agentContract, eventsOf, turnOf } from '../../contract/agent.ts'
+
+const look: Tool = {
+  name: 'look',
+  description: 'Looks at something.',
+  schema: { type: 'object' },
+  risk: 'read',
+  parse: (input) => input,
+  run: async (input) => `saw ${JSON.stringify(input)}`,
+}
+const usage = { type: 'usage' as const, usage: { input: 5, output: 2, source: 'reported' as const } }
+const call = (id: string, tool = 'look') => ({ type: 'call' as const, id, tool, input: id })
+
+function native(scripts: ModelScript[], part: Partial<Native> = {}) {
+  const model = scriptedModel(scripts)
+  const frame = frameOf('Be brief.', [look])
+  return { model, agent: nativeAgent({ name: 'native', model, tools: [look], policy: leashPolicy, frame, ...part }) }
+}
+
+const made: ScriptedModel[] = []
+const kept = (script: ModelScript) => {
+  const { model, agent } = native([script])
+  made.push(model)
+  return agent
+}
+
+agentContract('the native agent', {
+  says: (text) => kept([{ say: text }, usage]),
+  hangs: (text) => kept([{ say: text }, { hang: true }]),
+  breaks: (text) => kept([{ say: text }, { type: 'failure', failure: { kind: 'crash', message: 'broke' } }]),
+  running: async () => made.flatMap((model) => (model.running ? [model.name] : [])),
+})
+
+const facts = (events: Event[]) => events.filter(({ type }) => type !== 'text' && type !== 'thought')
+const run = async (scripts: ModelScript[], turn: Partial<Turn> = {}, part: Partial<Native> = {}) => {
+  const { model, agent } = native(scripts, part)
+  return { model, facts: facts(await eventsOf(agent, turnOf(turn))) }
+}
+
+test('several calls of one step are one message, their results follow, and what is typed meanwhile comes after', async () => {
+  const opaque = { signature: 'abc' }
+  const typed = [['and be quick'], []]
+  const { model, facts } = await run(
+    [[{ say: 'I look.' }, call('c1'), call('c2'), { type: 'end', stop: 'calls', opaque }], [{ say: 'Seen.' }]],
+    { steer: async () => typed.shift() ?? [] },
+  )
+  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: true, text: 'Seen.' } })
+  assert.deepEqual(model.requests[1]!.messages, [
+    { role: 'user', text: 'hello' },
+    {
+      role: 'assistant',
+      text: 'I look.',
+      calls: [
+        { id: 'c1', tool: 'look', input: 'c1' },
+        { id: 'c2', tool: 'look', input: 'c2' },
+      ],
+      opaque,
+    },
+    { role: 'tool', call: 'c1', tool: 'look', ok: true, text: 'saw "c1"' },
+    { role: 'tool', call: 'c2', tool: 'look', ok: true, text: 'saw "c2"' },
+    { role: 'user', text: 'and be quick' },
+  ])
+})
+
+test('an unknown tool is a result that names the known ones, and the loop goes on', async () => {
+  const { facts } = await run([[call('c1', 'fly')], [{ say: 'I cannot.' }]])
+  assert.deepEqual(facts, [
+    { type: 'call', call: 'c1', tool: 'fly', input: 'c1', step: 1 },
+    { type: 'result', call: 'c1', ok: false, text: 'There is no tool fly. Use one of: look.' },
+    { type: 'reply', text: 'I cannot.', step: 2 },
+    { type: 'end', outcome: { ok: true, text: 'I cannot.' } },
+  ])
+})
+
+test('it stops after its steps and says so', async () => {
+  const { facts, model } = await run([[call('c')]], {}, { maxSteps: 3 })
+  const text = 'I stopped after 3 steps without being done. Say "go on" and I will.'
+  assert.deepEqual(facts.slice(-2), [
+    { type: 'reply', text, step: 4 },
+    { type: 'end', outcome: { ok: true, text } },
+  ])
+  assert.equal(model.requests.length, 3)
+})
+
+test('the ways an answer ends', async () => {
+  const end = async (script: ModelScript) => (await run([script])).facts
+  assert.deepEqual(await end([{ say: 'no' }, { type: 'end', stop: 'refused' }]), [
+    { type: 'reply', text: 'no', step: 1 },
+    { type: 'end', outcome: { ok: true, text: 'no', refused: true } },
+  ])
+  assert.deepEqual(await end([{ say: 'hal' }, { type: 'end', stop: 'length' }]), [
+    { type: 'reply', text: 'hal', step: 1 },
+    { type: 'note', text: 'the answer was cut at the longest the model may say' },
+    { type: 'end', outcome: { ok: true, text: 'hal' } },
+  ])
+  assert.deepEqual(await end([]), [{ type: 'end', outcome: failed('crash', 'native gave an empty answer') }])
+  const failure = { kind: 'overflow' as const, message: 'too long' }
+  assert.deepEqual(await end([{ type: 'failure', failure }]), [{ type: 'end', outcome: { ok: false, failure } }])
+})
+
+test('the budget is asked before each model call', async () => {
+  const purse = budget({ tokens: 60 })
+  const spend = () => (purse.spend({ input: 50, output: 5, source: 'reported' }), [call('c1')])
+  const { model, facts } = await run([spend], { budget: purse })
+  assert.equal(model.requests.length, 1)
+  const last = facts.at(-1)!
+  assert.equal(last.type === 'end' && !last.outcome.ok && last.outcome.failure.kind, 'budget')
+})
+
+test('a model that throws, or stops in the middle, is a crash in words', async () => {
+  const broken = (stream: Native['model']['stream']) => ({ name: 'm', window: 1, stream })
+  const end = async (model: Native['model']) => (await run([[]], {}, { model })).facts
+  assert.deepEqual(
+    await end(
+      broken(() => {
+        throw new Error('no key')
+      }),
+    ),
+    [{ type: 'end', outcome: failed('crash', 'native broke: no key') }],
+  )
+  assert.deepEqual(await end(broken(async function* () {})), [
+    { type: 'end', outcome: failed('crash', 'm stopped in the middle of its answer') },
+  ])
+})
+
+test('a cancel while a tool runs ends the turn after the tool', async () => {
+  const abort = new AbortController()
+  const stops: Tool = { ...look, run: async () => (abort.abort(), 'stopped') }
+  const { facts, model } = await run([[call('c1'), call('c2')]], { signal: abort.signal }, { tools: [stops] })
+  assert.deepEqual(facts.slice(1), [
+    { type: 'result', call: 'c1', ok: true, text: 'stopped' },
+    { type: 'end', outcome: failed('aborted', 'cancelled') },
+  ])
+  assert.equal(model.requests.length, 1)
+})

@@ -1,0 +1,73 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
+import { messages } from '../../../src/agents/native/messages.ts'
+import { turnOf } from '../../contract/agent.ts'
+import { answeredTurn, entryMaker } from '../../core/made.ts'
+
+test('its own words are the assistant’s, other agents’ are marked as theirs', () => {
+  const make = entryMaker()
+  const failure = { kind: 'crash' as const, message: 'died' }
+  const history: Entry[] = [
+    make('', 'termaite', { type: 'summary', text: 'long ago', through: 'x' }),
+    make('1', 'user', { type: 'prompt', text: 'one', files: [{ sha: 'f', media: 'image/png', bytes: 1 }] }),
+    make('1', 'claude', { type: 'call', call: 'x', tool: 'Bash', input: 'ls' }),
+    make('1', 'claude', { type: 'result', call: 'x', ok: true, text: 'a b' }),
+    make('1', 'native', { type: 'call', call: 'n', tool: 'bash', input: 'ls', step: 1, opaque: 's' }),
+    make('1', 'native', { type: 'result', call: 'n', ok: false, text: 'no' }),
+    make('1', 'native', { type: 'attempt', failure, ms: 1 }),
+    make('1', 'native', { type: 'reply', text: 'again', step: 1 }),
+    make('1', 'native', { type: 'usage', input: 1, output: 1, source: 'reported' }),
+    make('1', 'native', { type: 'end', outcome: { ok: true, text: 'again' } }),
+    ...answeredTurn(make, '2', 'two', 'claude', 'deux'),
+  ]
+  assert.deepEqual(messages('native', turnOf({ prompt: 'three', history }), []), [
+    { role: 'user', text: '<summary>\nlong ago\n</summary>' },
+    { role: 'user', text: 'one', files: [{ sha: 'f', media: 'image/png', bytes: 1 }] },
+    { role: 'user', text: '<call by="claude" tool="Bash">\nls\n</call>' },
+    { role: 'user', text: '<result>\na b\n</result>' },
+    { role: 'assistant', text: '', calls: [{ id: 'n', tool: 'bash', input: 'ls', opaque: 's' }] },
+    { role: 'tool', call: 'n', tool: 'bash', ok: false, text: 'no' },
+    { role: 'user', text: '<attempt by="native">\ncrash: died\n</attempt>' },
+    { role: 'assistant', text: 'again', calls: [] },
+    { role: 'user', text: 'two' },
+    { role: 'user', text: '<message from="claude">\ndeux\n</message>' },
+    { role: 'user', text: 'three' },
+  ])
+})
+
+test('property: a request is a byte-exact prefix of the next, within a turn and over turns', () => {
+  const step = fc.record({ text: fc.string(), calls: fc.nat(3), typed: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 4 }), (turns) => {
+      const make = entryMaker()
+      const history: Entry[] = []
+      let before: string[] = []
+      turns.forEach((steps, at) => {
+        const id = `t${at}`
+        const done: Fact[] = []
+        const check = () => {
+          const now = messages('native', turnOf({ id, prompt: id, history }), done).map((one) => JSON.stringify(one))
+          assert.deepEqual(now.slice(0, before.length), before)
+          before = now
+        }
+        check()
+        steps.forEach(({ text, calls, typed }, index) => {
+          const number = index + 1
+          if (text) done.push({ type: 'reply', text, step: number })
+          for (let i = 0; i < calls; i++) {
+            const call = `${id}.${number}.${i}`
+            done.push({ type: 'call', call, tool: 'look', input: { i }, step: number })
+            done.push({ type: 'result', call, ok: true, text: 'seen' })
+          }
+          if (typed) done.push({ type: 'prompt', text: 'typed' })
+          check()
+        })
+        history.push(make(id, 'user', { type: 'prompt', text: id }))
+        for (const fact of done) history.push(make(id, fact.type === 'prompt' ? 'user' : 'native', fact))
+        history.push(make(id, 'native', { type: 'end', outcome: { ok: true, text: '' } }))
+      })
+    }),
+  )
+})

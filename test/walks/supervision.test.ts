@@ -1,0 +1,92 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { TerminalHost } from '../../src/core/screen/terminal.ts'
+import type { Agent } from '../../src/core/work/agent.ts'
+import { settled } from '../../src/base/hand-clock.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { supervise } from '../../src/mind/supervise.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { all, here, project } from './world.ts'
+
+/** The smallest agent with a screen: what it is asked is pasted, its last row is the answer, its exit a crash. */
+function screenAgent(host: TerminalHost, resume?: string): Agent {
+  const traits = { window: 1_000, memory: 'own' as const, talks: true, steers: false }
+  return {
+    name: 'cli',
+    traits,
+    async *turn(turn) {
+      const terminal = await host.open(resume ? `cli --resume ${resume}` : 'cli', { cwd: turn.cwd })
+      yield { type: 'thread', key: 'k-7' }
+      await terminal.paste(turn.prompt)
+      await terminal.press('Enter')
+      const { code } = await terminal.exited
+      const rows = (await terminal.screen()).rows.filter((row) => row !== '')
+      await terminal.close()
+      if (code !== 0) return yield { type: 'end', outcome: failed('crash', `cli exited with ${code}`) }
+      yield { type: 'reply', text: rows.at(-1)! }
+      yield { type: 'end', outcome: { ok: true, text: rows.at(-1)! } }
+    },
+    async close() {},
+  }
+}
+
+test('a terminal exits 3 in the middle: reopened on its own thread, told to go on, finished', async () => {
+  const { conversation, clock, kept } = project()
+  const ran: { command: string; asked: string | undefined }[] = []
+  const host = scriptedTerminals((command) => async (tty) => {
+    ran.push({ command, asked: await tty.read() })
+    if (!command.includes('--resume')) return 3
+    tty.print('all done\n')
+    return 0
+  })
+  const policy = { restarts: 3, firstWaitMs: 1_000, longestWaitMs: 60_000, mask: (text: string) => text }
+  const supervised = supervise((resume) => screenAgent(host, resume), policy)
+
+  const turn = all(conversation.converse(supervised, 'build it', here()))
+  await settled()
+  assert.deepEqual([ran.length, clock.asleep], [1, 1], 'it waits before it starts again')
+  await clock.turn(1_000)
+  await turn
+
+  const failure = { kind: 'crash', message: 'cli exited with 3' }
+  assert.deepEqual(await kept(), [
+    { type: 'prompt', by: 'user', text: 'build it', owner: 'me' },
+    { type: 'thread', by: 'cli', key: 'k-7' },
+    { type: 'attempt', by: 'cli', failure, ms: 0 },
+    { type: 'thread', by: 'cli', key: 'k-7' },
+    { type: 'reply', by: 'cli', text: 'all done' },
+    { type: 'end', by: 'cli', outcome: { ok: true, text: 'all done' } },
+  ])
+  assert.deepEqual(
+    ran.map(({ command }) => command),
+    ['cli', 'cli --resume k-7'],
+  )
+  assert.equal(ran[0]!.asked, '\u001b[200~build it\u001b[201~')
+  assert.match(ran[1]!.asked!, /You were interrupted/)
+})
+
+test('one that crashes for good is given up after its restarts, each wait twice as long', async () => {
+  const { conversation, clock, kept } = project()
+  let runs = 0
+  const host = scriptedTerminals(() => async () => (runs++, 3))
+  const policy = { restarts: 2, firstWaitMs: 1_000, longestWaitMs: 60_000, mask: (text: string) => text }
+  const turn = all(
+    conversation.converse(
+      supervise(() => screenAgent(host), policy),
+      'build it',
+      here(),
+    ),
+  )
+  await clock.turn(1_000)
+  assert.equal(runs, 2)
+  await clock.turn(1_999)
+  assert.equal(runs, 2)
+  await clock.turn(1)
+  await turn
+  assert.equal(runs, 3)
+  assert.deepEqual((await kept()).at(-1), {
+    type: 'end',
+    by: 'cli',
+    outcome: failed('crash', 'cli exited with 3'),
+  })
+})
