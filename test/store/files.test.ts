@@ -10,6 +10,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -49,12 +50,14 @@ test('a document that stays as it is is not written', async (t) => {
   assert.equal(statSync(join(home, 'health.json')).ino, before)
 })
 
-test('a torn last line is told when reading back, waited for when following, and hides nothing', async (t) => {
+test('a last line without its end is waited for, told as torn once it is old, and hides nothing', async (t) => {
   const home = tempFolder(t)
   const path = join(home, 'a.jsonl')
   const log = fileStore(home).log<Item>('a')
   await log.append({ id: 1 })
   appendFileSync(path, '{"id":2,"te')
+  assert.deepEqual(await allBack(log), [{ at: 0, item: { id: 1 } }])
+  utimesSync(path, 1, 1)
   const torn = { at: 9, broken: '{"id":2,"te' }
   assert.deepEqual(await allBack(log), [torn, { at: 0, item: { id: 1 } }])
   assert.deepEqual(await firstFollowed(log, 0, 1), [{ at: 0, item: { id: 1 } }])

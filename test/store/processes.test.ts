@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../src/base/clock.ts'
+import type { Line } from '../../src/core/talk/store.ts'
 import { fileStore } from '../../src/store/files/store.ts'
 import { allBack } from '../contract/log.ts'
 import { tempFolder } from './temp.ts'
@@ -35,12 +36,22 @@ async function printed(child: Child, each: (line: string, count: number) => void
 
 const log = (home: string) => fileStore(home).log<Item>('projects/a/history')
 
-test('two processes append 500 long lines each: 1000 are whole, and whoever follows sees each once', async (t) => {
+async function newest(home: string, count: number): Promise<Line<Item>[]> {
+  const lines: Line<Item>[] = []
+  for await (const line of log(home).back()) if (lines.push(line) === count) break
+  return lines
+}
+
+test('two processes append 500 long lines each: 1000 are whole, whoever follows sees each once, and whoever looks sees none torn', async (t) => {
   const home = tempFolder(t)
   const stop = new AbortController()
   const followed: (string | undefined)[] = []
+  const torn: string[] = []
   const following = (async () => {
-    for await (const { item } of log(home).follow(0, stop.signal)) if (followed.push(item?.id) === 1000) stop.abort()
+    for await (const { item } of log(home).follow(0, stop.signal)) {
+      if (followed.push(item?.id) === 1000) stop.abort()
+      if (followed.length % 20 === 0) torn.push(...(await newest(home, 3)).flatMap((line) => line.broken ?? []))
+    }
   })()
   const children = ['a', 'b'].map((who) => printed(start(home, 'append', who, 500, 60_000)))
   const told = (await Promise.all(children)).flat().sort()
@@ -49,6 +60,7 @@ test('two processes append 500 long lines each: 1000 are whole, and whoever foll
   assert.equal(told.length, 1000)
   assert.deepEqual(kept.toSorted(), told)
   assert.deepEqual(followed, kept)
+  assert.deepEqual(torn, [])
 })
 
 test('killed with -9 at any moment, 64 times: all that was told as kept is there, and nothing torn hides another', async (t) => {

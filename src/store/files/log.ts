@@ -11,6 +11,9 @@ import { parseLine } from './parse.ts'
 import { Pen } from './pen.ts'
 import { Source } from './source.ts'
 
+/** How long the last line may lack its end before it counts as torn. */
+const freshMs = 1_000
+
 /** A log as one file of JSON lines. */
 export class FileLog<T> implements Log<T> {
   #path: string
@@ -47,7 +50,13 @@ export class FileLog<T> implements Log<T> {
     const source = await Source.open(this.#path)
     if (!source) return
     try {
-      for await (const line of linesBack(source.read, await settledSize(source))) yield* parseLine<T>(line).reverse()
+      for await (const line of linesBack(source.read, await source.size())) {
+        const found = parseLine<T>(line)
+        const partial = line.open && found.at(-1)?.item === undefined
+        // Another process may be in the middle of writing it; what a dead one left is soon old.
+        if (partial && (await source.age(this.#clock.now())) < freshMs) continue
+        yield* found.reverse()
+      }
     } finally {
       await source.close()
     }
@@ -76,15 +85,5 @@ export class FileLog<T> implements Log<T> {
 
   #ring() {
     for (const bell of this.#bells) bell.ring()
-  }
-}
-
-/** The size once the last line is whole, or once it no longer grows: another process may be in the middle of writing it. */
-async function settledSize(source: Source): Promise<number> {
-  for (let size = await source.size(); ;) {
-    if (await source.beginsLine(size)) return size
-    const later = await source.size()
-    if (later === size) return size
-    size = later
   }
 }

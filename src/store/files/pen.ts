@@ -16,25 +16,33 @@ export class Pen {
     this.#path = path
   }
 
-  /** One write(2), so that lines of two processes never mix. Gives a position at or before the line. */
+  /** Durable when it resolves. Gives a position at or before the line. */
   async write(line: string): Promise<number> {
-    for (;;) {
-      const sheet = this.#open()
-      const { size } = fstatSync(sheet.fd)
-      // What a killed process or a full disk left there must not swallow this line.
-      const bytes = Buffer.from(sheet.isTorn(size) ? `\n${line}\n` : `${line}\n`)
-      const written = writeSync(sheet.fd, bytes)
-      if (written < bytes.length) throw shortWrite(this.#path, written, bytes.length)
-      // Cleared by another process since it was opened: this line belongs into the new one.
-      if (sheet.isGone()) continue
-      await sheet.keep()
-      return size
-    }
+    const first = this.#put(line)
+    // If another process cleared it in that moment, the line belongs into the new one.
+    const { sheet, at } = this.#current() === first.sheet ? first : this.#put(line)
+    await sheet.keep()
+    return at
+  }
+
+  /** One write(2), so that lines of two processes never mix. */
+  #put(line: string): { sheet: Sheet; at: number } {
+    const sheet = this.#current() ?? this.#open()
+    const { size } = fstatSync(sheet.fd)
+    // What a killed process or a full disk left there must not swallow this line.
+    const bytes = Buffer.from(sheet.isTorn(size) ? `\n${line}\n` : `${line}\n`)
+    const written = writeSync(sheet.fd, bytes)
+    if (written < bytes.length) throw shortWrite(this.#path, written, bytes.length)
+    return { sheet, at: size }
+  }
+
+  /** The open file, as long as the path leads to it. */
+  #current(): Sheet | undefined {
+    const there = statSync(this.#path, { throwIfNoEntry: false })
+    return there && this.#sheet?.is(there) ? this.#sheet : undefined
   }
 
   #open(): Sheet {
-    const there = statSync(this.#path, { throwIfNoEntry: false })
-    if (this.#sheet && there && this.#sheet.is(there)) return this.#sheet
     this.#sheet?.close()
     this.#sheet = undefined
     makeFolder(dirname(this.#path))
@@ -63,10 +71,6 @@ class Sheet {
   isTorn(size: number): boolean {
     const last = Buffer.alloc(1)
     return size > 0 && readSync(this.fd, last, 0, 1, size - 1) === 1 && last[0] !== newline
-  }
-
-  isGone(): boolean {
-    return fstatSync(this.fd).nlink === 0
   }
 
   /** One flush serves every line that was written before it began. */

@@ -42,6 +42,11 @@ export class Source {
     return (await this.#file.stat()).size
   }
 
+  /** How long ago it was written, in ms; clocks may differ, so either way counts. */
+  async age(now: number): Promise<number> {
+    return Math.abs(now - (await this.#file.stat()).mtimeMs)
+  }
+
   /** Whether `at` is where a line begins. */
   async beginsLine(at: number): Promise<boolean> {
     return at === 0 || (await this.read(at - 1, 1))[0] === 0x0a

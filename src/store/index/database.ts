@@ -58,10 +58,8 @@ export class Database {
   async #start(): Promise<DatabaseSync> {
     const db = openDatabase(this.#path)
     try {
-      // Forgotten means overwritten, and a power cut may cost the latest entries: the logs have them.
-      await patiently(this.#clock, () =>
-        db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON'),
-      )
+      // A power cut may cost the latest entries: the logs have them.
+      await patiently(this.#clock, () => db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
       if (!(await immediately(db, this.#clock, () => prepare(db)))) throw new Stale()
       return db
     } catch (error) {

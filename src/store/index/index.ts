@@ -51,10 +51,7 @@ export function openIndex(home: string, { clock = realClock }: { clock?: Clock }
     toolTrace: (id) => database.use((db) => toolTrace(db, id)),
     forget: (project) =>
       database.use(async (db) => {
-        await immediately(db, clock, () => {
-          dropProject(db, project)
-          db.exec("INSERT INTO words (words) VALUES ('optimize')")
-        })
+        await immediately(db, clock, () => dropProject(db, project))
         db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       }),
     close: () => database.close(),
