@@ -31,7 +31,8 @@ async function* agree({ advisors, chair, actor }: Council, turn: Turn): AsyncGen
   const able = advisors.filter(({ agent }) => agent.traits.talks)
   yield* merge(able.map((advisor) => advise(advisor, turn, heard)))
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  yield note(`advice: ${advisors.map((advisor) => roll(advisor, heard.get(advisor))).join('; ')}`)
+  if (advisors.length > 0)
+    yield note(`advice: ${advisors.map((advisor) => roll(advisor, heard.get(advisor))).join('; ')}`)
   const given = able.flatMap((advisor) => {
     const outcome = heard.get(advisor)
     return outcome?.ok ? [quoted('advice', advisor.role, outcome.text)] : []

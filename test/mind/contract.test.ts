@@ -1,0 +1,47 @@
+import type { Agent } from '../../src/core/work/agent.ts'
+import type { Health } from '../../src/mind/health.ts'
+import type { Script, ScriptedAgent } from '../../src/agents/scripted.ts'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { consensus } from '../../src/mind/consensus.ts'
+import { rotate } from '../../src/mind/rotate.ts'
+import { supervise } from '../../src/mind/supervise.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { agentContract } from '../contract/agent.ts'
+
+/** Agents are closed under composition: what is made of agents keeps to what an agent keeps to. */
+function composed(name: string, compose: (open: () => Agent) => Agent) {
+  const made: ScriptedAgent[] = []
+  const of = (script: Script) =>
+    compose(() => {
+      const agent = scriptedAgent('leaf', [script])
+      made.push(agent)
+      return agent
+    })
+  agentContract(name, {
+    says: (text) => of([{ say: text }]),
+    hangs: (text) => of([{ type: 'text', delta: text }, { hang: true }]),
+    breaks: (text) => of([{ type: 'text', delta: text }, { fail: { kind: 'crash', message: 'broke' } }]),
+    running: async () => made.flatMap((agent) => (agent.running ? [agent.name] : [])),
+  })
+}
+
+const mask = (text: string) => text
+const rotation = (open: () => Agent) =>
+  rotate(
+    { names: () => ['leaf'], open },
+    {
+      strategy: 'round-robin',
+      health: memoryStore().doc<Health>('health', { agents: {} }),
+      cooldown: { failures: 3, seconds: 60, maxSeconds: 1_800 },
+      random: () => 0,
+      mask,
+      out: new Map(),
+      sharing: 'all',
+    },
+  )
+const supervision = (open: () => Agent) => supervise(open, { restarts: 0, firstWaitMs: 1, longestWaitMs: 1, mask })
+const council = (actor: Agent) => consensus({ advisors: [], chair: actor, actor })
+
+composed('a rotation', rotation)
+composed('a supervision', supervision)
+composed('a consensus of a rotation of a supervision', (open) => council(rotation(() => supervision(open))))
