@@ -36,6 +36,18 @@ export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): P
   })
 }
 
+/** Runs `work` once while no other process holds the write lock; nothing is written, so no reader elsewhere can make it fail at its end. */
+export function holding<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
+  return patiently(clock, () => {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      return work()
+    } finally {
+      db.exec('ROLLBACK')
+    }
+  })
+}
+
 /** Does it again for as long as another process has the database. */
 export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
   for (let nap = 1; ; nap = Math.min(nap * 2, longestNapMs)) {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../base/clock.ts'
-import { immediately, openDatabase, sqliteCode } from '../sqlite.ts'
+import { holding, openDatabase, sqliteCode } from '../sqlite.ts'
 import { storeError } from '../trouble.ts'
 import { Turnstile } from '../turnstile.ts'
 import { StoreError } from '../../core/talk/store.ts'
@@ -24,7 +24,7 @@ export class Mutex {
       this.#db ??= openDatabase(this.#path)
       let begun = false
       try {
-        return await immediately(this.#db, this.#clock, () => {
+        return await holding(this.#db, this.#clock, () => {
           begun = true
           return work()
         })
