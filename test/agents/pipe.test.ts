@@ -1,9 +1,9 @@
 import { agentContract } from '../contract/agent.ts'
-import { running, saying } from './piping.ts'
+import { piped, running } from './piping.ts'
 
 agentContract('pipe', {
-  says: (text) => saying(`cat >/dev/null; echo '${text}'`),
-  hangs: (text) => saying(`echo '${text}'; sleep 77 & wait`),
-  breaks: (text) => saying(`echo '${text}'; exit 3`),
+  says: (text) => piped({ command: `cat >/dev/null; echo '${text}'` }),
+  hangs: (text) => piped({ command: `echo '${text} '; sleep 77 & wait` }),
+  breaks: (text) => piped({ command: `echo '${text}'; exit 3` }),
   running,
 })

@@ -1,36 +1,50 @@
-import { readFile, readdir } from 'node:fs/promises'
 import type { PipeParts, PipeSpec } from '../../src/agents/pipe/pipe.ts'
-import type { Blobs } from '../../src/core/talk/store.ts'
-import { newId } from '../../src/base/id.ts'
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Failure } from '../../src/core/talk/outcome.ts'
+import type { Profile } from '../../src/core/screen/profile.ts'
 import { pipeAgent } from '../../src/agents/pipe/pipe.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { alive, labelled } from '../base/alive.ts'
 
-/** Carried by every process of this test file, so that none of another one is taken for ours. */
-const label = newId(Date.now())
+const { label, env } = labelled()
 
-export const env = { ...process.env, TEST_LABEL: label }
+/** Commands of this test file that still run. */
+export const running = () => alive(label)
 
-/** Commands of ours that still run. */
-export async function running(mark = label): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-      return environ.includes(mark)
-        ? [(await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')).replaceAll('\0', ' ')]
-        : []
-    }),
-  )
-  return found.flat()
+/** An agent behind a command of ours, with limits that no test reaches on the real clock. */
+export function piped(
+  over: Partial<PipeSpec>,
+  parts: Partial<PipeParts> = {},
+  seat: Parameters<typeof pipeAgent>[1] = { leash: 'ask' },
+) {
+  const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, ...over }
+  return pipeAgent(spec, seat, { blobs: memoryStore().blobs('test'), env, ...parts })
 }
 
-/** For agents whose answers stay short. */
-export const noBlobs = new Proxy({} as Blobs, {
-  get() {
-    throw new Error('no blob is expected here')
-  },
-})
+/** The failure a turn ended with. */
+export function failureIn(events: Event[]): Failure | undefined {
+  const end = events.at(-1)
+  return end?.type === 'end' && !end.outcome.ok ? end.outcome.failure : undefined
+}
 
-export function saying(command: string, over: Partial<PipeSpec> = {}, parts: Partial<PipeParts> = {}) {
-  const spec = { name: 'sayer', command, window: 1000, timeoutMs: 60_000, silenceMs: 30_000, ...over }
-  return pipeAgent(spec, { leash: 'ask' }, { blobs: noBlobs, env, ...parts })
+/** A profile of a CLI that does not exist. */
+export function profileOf(over: Partial<Profile> = {}): Profile {
+  return {
+    name: 'testcli',
+    title: 'Test CLI',
+    vendor: 'nobody',
+    words: ['testcli'],
+    window: 1000,
+    command: ({ leash, resume, model }) => `echo ${leash} ${resume ?? 'fresh'} ${model ?? 'any'}`,
+    leashes: { read: 'looks', ask: 'looks' },
+    speaks: () => false,
+    resumes: false,
+    failure: () => undefined,
+    install: 'npm install -g testcli',
+    login: 'testcli login',
+    version: 'testcli --version',
+    traces: { files: [], env: [] },
+    reader: {},
+    ...over,
+  }
 }

@@ -20,8 +20,9 @@ type Parts = {
 export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
   const lines = new Lines()
   const calls = new Set<string>()
-  const asking = new Set<Promise<void>>()
+  let asking = 0
   const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
+  let speaking: keyof typeof strippers | undefined
   let outcome: Outcome | undefined
   let reply = ''
   let broken = false
@@ -38,14 +39,25 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
     }
   }
 
+  /** Lets out the character that a stripper holds back, before anything else is said. */
+  const pause = async () => {
+    const delta = speaking ? strippers[speaking].end() : ''
+    if (speaking && delta !== '') await parts.emit({ type: speaking, delta })
+    speaking = undefined
+  }
+
+  const answer = async ({ question, reply }: Extract<Step, { type: 'ask' }>) => {
+    const picks = await parts.ask(question, parts.withdrawn).catch(() => undefined)
+    if (!parts.withdrawn.aborted) parts.stdin.write(reply(picks))
+  }
+
   const take = async (step: Step): Promise<void> => {
+    if (step.type !== speaking) await pause()
     switch (step.type) {
       case 'ask': {
-        const answered = parts.ask(step.question, parts.withdrawn).then((picks) => {
-          if (!parts.withdrawn.aborted) parts.stdin.write(step.reply(picks))
-        })
-        const settled: Promise<void> = answered.catch(() => {}).finally(() => asking.delete(settled))
-        asking.add(settled)
+        // Not waited for: what else the CLI says meanwhile is heard, and so is its end.
+        asking++
+        void answer(step).finally(() => asking--)
         return
       }
       case 'end':
@@ -58,6 +70,7 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
         return
       case 'text':
       case 'thought': {
+        speaking = step.type
         const delta = strippers[step.type].push(step.delta)
         return delta === '' ? undefined : parts.emit({ ...step, delta })
       }
@@ -82,16 +95,12 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
     async hear(text) {
       for (const line of lines.push(text)) await takeAll(await read(line))
     },
-    busy: () => calls.size > 0 || asking.size > 0,
+    busy: () => calls.size > 0 || asking > 0,
     async finish(ended) {
       for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
       await takeAll(dialect.end(ended))
-      await Promise.all(asking)
-      for (const type of ['text', 'thought'] as const) {
-        const delta = strippers[type].end()
-        if (delta !== '') await parts.emit({ type, delta })
-      }
+      await pause()
       return outcome?.ok ? { ...outcome, text: stripAnsi(outcome.text || reply).trim() } : outcome
     },
     drop: async () => {},

@@ -23,7 +23,8 @@ export type Job = {
   alive(speech: Speech, since: number): Promise<boolean>
 }
 
-export type Done = { outcome: Outcome; ended?: Ended }
+/** `left` are the pids that would not die. */
+export type Done = { outcome: Outcome; ended?: Ended; left: number[] }
 
 /** Runs the command once, to its end or until it is stopped; nothing of it is left then, whatever happened. */
 export async function runOnce(job: Job): Promise<Done> {
@@ -32,7 +33,7 @@ export async function runOnce(job: Job): Promise<Done> {
   try {
     run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
   } catch (error) {
-    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) } }
+    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
   }
   const over = new AbortController()
   let cause: Failure | undefined
@@ -47,24 +48,24 @@ export async function runOnce(job: Job): Promise<Done> {
   turn.signal.addEventListener('abort', cancel, { once: true })
   if (turn.signal.aborted) cancel()
   let speech: Speech | undefined
-  let done: Done | undefined
+  let outcome: Outcome
+  let ended: Ended | undefined
   try {
     const spoken = (speech = job.speech(run, over.signal))
     job.watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
-    const ended = await heard(job, run, spoken, over)
-    const outcome = cause
-      ? undefined
+    ended = await heard(job, run, spoken, over)
+    outcome = cause
+      ? { ok: false, failure: cause }
       : verdict(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
-    return (done = { outcome: outcome ?? { ok: false, failure: cause! }, ended })
   } catch (error) {
     const message = `${spec.name} could not be heard out: ${error instanceof Error ? error.message : String(error)}`
-    return { outcome: { ok: false, failure: cause ?? { kind: 'crash', message } } }
-  } finally {
-    over.abort()
-    turn.signal.removeEventListener('abort', cancel)
-    await run.end()
-    if (!done?.outcome.ok) await speech?.drop().catch(() => {})
+    outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
   }
+  over.abort()
+  turn.signal.removeEventListener('abort', cancel)
+  const left = await run.end()
+  if (!outcome.ok) await speech?.drop().catch(() => {})
+  return { outcome, ...(ended ? { ended } : {}), left }
 }
 
 /** Hands over the prompt and listens to both channels until the process and all it wrote is through. */

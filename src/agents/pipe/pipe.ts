@@ -21,7 +21,7 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
     traits: {
       window: spec.window,
       memory: profile?.resumes ? 'own' : 'none',
-      talks: profile !== undefined,
+      talks: profile?.leashes[seat.leash] !== undefined,
       steers: false,
       ...(spec.profile ? { vendor: spec.profile.vendor } : {}),
     },

@@ -57,10 +57,12 @@ export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, tur
   let done = await run(key, prompt)
   if (key !== undefined && lostThread(spec, done)) {
     key = undefined
+    said.clear()
     prompt = prompted(turn.history)
     done = await run(key, prompt)
   }
-  const { outcome } = done
+  const { outcome, left } = done
+  if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
   if (outcome.ok) {
     // The turn that was answered last must name the thread, whether or not the CLI says it again.
     if (key !== undefined && !said.has('thread')) await say({ type: 'thread', key })

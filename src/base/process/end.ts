@@ -16,7 +16,9 @@ export async function endWhole(leader: number, look: Look, clock: Clock): Promis
   // Once found, a process is kept in sight: its parent's death may cut the trace that led to it.
   const seen = new Set<string>()
   const left = async () => {
-    const table = await processTable()
+    const table = await processTable().catch(() => undefined)
+    // Without file descriptors there is no table, but the group itself still answers.
+    if (!table) return groupMayLive(leader) ? [{ pid: leader, ppid: 0, group: leader, start: '' }] : []
     const known = table.filter((proc) => seen.has(nameOf(proc)))
     if (known.length > 0) return known
     const found = await look(table)
