@@ -22,6 +22,9 @@ const pointers: Record<string, (url: string) => Pointed> = {
       '.gemini/settings.json': JSON.stringify({
         security: { auth: { selectedType: 'gemini-api-key' } },
         privacy: { usageStatisticsEnabled: false },
+        // No flag cuts its attempts, which for its automatic choice of a model take minutes; here nobody waits for them.
+        general: { maxAttempts: 1 },
+        model: { name: 'gemini-3-pro' },
       }),
     },
   }),
@@ -36,13 +39,20 @@ const pointers: Record<string, (url: string) => Pointed> = {
         `base_url = "${url}/v1"`,
         'env_key = "MOCK_API_KEY"',
         'wire_api = "responses"',
+        'request_max_retries = 0',
+        'stream_max_retries = 0',
       ].join('\n'),
     },
   }),
 }
 
 /** A fresh home and an empty project for one CLI, and the whole environment it runs in. */
-export type Rig = { home: string; cwd: string; env: Record<string, string>; [Symbol.asyncDispose](): Promise<void> }
+export type Rig = {
+  root: string
+  cwd: string
+  env: Record<string, string | undefined>
+  [Symbol.asyncDispose](): Promise<void>
+}
 
 export async function rig(cli: string, url: string): Promise<Rig> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'termaite-real-')))
@@ -57,9 +67,9 @@ export async function rig(cli: string, url: string): Promise<Rig> {
   await mkdir(home, { recursive: true })
   const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
   return {
-    home,
+    root,
     cwd,
-    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TMPDIR: root, ...env },
+    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: root, ...env },
     // A CLI may still write its last log line while its folder goes.
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   }

@@ -1,5 +1,5 @@
 import type { Asked, Reply, Speech, Tokens } from './script.ts'
-import { json, stream, tokens } from './script.ts'
+import { json, planResets, stream, tokens } from './script.ts'
 
 type Block = { start: object; deltas: object[]; whole: object }
 
@@ -96,7 +96,7 @@ export const anthropic: Speech = {
       429,
       'rate_limit_error',
       "This request would exceed your account's rate limit. Please try again later.",
-      { 'retry-after': '30' },
+      { 'retry-after': '1' },
     ),
     plan: error(
       429,
@@ -104,7 +104,7 @@ export const anthropic: Speech = {
       "This request would exceed your account's rate limit. Please try again later.",
       {
         'anthropic-ratelimit-unified-status': 'rejected',
-        'anthropic-ratelimit-unified-reset': '1794754800',
+        'anthropic-ratelimit-unified-reset': `${planResets}`,
         'anthropic-ratelimit-unified-representative-claim': 'five_hour',
       },
     ),

@@ -1,5 +1,5 @@
 import type { Reply, Trouble } from './script.ts'
-import { json } from './script.ts'
+import { json, planResets } from './script.ts'
 
 const error = (status: number, type: string, code: string | null, message: string, more: object = {}) =>
   json(status, { error: { message, type, param: null, code, ...more } })
@@ -20,8 +20,7 @@ export const openaiTrouble: Partial<Record<Trouble, Reply>> = {
   ),
   plan: error(429, 'usage_limit_reached', null, 'The usage limit has been reached', {
     plan_type: 'plus',
-    resets_at: 1794754800,
-    resets_in_seconds: 10800,
+    resets_at: planResets,
   }),
   key: error(
     401,

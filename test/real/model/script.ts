@@ -23,6 +23,9 @@ export type Script = (asked: Asked) => Answer
 /** `input` counts the cached ones too. */
 export const tokens: Tokens = { input: 1200, cached: 1000, output: 34 }
 
+/** When a spent plan begins anew, in seconds since 1970: tomorrow at 15:00 UTC. */
+export const planResets = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400 + 15 * 3600
+
 /** How one provider's wire answers. */
 export type Reply = { status: number; headers?: Record<string, string>; body: string }
 

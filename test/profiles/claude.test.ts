@@ -1,0 +1,265 @@
+import type { Step } from '../../src/core/screen/profile.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { claude } from '../../src/profiles/claude.ts'
+import { failed, key, kindOf, recorded, replay, thread } from './replay.ts'
+
+/** What each recorded run means, whole. */
+const meanings: Record<string, Step[]> = {
+  all: [
+    thread,
+    { type: 'call', call: 'toolu_1', tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } },
+    {
+      type: 'result',
+      call: 'toolu_1',
+      ok: true,
+      text: 'File created successfully at: new.txt (file state is current in your context — no need to Read it back)',
+    },
+    { type: 'text', delta: 'Made ' },
+    { type: 'text', delta: 'it.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, cost: 0.00336, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Made it.' } },
+  ],
+  answer: [
+    thread,
+    { type: 'thought', delta: 'A greeting.' },
+    { type: 'text', delta: 'Hello ' },
+    { type: 'text', delta: 'there.' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, cost: 0.00168, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Hello there.' } },
+  ],
+  credit: [thread, failed('quota', 'Credit balance is too low')],
+  denied: [
+    thread,
+    { type: 'call', call: 'toolu_1', tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } },
+    {
+      type: 'result',
+      call: 'toolu_1',
+      ok: false,
+      text: "Claude requested permissions to write to /rig/project/new.txt, but you haven't granted it yet.",
+    },
+    { type: 'text', delta: 'I ' },
+    { type: 'text', delta: 'may ' },
+    { type: 'text', delta: 'not.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, cost: 0.00336, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'I may not.', denials: ['Write: /rig/project/new.txt'] } },
+  ],
+  drop: [
+    thread,
+    failed('busy', 'API Error: Connection to the API was lost (ECONNRESET). This is usually temporary — try again.'),
+  ],
+  edit: [
+    thread,
+    { type: 'call', call: 'toolu_1', tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } },
+    {
+      type: 'result',
+      call: 'toolu_1',
+      ok: true,
+      text: 'File created successfully at: new.txt (file state is current in your context — no need to Read it back)',
+    },
+    { type: 'text', delta: 'Made ' },
+    { type: 'text', delta: 'it.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, cost: 0.00336, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Made it.' } },
+  ],
+  key: [thread, failed('auth', 'Invalid API key · Fix external API key')],
+  login: [thread, failed('auth', 'Not logged in · Please run /login')],
+  look: [
+    thread,
+    { type: 'text', delta: 'Looking.' },
+    { type: 'call', call: 'toolu_1', tool: 'Bash', input: { command: 'cat a.txt', description: 'look' } },
+    { type: 'result', call: 'toolu_1', ok: true, text: 'hi' },
+    { type: 'text', delta: 'It ' },
+    { type: 'text', delta: 'says ' },
+    { type: 'text', delta: 'hi.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, cost: 0.00336, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'It says hi.' } },
+  ],
+  lost: [failed('crash', `No conversation found with session ID: ${key}`)],
+  overflow: [
+    thread,
+    failed(
+      'overflow',
+      'Prompt is too long · the request is ~250000 tokens (limit 200000) but this conversation is only ~245 tokens — the rest is system prompt, tool definitions, and attachment content. A single-exchange conversation cannot be compacted; reduce attached files/tools or start with less context.',
+    ),
+  ],
+  overloaded: [
+    thread,
+    failed(
+      'busy',
+      'API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:1).',
+    ),
+  ],
+  plan: [thread, failed('quota', "You've hit your 5-hour limit · resets Nov 16, 3pm (UTC)", 1794841200000)],
+  rate: [
+    thread,
+    failed(
+      'busy',
+      "API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
+    ),
+  ],
+  refusal: [
+    thread,
+    { type: 'text', delta: 'I ' },
+    { type: 'text', delta: 'cannot ' },
+    { type: 'text', delta: 'help ' },
+    { type: 'text', delta: 'with ' },
+    { type: 'text', delta: 'that.' },
+    { type: 'text', delta: 'I ' },
+    { type: 'text', delta: 'cannot ' },
+    { type: 'text', delta: 'help ' },
+    { type: 'text', delta: 'with ' },
+    { type: 'text', delta: 'that.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, cost: 0.00336, source: 'reported' },
+    {
+      type: 'end',
+      outcome: {
+        ok: true,
+        text: "API Error: Opus 5.5's safeguards flagged this message (https://www.anthropic.com/legal/aup). This sometimes happens with safe, normal conversations. Claude Code can't respond to this message with Opus 5.5.\n\nTry rephrasing the request in a new session or change your model.\n\nLearn more: https://support.claude.com/en/articles/8106465\n\nMessage ID: msg_2",
+        refused: true,
+      },
+    },
+  ],
+  second: [
+    thread,
+    { type: 'text', delta: 'Hello ' },
+    { type: 'text', delta: 'again.' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, cost: 0.00168, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Hello again.' } },
+  ],
+  server: [
+    thread,
+    failed(
+      'busy',
+      'API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:1).',
+    ),
+  ],
+}
+
+test('each recorded run of Claude Code means what it meant', () => {
+  const runs = recorded('claude')
+  assert.deepEqual(Object.keys(runs), Object.keys(meanings))
+  for (const [name, run] of Object.entries(runs)) assert.deepEqual(replay(claude, run), meanings[name], name)
+})
+
+test('without partial messages the text is shown once, when it is whole', () => {
+  const run = recorded('claude').look!
+  const out = run.ended.out.replaceAll(/^.*"type":"stream_event".*\n/gm, '')
+  assert.deepEqual(replay(claude, { ...run, ended: { ...run.ended, out } }), [
+    thread,
+    { type: 'text', delta: 'Looking.' },
+    { type: 'call', call: 'toolu_1', tool: 'Bash', input: { command: 'cat a.txt', description: 'look' } },
+    { type: 'result', call: 'toolu_1', ok: true, text: 'hi' },
+    { type: 'text', delta: 'It says hi.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, cost: 0.00336, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'It says hi.' } },
+  ])
+})
+
+test('a subagent acts in the open and speaks to its agent alone', () => {
+  const dialect = claude.dialect!()
+  const said = (content: object[]) =>
+    JSON.stringify({ type: 'assistant', parent_tool_use_id: 'toolu_1', message: { content } })
+  const tool = { type: 'tool_use', id: 'toolu_2', name: 'Read', input: { file_path: 'a.txt' } }
+  assert.deepEqual(dialect.line(said([{ type: 'text', text: 'mine alone' }, tool])), [
+    { type: 'call', call: 'toolu_2', tool: 'Read', input: { file_path: 'a.txt' } },
+  ])
+})
+
+test('a tool that the leash took away is a denial', () => {
+  const dialect = claude.dialect!()
+  const steps = [
+    {
+      type: 'assistant',
+      message: { content: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: 'make' } }] },
+    },
+    {
+      type: 'user',
+      message: {
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 't',
+            is_error: true,
+            content:
+              '<tool_use_error>Error: No such tool available: Bash. Bash is disabled for this session, in subagents as well as here.</tool_use_error>',
+          },
+        ],
+      },
+    },
+    { type: 'result', is_error: false, result: 'I may only look.' },
+  ]
+  for (const step of steps) dialect.line(JSON.stringify(step))
+  assert.deepEqual(dialect.end({ out: '', err: '', code: 0, now: 0 }), [
+    { type: 'end', outcome: { ok: true, text: 'I may only look.', denials: ['Bash: make'] } },
+  ])
+})
+
+test('a run that breaks off says how, and an unknown line means nothing', () => {
+  const dialect = claude.dialect!()
+  assert.deepEqual(dialect.line('{"type":"from_a_later_version"}'), [])
+  assert.throws(() => dialect.line('Segmentation fault'))
+  assert.deepEqual(dialect.end({ out: '', err: 'one\nlast words\n', signal: 'SIGKILL', now: 0 }), [
+    failed('crash', 'claude broke off before its result (ended by SIGKILL): last words'),
+  ])
+})
+
+test('its last words in text mode say what went wrong', () => {
+  const said = {
+    "You've hit your session limit · resets 3pm (America/New_York)": 'quota',
+    'Claude AI usage limit reached|1794762000': 'quota',
+    'Credit balance is too low': 'quota',
+    "API Error: Request rejected (429) · This request would exceed your account's rate limit.": 'busy',
+    'API Error: 529 Overloaded. This is a server-side issue, usually temporary': 'busy',
+    'Invalid API key · Fix external API key': 'auth',
+    'Not logged in · Please run /login': 'auth',
+    'OAuth token revoked · Please run /login': 'auth',
+    'Prompt is too long': 'overflow',
+    "error: unknown option '--nosuchflag'": undefined,
+    'The API answers with 429 when your usage limit is reached.': undefined,
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(said).map((out) => [out, kindOf(claude, { out })])), said)
+})
+
+test('words in an answer that ended well park nobody', () => {
+  assert.equal(kindOf(claude, { code: 0, out: "You've hit your session limit, says the log." }), undefined)
+  assert.equal(kindOf(claude, { code: 0, out: 'Claude AI usage limit reached|1794762000\n' }), 'quota')
+})
+
+test('each leash is held by its own flags, and what is handed in is quoted', () => {
+  const plain = 'claude -p --output-format stream-json --verbose --include-partial-messages'
+  assert.deepEqual(
+    [
+      claude.command({ leash: 'read' }),
+      claude.command({ leash: 'ask', model: 'opus; rm' }),
+      claude.command({ leash: 'edit', resume: "it's" }),
+    ],
+    [
+      `${plain} --permission-mode dontAsk --tools Read,Glob,Grep,WebFetch,WebSearch --strict-mcp-config`,
+      `${plain} --permission-mode default --model 'opus; rm'`,
+      `${plain} --permission-mode acceptEdits --resume 'it'\\''s'`,
+    ],
+  )
+})
+
+test('a command speaks the dialect when it prints stream-json and reads a plain prompt', () => {
+  const commands = {
+    'claude -p --output-format stream-json --verbose': true,
+    'claude --print --output-format=stream-json --verbose': true,
+    'claude -p': false,
+    'claude -p --output-format json': false,
+    'claude -p --input-format stream-json --output-format stream-json --verbose': false,
+  }
+  assert.deepEqual(
+    Object.fromEntries(Object.keys(commands).map((command) => [command, claude.speaks(command)])),
+    commands,
+  )
+})
+
+test('a thread it does not know is seen', () => {
+  const lost = Object.entries(recorded('claude')).filter(([, { ended }]) => claude.lostThread!(ended))
+  assert.deepEqual(
+    lost.map(([name]) => name),
+    ['lost'],
+  )
+})
