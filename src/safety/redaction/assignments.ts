@@ -1,0 +1,94 @@
+import { secretEnd } from './names.ts'
+import { masked } from './tokens.ts'
+
+const bare = '[^\\s"\'`,;&|<>(){}\\[\\]\\\\…]'
+const quoted = '[^\\s"\'`\\\\…]'
+const value = `(?<open>\\\\{0,3}["'\`]?)(?<value>(?<=["'\`])${quoted}{4,256}|${bare}{4,256})`
+
+/** `name = value` in all its spellings, and `--name value`, where the name ends like a secret's; every count is bounded. */
+const assignments = new RegExp(
+  `(?<![\\w.-])(?<name>[\\w.-]{0,64}?${secretEnd})\\\\{0,3}["'\`\\]]{0,2}(?<sign>[ \\t]{0,8}(?::=|=>|={1,2}|:)[ \\t]{0,8})${value}`,
+  'gi',
+)
+const flags = new RegExp(`(?<![\\w.-])(?<name>--[\\w-]{0,64}?${secretEnd})(?<sign>[ \\t]{1,4})${value}`, 'gi')
+const rest = { bare: new RegExp(`${bare}*`, 'y'), quoted: new RegExp(`${quoted}*`, 'y') }
+
+const header =
+  /\b(authorization\\{0,3}["']?\s{0,4}[:=]\s{0,4}\\{0,3}["']?(?:[A-Za-z]{1,16}\s{1,4})?)([\w.~+/=:-]{8,})/gi
+const bearer = /\b(bearer\s{1,4})([\w.~+/=-]{16,})/gi
+const cookie = /\b((?:set-)?cookie\\{0,3}["']?\s{0,4}:\s{0,4}\\{0,3}["']?[\w.-]{1,64}=)([^\s;"'\\…]{8,})/gi
+const address = /(?<![\w+.-])([a-z][a-z\d+.-]{1,20}:\/\/[^\s:@/'"`]{0,128}:)([^\s@/'"`]{1,256})@/gi
+
+export function maskAssignments(text: string): string {
+  const plain = text
+    .replace(address, (all, before: string, secret: string) => (isPlaceholder(secret) ? all : `${before}${masked}@`))
+    .replace(header, (all, before: string, secret: string) => (/\d/.test(secret) ? before + masked : all))
+    .replace(bearer, (all, before: string, secret: string) => (/\d/.test(secret) ? before + masked : all))
+    .replace(cookie, (_, before: string) => before + masked)
+  return maskValues(assignments, maskValues(flags, plain))
+}
+
+/** What is no secret is looked into again: the next name may stand in its value. */
+function maskValues(pattern: RegExp, text: string): string {
+  let out = ''
+  let from = 0
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
+    const { name = '', sign = '', open = '', value = '' } = found.groups!
+    const start = found.index + found[0].length - value.length
+    pattern.lastIndex = start
+    if (!isSecret({ name, sign, open, value }, text.charAt(start + value.length))) continue
+    // Judged by its beginning, masked whole: a value is read to its end only when that is not done again.
+    const more = /["'`]/.test(open) ? rest.quoted : rest.bare
+    more.lastIndex = start
+    const end = start + more.exec(text)![0].length
+    out += text.slice(from, start) + masked
+    pattern.lastIndex = from = end
+  }
+  return out + text.slice(from)
+}
+
+type Parts = { name: string; sign: string; open: string; value: string }
+
+/** Whether the value is a secret and not code that handles one. */
+function isSecret({ name, sign, open, value }: Parts, after: string): boolean {
+  if (isPlaceholder(value)) return false
+  const flag = name.startsWith('--')
+  if (flag && value.startsWith('-')) return false
+  // Counts of tokens are no secrets.
+  if (/^\d+$/.test(value) && !/pass/i.test(name)) return false
+  if (/["'`]/.test(open)) return /\d/.test(value) || /pass|secret/i.test(name)
+  // What goes on as a call, an index or a member is an expression.
+  if (/[([{<]/.test(after) || isExpression(value)) return false
+  const tight = !/\s/.test(sign) || flag
+  if (tight && !sign.includes(':')) return true
+  const long = sign.includes(':') && /pass/i.test(name) ? 6 : sign.includes(':') ? 8 : 12
+  return value.length >= long && /\d/.test(value) && (/[A-Za-z]/.test(value) || /pass/i.test(name))
+}
+
+const ordinary = new Set(
+  'string number boolean object null none undefined true false void never unknown required optional invalid missing expired empty value values password passwd secret token tokens bytes changeme redacted masked hidden example default unset file stdin prompt keychain env test self this'.split(
+    ' ',
+  ),
+)
+
+/** A word that stands where a secret would: a type, a variable, an example. */
+function isPlaceholder(value: string): boolean {
+  const bare = value.replace(/[.!?*]+$/, '')
+  return (
+    bare === '' ||
+    ordinary.has(bare.toLowerCase()) ||
+    /^[$%@<{]/.test(value) ||
+    /^[A-Z][A-Z_]*$/.test(bare) ||
+    /^(?:x{3,}|y?our[_-]|my[_-]|the[_-]|some[_-]|\.{3}|-{2,})/i.test(value) ||
+    /^(?:u?int|float|[iuf])\d+|^(?:big)?u?int\d+|^(?:u?int|float)?\d*array$/i.test(bare) ||
+    value === masked
+  )
+}
+
+function isExpression(value: string): boolean {
+  return (
+    /^(?:process|os|env|self|this|config|settings|options|ctx|req|res|args|import)\b[.?!]/.test(value) ||
+    /^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+$/.test(value)
+  )
+}
