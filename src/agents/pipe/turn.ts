@@ -33,8 +33,8 @@ export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, tur
     await emit(event).finally(() => waiting--)
   }
   const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
-  const speech = (run: Run, withdrawn: AbortSignal): Speech => {
-    const dialect = dialectOf(spec)
+  const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
+    const dialect = dialectOf(spec, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
     return dialectSpeech(dialect, { name: spec.name, emit: say, ask: turn.ask, stdin: run.stdin, withdrawn })
   }
@@ -49,7 +49,16 @@ export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, tur
       ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
     })
   const run = (key: string | undefined, prompt: string) =>
-    runOnce({ spec, turn, argv: argvOf(spec, seat.leash, key), env, prompt, watch, speech, alive })
+    runOnce({
+      spec,
+      turn,
+      argv: argvOf(spec, seat.leash, key),
+      env,
+      prompt,
+      watch,
+      speech: (...parts) => speech(key, ...parts),
+      alive,
+    })
 
   const thread = threadOf(spec, turn.history, seat.resume)
   let { key } = thread
