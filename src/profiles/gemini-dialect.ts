@@ -82,10 +82,12 @@ export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => F
   }
 }
 
-/** "[API Error: …]" with the provider's JSON and general advice around the one sentence that matters. */
-function sentence(message: string): string {
-  const inside = /^\[API Error: (.*?)\](?:\n|$)/s.exec(message)?.[1] ?? message
-  return innerMessage(inside).trim().slice(0, 500)
+/** The one sentence that matters in "[API Error: …]", or in what it prints of an error object. */
+export function sentence(message: string): string {
+  const inside = /^\[API Error: (.*?)\](?:\n|$)/s.exec(message)?.[1]
+  const told = inside ?? /(?:\.json \w+: |^message: ')(.*?)(?:',)?$/s.exec(message)?.[1] ?? message
+  const words = innerMessage(told).trim().slice(0, 500)
+  return words.includes(' ') ? words : `API error: ${words}`
 }
 
 function usageOf(stats: Loose): Usage {

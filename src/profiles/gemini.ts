@@ -1,7 +1,7 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
-import { geminiDialect } from './gemini-dialect.ts'
+import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
@@ -34,6 +34,7 @@ const signs: readonly Sign[] = [
     says: /"code":5\d\d\b/,
     said: '{"error":{"code":500,"message":"An internal error has occurred. Please retry or report.","status":"INTERNAL"}}',
   },
+  { kind: 'busy', says: /^\[API Error: (?:terminated|fetch failed)/, said: '[API Error: terminated]' },
   { kind: 'auth', says: /API key not valid/, said: 'API key not valid. Please pass a valid API key.' },
   {
     kind: 'auth',
@@ -60,7 +61,7 @@ const signs: readonly Sign[] = [
 
 /** Where its own errors begin: what tools and answers print around them is not read. */
 const own =
-  /^(?:Error when talking to Gemini API|Attempt \d+ failed: |\[API Error: |Suggested retry after|When using Gemini API|Please set an Auth method|Invalid auth method|Gemini CLI is not running|\{?\s*"?message"?: )/
+  /^(?:Error when talking to Gemini API|TerminalQuotaError: |Attempt \d+ failed: |\[API Error: |Suggested retry after|When using Gemini API|Please set an Auth method|Invalid auth method|Gemini CLI is not running|\{?\s*"?message"?: )/
 
 function failure(ended: Ended) {
   if (ended.code === 0) return undefined
@@ -68,7 +69,8 @@ function failure(ended: Ended) {
     .split('\n')
     .filter((line) => own.test(line.trim()))
     .join('\n')
-  return readSigns(signs, { ...ended, err, out: '' })
+  const found = readSigns(signs, { ...ended, err, out: '' })
+  return found && { ...found, message: sentence(found.message) }
 }
 
 const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }

@@ -1,0 +1,221 @@
+import type { Step } from '../../src/core/screen/profile.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gemini } from '../../src/profiles/gemini.ts'
+import { failed, kindOf, recorded, replay, thread } from './replay.ts'
+
+/** What each recorded run means, whole. */
+const meanings: Record<string, Step[]> = {
+  all: [
+    thread,
+    {
+      type: 'call',
+      call: 'write_file__write_file_1794744000000_0',
+      tool: 'write_file',
+      input: { file_path: 'new.txt', content: 'new\n' },
+    },
+    { type: 'result', call: 'write_file__write_file_1794744000000_0', ok: true, text: '' },
+    { type: 'text', delta: 'Made ' },
+    { type: 'text', delta: 'it.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Made it.' } },
+  ],
+  answer: [
+    thread,
+    { type: 'text', delta: 'Hello ' },
+    { type: 'text', delta: 'there.' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Hello there.' } },
+  ],
+  denied: [
+    thread,
+    {
+      type: 'call',
+      call: 'write_file__write_file_1794744000000_0',
+      tool: 'write_file',
+      input: { file_path: 'new.txt', content: 'new\n' },
+    },
+    {
+      type: 'result',
+      call: 'write_file__write_file_1794744000000_0',
+      ok: false,
+      text: 'Tool "write_file" not found. Did you mean one of: "read_file", "update_topic", "grep_search"?',
+    },
+    { type: 'text', delta: 'I ' },
+    { type: 'text', delta: 'may ' },
+    { type: 'text', delta: 'not.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'I may not.', denials: ['write_file: new.txt'] } },
+  ],
+  drop: [thread, { type: 'text', delta: 'Half an' }, failed('busy', 'API error: terminated')],
+  edit: [
+    thread,
+    {
+      type: 'call',
+      call: 'write_file__write_file_1794744000000_0',
+      tool: 'write_file',
+      input: { file_path: 'new.txt', content: 'new\n' },
+    },
+    { type: 'result', call: 'write_file__write_file_1794744000000_0', ok: true, text: '' },
+    { type: 'text', delta: 'Made ' },
+    { type: 'text', delta: 'it.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Made it.' } },
+  ],
+  key: [thread, failed('auth', 'API key not valid. Please pass a valid API key.')],
+  login: [failed('auth', 'When using Gemini API, you must specify the GEMINI_API_KEY environment variable.')],
+  look: [
+    thread,
+    { type: 'text', delta: 'Looking.' },
+    { type: 'call', call: 'read_file__read_file_1794744000000_0', tool: 'read_file', input: { file_path: 'a.txt' } },
+    { type: 'result', call: 'read_file__read_file_1794744000000_0', ok: true, text: '' },
+    { type: 'text', delta: 'It ' },
+    { type: 'text', delta: 'says ' },
+    { type: 'text', delta: 'hi.' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Looking.\n\nIt says hi.' } },
+  ],
+  lost: [
+    failed(
+      'crash',
+      'gemini broke off before its result (exit code 42): Error resuming session: No previous sessions found for this project.',
+    ),
+  ],
+  overflow: [
+    thread,
+    failed('overflow', 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'),
+  ],
+  overloaded: [thread, failed('busy', 'The model is overloaded. Please try again later.')],
+  plan: [
+    thread,
+    failed(
+      'busy',
+      'You exceeded your current quota, please check your plan and billing details. Please retry in 41.930157551s.\nSuggested retry after 41s.',
+      1794744041931,
+    ),
+  ],
+  quota: [thread, failed('quota', 'You have exhausted your daily quota on this model.')],
+  rate: [thread, failed('busy', 'Resource has been exhausted (e.g. check quota).')],
+  refusal: [
+    thread,
+    { type: 'text', delta: 'I cannot help with that.' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'I cannot help with that.' } },
+  ],
+  second: [
+    thread,
+    { type: 'text', delta: 'Hello ' },
+    { type: 'text', delta: 'again.' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: 'Hello again.' } },
+  ],
+  server: [thread, failed('busy', 'An internal error has occurred. Please retry or report.')],
+}
+
+test('each recorded run of Gemini CLI means what it meant', () => {
+  const runs = recorded('gemini')
+  assert.deepEqual(Object.keys(runs), Object.keys(meanings))
+  for (const [name, run] of Object.entries(runs)) assert.deepEqual(replay(gemini, run), meanings[name], name)
+})
+
+test('what its policy forbids is a denial, and a tool it never had is not', () => {
+  const dialect = gemini.dialect!()
+  const called = (tool_name: string, parameters: object, type: string) => {
+    dialect.line(JSON.stringify({ type: 'tool_use', tool_id: tool_name, tool_name, parameters }))
+    dialect.line(
+      JSON.stringify({ type: 'tool_result', tool_id: tool_name, status: 'error', error: { type, message: 'no' } }),
+    )
+  }
+  called('replace', { file_path: 'a.txt' }, 'policy_violation')
+  called('run_shell_command', { command: 'make' }, 'tool_not_registered')
+  called('teleport', { to: 'mars' }, 'tool_not_registered')
+  dialect.line('{"type":"result","status":"success","stats":{}}')
+  assert.deepEqual(dialect.end({ out: '', err: '', code: 0, now: 0 }), [
+    { type: 'end', outcome: { ok: true, text: '', denials: ['replace: a.txt', 'run_shell_command: make'] } },
+  ])
+})
+
+test('thoughts count as output', () => {
+  const dialect = gemini.dialect!()
+  dialect.line('{"type":"message","role":"assistant","content":"4"}')
+  const stats = { total_tokens: 150, input_tokens: 100, output_tokens: 10, cached: 60 }
+  dialect.line(JSON.stringify({ type: 'result', status: 'success', stats }))
+  assert.deepEqual(dialect.end({ out: '', err: '', code: 0, now: 0 }), [
+    { type: 'usage', input: 100, output: 50, cached: 60, source: 'reported' },
+    { type: 'end', outcome: { ok: true, text: '4' } },
+  ])
+})
+
+test('a run that breaks off says how, and an unknown line means nothing', () => {
+  const dialect = gemini.dialect!()
+  assert.deepEqual(dialect.line('{"type":"from_a_later_version"}'), [])
+  assert.throws(() => dialect.line('FATAL ERROR: heap out of memory'))
+  assert.deepEqual(dialect.end({ out: '', err: '', signal: 'SIGABRT', now: 0 }), [
+    failed('crash', 'gemini broke off before its result (ended by SIGABRT)'),
+  ])
+})
+
+test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+  const said = {
+    'Error when talking to Gemini API Full report available at: /tmp/x.json TerminalQuotaError: You have exhausted your daily quota on this model.':
+      'quota',
+    '[API Error: You have exhausted your capacity on this model. Your quota will reset after 15h14m39s.]': 'quota',
+    'Attempt 10 failed: Resource has been exhausted (e.g. check quota).. Max attempts reached': 'busy',
+    'Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, …': 'auth',
+    'Invalid auth method selected.': 'auth',
+    'Error executing tool run_shell_command: You have exhausted your daily quota on this model.': undefined,
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(said).map((err) => [err, kindOf(gemini, { err })])), said)
+  assert.equal(kindOf(gemini, { out: '[API Error: You have exhausted your daily quota on this model.]' }), undefined)
+  assert.equal(kindOf(gemini, { code: 0, err: Object.keys(said)[0]! }), undefined)
+})
+
+test('a folder is trusted only where there is nothing that trust would let in', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-trust-'))
+  const trust = /\$\(.*?\)/.exec(gemini.command({ leash: 'read' }))![0]
+  const flag = () => spawnSync('bash', ['-c', `printf %s ${trust}`], { cwd: folder, encoding: 'utf8' }).stdout
+  try {
+    const empty = flag()
+    writeFileSync(join(folder, '.env'), '')
+    assert.deepEqual([empty, flag()], ['--skip-trust', ''])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('each leash is held by its own mode, and what is handed in is quoted', () => {
+  const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
+  assert.deepEqual(
+    [
+      gemini.command({ leash: 'read' }),
+      gemini.command({ leash: 'ask', model: 'a b' }),
+      gemini.command({ leash: 'edit', resume: '$(rm)' }),
+      gemini.command({ leash: 'all' }),
+    ],
+    [
+      `gemini -o stream-json --approval-mode plan ${trust}`,
+      `gemini -o stream-json --approval-mode default ${trust} -m 'a b'`,
+      `gemini -o stream-json --approval-mode auto_edit ${trust} --resume '$(rm)'`,
+      `gemini -o stream-json --approval-mode yolo ${trust}`,
+    ],
+  )
+})
+
+test('a command speaks the dialect when it prints stream-json', () => {
+  assert.deepEqual(
+    ['gemini -o stream-json', 'gemini --output-format=stream-json', 'gemini -o json', 'gemini'].map(gemini.speaks),
+    [true, true, false, false],
+  )
+})
+
+test('a thread it does not know is seen', () => {
+  const lost = Object.entries(recorded('gemini')).filter(([, { ended }]) => gemini.lostThread!(ended))
+  assert.deepEqual(
+    lost.map(([name]) => name),
+    ['lost'],
+  )
+})
