@@ -1,0 +1,28 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** The git root of a folder, else the folder itself; a real path, found without a process. */
+export function projectRoot(cwd: string): string {
+  const folder = realpathSync(cwd)
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (at === dirname(at)) return folder
+  }
+}
+
+/** Where a project's own repository keeps its index (`own`) and what its worktrees share (`common`). */
+export function gitFolders(root: string): { own: string; common: string } | undefined {
+  try {
+    const place = join(root, '.git')
+    const own = statSync(place).isDirectory() ? place : resolve(root, pointer(readFileSync(place, 'utf8')))
+    const shared = join(own, 'commondir')
+    return { own, common: existsSync(shared) ? resolve(own, readFileSync(shared, 'utf8').trim()) : own }
+  } catch {
+    return undefined
+  }
+}
+
+/** A worktree or a submodule has a file `.git` that says where its folder is. */
+function pointer(text: string): string {
+  return text.replace(/^gitdir:/, '').trim()
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+
+export type RunOptions = {
+  cwd: string
+  env: Readonly<Record<string, string | undefined>>
+  input?: string | Uint8Array
+  signal?: AbortSignal
+  /** Asked after each chunk of output; true ends the command, because what is known is enough. */
+  enough?(chunk: Uint8Array): boolean
+}
+
+/** How it went: without a code it could not start or was ended, and `error` says why if it was not us. */
+export type Ran = { code?: number; out: Buffer; err: string; error?: NodeJS.ErrnoException }
+
+const mostWords = 8 * 1024
+
+/** Runs a short command of our own and collects what it says; never rejects. */
+export function run(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+  return new Promise((resolve) => {
+    const out: Buffer[] = []
+    let err = ''
+    let error: NodeJS.ErrnoException | undefined
+    const done = (code?: number) =>
+      resolve({
+        ...(code === undefined ? {} : { code }),
+        out: Buffer.concat(out),
+        err,
+        ...(error ? { error } : {}),
+      })
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: 'pipe',
+      windowsHide: true,
+      ...(options.signal ? { signal: options.signal, killSignal: 'SIGKILL' } : {}),
+    })
+    child.on('error', (cause) => {
+      error ??= cause
+      if (child.pid === undefined) done()
+    })
+    child.on('close', (code) => done(code ?? undefined))
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out.push(chunk)
+      if (options.enough?.(chunk)) child.kill('SIGKILL')
+    })
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (err = (err + chunk).slice(-mostWords)))
+    // Whoever does not read its input closes the pipe: that is no failure.
+    child.stdin?.on('error', () => {}).end(options.input)
+  })
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '../base/clock.ts'
+import type { Kept } from './snapshots/kept.ts'
+import type { Limits } from './snapshots/limits.ts'
+import type { Env } from './snapshots/repository.ts'
+import type { Diff, FileStat } from './snapshots/tree-diff.ts'
+import type { Left, UndoPlan } from './snapshots/undo.ts'
+import type { UndoStep } from './snapshots/undo-plan.ts'
+import { realClock } from '../base/clock.ts'
+import { newId } from '../base/id.ts'
+import { Camera, holdsHome } from './snapshots/camera.ts'
+import { KeptTurns, lastStanding } from './snapshots/kept.ts'
+import { usualLimits } from './snapshots/limits.ts'
+import { shown } from './snapshots/paths.ts'
+import { RecentTrees } from './snapshots/recent.ts'
+import { Off, openRepository } from './snapshots/repository.ts'
+import { asideFolder, isDue, tidy } from './snapshots/tidy.ts'
+import { changesBetween, diffTrees } from './snapshots/tree-diff.ts'
+import { goBack, keepAside, wayBack } from './snapshots/undo.ts'
+
+export type { Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
+export { Off }
+
+export type Taken = { tree: string } | { off: string }
+
+/** What an undo did: its own turn, by which it can be undone; what it left, and where later changes are kept. */
+export type Undone = { turn: string; left: Left[]; aside?: { folder: string; files: string[] } }
+
+/** Trees of the project around turns, in a repository of our own. Rejects with `Off` where the person should know why. */
+export interface Snapshots {
+  /** The project's files as they are now; never rejects. */
+  take(): Promise<Taken>
+  /** Keeps a turn; again with `after` once it is over. */
+  keep(turn: string, trees: Omit<Kept, 'turn'>): Promise<void>
+  /** Oldest first. */
+  list(): Promise<Kept[]>
+  /** What a turn changed; without a name, the newest. */
+  diff(turn?: string): Promise<Diff>
+  /** The files that changed since a tree was taken. */
+  changed(before: string): Promise<string[]>
+  /** What taking a turn back would do; without a name, the newest that still stands. */
+  planUndo(turn?: string): Promise<UndoPlan>
+  undo(plan: UndoPlan): Promise<Undone>
+}
+
+export type SnapshotOptions = {
+  /** `<home>/projects/<slug>/snapshots`; made when it is first needed. */
+  dir: string
+  root: string
+  env: Env
+  limits?: Partial<Limits>
+  clock?: Clock
+}
+
+export function snapshots({ dir, root, env, clock = realClock, ...options }: SnapshotOptions): Snapshots {
+  const limits = { ...usualLimits, ...options.limits }
+  let opened: ReturnType<typeof open> | undefined
+  const open = () => {
+    const repository = openRepository(dir, root, env)
+    const shelves = { repository, turns: new KeptTurns(dir), recent: new RecentTrees(dir), limits }
+    return { ...shelves, camera: new Camera(repository, limits, clock) }
+  }
+  const store = () => (opened ??= open())
+
+  const now = async (): Promise<string> => {
+    if (holdsHome(root, env)) throw new Off('the project is a home folder, or holds one')
+    const tree = await store().camera.take()
+    store().recent.add(tree, clock.now())
+    return tree
+  }
+  const find = (turn: string | undefined, usual: (all: Kept[]) => Kept | undefined): Kept => {
+    const all = store().turns.list()
+    const found = turn === undefined ? usual(all) : all.find((kept) => kept.turn === turn)
+    if (found) return found
+    throw new Off(turn === undefined ? 'no turn of this project is kept' : `no turn ${turn} is kept for this project`)
+  }
+
+  return {
+    async take() {
+      try {
+        return { tree: await now() }
+      } catch (error) {
+        return { off: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    async keep(turn, trees) {
+      store().turns.put({ turn, ...trees })
+      if (isDue(store(), clock.now())) await tidy(store(), clock.now())
+    },
+    async list() {
+      return store().turns.list()
+    },
+    async diff(turn) {
+      const { before, after } = find(turn, (all) => all.at(-1))
+      return diffTrees(store().repository, before, after ?? (await now()))
+    },
+    async changed(before) {
+      const changes = await changesBetween(store().repository, before, await now(), '--no-renames')
+      return changes.map(({ path }) => shown(path))
+    },
+    async planUndo(turn) {
+      const { moves: _, ...plan } = await wayBack(store().repository, find(turn, lastStanding), await now())
+      return plan
+    },
+    async undo({ turn }) {
+      const { repository, turns } = store()
+      const before = await now()
+      const { moves, left } = await wayBack(repository, turn, before)
+      const at = clock.now()
+      const undo: Kept = { turn: newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
+      turns.put(undo)
+      const folder = asideFolder(dir, undo.turn)
+      const files = await keepAside(repository, moves, folder)
+      left.push(...(await goBack(repository, moves)))
+      turns.put({ ...undo, after: await now() })
+      return { turn: undo.turn, left, ...(files.length > 0 ? { aside: { folder, files } } : {}) }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type { RawPath } from './paths.ts'
+import type { Repository } from './repository.ts'
+import { readFileSync, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { gitFolders } from '../../base/git.ts'
+import { run } from '../../base/run.ts'
+import { splitPaths } from './paths.ts'
+import { settle } from './repository.ts'
+
+/** What the project ignores beyond its .gitignore files, and what it tracks although it is ignored. */
+export type Rules = {
+  /** Brings our copy of the project's own exclude file up to date; the options every look at the tree needs. */
+  refresh(): Promise<readonly string[]>
+  /** Paths the user added by force; empty when their index has not changed since it was last asked. */
+  forced(): Promise<RawPath[]>
+}
+
+export function ignoreRules(repository: Repository, home: string): Rules {
+  const folders = gitFolders(repository.root)
+  let seen = ''
+  return {
+    async refresh() {
+      const own = folders ? textOf(join(folders.common, 'info', 'exclude')) : ''
+      settle(join(repository.dir, 'info', 'exclude'), `${own}\n${ourselves(repository.root, home)}`)
+      // The user's global rules reach our git by themselves; those that only the project's repository names do not.
+      if (!folders || !/excludesfile/i.test(textOf(join(folders.common, 'config')))) return []
+      const asked = ['config', '--type=path', '--get', 'core.excludesFile']
+      const { GIT_DIR: _, ...env } = repository.env
+      const { out } = await run('git', asked, { cwd: repository.root, env })
+      const file = out.toString().trim()
+      return file === '' ? [] : ['-c', `core.excludesFile=${resolve(repository.root, file)}`]
+    },
+    async forced() {
+      const index = folders && join(folders.own, 'index')
+      const now = index ? mark(index) : ''
+      if (!folders || now === seen) return []
+      seen = now
+      // Read with our configuration: the repository's own might run a program.
+      const args = ['ls-files', '-z', '-c', '-i', '--exclude-standard']
+      return splitPaths((await repository.git(args, { index })).out)
+    },
+  }
+}
+
+/** Our own home inside the project is never part of a snapshot: an undo would take back what was said. */
+function ourselves(root: string, home: string): string {
+  const path = relative(root, home)
+  if (path === '' || path.startsWith('..')) return ''
+  return `/${path.replaceAll(/[\\*?[\]#! ]/g, '\\$&')}/\n`
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function mark(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : ''
+}

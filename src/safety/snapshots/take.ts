@@ -1,0 +1,89 @@
+import type { Ran } from '../../base/run.ts'
+import type { Limits } from './limits.ts'
+import type { RawPath } from './paths.ts'
+import type { GitOptions, Repository } from './repository.ts'
+import type { Rules } from './rules.ts'
+import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { borrowIndex } from './index-file.ts'
+import { weigh } from './limits.ts'
+import { onDisk, splitPaths } from './paths.ts'
+import { askTidy } from './recent.ts'
+import { checked, Off, workFile } from './repository.ts'
+
+type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>
+
+/**
+ * The tree of the project as it is now. Each take works on an index of its own,
+ * so processes side by side share no lock, and a killed one leaves none behind.
+ */
+export async function takeTree(
+  repository: Repository,
+  rules: Rules,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<string> {
+  const shared = join(repository.dir, 'index')
+  const index = workFile(repository)
+  try {
+    borrowIndex(shared, index)
+    const options = await rules.refresh()
+    const git: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
+    const [changed, forced, last] = await Promise.all([survey(git, limits.files), rules.forced(), git(['write-tree'])])
+    if (changed.length === 0 && forced.length === 0 && last.code === 0) return treeOf(last)
+    const bytes = await weighed(repository.root, [...changed, ...forced], limits.bytes)
+    if (bytes > muchAtOnce) askTidy(repository.dir)
+    // What cannot be read or vanishes meanwhile is left out; git then ends with 1.
+    checked(await git(['add', '-A', '--ignore-errors', '.']), [0, 1])
+    if (forced.length > 0) await git(addForced, { input: joined(repository.root, forced) })
+    const tree = treeOf(checked(await git(['write-tree'])))
+    if (existsSync(index)) renameSync(index, shared)
+    return tree
+  } finally {
+    for (const path of [index, `${index}.lock`]) rmSync(path, { force: true })
+  }
+}
+
+/** More bytes than this, and the size of the store is looked at before the day is over. */
+const muchAtOnce = 64 * 1024 ** 2
+
+const addForced = [
+  '--literal-pathspecs',
+  'add',
+  '-f',
+  '--ignore-errors',
+  '--pathspec-from-file=-',
+  '--pathspec-file-nul',
+]
+
+/** The paths that differ from the index: few, unless it is the first time. */
+async function survey(git: Git, limit: number): Promise<RawPath[]> {
+  let seen = 0
+  const enough = (chunk: Uint8Array) => {
+    for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) seen++
+    return seen > limit
+  }
+  const ran = await git(['ls-files', '-z', '-o', '-m', '--exclude-standard'], { enough })
+  if (seen > limit) throw new Off(`more than ${limit} files changed at once; add what is generated to .gitignore`)
+  return splitPaths(checked(ran).out)
+}
+
+async function weighed(root: string, paths: readonly RawPath[], limit: number): Promise<number> {
+  const bytes = await weigh(
+    paths.map((path) => onDisk(root, path)),
+    limit,
+  )
+  if (bytes > limit)
+    throw new Off(`more than ${Math.round(limit / 1024 ** 2)} MB changed at once; add what is generated to .gitignore`)
+  return bytes
+}
+
+/** Git takes no path that is not there. */
+function joined(root: string, paths: readonly RawPath[]): Buffer {
+  const present = paths.filter((path) => lstatSync(onDisk(root, path), { throwIfNoEntry: false }))
+  return Buffer.from(present.map((path) => `${path}\0`).join(''), 'latin1')
+}
+
+function treeOf(ran: Ran): string {
+  return ran.out.toString('latin1').trim()
+}

@@ -1,0 +1,87 @@
+import type { RawPath } from './paths.ts'
+import type { Repository } from './repository.ts'
+import { shown } from './paths.ts'
+import { checked } from './repository.ts'
+
+/** What is at a path: a file, an executable one, a link or a repository of its own. */
+export type Item = { mode: string; id: string }
+
+/** One path that differs between two trees; `was` is its old name when it was renamed. */
+export type Change = { path: RawPath; was?: RawPath; status: string; from?: Item; to?: Item }
+
+export type FileStat = {
+  file: string
+  added: number
+  removed: number
+  status: 'added' | 'deleted' | 'modified' | 'renamed' | 'type changed'
+  /** The old name of a renamed file. */
+  was?: string
+  binary?: true
+}
+
+export type Diff = { patch: string; stat: FileStat[] }
+
+export async function changesBetween(
+  repository: Repository,
+  from: string,
+  to: string,
+  renames: '-M' | '--no-renames',
+): Promise<Change[]> {
+  const ran = await repository.git(['diff-tree', '-r', '-z', '--raw', renames, from, to])
+  return parseRaw(checked(ran).out.toString('latin1'))
+}
+
+export async function diffTrees(repository: Repository, from: string, to: string): Promise<Diff> {
+  const plain = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
+  const [changes, counts, patch] = await Promise.all([
+    changesBetween(repository, from, to, '-M'),
+    repository.git([...plain, '--numstat', '-z', from, to]),
+    repository.git([...plain, '-p', from, to]),
+  ])
+  const counted = parseNumstat(checked(counts).out.toString('latin1'))
+  return { patch: checked(patch).out.toString('utf8'), stat: changes.map((change, i) => fileStat(change, counted[i]!)) }
+}
+
+const words: Record<string, FileStat['status']> = { A: 'added', D: 'deleted', R: 'renamed', T: 'type changed' }
+
+function fileStat(change: Change, count: Count): FileStat {
+  return {
+    file: shown(change.path),
+    ...count,
+    status: words[change.status] ?? 'modified',
+    ...(change.was === undefined ? {} : { was: shown(change.was) }),
+  }
+}
+
+function parseRaw(text: string): Change[] {
+  const fields = text.split('\0')
+  const changes: Change[] = []
+  for (let i = 0; i + 1 < fields.length;) {
+    const [oldMode = '', mode = '', oldId = '', id = '', status = ''] = fields[i++]!.slice(1).split(' ')
+    const was = status.startsWith('R') ? { was: fields[i++]! } : {}
+    const path = fields[i++]!
+    changes.push({ path, ...was, status: status.slice(0, 1), ...item('from', oldMode, oldId), ...item('to', mode, id) })
+  }
+  return changes
+}
+
+function item<K extends string>(key: K, mode: string, id: string): { [P in K]?: Item } {
+  return (/^0+$/.test(mode) ? {} : { [key]: { mode, id } }) as { [P in K]?: Item }
+}
+
+type Count = { added: number; removed: number; binary?: true }
+
+/** The same files in the same order as the raw form, so paths are only passed over here. */
+function parseNumstat(text: string): Count[] {
+  const fields = text.split('\0')
+  const counts: Count[] = []
+  for (let i = 0; i + 1 < fields.length; i++) {
+    const [added = '', removed = '', path = ''] = fields[i]!.split('\t')
+    // A renamed file has its two names in fields of their own.
+    if (path === '') i += 2
+    counts.push(
+      added === '-' ? { added: 0, removed: 0, binary: true } : { added: Number(added), removed: Number(removed) },
+    )
+  }
+  return counts
+}

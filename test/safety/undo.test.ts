@@ -1,0 +1,250 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { Project, turn, treeOf } from './project.ts'
+
+test('a turn that edited, created, deleted and renamed is taken back; index and ignored files are untouched', async () => {
+  using project = new Project()
+  const at = (path: string) => join(project.root, path)
+  project.git('init', '-q')
+  project.write('.gitignore', '*.log\nout/\n')
+  project.write('edit.txt', 'one\ntwo\n')
+  project.write('gone.txt', 'here\n')
+  project.write('old/name.txt', 'the same\nlong enough\nto be known\n')
+  project.write('run.sh', '#!/bin/sh\n')
+  project.write('dir/in.txt', 'in\n')
+  project.write('becomes-dir', 'file\n')
+  project.write('staged.txt', 'staged\n')
+  symlinkSync('edit.txt', at('link'))
+  project.git('add', '-A')
+  project.git('commit', '-qm', 'one')
+  project.write('staged.txt', 'staged again\n')
+  project.git('add', 'staged.txt')
+  project.write('note.log', 'ignored\n')
+  project.write('dirty.txt', 'untracked\n')
+  const tree = project.tree()
+  const status = project.git('status', '--porcelain')
+  const index = readFileSync(at('.git/index'))
+  const head = readFileSync(at('.git/logs/HEAD'))
+  const store = project.snapshots()
+
+  await turn(project, store, 't1', () => {
+    project.write('edit.txt', 'one\n2\n')
+    project.write('new/deep/file.txt', 'new\n')
+    unlinkSync(at('gone.txt'))
+    mkdirSync(at('moved'))
+    renameSync(at('old/name.txt'), at('moved/name.txt'))
+    rmSync(at('old'), { recursive: true })
+    chmodSync(at('run.sh'), 0o755)
+    unlinkSync(at('link'))
+    symlinkSync('run.sh', at('link'))
+    rmSync(at('dir'), { recursive: true })
+    project.write('dir', 'now a file\n')
+    unlinkSync(at('becomes-dir'))
+    project.write('becomes-dir/in.txt', 'x\n')
+    project.write('new/deep/build.log', 'ignored, made by the turn\n')
+  })
+  const after = project.tree()
+
+  const plan = await store.planUndo('t1')
+  assert.deepEqual(plan.steps, [
+    { action: 'restore', path: 'becomes-dir' },
+    { action: 'delete', path: 'becomes-dir/in.txt' },
+    { action: 'delete', path: 'dir' },
+    { action: 'restore', path: 'dir/in.txt' },
+    { action: 'restore', path: 'edit.txt' },
+    { action: 'restore', path: 'gone.txt' },
+    { action: 'restore', path: 'link' },
+    { action: 'rename', path: 'moved/name.txt', to: 'old/name.txt' },
+    { action: 'delete', path: 'new/deep/file.txt' },
+    { action: 'restore', path: 'run.sh' },
+  ])
+  assert.deepEqual([plan.conflicts, plan.left], [[], []])
+  assert.deepEqual(project.tree(), after, 'a plan changes nothing')
+
+  const undone = await store.undo(plan)
+  assert.deepEqual(undone, { turn: undone.turn, left: [] })
+  const { 'new/deep/build.log': log, ...rest } = project.tree()
+  assert.deepEqual(rest, tree)
+  assert.equal(log, 'file ignored, made by the turn\n')
+  assert.equal(existsSync(at('moved')), false, 'an empty folder goes with its last file')
+  assert.deepEqual(readFileSync(at('.git/index')), index)
+  assert.deepEqual(readFileSync(at('.git/logs/HEAD')), head)
+  assert.equal(project.git('status', '--porcelain'), status)
+
+  await store.undo(await store.planUndo(undone.turn))
+  assert.deepEqual(project.tree(), after, 'the undo is undone')
+})
+
+test('without a name the newest standing turn is meant: undo goes back step by step', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  for (const version of ['1', '2', '3']) await turn(project, store, `t${version}`, () => project.write('a', version))
+  const undoLast = async () => {
+    const plan = await store.planUndo()
+    await project.clock.turn(1000)
+    const { turn } = await store.undo(plan)
+    return [plan.turn.turn, project.tree(), turn] as const
+  }
+  assert.deepEqual((await undoLast()).slice(0, 2), ['t3', { a: 'file 2' }])
+  const [name, tree, undo] = await undoLast()
+  assert.deepEqual([name, tree], ['t2', { a: 'file 1' }])
+  await project.clock.turn(1000)
+  await store.undo(await store.planUndo(undo))
+  assert.deepEqual(project.tree(), { a: 'file 2' })
+  await project.clock.turn(1000)
+  assert.equal((await store.planUndo()).turn.turn, 't2', 'what was done again stands again')
+  assert.deepEqual((await store.list()).map(({ prompt, undoes }) => [prompt, undoes]).slice(3, 5), [
+    ['undo: do t3', 't3'],
+    ['undo: do t2', 't2'],
+  ])
+})
+
+test('what was changed again after the turn is named, kept aside and restored by undoing the undo', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  project.write('both', 'before')
+  project.write('same', 'before')
+  project.write('killed', 'before')
+  project.write('later', 'mine')
+  await turn(project, store, 't1', () => {
+    for (const path of ['both', 'same', 'killed', 'fresh/new']) project.write(path, 'by the turn')
+  })
+  project.write('both', 'by me')
+  project.write('fresh/new', 'mine too')
+  project.write('later', 'mine, changed')
+  project.write('same', 'before')
+  unlinkSync(join(project.root, 'killed'))
+  const now = project.tree()
+  const plan = await store.planUndo('t1')
+  assert.deepEqual(plan.steps, [
+    { action: 'restore', path: 'both', conflict: true },
+    { action: 'delete', path: 'fresh/new', conflict: true },
+    { action: 'restore', path: 'killed', conflict: true },
+  ])
+  assert.deepEqual(plan.conflicts, ['both', 'fresh/new', 'killed'])
+  const { aside, turn: undo } = await store.undo(plan)
+  assert.deepEqual(project.tree(), {
+    both: 'file before',
+    killed: 'file before',
+    same: 'file before',
+    later: 'file mine, changed',
+  })
+  assert.deepEqual(aside!.files, ['both', 'fresh/new'])
+  assert.deepEqual(project.tree(aside!.folder), { both: 'file by me', 'fresh/new': 'file mine too' })
+  await store.undo(await store.planUndo(undo))
+  assert.deepEqual(project.tree(), now)
+})
+
+test('nothing is written through a link, and no folder with other files is removed', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  project.write('.gitignore', '*.log\n')
+  project.write('d/file', 'one')
+  project.write('spot', 'file')
+  await turn(project, store, 't1', () => {
+    project.write('d/file', 'two')
+    unlinkSync(join(project.root, 'spot'))
+    project.write('spot/keep.log', 'ignored')
+  })
+  rmSync(join(project.root, 'd'), { recursive: true })
+  mkdirSync(join(project.place, 'elsewhere'))
+  symlinkSync(join(project.place, 'elsewhere'), join(project.root, 'd'))
+  const { left } = await store.undo(await store.planUndo('t1'))
+  assert.deepEqual(left, [
+    { path: 'd/file', why: 'a file or link stands in the place of its folder' },
+    { path: 'spot', why: 'a folder with other files stands in its place' },
+  ])
+  assert.deepEqual(project.tree(join(project.place, 'elsewhere')), {})
+  assert.deepEqual(project.tree()['spot/keep.log'], 'file ignored')
+})
+
+test('a file that a changed .gitignore brought up was there before, and stays', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  project.write('.gitignore', 'secret*\n/data/\n')
+  project.write('secret.txt', 'old and dear')
+  project.write('data/big', 'also')
+  await turn(project, store, 't1', () => {
+    project.write('.gitignore', '')
+    project.write('made.txt', 'new')
+  })
+  const plan = await store.planUndo('t1')
+  assert.deepEqual(plan.steps, [
+    { action: 'restore', path: '.gitignore' },
+    { action: 'delete', path: 'made.txt' },
+  ])
+  const why = 'it was ignored before the turn, and may be older'
+  assert.deepEqual(plan.left, [
+    { path: 'data/big', why },
+    { path: 'secret.txt', why },
+  ])
+  await store.undo(plan)
+  assert.deepEqual(project.tree(), {
+    '.gitignore': 'file secret*\n/data/\n',
+    'secret.txt': 'file old and dear',
+    'data/big': 'file also',
+  })
+})
+
+test('a file keeps who may read it, and a repository inside is left alone', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  project.write('private', 'one')
+  chmodSync(join(project.root, 'private'), 0o600)
+  mkdirSync(join(project.root, 'inner'))
+  project.git('init', '-q', 'inner')
+  project.write('inner/file', 'one')
+  project.git('-C', 'inner', 'add', '-A')
+  project.git('-C', 'inner', 'commit', '-qm', 'one')
+  await turn(project, store, 't1', () => {
+    project.write('private', 'two')
+    project.write('inner/file', 'two')
+    project.git('-C', 'inner', 'commit', '-qam', 'two')
+  })
+  const plan = await store.planUndo('t1')
+  assert.deepEqual(
+    [plan.steps, plan.left],
+    [[{ action: 'restore', path: 'private' }], [{ path: 'inner', why: 'it is a repository of its own' }]],
+  )
+  await store.undo(plan)
+  assert.equal(lstatSync(join(project.root, 'private')).mode & 0o777, 0o600)
+  assert.equal(project.tree()['private'], 'file one')
+  assert.equal(project.tree()['inner/file'], 'file two')
+})
+
+test('an interrupted turn, kept without its end, is taken back from what is there', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  project.write('a', 'one')
+  await store.keep('t1', { before: await treeOf(store), at: project.clock.now(), prompt: 'half' })
+  project.write('a', 'two')
+  project.write('b', 'new')
+  assert.deepEqual(
+    (await store.diff('t1')).stat.map(({ file, status }) => [file, status]),
+    [
+      ['a', 'modified'],
+      ['b', 'added'],
+    ],
+  )
+  await store.undo(await store.planUndo('t1'))
+  assert.deepEqual(project.tree(), { a: 'file one' })
+})
+
+test('a turn that is not kept is said to be so', async () => {
+  using project = new Project()
+  const store = project.snapshots()
+  await assert.rejects(store.planUndo('t9'), { message: 'no turn t9 is kept for this project' })
+  await assert.rejects(store.diff(), { message: 'no turn of this project is kept' })
+})
