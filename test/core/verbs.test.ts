@@ -1,5 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Turn } from '../../src/core/work/agent.ts'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
@@ -101,6 +103,25 @@ test('leaving early aborts the leaf and waits for its clean-up', async () => {
   await events.return(failed('aborted', 'left'))
   assert.equal(leaf.running, false)
   assert.equal(leaf.turns[0]!.signal.aborted, true)
+})
+
+test('events that went by are not held in memory while the turn runs', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const seen: WeakRef<Event>[] = []
+  const talks = wild(async function* () {
+    for (let i = 0; i < 100; i++) {
+      const event: Event = { type: 'text', delta: `${i}` }
+      seen.push(new WeakRef(event))
+      yield event
+    }
+  })
+  const events = take(talks, turnOf())
+  for (let i = 0; i < 100; i++) await events.next()
+  await settled()
+  gc()
+  assert.ok(seen.filter((event) => event.deref()).length < 5)
+  await drained(events)
 })
 
 test('one that is consulted is held to reading, asks by its role, is not steered, and its seat is closed', async () => {

@@ -33,11 +33,11 @@ test('the next turn starts after whoever answered; exhaustion stays there', asyn
 test('whom the person asked for answers once, and the position stays; so it does for a consultation', async () => {
   const { turn, names, health } = rig({ a: [[{ say: 'A' }]], b: [[{ say: 'B' }]], c: [[{ say: 'C' }]] })
   await turn()
-  await turn({}, { first: 'a' })
+  await turn({}, { first: 'c' })
   await turn({}, { consulted: true })
   assert.deepEqual(await health.read(), { position: 'a', agents: {} })
   await turn()
-  assert.deepEqual(names(), ['a', 'a', 'b', 'b'])
+  assert.deepEqual(names(), ['a', 'c', 'b', 'b'])
 })
 
 test('every kind that rotates hands over, in one turn, each agent once', async () => {
@@ -81,11 +81,20 @@ test('a refusal is an answer', async () => {
 
 test('what fails while it is being cancelled counts for nothing', async () => {
   const abort = new AbortController()
-  const dies = () => (abort.abort(), fail('crash', 'killed'))
-  const { turn, names, health } = rig({ a: [dies], b: [[{ say: 'B' }]] })
-  const { facts, result } = await turn({ signal: abort.signal })
-  assert.deepEqual([facts, result.ok ? '' : result.failure.kind], [[], 'aborted'])
-  assert.deepEqual([names(), await health.read()], [['a'], { agents: {} }])
+  const { turn, names, health } = rig({
+    dies: () => ({
+      name: 'dies',
+      traits: { window: 1, memory: 'none', talks: true, steers: false },
+      async *turn() {
+        abort.abort()
+        yield { type: 'end', outcome: failed('crash', 'killed') }
+      },
+      async close() {},
+    }),
+    b: [[{ say: 'B' }]],
+  })
+  assert.deepEqual(await turn({ signal: abort.signal }), { facts: [], result: failed('aborted', 'cancelled') })
+  assert.deepEqual([names(), await health.read()], [[], { agents: {} }])
 })
 
 test('an agent is parked until it returns, and then asked again', async () => {

@@ -4,7 +4,7 @@ import type { Frame, ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import { told } from '../../core/talk/transcript.ts'
 
-type Said = Fact & { by: string; turn: string }
+type Said = Fact & { by: string }
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 
 /** What is fixed for a session; the tools in the order they were given. */
@@ -17,26 +17,24 @@ export function frameOf(system: string, tools: readonly Tool[]): Frame {
  * What the agent said itself is the assistant's; other agents' words are marked as theirs.
  */
 export function messages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
-  const now = { by: self, turn: turn.id }
   const asked: Fact = { type: 'prompt', text: turn.prompt, ...(turn.files?.length ? { files: turn.files } : {}) }
   return project(self, [
     ...turn.history,
-    { ...asked, ...now, by: 'user' },
-    ...turn.attempts.map((attempt) => ({ ...attempt, turn: turn.id })),
-    ...done.map((fact) => ({ ...fact, ...now, ...(fact.type === 'prompt' ? { by: 'user' } : {}) })),
+    { ...asked, by: 'user' },
+    ...turn.attempts,
+    ...done.map((fact) => ({ ...fact, by: fact.type === 'prompt' ? 'user' : self })),
   ])
 }
 
 function project(self: string, said: readonly Said[]): ModelMessage[] {
   const list: ModelMessage[] = []
   const own = new Map<string, string>()
-  let open: { turn: string; step: number | undefined; message: Spoken } | undefined
-  const assistant = (entry: Said & { step?: number }): Spoken => {
-    const same = open && open.turn === entry.turn && entry.step !== undefined && open.step === entry.step
-    if (!same || !open) {
-      open = { turn: entry.turn, step: entry.step, message: { role: 'assistant', text: '', calls: [] } }
-      list.push(open.message)
-    }
+  /** What is said and called in one step is one message. */
+  let open: { step: number | undefined; message: Spoken } | undefined
+  const assistant = ({ step }: { step?: number }): Spoken => {
+    if (open && step !== undefined && open.step === step) return open.message
+    open = { step, message: { role: 'assistant', text: '', calls: [] } }
+    list.push(open.message)
     return open.message
   }
   for (const entry of said) {
@@ -54,7 +52,7 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
       const { call, ok, text, files } = entry
       list.push({ role: 'tool', call, tool: own.get(call)!, ok, text, ...(files ? { files } : {}) })
     } else {
-      // A failed try of its own is over: what it says next is said anew.
+      // Steps are counted anew after a failed try and in the next turn.
       if (entry.type === 'attempt' || entry.type === 'end') open = undefined
       const text = told(entry as Entry)
       if (text !== '') list.push({ role: 'user', text })
