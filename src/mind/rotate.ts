@@ -55,7 +55,7 @@ export function rotate(roster: Roster, o: Rotation): Agent {
 }
 
 /** One turn's way through the roster. */
-type Round = { turn: Turn; health: Health; tally: Tally; compacted: boolean; seen?: Set<string> }
+type Round = { turn: Turn; health: Health; unkept: boolean; tally: Tally; compacted: boolean; seen?: Set<string> }
 
 async function* answer(roster: Roster, o: Rotation, turn: Turn): AsyncGenerator<Event, Outcome> {
   const names = roster.names()
@@ -64,10 +64,10 @@ async function* answer(roster: Roster, o: Rotation, turn: Turn): AsyncGenerator<
   if (o.first !== undefined && !names.includes(o.first))
     return failed('missing', `there is no agent ${o.first}; the roster holds ${names.join(', ')}`)
 
-  const health = yield* orNote(o.health.read(), noHealth)
-  const round: Round = { turn, health, tally: newTally(), compacted: false }
+  const round: Round = { turn, health: noHealth, unkept: false, tally: newTally(), compacted: false }
+  round.health = yield* orNote(o.health.read(), noHealth, round)
   if (o.sharing === 'ask') round.seen = await vendorsSeen(roster, turn)
-  for (const name of order(names, { ...o, position: health.position })) {
+  for (const name of order(names, { ...o, position: round.health.position })) {
     if (turn.signal.aborted) return cancelled
     if (yield* passedOver(name, o, round)) continue
     if (round.seen && (yield* unshared(seat(roster, name, turn), round.seen, round))) continue
@@ -121,8 +121,8 @@ async function* tryOnce(
   if (outcome.ok) {
     const moves = o.first === undefined && !o.consulted
     const change = (health: Health) => afterSuccess(health, name, moves)
-    const now = yield* orNote(o.health.read(), round.health)
-    if (change(now) !== now) yield* orNote(o.health.update(change), now)
+    const now = yield* orNote(o.health.read(), round.health, round)
+    if (change(now) !== now) yield* orNote(o.health.update(change), now, round)
     return outcome
   }
   if (!tried || endsTheTurn.has(outcome.failure.kind)) return outcome
@@ -131,7 +131,8 @@ async function* tryOnce(
   const { failure } = outcome
   const at = round.turn.clock.now()
   const change = (health: Health) => afterFailure(health, name, failure, at, o.cooldown)
-  if (change(round.health) !== round.health) round.health = yield* orNote(o.health.update(change), change(round.health))
+  if (change(round.health) !== round.health)
+    round.health = yield* orNote(o.health.update(change), change(round.health), round)
   if (failure.kind === 'auth' || failure.kind === 'missing') o.out.set(name, failure)
   round.tally.tried.push({ name, failure: tried.failure })
   round.turn = { ...round.turn, attempts: [...round.turn.attempts, tried] }
@@ -163,11 +164,12 @@ const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'budget', 'abor
 const cancelled = failed('aborted', 'cancelled')
 
 /** The rotation goes on without its health: an answer is worth more than a place in the line. */
-async function* orNote(health: Promise<Health>, instead: Health): AsyncGenerator<Event, Health> {
+async function* orNote(health: Promise<Health>, instead: Health, round: Round): AsyncGenerator<Event, Health> {
   try {
     return await health
   } catch (error) {
-    yield note(`the rotation goes on without its health: ${words(error)}`)
+    if (!round.unkept) yield note(`the rotation goes on without its health: ${words(error)}`)
+    round.unkept = true
     return instead
   }
 }
