@@ -5,14 +5,11 @@ import type { Agent, Traits, Turn } from '../core/work/agent.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 
-/** One thing a scripted agent does; `then` goes on by what was picked. */
-export type ScriptStep =
-  | Event
-  | { wait: number }
-  | { ask: Question; then?(picks: string[] | undefined): readonly ScriptStep[] }
-  | { hang: true }
-  | { fail: Failure }
-  | { say: string }
+/** `then` goes on by what was picked. */
+type AskStep = { ask: Question; then?(picks: string[] | undefined): readonly ScriptStep[] }
+
+/** One thing a scripted agent does. */
+export type ScriptStep = Event | { wait: number } | AskStep | { hang: true } | { fail: Failure } | { say: string }
 
 /** What it does in one turn. */
 export type Script = readonly ScriptStep[] | ((turn: Turn) => readonly ScriptStep[])
@@ -65,20 +62,25 @@ async function* play(name: string, script: Script, turn: Turn): AsyncGenerator<E
       if (turn.signal.aborted) return yield aborted
       if ('wait' in step) await turn.clock.sleep(step.wait, turn.signal)
       else if ('hang' in step) await untilAborted(turn.signal)
-      else if ('ask' in step && typeof step.ask === 'object') {
+      else if (isAsk(step)) {
         const picks = await turn.ask(step.ask, turn.signal)
-        left.unshift(...(('then' in step && step.then?.(picks)) || []))
+        left.unshift(...(step.then?.(picks) ?? []))
       } else if ('fail' in step) left.unshift({ type: 'end', outcome: { ok: false, failure: step.fail } })
       else if ('say' in step) left.unshift(...spoken(step.say, turn))
       else {
-        yield step as Event
-        if ((step as Event).type === 'end') return
+        yield step
+        if (step.type === 'end') return
       }
     }
     yield turn.signal.aborted ? aborted : { type: 'end', outcome: failed('crash', `the script of ${name} has no end`) }
   } catch (error) {
     yield { type: 'end', outcome: failed('crash', `the script of ${name} broke: ${String(error)}`) }
   }
+}
+
+/** A kept question has an `ask` as well: its id. */
+function isAsk(step: ScriptStep): step is AskStep {
+  return 'ask' in step && typeof step.ask === 'object'
 }
 
 /** An answer as a person sees it come: word by word, then the facts. */

@@ -105,8 +105,9 @@ test('words about quotas count only on the last line of stderr of a command that
       says('quota is fine\nsegfault', 1),
       says('', 1, 'your quota is spent'),
       says('port 4290 is taken', 1),
+      says('write: Disk quota exceeded', 1),
     ],
-    ['quota', 'quota', 'quota', undefined, undefined, undefined, undefined],
+    ['quota', 'quota', 'quota', undefined, undefined, undefined, undefined, undefined],
   )
 })
 

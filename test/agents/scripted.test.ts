@@ -45,7 +45,9 @@ test('a wait lasts as long as the clock says', async () => {
 })
 
 test('a question goes to whoever is asked, and the script goes on by the picks', async () => {
-  const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `picked ${picks}` }] }]])
+  const agent = scriptedAgent('a', [
+    [{ ask: question }, { ask: question, then: (picks) => [{ say: `picked ${picks}` }] }],
+  ])
   const asked: Question[] = []
   const events = await eventsOf(
     agent,
@@ -56,7 +58,7 @@ test('a question goes to whoever is asked, and the script goes on by the picks',
       },
     }),
   )
-  assert.deepEqual(asked, [question])
+  assert.deepEqual(asked, [question, question])
   assert.deepEqual(events.at(-1), { type: 'end', outcome: { ok: true, text: 'picked yes' } })
 })
 

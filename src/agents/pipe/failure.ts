@@ -3,7 +3,8 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import { resetTime } from '../../core/talk/reset.ts'
 import { lastLine } from './tail.ts'
 
-const quotaWords = /\bquota\b|\busage limit|\brate[ -]?limit|\b429\b|\bRESOURCE_EXHAUSTED\b/i
+/** A full disk has a quota too, and no provider gives it back. */
+const quotaWords = /(?<!\bdisk )\bquota\b|\busage limit|\brate[ -]?limit|\b429\b|\bRESOURCE_EXHAUSTED\b/i
 const overflowWords =
   /\b(context|prompt|input)\b.{0,40}\btoo (long|large|big)\b|\bcontext[ _-]?(length|window)\b.{0,40}\b(exceed|limit|full)|\bexceeds?\b.{0,40}\bcontext\b|\bmaximum context\b/i
 
