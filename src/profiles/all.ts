@@ -1,11 +1,31 @@
 import type { Profile } from '../core/screen/profile.ts'
+import { aider } from './aider.ts'
+import { amp } from './amp.ts'
 import { claude } from './claude.ts'
+import { cline } from './cline.ts'
 import { codex } from './codex.ts'
+import { copilot } from './copilot.ts'
+import { crush } from './crush.ts'
 import { gemini } from './gemini.ts'
+import { opencode } from './opencode.ts'
+import { pi } from './pi.ts'
+import { qwen } from './qwen.ts'
 import { programOf } from './words.ts'
 
 /** Every CLI that is known; a new one is a file beside this and a row here. */
-export const profiles: readonly Profile[] = [claude, gemini, codex]
+export const profiles: readonly Profile[] = [
+  claude,
+  gemini,
+  codex,
+  opencode,
+  qwen,
+  copilot,
+  pi,
+  amp,
+  cline,
+  crush,
+  aider,
+]
 
 /** The profile of a command as a person wrote it, known from the program it starts. */
 export function profileFor(command: string): Profile | undefined {

@@ -50,8 +50,8 @@ export function innerMessage(message: string): string {
 
 /** What a tool was to do, short enough for a list of denials. */
 export function denial(tool: string, input: unknown): string {
-  const { command, cmd, file_path, path, url } = loose(input)
-  const known = [command, cmd, file_path, path, url].find((value) => typeof value === 'string')
+  const { command, cmd, file_path, filePath, path, url } = loose(input)
+  const known = [command, cmd, file_path, filePath, path, url].find((value) => typeof value === 'string')
   const text = textOf(known) ?? JSON.stringify(input) ?? ''
   return `${tool}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
 }

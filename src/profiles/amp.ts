@@ -1,0 +1,45 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Sign } from './signs.ts'
+import { behind } from './providers.ts'
+import { readSigns } from './signs.ts'
+import { unheld, unheldSign } from './unheld.ts'
+
+/** From its manual and what people report; nothing of it could be run against a model of ours, so it is read as text. */
+const signs: readonly Sign[] = [
+  unheldSign,
+  // Seen with 0.0.1777897475: it prints this, a link, and waits.
+  { kind: 'auth', says: /^No API key found\./, said: 'No API key found. Starting login flow...' },
+  // Its manual: without a login in execute mode AMP_API_KEY must be set.
+  { kind: 'auth', says: /\bAMP_API_KEY\b|^(?:Error: )?(?:Unauthorized|Invalid API key)\b/i, said: 'Invalid API key' },
+  // Reported as the words of its screen when the balance is spent (vibeproxy issue 199).
+  { kind: 'quota', says: /^(?:Error: )?Out of (?:free )?credits\b/i, said: 'Out of Credits' },
+  {
+    kind: 'quota',
+    says: /^(?:Error: )?Insufficient (?:credit|balance)/i,
+    said: 'Insufficient credit balance. Add credits at https://ampcode.com/settings',
+  },
+  ...behind(/^Error: /),
+]
+
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+export const amp: Profile = {
+  name: 'amp',
+  title: 'Amp',
+  vendor: 'Amp',
+  words: ['amp'],
+  window: 200_000,
+  command: ({ leash }) => (leash === 'all' ? 'amp --execute' : unheld('amp', leash)),
+  // Its tools run without approval by default, and only a policy plugin of its own changes that.
+  leashes: { all: 'runs everything; it has no way to be asked or held' },
+  speaks: () => false,
+  resumes: false,
+  failure,
+  install: 'npm install -g @ampcode/cli',
+  login: 'amp login',
+  version: 'amp --version',
+  traces: { files: ['.local/share/amp/secrets.json'], env: ['AMP_API_KEY'] },
+  reader: {},
+}

@@ -1,0 +1,46 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Sign } from './signs.ts'
+import { behind } from './providers.ts'
+import { quote } from './quote.ts'
+import { readSigns } from './signs.ts'
+import { unheld, unheldSign } from './unheld.ts'
+
+const signs: readonly Sign[] = [
+  unheldSign,
+  {
+    kind: 'auth',
+    says: /^Not authenticated\. Please run 'cline auth'/,
+    said: "Not authenticated. Please run 'cline auth' first to configure your API credentials.",
+  },
+  // Seen with 2.18.0: Error: API request failed: {"message":"401 Incorrect API key provided: …","status":401,…}
+  ...behind(/^Error: /),
+]
+
+/** Its own words stand on stdout in place of an answer: then they are all there is, on one line. */
+function failure(ended: Ended) {
+  const out = ended.out.trim()
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
+}
+
+export const cline: Profile = {
+  name: 'cline',
+  title: 'Cline',
+  vendor: 'Cline',
+  words: ['cline'],
+  window: 128_000,
+  // It takes its prompt from a pipe of the shell, and from no other kind of stdin.
+  command: ({ leash, model }) =>
+    leash === 'all'
+      ? ['cat | cline --yolo', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' ')
+      : unheld('cline', leash),
+  // Its plan mode waits for a person at the end, and every other mode asks one.
+  leashes: { all: 'runs everything without asking' },
+  speaks: () => false,
+  resumes: false,
+  failure,
+  install: 'npm install -g cline',
+  login: 'cline auth',
+  version: 'cline --version',
+  traces: { files: ['.cline/data/secrets.json', '.cline/data/globalState.json'], env: [] },
+  reader: {},
+}

@@ -1,0 +1,49 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Sign } from './signs.ts'
+import { behind } from './providers.ts'
+import { quote } from './quote.ts'
+import { readSigns } from './signs.ts'
+import { unheld, unheldSign } from './unheld.ts'
+
+/** From its source and its issues; it could not be installed here, so it is read as text. */
+const signs: readonly Sign[] = [
+  unheldSign,
+  {
+    kind: 'auth',
+    says: /no providers configured\b/i,
+    said: "no providers configured - please run 'crush' to set up a provider interactively",
+  },
+  // `agent run failed:` and `agent error:` are what run.go puts before a provider's error, an older one said `failed to process events:`.
+  ...behind(/(?:agent run failed: |agent error: |failed to process events: |^\s*ERROR\s+|^Error: )/),
+]
+
+/** The fancy error box puts words on lines of their own, padded. */
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+export const crush: Profile = {
+  name: 'crush',
+  title: 'Crush',
+  vendor: 'Charm',
+  words: ['crush'],
+  window: 200_000,
+  command: ({ leash, model }) =>
+    leash === 'all'
+      ? ['crush run --quiet', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' ')
+      : unheld('crush', leash),
+  // `crush run` approves every permission for its turn, because nobody is there to ask.
+  leashes: { all: 'runs everything: without a screen it approves its own requests' },
+  speaks: () => false,
+  // It can go on with a session by id but prints none.
+  resumes: false,
+  failure,
+  install: 'npm install -g @charmland/crush',
+  login: 'crush   # then choose a provider',
+  version: 'crush --version',
+  traces: {
+    files: ['.local/share/crush/crush.json', '.config/crush/crush.json'],
+    env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'GROQ_API_KEY'],
+  },
+  reader: {},
+}

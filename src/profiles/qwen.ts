@@ -1,0 +1,74 @@
+import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Sign } from './signs.ts'
+import { behind } from './providers.ts'
+import { qwenDialect } from './qwen-dialect.ts'
+import { quote } from './quote.ts'
+import { readSigns } from './signs.ts'
+import { hasFlag } from './words.ts'
+
+const signs: readonly Sign[] = [
+  {
+    kind: 'auth',
+    says: /^No auth type is selected\./,
+    said: 'No auth type is selected. Please configure an auth type (e.g. via settings or `--auth-type`) before running in non-interactive mode.',
+  },
+  {
+    kind: 'quota',
+    says: /^(?:\[API Error: )?Qwen OAuth (?:free )?quota exceeded/i,
+    said: 'Qwen OAuth quota exceeded: Your free daily quota has been reached.',
+  },
+  {
+    kind: 'auth',
+    says: /^(?:\[API Error: )?(?:Qwen OAuth authentication|Device authorization|Failed to refresh)/i,
+    said: 'Qwen OAuth authentication failed. Please run /auth to sign in again.',
+  },
+  ...behind(/^\[API Error: /),
+]
+
+/** Its text form prints errors on stderr. */
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto-edit', all: 'yolo' }
+
+export const qwen: Profile = {
+  name: 'qwen',
+  title: 'Qwen Code',
+  vendor: 'Alibaba',
+  words: ['qwen'],
+  window: 256_000,
+  command: ({ leash, resume, model }) =>
+    [
+      `qwen --output-format stream-json --include-partial-messages --approval-mode ${modes[leash]}`,
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+    ].join(' '),
+  leashes: {
+    read: 'reads and searches; no shell, no edits',
+    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
+    edit: 'edits files in the project; the shell is refused and reported',
+    all: 'runs everything without asking',
+  },
+  speaks: (command) =>
+    hasFlag(command, ['-o', '--output-format'], 'stream-json') && !hasFlag(command, ['--input-format'], 'stream-json'),
+  dialect: () => qwenDialect(signs, failure),
+  resumes: true,
+  // It retries limits and server errors for many minutes without a word, and neither a flag nor a variable changes that: silenceSeconds ends it.
+  env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
+  failure,
+  lostThread: ({ err }) => /^No saved session found/m.test(err),
+  install: 'npm install -g @qwen-code/qwen-code',
+  login: 'qwen   # then /auth',
+  version: 'qwen --version',
+  traces: {
+    files: ['.qwen/oauth_creds.json'],
+    env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY'],
+  },
+  reader: {
+    busy: /\besc to cancel\b|Enter to steer/,
+    asking: /Allow execution of:|› 1\. Yes, allow once|Do you trust this folder\?/,
+    idle: /Type your message or @path\/to\/file|\(shift \+ tab to cycle\)/,
+  },
+}

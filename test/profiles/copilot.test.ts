@@ -1,0 +1,277 @@
+import type { Step } from '../../src/core/screen/profile.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { leashes } from '../../src/core/work/agent.ts'
+import { copilot } from '../../src/profiles/copilot.ts'
+import { kindOf, now, recorded, replay } from './replay.ts'
+
+const recordings = recorded('copilot')
+
+/** What each recorded run means, whole. */
+const meanings: Record<string, Step[]> = {
+  all: [
+    { type: 'text', delta: 'Let me look.' },
+    { type: 'text', delta: '\n' },
+    { type: 'call', call: 'call_1', tool: 'bash', input: { command: 'touch ran', description: 'makes a file' } },
+    { type: 'result', call: 'call_1', ok: true, text: '\n<shellId: 0 completed with exit code 0>' },
+    { type: 'text', delta: 'Done.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000057' },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
+  ],
+  answer: [
+    { type: 'thought', delta: 'They greet.' },
+    { type: 'text', delta: 'Hello there.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000024' },
+    { type: 'end', outcome: { ok: true, text: 'Hello there.' } },
+  ],
+  denied: [
+    { type: 'text', delta: 'Let me look.' },
+    { type: 'text', delta: '\n' },
+    { type: 'call', call: 'call_1', tool: 'bash', input: { command: 'touch ran', description: 'makes a file' } },
+    {
+      type: 'result',
+      call: 'call_1',
+      ok: false,
+      text: 'Permission denied because no interactive user response was available. Retry in an interactive session so the user can approve it, or try an alternative that does not require this permission.',
+    },
+    { type: 'text', delta: 'Done.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000044' },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['bash: touch ran'] } },
+  ],
+  drop: [
+    { type: 'text', delta: 'Half an ans' },
+    { type: 'text', delta: 'Half an ans' },
+    { type: 'text', delta: 'Half an ans' },
+    { type: 'text', delta: 'Half an ans' },
+    { type: 'text', delta: 'Half an ans' },
+    { type: 'text', delta: 'Half an ans' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000061' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'crash',
+          message:
+            'Failed to get response from the AI model; retried 5 times (total retry wait time: 56.90 seconds) Last error: Failed native model HTTP request: error decoding response body: error reading a body from connection: unexpected EOF during chunk size line',
+        },
+      },
+    },
+  ],
+  edit: [
+    { type: 'text', delta: 'Let me look.' },
+    { type: 'text', delta: '\n' },
+    { type: 'call', call: 'call_1', tool: 'create', input: { path: '/rig/project/new.txt', file_text: 'new\n' } },
+    { type: 'result', call: 'call_1', ok: true, text: 'Created file /rig/project/new.txt with 4 characters' },
+    { type: 'text', delta: 'Done.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000035' },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
+  ],
+  empty: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000020' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: { kind: 'crash', message: 'No response was returned. Send your message again to retry.' },
+      },
+    },
+  ],
+  key: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000028' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'auth',
+          message:
+            'Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401).\n  Check your COPILOT_PROVIDER_API_KEY, COPILOT_PROVIDER_API_KEY_COMMAND, or COPILOT_PROVIDER_BEARER_TOKEN.',
+        },
+      },
+    },
+  ],
+  leashed: [
+    { type: 'text', delta: 'Let me look.' },
+    { type: 'text', delta: '\n' },
+    { type: 'call', call: 'call_1', tool: 'bash', input: { command: 'touch ran', description: 'makes a file' } },
+    {
+      type: 'result',
+      call: 'call_1',
+      ok: false,
+      text: 'Permission to run this tool was denied due to the following rules: `shell`',
+    },
+    { type: 'text', delta: 'Done.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000039' },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['bash: touch ran'] } },
+  ],
+  login: [
+    {
+      type: 'end',
+      outcome: { ok: false, failure: { kind: 'auth', message: 'Error: No authentication information found.' } },
+    },
+  ],
+  look: [
+    { type: 'text', delta: 'Let me look.' },
+    { type: 'text', delta: '\n' },
+    { type: 'call', call: 'call_1', tool: 'view', input: { path: '/rig/project/notes.txt' } },
+    { type: 'result', call: 'call_1', ok: true, text: 'the word is plum\n' },
+    { type: 'text', delta: 'Done.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000034' },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
+  ],
+  lost: [
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'crash',
+          message:
+            'copilot broke off before its result (exit code 1): To start a new session with ID:   copilot --session-id=<valid-uuid>',
+        },
+      },
+    },
+  ],
+  outside: [
+    { type: 'text', delta: 'Let me look.' },
+    { type: 'text', delta: '\n' },
+    { type: 'call', call: 'call_1', tool: 'view', input: { path: '/etc/hostname' } },
+    {
+      type: 'result',
+      call: 'call_1',
+      ok: false,
+      text: 'Permission denied because no interactive user response was available. Retry in an interactive session so the user can approve it, or try an alternative that does not require this permission.',
+    },
+    { type: 'text', delta: 'Done.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000035' },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['view: /etc/hostname'] } },
+  ],
+  overflow: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000018' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'overflow',
+          message:
+            "400 This model's maximum context length is 128000 tokens. However, your messages resulted in 250000 tokens. Please reduce the length of the messages.",
+        },
+      },
+    },
+  ],
+  overloaded: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000043' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'busy',
+          message:
+            'Failed to get response from the AI model; retried 5 times (total retry wait time: 56.90 seconds) Last error: 503 That model is currently overloaded with other requests. You can retry your request.',
+        },
+      },
+    },
+  ],
+  quota: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000038' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'quota',
+          message:
+            'Failed to get response from the AI model; retried 5 times (total retry wait time: 56.90 seconds) Last error: 429 You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.',
+        },
+      },
+    },
+  ],
+  rate: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000038' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'busy',
+          message:
+            'Failed to get response from the AI model; retried 5 times (total retry wait time: 56.90 seconds) Last error: 429 Rate limit reached for mock-model in organization org-1 on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 20s. Visit https://platform.openai.com/account/rate-limits to learn more.',
+          retryAt: 1794744020000,
+        },
+      },
+    },
+  ],
+  second: [
+    { type: 'text', delta: 'Plum.' },
+    { type: 'text', delta: '\n' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000001' },
+    { type: 'end', outcome: { ok: true, text: 'Plum.' } },
+  ],
+  server: [
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000043' },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: {
+          kind: 'busy',
+          message:
+            'Failed to get response from the AI model; retried 5 times (total retry wait time: 56.90 seconds) Last error: 500 The server had an error while processing your request. Sorry about that!',
+        },
+      },
+    },
+  ],
+}
+
+test('each recorded run of Copilot means what it meant', () => {
+  const found = Object.entries(recordings).map(([name, recording]) => [name, replay(copilot, recording)])
+  assert.deepEqual(Object.fromEntries(found), meanings)
+})
+
+test('a thread it does not know is seen, and no other end is taken for it', () => {
+  const lost = Object.keys(recordings).filter((name) => copilot.lostThread!(recordings[name]!.ended))
+  assert.deepEqual(lost, ['lost'])
+})
+
+test('a command speaks the dialect when it asks for it', () => {
+  assert.deepEqual(
+    ['copilot --output-format=json -s', 'copilot -s'].map((command) => copilot.speaks(command)),
+    [true, false],
+  )
+})
+
+test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+  const limit =
+    "✗ Sorry, you've hit a rate limit that restricts the number of Copilot model requests you can make within a specific time period. Please try again in 58 hours."
+  assert.deepEqual(copilot.failure({ out: '', err: `${limit}\n`, code: 1, now }), {
+    kind: 'quota',
+    message: limit,
+    retryAt: now + 58 * 3_600_000,
+  })
+  assert.equal(kindOf(copilot, { out: limit }), undefined)
+  assert.equal(kindOf(copilot, { err: limit, code: 0 }), undefined)
+})
+
+test('each leash is held by its own flags, and what is handed in is quoted', () => {
+  const started = 'copilot --output-format json --no-color --no-ask-user'
+  assert.deepEqual(
+    leashes.map((leash) => copilot.command({ leash })),
+    [
+      `${started} --deny-tool=write --deny-tool=shell`,
+      started,
+      `${started} --allow-tool=write`,
+      `${started} --allow-all`,
+    ],
+  )
+  assert.equal(copilot.command({ leash: 'ask', resume: 'a b', model: 'm' }), `${started} --model m --resume='a b'`)
+})
