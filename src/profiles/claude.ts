@@ -9,11 +9,19 @@ import { hasFlag } from './words.ts'
 const signs: readonly Sign[] = [
   {
     kind: 'quota',
-    says: /^You['’]ve hit your .{0,40}limit\b/,
+    says: /^You['’]ve hit your .{0,40}limit(?: ·|$)/,
     said: "You've hit your 5-hour limit · resets 3pm (UTC)",
   },
-  { kind: 'quota', says: /^(?:Claude AI )?usage limit reached/i, said: 'Claude AI usage limit reached|1751922000' },
-  { kind: 'quota', says: /^(?:5-hour|Weekly|Opus weekly) limit reached/i, said: '5-hour limit reached ∙ resets 3pm' },
+  {
+    kind: 'quota',
+    says: /^(?:Claude (?:AI |Max |Pro )?)?usage limit reached(?:\|\d+$|\. Your limit will reset at )/i,
+    said: 'Claude AI usage limit reached|1751922000',
+  },
+  {
+    kind: 'quota',
+    says: /^(?:5-hour|Weekly|Opus weekly) limit reached ∙ resets /i,
+    said: '5-hour limit reached ∙ resets 3pm',
+  },
   { kind: 'quota', says: /^Credit balance is too low/, said: 'Credit balance is too low' },
   { kind: 'overflow', says: /^Prompt is too long/, said: 'Prompt is too long · the request is ~250000 tokens' },
   { kind: 'auth', says: /^Not logged in\b/, said: 'Not logged in · Please run /login' },
@@ -24,7 +32,11 @@ const signs: readonly Sign[] = [
     says: /^API Error: Request rejected \(429\)/,
     said: "API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
   },
-  { kind: 'busy', says: /^API Error: 5\d\d\b/, said: 'API Error: 529 Overloaded. This is a server-side issue' },
+  {
+    kind: 'busy',
+    says: /^API Error: (?:429|5\d\d)(?:$| \{| (?:\w+ ){0,3}\w+\.(?: |$))/,
+    said: 'API Error: 529 Overloaded. This is a server-side issue',
+  },
   {
     kind: 'busy',
     says: /^API Error: Connection to the API was lost/,
@@ -36,8 +48,10 @@ const signs: readonly Sign[] = [
 const saidWithExitZero = signs.filter(({ said }) => said.startsWith('Claude AI usage limit'))
 
 function failure(ended: Ended) {
-  if (ended.code === 0) return readMessage(saidWithExitZero, ended.out.trim(), ended.now)
-  return readSigns(signs, ended)
+  const out = ended.out.trim()
+  if (ended.code === 0) return readMessage(saidWithExitZero, out, ended.now)
+  // An error takes the place of the answer: it is all there is, on one line.
+  return readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
 }
 
 const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
