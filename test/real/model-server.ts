@@ -10,7 +10,7 @@ import { gemini } from './model/gemini.ts'
 import { responses } from './model/responses.ts'
 
 export type { Answer, Asked, Script, Trouble } from './model/script.ts'
-export { tokens } from './model/script.ts'
+export { planResets, tokens } from './model/script.ts'
 
 const speeches: readonly Speech[] = [anthropic, responses, chat, gemini]
 

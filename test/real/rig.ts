@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
 const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
+
+export const installed = (cli: string) => existsSync(join(bin, cli))
 
 /** How one CLI is pointed at a model of ours: variables, and files below its home. */
 type Pointed = { env: Record<string, string>; files: Record<string, string> }

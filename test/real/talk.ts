@@ -1,0 +1,84 @@
+import type { Entry, Event } from '../../src/core/talk/entry.ts'
+import type { Agent, Leash } from '../../src/core/work/agent.ts'
+import type { Outcome } from '../../src/core/talk/outcome.ts'
+import type { Script } from './model-server.ts'
+import type { Rig } from './rig.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { pipeAgent } from '../../src/agents/pipe/pipe.ts'
+import { Conversation } from '../../src/core/talk/conversation.ts'
+import { profileNamed } from '../../src/profiles/all.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { carries, processTable } from '../../src/base/process/table.ts'
+import { modelServer } from './model-server.ts'
+import { rig } from './rig.ts'
+
+/** A conversation with a real CLI whose model is a script. */
+export async function talk(cli: string, script: Script) {
+  const server = await modelServer(script)
+  const rigs: Rig[] = [await rig(cli, server.url)]
+  const store = memoryStore()
+  const blobs = store.blobs('output')
+  const profile = profileNamed(cli)!
+  const parts = { log: store.log<Entry>('history'), blobs, session: 's', clock: realClock, owner: 'me' }
+  const conversation = new Conversation({ ...parts, alive: () => true })
+  const place = () => rigs.at(-1)!
+
+  function agent(leash: Leash): Agent {
+    const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000 }
+    return pipeAgent(spec, { leash }, { blobs, env: place().env })
+  }
+
+  async function take(by: Agent, prompt: string, leash: Leash, signal: AbortSignal): Promise<Event[]> {
+    const events: Event[] = []
+    const world = { cwd: place().cwd, leash, signal }
+    for await (const event of conversation.converse(by, prompt, world)) events.push(event)
+    await by.close()
+    return events
+  }
+
+  return {
+    server,
+    place,
+    /** One turn of the CLI; all its events. */
+    say: (prompt: string, leash: Leash = 'read', signal = new AbortController().signal) =>
+      take(agent(leash), prompt, leash, signal),
+    /** One turn of somebody else. */
+    sayTo: (other: Agent, prompt: string) => take(other, prompt, 'read', new AbortController().signal),
+    /** From now on it runs in a home that knows nothing. */
+    async moveOut() {
+      rigs.push(await rig(cli, server.url))
+    },
+    /** The processes that still run in its home. */
+    async left(): Promise<number[]> {
+      const pids = (await processTable()).map(({ pid }) => pid)
+      const ours = await Promise.all(pids.map((pid) => carries(pid, place().root)))
+      return pids.filter((_pid, at) => ours[at])
+    },
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      for (const one of rigs) await one[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export function outcomeOf(events: readonly Event[]): Outcome | undefined {
+  const end = events.at(-1)
+  return end?.type === 'end' ? end.outcome : undefined
+}
+
+/** The facts of a turn as they are kept, without what each place gives them. */
+export function factsOf(events: readonly Event[]): object[] {
+  return events
+    .filter((event) => 'id' in event)
+    .map((event) => {
+      const {
+        id: _id,
+        at: _at,
+        session: _session,
+        turn: _turn,
+        owner: _owner,
+        ...fact
+      } = event as unknown as Record<string, unknown>
+      return fact
+    })
+}
