@@ -52,14 +52,13 @@ test('the prompt is kept, then each fact before it is shown; what is live is sho
     { by: 'user', type: 'prompt', text: 'hey', owner: 'me' },
     { by: 'a', type: 'reply', text: 'hi' },
     usage,
-    { by: 'a', type: 'end', outcome: { ok: true, text: 'hi' } },
+    { by: 'a', type: 'end', outcome: { ok: true, text: '' } },
   ]
   assert.deepEqual(await kept(log), facts)
   const view = await conversation.view()
-  assert.deepEqual(
-    view,
-    events.filter((event) => event.type !== 'text'),
-  )
+  // The end is shown with its answer; kept, it does not say again what the reply said.
+  assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, { ok: true, text: 'hi' })
+  assert.deepEqual(view.slice(0, -1), events.filter((event) => event.type !== 'text').slice(0, -1))
   await all(conversation.converse(agent, 'again', world))
   assert.deepEqual(agent.turns[1]!.history, view)
 })
@@ -177,7 +176,7 @@ test('an answer that another process writes first wins, and withdraws the questi
   }
   const facts = await kept(log)
   assert.deepEqual(facts.filter(({ type }) => type === 'answer').length, 2, 'none of its own beside it')
-  assert.deepEqual(facts.at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: 'so blue' } })
+  assert.deepEqual(facts.at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: '' } })
 })
 
 test('of two answers at the same moment the first on the log wins', async () => {
@@ -203,7 +202,7 @@ test('of two answers at the same moment the first on the log wins', async () => 
     return ['red']
   }
   await all(here.converse(agent, 'paint', { ...world, ask }))
-  assert.deepEqual((await kept(log)).at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: 'so blue' } })
+  assert.deepEqual((await kept(log)).at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: '' } })
 })
 
 test('nobody there is an answer as well: no', async () => {

@@ -38,7 +38,7 @@ test('a quota in the middle of a turn: the next agent goes on with what the firs
     { type: 'result', by: 'gemini', call: 'g1', ok: true, text: 'edited' },
     attempt,
     { type: 'reply', by: 'claude', text: 'The parser is done.' },
-    { type: 'end', by: 'rotation', outcome: { ok: true, text: 'The parser is done.' } },
+    { type: 'end', by: 'rotation', outcome: { ok: true, text: '' } },
   ])
   assert.deepEqual(claude.turns[0]!.attempts, [attempt])
   assert.deepEqual(await health.read(), {

@@ -102,13 +102,15 @@ export class Conversation {
     const out = new Channel<Event>(256)
     const open = new Set<string>()
     let unkept: string | undefined
+    let reply: string | undefined
     const keep = async (event: Event, by: string) => {
       if (!isFact(event)) return out.push(event)
       try {
         const { by: signed, ...fact } = event
-        const entry = await this.append(fact as Fact, signed ?? by, asked.turn)
+        const entry = await this.append(withoutEcho(fact as Fact, reply), signed ?? by, asked.turn)
         followCalls(open, entry)
-        await out.push(entry)
+        if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
+        await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
       } catch (error) {
         unkept ??= error instanceof Error ? error.message : String(error)
         await out.push(event)
@@ -191,6 +193,12 @@ export class Conversation {
       return winner ? winner.picks : first.picks
     }
   }
+}
+
+/** A good end that says what the reply just said is kept without saying it again. */
+function withoutEcho(fact: Fact, reply: string | undefined): Fact {
+  if (fact.type !== 'end' || !fact.outcome.ok || fact.outcome.text !== reply) return fact
+  return { ...fact, outcome: { ...fact.outcome, text: '' } }
 }
 
 function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
