@@ -46,13 +46,14 @@ test('a command that does not read its input is no failure', limit, async () => 
   assert.deepEqual([await out, await run.exited], ['done\n', { code: 0 }])
 })
 
-test('ending it ends the whole group, a stopped child too', limit, async () => {
-  const { run, left } = await bash(
-    'sleep 77 & kill -STOP $!; until ps -o stat= -p $! | grep -q T; do :; done; sleep 78 & wait',
+test('ending it asks the whole group first, a stopped child too', limit, async () => {
+  const stopped = `(trap 'echo asked; exit' TERM; kill -STOP $BASHPID) &`
+  const { run, out, left } = await bash(
+    `${stopped} until ps -o stat= -p $! | grep -q T; do :; done; sleep 77 & sleep 78 & wait`,
   )
   await grown(left, 'sleep 78')
   assert.deepEqual(await run.end(), [])
-  assert.deepEqual([await left(), await run.exited], [[], { signal: 'SIGTERM' }])
+  assert.deepEqual([await left(), await out, await run.exited], [[], 'asked\n', { signal: 'SIGTERM' }])
 })
 
 test('a group that ignores SIGTERM is killed after the grace', limit, async () => {
