@@ -1,8 +1,11 @@
 import type { Blobs } from '../core/talk/store.ts'
-import type { Roster } from '../core/work/agent.ts'
+import type { Agent, Roster } from '../core/work/agent.ts'
 import type { Profile } from '../core/screen/profile.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
 import { pipeAgent } from '../agents/pipe/pipe.ts'
+import { compactAt } from '../core/talk/compaction.ts'
+import { estimateTokens } from '../core/talk/tokens.ts'
+import { lastTurns } from '../core/talk/view.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
 import { UsageError } from './io.ts'
 
@@ -46,7 +49,7 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       if (!agent) throw new Error(`${name} is not in the roster`)
       const profile = profileOf(agent)
       const leash = agent.leash ?? seat.leash
-      return pipeAgent(
+      const opened = pipeAgent(
         {
           name,
           ...(agent.command === undefined ? {} : { command: agent.command }),
@@ -62,6 +65,16 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
         { leash, ...(seat.resume ? { resume: seat.resume } : {}) },
         parts,
       )
+      return agent.ownView ? withOwnView(opened) : opened
     },
+  }
+}
+
+/** An agent whose window is too small for the shared view gets the newest turns that fit. */
+function withOwnView(agent: Agent): Agent {
+  const room = agent.traits.window * compactAt
+  return {
+    ...agent,
+    turn: (turn) => agent.turn({ ...turn, history: lastTurns(turn.history, room - estimateTokens(turn.prompt)) }),
   }
 }

@@ -223,3 +223,18 @@ test('where names every file of ours, forget erases a project, uninstall everyth
   assert.equal((await machine.run(['uninstall', '--yes'])).code, 0)
   assert.equal(existsSync(machine.home), false)
 })
+
+test('an agent with a view of its own gets the newest turns that fit, and does not count for the smallest window', async (t) => {
+  const machine = new Machine(t)
+  const wordy = { name: 'wordy', command: 'cat >/dev/null; seq 1 500', contextWindowTokens: 1_000_000 }
+  const small = { name: 'small', command: 'cat', contextWindowTokens: 2_600, ownView: true }
+  machine.settings({ metaInstruction: false, rotationStrategy: 'exhaustion', agents: [wordy, small] })
+  for (const prompt of ['one', 'two', 'three']) await machine.run(['-p', prompt])
+  const { out } = await machine.run(['-p', 'four', '-a', 'small'])
+  const prompts = [...out.matchAll(/<message from="user">\n(\w+)/g)].map((match) => match[1])
+  assert.deepEqual(prompts, ['two', 'three', 'four'])
+  assert.equal(
+    machine.history().some(({ type }) => type === 'summary'),
+    false,
+  )
+})

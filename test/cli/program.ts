@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const bin = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
+export const program = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
 
@@ -39,7 +39,7 @@ export class Machine {
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
-    return spawn(process.execPath, [bin, ...args], {
+    return spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? this.project,
       env: {
         PATH: process.env.PATH!,
