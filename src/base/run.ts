@@ -9,7 +9,7 @@ export type RunOptions = {
   enough?(chunk: Uint8Array): boolean
 }
 
-/** How it went: without a code it could not start or was ended, and `error` says why if it was not us. */
+/** How it went: without a code it was ended, or could not start, and then `error` says why. */
 export type Ran = { code?: number; out: Buffer; err: string; error?: NodeJS.ErrnoException }
 
 const mostWords = 8 * 1024
@@ -27,24 +27,29 @@ export function run(command: string, args: readonly string[], options: RunOption
         err,
         ...(error ? { error } : {}),
       })
-    const child = spawn(command, args, {
-      cwd: options.cwd,
-      env: options.env,
-      stdio: 'pipe',
-      windowsHide: true,
-      ...(options.signal ? { signal: options.signal, killSignal: 'SIGKILL' } : {}),
-    })
+    const child = spawn(command, args, { cwd: options.cwd, env: options.env, stdio: 'pipe', windowsHide: true })
+    // What it started may hold the pipes open after it: we let go of them, and do not wait.
+    const end = () => {
+      child.kill('SIGKILL')
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
     child.on('error', (cause) => {
       error ??= cause
       if (child.pid === undefined) done()
     })
-    child.on('close', (code) => done(code ?? undefined))
+    child.on('close', (code) => {
+      options.signal?.removeEventListener('abort', end)
+      done(code ?? undefined)
+    })
     child.stdout?.on('data', (chunk: Buffer) => {
       out.push(chunk)
-      if (options.enough?.(chunk)) child.kill('SIGKILL')
+      if (options.enough?.(chunk)) end()
     })
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (err = (err + chunk).slice(-mostWords)))
     // Whoever does not read its input closes the pipe: that is no failure.
     child.stdin?.on('error', () => {}).end(options.input)
+    if (options.signal?.aborted) end()
+    else options.signal?.addEventListener('abort', end, { once: true })
   })
 }

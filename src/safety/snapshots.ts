@@ -5,6 +5,7 @@ import type { Env } from './snapshots/repository.ts'
 import type { Diff, FileStat } from './snapshots/tree-diff.ts'
 import type { Left, UndoPlan } from './snapshots/undo.ts'
 import type { UndoStep } from './snapshots/undo-plan.ts'
+import { existsSync } from 'node:fs'
 import { realClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { Camera, holdsHome } from './snapshots/camera.ts'
@@ -63,6 +64,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
 
   const now = async (): Promise<string> => {
     if (holdsHome(root, env)) throw new Off('the project is a home folder, or holds one')
+    if (!existsSync(root)) throw new Off('the project folder is gone')
     const tree = await store().camera.take()
     store().recent.add(tree, clock.now())
     return tree

@@ -5,6 +5,7 @@ import {
   copyFileSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
@@ -43,7 +44,7 @@ export function placeFile(root: string, path: RawPath, item: Item, draft: string
   const place = onDisk(root, path)
   try {
     const there = lstatSync(place, { throwIfNoEntry: false })
-    if (there?.isDirectory()) throw new Blocked('a folder with other files stands in its place')
+    if (there?.isDirectory()) removeHollow(place)
     if (item.mode === '120000') {
       if (there) unlinkSync(place)
       symlinkSync(readFileSync(draft), place)
@@ -55,6 +56,15 @@ export function placeFile(root: string, path: RawPath, item: Item, draft: string
   } catch (error) {
     throw blocked(error)
   }
+}
+
+/** Git does not know of folders without files, so one may stand where a file was. */
+function removeHollow(folder: Buffer): void {
+  for (const entry of readdirSync(folder, { encoding: 'buffer', withFileTypes: true })) {
+    if (!entry.isDirectory()) throw new Blocked('a folder with other files stands in its place')
+    removeHollow(Buffer.concat([folder, Buffer.from('/'), entry.name]))
+  }
+  rmdirSync(folder)
 }
 
 /** Between file systems a move is a copy beside the place, then a rename. */

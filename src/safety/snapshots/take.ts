@@ -73,9 +73,12 @@ async function weighed(root: string, paths: readonly RawPath[], limit: number): 
     paths.map((path) => onDisk(root, path)),
     limit,
   )
-  if (bytes > limit)
-    throw new Off(`more than ${Math.round(limit / 1024 ** 2)} MB changed at once; add what is generated to .gitignore`)
+  if (bytes > limit) throw new Off(`more than ${amount(limit)} changed at once; add what is generated to .gitignore`)
   return bytes
+}
+
+function amount(bytes: number): string {
+  return bytes < 1024 ** 2 ? `${bytes} bytes` : `${Math.round(bytes / 1024 ** 2)} MB`
 }
 
 /** Git takes no path that is not there. */
