@@ -33,14 +33,20 @@ function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(shown, { ...ended, out: '' })
 }
 
+/** What only looks; all else is ruled by `*` first, MCP tools among it, and by name, so that no setting of its own opens it. */
+const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', webfetch: 'allow', todowrite: 'allow' }
+
 /** A rejected question would end the run without an answer; so it goes on and says what it could not do. */
-const config = (permission: Record<string, string>) =>
-  `OPENCODE_CONFIG_CONTENT=${quote(JSON.stringify({ permission, experimental: { continue_loop_on_deny: true } }))}`
+function ruled(rest: 'deny' | 'ask', edit: 'deny' | 'ask' | 'allow'): string {
+  const permission = { '*': rest, ...looking, edit, bash: rest, task: rest, external_directory: rest }
+  const config = { permission, experimental: { continue_loop_on_deny: true } }
+  return `OPENCODE_CONFIG_CONTENT=${quote(JSON.stringify(config))} opencode run --format json`
+}
 
 const commands: Record<Leash, string> = {
-  read: `${config({ edit: 'deny', bash: 'deny', task: 'deny', external_directory: 'deny' })} opencode run --format json`,
-  ask: `${config({ edit: 'ask', bash: 'ask', external_directory: 'ask' })} opencode run --format json`,
-  edit: `${config({ edit: 'allow', bash: 'ask', external_directory: 'ask' })} opencode run --format json`,
+  read: ruled('deny', 'deny'),
+  ask: ruled('ask', 'ask'),
+  edit: ruled('ask', 'allow'),
   all: 'opencode run --format json --auto',
 }
 
@@ -57,7 +63,7 @@ export const opencode: Profile = {
       ...(resume === undefined ? [] : [`--session ${quote(resume)}`]),
     ].join(' '),
   leashes: {
-    read: 'reads and searches in the project; no shell, no edits, no subagents',
+    read: 'reads and searches in the project and on the web; no shell, no edits, no subagents, no MCP tools',
     ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
     edit: 'edits files in the project; the shell and other folders are refused and reported',
     all: 'runs everything that its own settings do not deny',

@@ -31,7 +31,16 @@ function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
-const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto-edit', all: 'yolo' }
+/** Its modes let these through unasked, and plan mode runs what a user's own rules allow: a tool that is taken away stays away. */
+const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
+const acting = `run_shell_command,edit,write_file,notebook_edit,agent,${unasked}`
+
+const modes: Record<Leash, string> = {
+  read: `--approval-mode plan --exclude-tools ${acting}`,
+  ask: `--approval-mode default --exclude-tools ${unasked}`,
+  edit: `--approval-mode auto-edit --exclude-tools ${unasked}`,
+  all: '--approval-mode yolo',
+}
 
 export const qwen: Profile = {
   name: 'qwen',
@@ -41,12 +50,12 @@ export const qwen: Profile = {
   window: 256_000,
   command: ({ leash, resume, model }) =>
     [
-      `qwen --output-format stream-json --include-partial-messages --approval-mode ${modes[leash]}`,
+      `qwen --output-format stream-json --include-partial-messages ${modes[leash]}`,
       ...(model === undefined ? [] : [`--model ${quote(model)}`]),
       ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
     ].join(' '),
   leashes: {
-    read: 'reads and searches; no shell, no edits',
+    read: 'reads and searches; no shell, no edits, no subagents',
     ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
     edit: 'edits files in the project; the shell is refused and reported',
     all: 'runs everything without asking',

@@ -42,7 +42,7 @@ function saying(recorded: string, text: string): string {
 const kindOf = (outcome: Outcome) => (outcome.ok ? 'ok' : outcome.failure.kind)
 
 test('the corpus is large enough to mean something', () => {
-  assert.ok(corpus.length >= 130 && talk.length >= 60, `${corpus.length} runs, ${talk.length} answers`)
+  assert.ok(corpus.length >= 140 && talk.length >= 60, `${corpus.length} runs, ${talk.length} answers`)
   const covered = new Set(corpus.map(({ cli }) => cli))
   assert.deepEqual(
     [...profiles.map(({ name }) => name), 'plain'].filter((name) => !covered.has(name)),
@@ -71,12 +71,19 @@ test('an answer that talks about limits is an answer', () => {
   assert.deepEqual(parked, [])
 })
 
+const crashes = [
+  { err: '', code: 1 },
+  { err: '', code: 139 },
+  { err: 'TypeError: fetch failed\n    at node:internal/deps/undici\n', code: 1 },
+  { err: 'Segmentation fault\n', code: 139 },
+]
+
 test('a crash after an answer that talks about limits is a crash', () => {
   const parked = [undefined, ...profiles].flatMap((profile) =>
     talk.flatMap(({ text }) =>
-      ['', 'Segmentation fault\n'].flatMap((err) => {
-        const kind = kindOf(judge(profile, { out: `${text}\n`, err, code: 139 }, false))
-        return kind === 'crash' ? [] : [{ cli: profile?.name ?? 'plain', text, kind }]
+      crashes.flatMap((crash) => {
+        const kind = kindOf(judge(profile, { out: `${text}\n`, ...crash }, false))
+        return kind === 'crash' ? [] : [{ cli: profile?.name ?? 'plain', text, kind, ...crash }]
       }),
     ),
   )

@@ -72,26 +72,17 @@ const meanings: Record<string, Step[]> = {
   ],
   leashed: [
     { type: 'thread', key: 'ses_1' },
-    {
-      type: 'call',
-      call: 'call_2',
-      tool: 'bash',
-      input: {
-        tool: 'bash',
-        error:
-          "Model tried to call unavailable tool 'bash'. Available tools: glob, grep, invalid, read, skill, todowrite, webfetch.",
-      },
-    },
+    { type: 'call', call: 'call_2', tool: 'bash', input: { command: 'echo ran', description: 'says ran' } },
     {
       type: 'result',
       call: 'call_2',
       ok: false,
-      text: "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'bash'. Available tools: glob, grep, invalid, read, skill, todowrite, webfetch.",
+      text: "Model tried to call unavailable tool 'invalid'. Available tools: glob, grep, read, todowrite, webfetch.",
     },
     { type: 'text', delta: 'Let me look.\n' },
     { type: 'text', delta: 'Done.\n' },
     { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
-    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['bash'] } },
+    { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
   ],
   look: [
     { type: 'thread', key: 'ses_1' },
@@ -175,14 +166,15 @@ test('its last words in text mode say what went wrong, and those of an answer do
 })
 
 test('each leash is held by its own permissions, and what is handed in is quoted', () => {
+  const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', webfetch: 'allow', todowrite: 'allow' }
   const config = (permission: object) =>
     `OPENCODE_CONFIG_CONTENT='${JSON.stringify({ permission, experimental: { continue_loop_on_deny: true } })}' opencode run --format json`
   assert.deepEqual(
     leashes.map((leash) => opencode.command({ leash })),
     [
-      config({ edit: 'deny', bash: 'deny', task: 'deny', external_directory: 'deny' }),
-      config({ edit: 'ask', bash: 'ask', external_directory: 'ask' }),
-      config({ edit: 'allow', bash: 'ask', external_directory: 'ask' }),
+      config({ '*': 'deny', ...looking, edit: 'deny', bash: 'deny', task: 'deny', external_directory: 'deny' }),
+      config({ '*': 'ask', ...looking, edit: 'ask', bash: 'ask', task: 'ask', external_directory: 'ask' }),
+      config({ '*': 'ask', ...looking, edit: 'allow', bash: 'ask', task: 'ask', external_directory: 'ask' }),
       'opencode run --format json --auto',
     ],
   )

@@ -279,9 +279,15 @@ test('its last words in text mode say what went wrong, and those of an answer do
 
 test('each leash is an approval mode, and what is handed in is quoted', () => {
   const started = 'qwen --output-format stream-json --include-partial-messages --approval-mode'
+  const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
   assert.deepEqual(
     leashes.map((leash) => qwen.command({ leash })),
-    [`${started} plan`, `${started} default`, `${started} auto-edit`, `${started} yolo`],
+    [
+      `${started} plan --exclude-tools run_shell_command,edit,write_file,notebook_edit,agent,${unasked}`,
+      `${started} default --exclude-tools ${unasked}`,
+      `${started} auto-edit --exclude-tools ${unasked}`,
+      `${started} yolo`,
+    ],
   )
   assert.equal(qwen.command({ leash: 'all', resume: 'a b', model: 'm' }), `${started} yolo --model m --resume 'a b'`)
 })
