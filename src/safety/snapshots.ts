@@ -86,7 +86,8 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     },
     async keep(turn, trees) {
       store().turns.put({ turn, ...trees })
-      if (isDue(store(), clock.now())) await tidy(store(), clock.now())
+      // A store that could not be tidied still works, and the turn is kept.
+      if (isDue(store(), clock.now())) await tidy(store(), clock.now()).catch(() => {})
     },
     async list() {
       return store().turns.list()

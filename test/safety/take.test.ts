@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import {
@@ -161,6 +162,21 @@ test('a file that cannot be read is left out and the rest is taken', { skip }, a
   const changed = await store.changed(before)
   chmodSync(join(project.root, 'shut'), 0o755)
   assert.deepEqual(changed, ['a'])
+})
+
+test('files that come and go meanwhile do not fail it', async () => {
+  using project = new Project()
+  project.write('stays', 'here')
+  const store = project.snapshots()
+  const churn = spawn('sh', ['-c', 'i=0; while :; do i=$((i+1)); mkdir d$i; : >d$i/a; : >b$i; rm -r d$i b$i; done'], {
+    cwd: project.root,
+  })
+  try {
+    for (let i = 0; i < 15; i++) assert.deepEqual(Object.keys(await store.take()), ['tree'])
+  } finally {
+    churn.kill('SIGKILL')
+    await once(churn, 'close')
+  }
 })
 
 /** Root reads everything, so where we are root, git is run without that power. */

@@ -5,13 +5,17 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { snapshots } from '../../src/safety/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 
 test('a turn that edited, created, deleted and renamed is taken back; index and ignored files are untouched', async () => {
@@ -247,4 +251,24 @@ test('a turn that is not kept is said to be so', async () => {
   const store = project.snapshots()
   await assert.rejects(store.planUndo('t9'), { message: 'no turn t9 is kept for this project' })
   await assert.rejects(store.diff(), { message: 'no turn of this project is kept' })
+})
+
+const other = '/dev/shm'
+const skip =
+  existsSync(other) && statSync(other).dev !== statSync(tmpdir()).dev
+    ? false
+    : 'there is no second file system to write to'
+
+test('a store on another file system gives files back all the same', { skip }, async (t) => {
+  using project = new Project()
+  const home = mkdtempSync(join(other, 'termaite-safety-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  const { root, env, clock } = project
+  const store = snapshots({ dir: join(home, 'projects', 'p', 'snapshots'), root, env, clock })
+  project.write('run', 'one')
+  chmodSync(join(root, 'run'), 0o750)
+  await turn(project, store, 't1', () => project.write('run', 'two'))
+  await store.undo(await store.planUndo('t1'))
+  assert.deepEqual(project.tree(), { run: 'run one' })
+  assert.equal(lstatSync(join(root, 'run')).mode & 0o777, 0o750)
 })
