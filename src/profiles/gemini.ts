@@ -3,7 +3,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
+import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
 const signs: readonly Sign[] = [
@@ -73,6 +73,23 @@ function failure(ended: Ended) {
   return found && { ...found, message: sentence(found.message) }
 }
 
+/** How long it may wait by itself before another try. */
+const patienceMs = 10_000
+
+// "Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,…": ten of them take minutes
+const backoff = /^Attempt (\d+) failed with status (?:429|5\d\d)\. Retrying with backoff/
+// "Suggested retry after 41s.. Retrying after 48911ms..."
+const waiting = /\. Retrying after (\d+)ms\.\.\.$/
+
+function retrying(line: string, now: number) {
+  const again = Number(backoff.exec(line)?.[1] ?? 0) > 1
+  const wait = Number(waiting.exec(line)?.[1] ?? 0)
+  if (!again && wait <= patienceMs) return undefined
+  const failure = readMessage(signs, line, now) ?? { kind: 'busy' as const, message: line }
+  const said = failure.message.replace(waiting, '').replace(/^Attempt \d+ failed(?: with status|:) /, '')
+  return { ...failure, message: sentence(said), ...(wait > patienceMs ? { retryAt: now + wait } : {}) }
+}
+
 const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
 
 /**
@@ -105,6 +122,7 @@ export const gemini: Profile = {
   // It starts itself a second time for a larger heap: a second of waiting that one turn does not need.
   env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
   failure,
+  retrying,
   lostThread: ({ err }) => /^Error resuming session:/m.test(err),
   install: 'npm install -g @google/gemini-cli',
   login: 'gemini',

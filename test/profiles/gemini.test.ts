@@ -219,3 +219,31 @@ test('a thread it does not know is seen', () => {
     ['lost'],
   )
 })
+
+test('its tries after a refusal are cut short once they take long', () => {
+  const status =
+    '_ApiError: {"error":{"code":429,"message":"Resource has been exhausted (e.g. check quota).","status":"RESOURCE_EXHAUSTED"}}'
+  const lines = [
+    `Attempt 1 failed with status 429. Retrying with backoff... ${status}`,
+    `Attempt 2 failed with status 429. Retrying with backoff... ${status}`,
+    'Attempt 1 failed: The model is overloaded. Please try again later.. Retrying after 5210ms...',
+    'Suggested retry after 41s.. Retrying after 48911ms...',
+    'Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.. Retrying after 7200000ms...',
+    'Error executing tool run_shell_command: Attempt 2 failed with status 429. Retrying with backoff...',
+  ]
+  assert.deepEqual(
+    lines.map((line) => gemini.retrying!(line, 1_000_000)),
+    [
+      undefined,
+      { kind: 'busy', message: 'Resource has been exhausted (e.g. check quota).' },
+      undefined,
+      { kind: 'busy', message: 'Suggested retry after 41s.', retryAt: 1_048_911 },
+      {
+        kind: 'quota',
+        message: 'You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.',
+        retryAt: 8_200_000,
+      },
+      undefined,
+    ],
+  )
+})

@@ -33,9 +33,13 @@ const trouble =
 /** How often a text stands in another, whatever wire it went over. */
 const times = (text: string, part: string) => text.split(part).length - 1
 
+/** Why the tests of a CLI are left out. */
+export const skipped = (cli: string) =>
+  installed(cli) ? false : `${cli} is not installed: npm ci in test/real/clis brings it`
+
 /** What holds for a turn of every real CLI. */
 export function realTurns(cli: string, ways: Ways) {
-  const skip = installed(cli) ? false : `${cli} is not installed: npm ci in test/real/clis brings it`
+  const skip = skipped(cli)
   test(`${cli} takes a turn and goes on with its own thread`, { skip }, async () => {
     await using it = await talk(cli, hello)
     const first = await it.say('The first question.')

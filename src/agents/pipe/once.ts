@@ -9,8 +9,12 @@ import { existsSync } from 'node:fs'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { start } from '../../base/process/run.ts'
 import { missing } from './failure.ts'
+import { Lines } from './lines.ts'
 import { Tail } from './tail.ts'
 import { verdict } from './verdict.ts'
+
+/** What is longer is no sentence about a retry, and not kept for one. */
+const longestComplaint = 64 * 1024
 
 export type Job = {
   spec: PipeSpec
@@ -53,7 +57,7 @@ export async function runOnce(job: Job): Promise<Done> {
   try {
     const spoken = (speech = job.speech(run, over.signal))
     job.watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
-    ended = await heard(job, run, spoken, over)
+    ended = await heard(job, run, spoken, over, stop)
     outcome = cause
       ? { ok: false, failure: cause }
       : verdict(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
@@ -69,12 +73,19 @@ export async function runOnce(job: Job): Promise<Done> {
 }
 
 /** Hands over the prompt and listens to both channels until the process and all it wrote is through. */
-async function heard(job: Job, run: Run, speech: Speech, over: AbortController): Promise<Ended> {
+async function heard(
+  job: Job,
+  run: Run,
+  speech: Speech,
+  over: AbortController,
+  stop: (failure: Failure) => void,
+): Promise<Ended> {
   const { text, stays } = speech.open(job.prompt)
   if (stays) run.stdin.write(text)
   else run.stdin.end(text)
   const out = new Tail()
   const err = new Tail()
+  const complaints = new Lines(longestComplaint)
   const listen = async (chunks: AsyncIterable<Uint8Array>, each: (text: string) => Promise<void>) => {
     const stripper = new AnsiStripper()
     for await (const chunk of chunks) {
@@ -90,7 +101,13 @@ async function heard(job: Job, run: Run, speech: Speech, over: AbortController):
       out.add(text)
       await speech.hear(text)
     }),
-    listen(run.stderr, async (text) => err.add(text)),
+    listen(run.stderr, async (text) => {
+      err.add(text)
+      for (const line of complaints.push(text)) {
+        const failure = job.spec.profile?.retrying?.(line, job.turn.clock.now())
+        if (failure) stop(failure)
+      }
+    }),
   ])
   return { out: out.text, err: err.text, ...exit, now: job.turn.clock.now() }
 }

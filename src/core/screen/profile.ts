@@ -46,6 +46,8 @@ export interface Profile {
   env?: Readonly<Record<string, string>>
   /** What went wrong, read from its error channel; undefined when it is not known to this profile. */
   failure(ended: Ended): Failure | undefined
+  /** A line of its error channel by which it was refused and goes on trying, longer than anyone waits: it is ended with this. */
+  retrying?(line: string, now: number): Failure | undefined
   /** Whether it could not find the thread it was told to resume. */
   lostThread?(ended: Ended): boolean
   /** The commands a person types. */
