@@ -1,7 +1,7 @@
 import type { Ran, RunOptions } from '../../base/run.ts'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isMissing, replaceFile } from '../../base/files.ts'
+import { isMissing } from '../../base/files.ts'
 import { run } from '../../base/run.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -94,7 +94,10 @@ export function settle(path: string, body: string): void {
   } catch (error) {
     if (!isMissing(error)) throw error
   }
-  replaceFile(path, body, join(dirname(path), `.${crypto.randomUUID()}`))
+  // Without a wait for the disk: what a power cut tears is written again.
+  const draft = join(dirname(path), `.${crypto.randomUUID()}`)
+  writeFileSync(draft, body, { mode: 0o600 })
+  renameSync(draft, path)
 }
 
 /** Someone else's GIT_DIR, index or trace must not reach our git: termaite may run inside a hook. */
