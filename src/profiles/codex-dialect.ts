@@ -1,23 +1,22 @@
 import type { Dialect, Ended, Step } from '../core/screen/profile.ts'
-import type { Usage } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Loose } from './jsonl.ts'
 import type { Sign } from './signs.ts'
 import { brokenOff, contentText, denial, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './jsonl.ts'
 import { readMessage } from './signs.ts'
-import { threadKey, type CodexThread } from './codex-thread.ts'
+import { threadKey, usageSince, type CountedThread } from './counted-thread.ts'
 
 /** `codex exec --json`; `thread` is the one it resumes, with what that had used before. */
 export function codexDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
-  thread: CodexThread = { id: '', input: 0, cached: 0, output: 0 },
+  thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
 ): Dialect {
   const begun = new Set<string>()
   const said: string[] = []
   const denied: string[] = []
   let id = thread.id
-  let total: CodexThread | undefined
+  let total: CountedThread | undefined
   let trouble: string | undefined
   let failed = false
 
@@ -120,13 +119,7 @@ function rejections(err: string): string[] {
   return err.split('\n').flatMap((line) => rejection.exec(line)?.[1] ?? [])
 }
 
-function tokensOf(usage: Loose): Omit<CodexThread, 'id'> {
+function tokensOf(usage: Loose): Omit<CountedThread, 'id'> {
   const { input_tokens, cached_input_tokens, output_tokens } = usage
   return { input: numberOf(input_tokens), cached: numberOf(cached_input_tokens), output: numberOf(output_tokens) }
-}
-
-/** It counts a thread from its start; a turn used what came since. */
-function usageSince(before: CodexThread, total: CodexThread): Usage {
-  const since = (field: 'input' | 'cached' | 'output') => Math.max(0, total[field] - before[field])
-  return { type: 'usage', input: since('input'), output: since('output'), cached: since('cached'), source: 'reported' }
 }

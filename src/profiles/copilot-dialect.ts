@@ -1,9 +1,11 @@
 import type { Dialect, Ended, Step } from '../core/screen/profile.ts'
 import type { Failure, FailureKind } from '../core/talk/outcome.ts'
+import type { CountedThread } from './counted-thread.ts'
 import type { Loose } from './jsonl.ts'
 import type { Sign } from './signs.ts'
 import { Account } from './account.ts'
-import { contentText, loose, parseLine, textOf } from './jsonl.ts'
+import { threadKey, usageSince } from './counted-thread.ts'
+import { contentText, loose, numberOf, parseLine, textOf } from './jsonl.ts'
 import { readMessage } from './signs.ts'
 
 /** What Copilot calls its errors, where their words are not known. */
@@ -15,11 +17,17 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   context_limit: 'overflow',
 }
 
-/** `copilot --output-format json`. It reports no tokens, so the usage is an estimate of ours. */
-export function copilotDialect(signs: readonly Sign[], known: (ended: Ended) => Failure | undefined): Dialect {
+/** `copilot --output-format json`, and after it the file of `--usage-output-file`, whose tokens are those of the whole thread. */
+export function copilotDialect(
+  signs: readonly Sign[],
+  known: (ended: Ended) => Failure | undefined,
+  before: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
+): Dialect {
   const account = new Account()
   const calls = new Map<string, { tool: string; input: unknown }>()
   let error: Loose | undefined
+  let id: string | undefined
+  let total: CountedThread | undefined
 
   function done({ toolCallId, success, result, error: why }: Loose): Step[] {
     const call = String(toolCallId)
@@ -62,16 +70,29 @@ export function copilotDialect(signs: readonly Sign[], known: (ended: Ended) => 
           return []
         case 'result': {
           if (event.exitCode === 0) account.done()
-          const key = textOf(event.sessionId)
-          return key === undefined ? [] : [{ type: 'thread', key }]
+          id = textOf(event.sessionId)
+          return []
         }
         default:
+          if (event.modelMetrics) total = counted(loose(event.modelMetrics))
           return []
       }
     },
     end(ended) {
+      const usage = usageSince(before, total ?? before)
       if (error && ended.code !== 0) account.fail(failure(error, ended.now))
-      return account.end('copilot', ended, known)
+      return [
+        ...(id === undefined ? [] : [{ type: 'thread' as const, key: threadKey({ ...(total ?? before), id }) }]),
+        ...(usage.input + usage.output > 0 ? [usage] : []),
+        ...account.end('copilot', ended, known),
+      ]
     },
   }
+}
+
+/** The tokens of all models together; the input counts the cached ones too. */
+function counted(models: Loose): CountedThread {
+  const usages = Object.values(models).map((model) => loose(loose(model).usage))
+  const sum = (field: string) => usages.reduce((all, usage) => all + numberOf(usage[field]), 0)
+  return { id: '', input: sum('inputTokens'), cached: sum('cacheReadTokens'), output: sum('outputTokens') }
 }

@@ -2,6 +2,7 @@ import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { copilotDialect } from './copilot-dialect.ts'
+import { threadOf } from './counted-thread.ts'
 import { behind } from './providers.ts'
 import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
@@ -55,6 +56,11 @@ const flags: Record<Leash, readonly string[]> = {
   all: ['--allow-all'],
 }
 
+/** Its tokens are written to a file of their own, and only to a real one: it follows as the last line. */
+function withUsage(command: string): string {
+  return `usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code`
+}
+
 export const copilot: Profile = {
   name: 'copilot',
   title: 'GitHub Copilot CLI',
@@ -62,12 +68,14 @@ export const copilot: Profile = {
   words: ['copilot'],
   window: 128_000,
   command: ({ leash, resume, model }) =>
-    [
-      'copilot --output-format json --no-color --no-ask-user',
-      ...flags[leash],
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume=${quote(resume)}`]),
-    ].join(' '),
+    withUsage(
+      [
+        'copilot --output-format json --no-color --no-ask-user',
+        ...flags[leash],
+        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+        ...(resume === undefined ? [] : [`--resume=${quote(threadOf(resume).id)}`]),
+      ].join(' '),
+    ),
   leashes: {
     read: 'reads and searches in the project; no shell, no edits',
     ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
@@ -75,7 +83,7 @@ export const copilot: Profile = {
     all: 'runs everything without asking, in every folder and on every address',
   },
   speaks: (command) => hasFlag(command, ['--output-format'], 'json'),
-  dialect: () => copilotDialect(signs, failure),
+  dialect: (resume) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
   resumes: true,
   // It tries a limit five times over about a minute and says so as it goes; nothing shortens that.
   env: { COPILOT_AUTO_UPDATE: 'false' },

@@ -16,14 +16,16 @@ const meanings: Record<string, Step[]> = {
     { type: 'result', call: 'call_1', ok: true, text: '\n<shellId: 0 completed with exit code 0>' },
     { type: 'text', delta: 'Done.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000057' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000059+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
   ],
   answer: [
     { type: 'thought', delta: 'They greet.' },
     { type: 'text', delta: 'Hello there.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000024' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000024+1200.1000.34' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Hello there.' } },
   ],
   denied: [
@@ -38,7 +40,8 @@ const meanings: Record<string, Step[]> = {
     },
     { type: 'text', delta: 'Done.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000044' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000043+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['bash: touch ran'] } },
   ],
   drop: [
@@ -68,11 +71,13 @@ const meanings: Record<string, Step[]> = {
     { type: 'result', call: 'call_1', ok: true, text: 'Created file /rig/project/new.txt with 4 characters' },
     { type: 'text', delta: 'Done.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000035' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000035+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
   ],
   empty: [
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000020' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000020+1200.1000.34' },
+    { type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' },
     {
       type: 'end',
       outcome: {
@@ -107,7 +112,8 @@ const meanings: Record<string, Step[]> = {
     },
     { type: 'text', delta: 'Done.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000039' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000042+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['bash: touch ran'] } },
   ],
   login: [
@@ -123,7 +129,8 @@ const meanings: Record<string, Step[]> = {
     { type: 'result', call: 'call_1', ok: true, text: 'the word is plum\n' },
     { type: 'text', delta: 'Done.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000034' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000034+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.' } },
   ],
   lost: [
@@ -151,7 +158,8 @@ const meanings: Record<string, Step[]> = {
     },
     { type: 'text', delta: 'Done.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000035' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000035+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Let me look.\n\nDone.', denials: ['view: /etc/hostname'] } },
   ],
   overflow: [
@@ -214,7 +222,8 @@ const meanings: Record<string, Step[]> = {
   second: [
     { type: 'text', delta: 'Plum.' },
     { type: 'text', delta: '\n' },
-    { type: 'thread', key: '00000000-0000-4000-8000-000000000001' },
+    { type: 'thread', key: '00000000-0000-4000-8000-000000000001+2400.2000.68' },
+    { type: 'usage', input: 2400, output: 68, cached: 2000, source: 'reported' },
     { type: 'end', outcome: { ok: true, text: 'Plum.' } },
   ],
   server: [
@@ -263,15 +272,19 @@ test('its last words in text mode say what went wrong, and those of an answer do
 })
 
 test('each leash is held by its own flags, and what is handed in is quoted', () => {
-  const started = 'copilot --output-format json --no-color --no-ask-user'
+  const run = (flags: string) =>
+    `usage=$(mktemp); trap 'rm -f "$usage"' EXIT; copilot --output-format json --no-color --no-ask-user${flags} --usage-output-file "$usage"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code`
   assert.deepEqual(
     leashes.map((leash) => copilot.command({ leash })),
-    [
-      `${started} --deny-tool=write --deny-tool=shell`,
-      started,
-      `${started} --allow-tool=write`,
-      `${started} --allow-all`,
-    ],
+    [run(' --deny-tool=write --deny-tool=shell'), run(''), run(' --allow-tool=write'), run(' --allow-all')],
   )
-  assert.equal(copilot.command({ leash: 'ask', resume: 'a b', model: 'm' }), `${started} --model m --resume='a b'`)
+  assert.equal(copilot.command({ leash: 'ask', resume: 'a b+1.1.1', model: 'm' }), run(" --model m --resume='a b'"))
+})
+
+test('a resumed thread is charged with what came since', () => {
+  const steps = replay(copilot, recordings.second!, 'any+1200.1000.34')
+  assert.deepEqual(
+    steps.filter(({ type }) => type === 'usage'),
+    [{ type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' }],
+  )
 })
