@@ -1,3 +1,3 @@
 import { runProcess } from './wire/run.ts'
 
-await runProcess()
+void runProcess()

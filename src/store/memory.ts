@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../base/hash.ts'
 import type { Ref } from '../core/talk/ref.ts'
 import type { Blobs, BlobWriter, Doc, Line, Log, Store } from '../core/talk/store.ts'
 import { StoreError } from '../core/talk/store.ts'
@@ -86,7 +86,7 @@ class MemoryBlobs implements Blobs {
 
   async put(body: string | Uint8Array, media: string): Promise<Ref> {
     const bytes = Buffer.from(body as Uint8Array)
-    const sha = createHash('sha256').update(bytes).digest('hex')
+    const sha = sha256().update(bytes).digest('hex')
     this.#bodies.set(sha, bytes)
     return { sha, media, bytes: bytes.length }
   }

@@ -1,13 +1,20 @@
 import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
-import { createHash } from 'node:crypto'
+import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
 import { UsageError } from './io.ts'
 
 export type Session = { name?: string; startedAt: number; from: number }
 
-export type ProjectDoc = { path: string; lastUsed: number; current?: string; sessions: Record<string, Session> }
+export type ProjectDoc = {
+  path: string
+  lastUsed: number
+  current?: string
+  sessions: Record<string, Session>
+  /** Why there are no snapshots here, once the person was told. */
+  snapshotsOff?: string
+}
 
 /** One project's place in the store. */
 export type Project = { root: string; slug: string; doc: Doc<ProjectDoc>; log: Log<Entry> }
@@ -15,7 +22,7 @@ export type Project = { root: string; slug: string; doc: Doc<ProjectDoc>; log: L
 /** Readable, and different for any two paths: the path's words and a short hash of the whole. */
 export function slugOf(root: string): string {
   const words = root.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^-+|-+$/g, '')
-  const hash = createHash('sha256').update(root).digest('hex').slice(0, 8)
+  const hash = shortHash(root)
   return `${words.slice(-80).replace(/^[-.]+/, '') || 'root'}-${hash}`
 }
 

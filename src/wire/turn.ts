@@ -1,6 +1,7 @@
-import type { Event } from '../core/talk/entry.ts'
+import type { Entry, Event } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
 import { openRotation } from './app.ts'
+import { openBracket } from './bracket.ts'
 import { compactNow } from './compaction.ts'
 import { touch } from './project.ts'
 
@@ -9,38 +10,27 @@ export type TurnWishes = { prompt: string; agent?: string; signal: AbortSignal }
 /** One turn of the rotation, bracketed by snapshots of the project. */
 export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
   const { conversation, snapshots, io } = app
-  const touched = app.ephemeral ? Promise.resolve() : touch(app.project, io.clock)
-  touched.catch(() => {})
-  const before = app.ephemeral ? { off: 'nothing is kept of this turn' } : await snapshots.take()
+  const touched = app.ephemeral ? undefined : touch(app.project, io.clock)
+  touched?.catch(() => {})
+  const bracket = await openBracket(app, wishes.prompt)
+  const { tree } = bracket
   const agent = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
-    ...('tree' in before ? { changes: async () => () => snapshots.changed(before.tree) } : {}),
+    ...(tree === undefined ? {} : { changes: async () => () => snapshots.changed(tree) }),
     compact: async () => ((await compactNow(app)).ok ? conversation.view() : undefined),
   })
-  const at = io.clock.now()
-  let turn = ''
+  const world = { cwd: app.place.cwd, leash: app.leash, signal: wishes.signal, budget: app.budget }
   try {
-    for await (const event of conversation.converse(agent, wishes.prompt, {
-      cwd: app.place.cwd,
-      leash: app.leash,
-      signal: wishes.signal,
-      budget: app.budget,
-    })) {
-      if (event.type === 'prompt' && 'turn' in event) turn = event.turn as string
-      if ('tree' in before && turn !== '') {
-        const kept = { before: before.tree, at, prompt: wishes.prompt.slice(0, 200) }
-        // Kept at the start as well, so that a turn that is killed can be undone.
-        if (event.type === 'prompt') await snapshots.keep(turn, kept)
-        // Taken before the end is shown: whoever sees the end can undo it.
-        if (event.type === 'end') {
-          const after = await snapshots.take()
-          if ('tree' in after) await snapshots.keep(turn, { ...kept, after: after.tree })
-        }
-      }
+    for await (const event of conversation.converse(agent, wishes.prompt, world)) {
+      // Taken before the end is shown: whoever sees the end can undo it.
+      if (event.type === 'end') yield* await bracket.end(turnOf(event))
       yield event
+      if (event.type === 'prompt') yield* await bracket.begin(turnOf(event))
     }
   } finally {
     await agent.close()
     await touched
   }
 }
+
+const turnOf = (event: Event) => (event as Entry).turn

@@ -57,11 +57,23 @@ export type Rig = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function rig(cli: string, url: string): Promise<Rig> {
+export function rig(cli: string, url: string): Promise<Rig> {
+  return rigged(pointers[cli]!(url))
+}
+
+/** One home in which every CLI is pointed at the same models. */
+export function rigAll(url: string): Promise<Rig> {
+  const all = Object.values(pointers).map((pointer) => pointer(url))
+  return rigged({
+    env: Object.assign({}, ...all.map(({ env }) => env)),
+    files: Object.assign({}, ...all.map(({ files }) => files)),
+  })
+}
+
+async function rigged({ env, files }: Pointed): Promise<Rig> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'termaite-real-')))
   const home = join(root, 'home')
   const cwd = join(root, 'project')
-  const { env, files } = pointers[cli]!(url)
   await mkdir(cwd, { recursive: true })
   for (const [path, text] of Object.entries(files)) {
     await mkdir(join(home, dirname(path)), { recursive: true })

@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { randomName } from '../../base/id.ts'
 import { join } from 'node:path'
 
 /** A turn and the trees around it; without `after` it was interrupted, and all that changed since is its. */
@@ -24,7 +25,7 @@ export class KeptTurns {
   }
 
   put(kept: Kept): void {
-    const draft = join(this.#work, crypto.randomUUID())
+    const draft = join(this.#work, randomName())
     writeFileSync(draft, JSON.stringify(kept), { mode: 0o600 })
     renameSync(draft, this.#place(kept.turn))
   }

@@ -1,6 +1,7 @@
 import type { Ran, RunOptions } from '../../base/run.ts'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { randomName } from '../../base/id.ts'
 import { isMissing } from '../../base/files.ts'
 import { run } from '../../base/run.ts'
 
@@ -84,7 +85,7 @@ export function checked(ran: Ran, codes: readonly number[] = [0]): Ran {
 
 /** A name in the work folder that no other process uses. */
 export function workFile(repository: Repository): string {
-  return join(repository.dir, 'work', crypto.randomUUID())
+  return join(repository.dir, 'work', randomName())
 }
 
 /** The file as it should be; rewritten only when it is not, because every run comes by here. */
@@ -95,7 +96,7 @@ export function settle(path: string, body: string): void {
     if (!isMissing(error)) throw error
   }
   // Without a wait for the disk: what a power cut tears is written again.
-  const draft = join(dirname(path), `.${crypto.randomUUID()}`)
+  const draft = join(dirname(path), `.${randomName()}`)
   writeFileSync(draft, body, { mode: 0o600 })
   renameSync(draft, path)
 }

@@ -12,6 +12,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { randomName } from '../../base/id.ts'
 import { errorCode, isMissing } from '../../base/files.ts'
 import { onDisk, parentOf } from './paths.ts'
 
@@ -73,7 +74,7 @@ function moveFile(draft: string, place: Buffer): void {
     renameSync(draft, place)
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error
-    const beside = Buffer.concat([place.subarray(0, place.lastIndexOf(47) + 1), Buffer.from(`.${crypto.randomUUID()}`)])
+    const beside = Buffer.concat([place.subarray(0, place.lastIndexOf(47) + 1), Buffer.from(`.${randomName()}`)])
     copyFileSync(draft, beside)
     renameSync(beside, place)
   }

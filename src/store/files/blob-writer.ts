@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../base/hash.ts'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobWriter } from '../../core/talk/store.ts'
@@ -26,7 +26,7 @@ export class FileBlobWriter implements BlobWriter {
   #media: string
   #prepare: () => void
   #part: string
-  #hash = createHash('sha256')
+  #hash = sha256()
   #bytes = 0
   #file: FileHandle | undefined
   #turnstile = new Turnstile()

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../base/hash.ts'
 import { createReadStream, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export class FileBlobs implements Blobs {
 
   async put(body: string | Uint8Array, media: string): Promise<Ref> {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    const ref = { sha: createHash('sha256').update(bytes).digest('hex'), media, bytes: bytes.length }
+    const ref = { sha: sha256().update(bytes).digest('hex'), media, bytes: bytes.length }
     const path = this.#path(ref)
     try {
       this.#prepare()
