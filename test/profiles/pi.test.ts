@@ -234,10 +234,10 @@ test('each leash is held by the tools it gets, and what is handed in is quoted',
   )
 })
 
-test('an error that a retry rode over is no failure', () => {
+test('an error that a retry rode over is no failure, and its half answer is no part of the answer', () => {
   const say = (message: object) => JSON.stringify({ type: 'message_end', message: { role: 'assistant', ...message } })
   const out = [
-    say({ content: [], stopReason: 'error', errorMessage: '529: Overloaded' }),
+    say({ content: [{ type: 'text', text: 'Half an' }], stopReason: 'error', errorMessage: '529: Overloaded' }),
     say({ content: [{ type: 'text', text: 'Here.' }], stopReason: 'stop' }),
   ].join('\n')
   assert.deepEqual(replay(pi, { args: '', ended: { out, err: '', code: 0, now } }), [
