@@ -33,8 +33,7 @@ export async function takeTree(
     if (changed.length === 0 && forced.length === 0 && last.code === 0) return treeOf(last)
     const bytes = await weighed(repository.root, [...changed, ...forced], limits.bytes)
     if (bytes > muchAtOnce) askTidy(repository.dir)
-    // What cannot be read or vanishes meanwhile is left out; git then ends with 1.
-    checked(await git(['add', '-A', '--ignore-errors', '.']), [0, 1])
+    await addAll(git)
     if (forced.length > 0) await git(addForced, { input: joined(repository.root, forced) })
     const tree = treeOf(checked(await git(['write-tree'])))
     if (existsSync(index)) renameSync(index, shared)
@@ -46,6 +45,16 @@ export async function takeTree(
 
 /** More bytes than this, and the size of the store is looked at before the day is over. */
 const muchAtOnce = 64 * 1024 ** 2
+
+const mostTries = 10
+
+/** What cannot be read is left out, and git then ends with 1; a file that vanishes while git looks at it makes it give up, so it looks again. */
+async function addAll(git: Git): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const ran = await git(['add', '-A', '--ignore-errors', '.'])
+    if (tries === mostTries || !/unable to stat/.test(ran.err)) return void checked(ran, [0, 1])
+  }
+}
 
 const addForced = [
   '--literal-pathspecs',
