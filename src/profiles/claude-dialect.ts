@@ -120,6 +120,7 @@ export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => F
           return []
       }
     },
+    over: () => result !== undefined,
     end(ended) {
       if (!result) {
         const failed = known(ended)

@@ -79,6 +79,7 @@ export function codexDialect(
           return []
       }
     },
+    over: () => total !== undefined,
     end(ended) {
       const usage = total && usageSince(thread, total)
       return [

@@ -71,6 +71,7 @@ export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => F
           return []
       }
     },
+    over: () => result !== undefined,
     end(ended) {
       if (!result) {
         const failure = known(ended)

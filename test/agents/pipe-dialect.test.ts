@@ -139,3 +139,21 @@ test('an open call explains a silence', limit, async () => {
     message: 'sayer took longer than 10 s and was ended; raise timeoutSeconds if it needs longer',
   })
 })
+
+test('a CLI that stays after its last word is ended, and its answer counts', limit, async () => {
+  const clock = new HandClock()
+  let said = false
+  const dialect = testDialect({ over: () => said })
+  const { line } = dialect
+  dialect.line = (text) => {
+    said ||= text.includes('"end"')
+    return line(text)
+  }
+  const command = `${speaking(usage, end('done'))}\nsleep 77`
+  const agent = piped({ command, profile: profileOf({ speaks: () => true, dialect: () => dialect }) })
+  const turn = eventsOf(agent, turnOf({ clock }))
+  await until(async () => said && (await running()).includes('sleep 77'))
+  const events = await turning(clock, turn)
+  assert.deepEqual(events, [usage, { type: 'reply', text: 'done' }, end('done')])
+  assert.deepEqual(await running(), [])
+})

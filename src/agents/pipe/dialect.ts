@@ -95,6 +95,7 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
     async hear(text) {
       for (const line of lines.push(text)) await takeAll(await read(line))
     },
+    over: () => dialect.over?.() ?? false,
     busy: () => calls.size > 0 || asking > 0,
     async finish(ended) {
       for (const line of lines.end()) await takeAll(await read(line))

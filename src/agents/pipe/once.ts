@@ -95,11 +95,13 @@ async function heard(
     }
     await each(stripper.end())
   }
+  let lingering: Promise<boolean> | undefined
   const [exit] = await Promise.all([
     run.exited.finally(() => over.abort()),
     listen(run.stdout, async (text) => {
       out.add(text)
       await speech.hear(text)
+      if (speech.over()) lingering ??= leave(job, run, over.signal)
     }),
     listen(run.stderr, async (text) => {
       err.add(text)
@@ -109,7 +111,20 @@ async function heard(
       }
     }),
   ])
-  return { out: out.text, err: err.text, ...exit, now: job.turn.clock.now() }
+  // Whoever was ended after its last word did not fail.
+  const how = (await lingering) ? { code: 0 } : exit
+  return { out: out.text, err: err.text, ...how, now: job.turn.clock.now() }
+}
+
+/** How long a CLI may take to leave after its last word. */
+const leaveMs = 5_000
+
+/** Ends a process that stays; false when it left by itself. */
+async function leave(job: Job, run: Run, gone: AbortSignal): Promise<boolean> {
+  await job.turn.clock.sleep(leaveMs, gone)
+  if (gone.aborted) return false
+  await run.end()
+  return true
 }
 
 function notStarted({ spec, turn, argv }: Job, error: NodeJS.ErrnoException): Failure {

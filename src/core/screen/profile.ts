@@ -19,6 +19,8 @@ export interface Dialect {
   open(prompt: string): string
   /** Unknown lines mean nothing; a line that is not of its format throws. */
   line(line: string): Step[]
+  /** Whether it has said its last word: a process that stays after it is ended, and the answer counts. */
+  over?(): boolean
   /** The last steps, an `end` among them. */
   end(exit: Ended): Step[]
 }
