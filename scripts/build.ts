@@ -19,8 +19,8 @@ await build({
   mainFields: ['module', 'main'],
   define: { TERMAITE_VERSION: JSON.stringify(version) },
   banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
-  minifySyntax: true,
-  minifyWhitespace: true,
+  minify: true,
+  keepNames: false,
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 })

@@ -6,6 +6,8 @@ export type Io = {
   env: Record<string, string | undefined>
   cwd: string
   in: Readable & { isTTY?: boolean }
+  /** Whether something may come on `in`: it is a pipe or a file, no terminal and not /dev/null. */
+  piped: boolean
   out: Writable & { isTTY?: boolean; columns?: number }
   err: Writable & { isTTY?: boolean }
   clock: Clock

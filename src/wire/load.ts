@@ -1,21 +1,10 @@
 import type { CommandCode } from './program.ts'
+import * as prompt from './commands/prompt.ts'
 
-/** A command's code, read only when it is called. */
-export const load: Record<string, () => Promise<CommandCode>> = {
-  termaite: () => import('./commands/prompt.ts'),
-  setup: () => import('./commands/setup.ts'),
-  doctor: () => import('./commands/doctor.ts'),
-  demo: () => import('./commands/demo.ts'),
-  sessions: () => import('./commands/sessions.ts'),
-  usage: () => import('./commands/usage.ts'),
-  diff: () => import('./commands/diff.ts'),
-  undo: () => import('./commands/undo.ts'),
-  compact: () => import('./commands/compact.ts'),
-  config: () => import('./commands/config.ts'),
-  where: () => import('./commands/where.ts'),
-  forget: () => import('./commands/forget.ts'),
-  uninstall: () => import('./commands/uninstall.ts'),
-  ps: () => import('./commands/ps.ts'),
-  stop: () => import('./commands/stop.ts'),
-  completion: () => import('./commands/completion.ts'),
+/**
+ * A command's code. A turn is at hand, because it is what starts most often;
+ * the others are one chunk, read only when one of them is called.
+ */
+export async function load(name: string): Promise<CommandCode> {
+  return name === 'termaite' ? prompt : (await import('./commands/all.ts')).all[name]!
 }

@@ -1,4 +1,5 @@
 import type { Io } from './io.ts'
+import { fstatSync } from 'node:fs'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { helpText, parse } from './args.ts'
@@ -21,10 +22,16 @@ export async function runProcess(): Promise<void> {
   // A reader that went away (`| head`) is no error.
   process.stdout.on('error', ignoreBrokenPipe)
   process.stderr.on('error', ignoreBrokenPipe)
+  let opened = false
   const io: Io = {
     env: process.env,
     cwd: process.cwd(),
-    in: process.stdin,
+    // Opened when it is first read: a turn without it need not pay for it.
+    get in() {
+      opened = true
+      return process.stdin
+    },
+    piped: isPiped(0),
     out: process.stdout,
     err: process.stderr,
     clock: realClock,
@@ -33,7 +40,7 @@ export async function runProcess(): Promise<void> {
   const code = await run(process.argv.slice(2), io)
   process.exitCode = stop.signal.aborted ? Number(stop.signal.reason) : code
   // An open stdin (a terminal, a pipe that nobody closes) must not keep a finished run alive.
-  process.stdin.destroy()
+  if (opened) process.stdin.destroy()
 }
 
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -43,7 +50,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const parsed = parse(shape, command ? argv.slice(1) : argv)
     if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview()) : helpText(shape))
     if (parsed.values.version) return help(io, version)
-    return await (await load[shape.name]!()).run(io, parsed, run)
+    return await (await load(shape.name)).run(io, parsed, run)
   } catch (error) {
     return failed(error, io)
   }
@@ -64,6 +71,15 @@ function failed(error: unknown, io: Io): number {
     `termaite: something broke that should not: ${debug || (error instanceof Error ? error.message : String(error))}. Run it with TERMAITE_DEBUG=1 to see where.`,
   )
   return 1
+}
+
+function isPiped(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd)
+    return stat.isFIFO() || stat.isFile() || stat.isSocket()
+  } catch {
+    return false
+  }
 }
 
 function help(io: Io, text: string): number {

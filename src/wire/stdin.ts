@@ -1,24 +1,10 @@
 import type { Io } from './io.ts'
-import { fstatSync } from 'node:fs'
 
 const patienceMs = 3_000
 
-/** Whether something may come on stdin: a pipe or a file, not a terminal and not /dev/null. */
-function isPiped(io: Io): boolean {
-  const fd = (io.in as { fd?: number }).fd
-  if (io.in.isTTY) return false
-  if (fd === undefined) return true
-  try {
-    const stat = fstatSync(fd)
-    return stat.isFIFO() || stat.isFile() || stat.isSocket()
-  } catch {
-    return false
-  }
-}
-
 /** All of stdin. With `patient` false a pipe that stays silent is left alone, since nobody may ever close it. */
 export async function readStdin(io: Io, patient: boolean): Promise<string | undefined> {
-  if (!isPiped(io)) return undefined
+  if (!io.piped) return undefined
   const chunks: Buffer[] = []
   const gaveUp = new AbortController()
   const all = (async () => {

@@ -1,18 +1,20 @@
 import type { Entry, Event } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
+import type { Bracket } from './bracket.ts'
 import { openRotation } from './app.ts'
 import { openBracket } from './bracket.ts'
 import { compactNow } from './compaction.ts'
 import { touch } from './project.ts'
 
-export type TurnWishes = { prompt: string; agent?: string; signal: AbortSignal }
+/** `bracket` is one that was opened already, while there was time. */
+export type TurnWishes = { prompt: string; agent?: string; signal: AbortSignal; bracket?: Promise<Bracket> }
 
 /** One turn of the rotation, bracketed by snapshots of the project. */
 export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
   const { conversation, snapshots, io } = app
   const touched = app.ephemeral ? undefined : touch(app.project, io.clock)
   touched?.catch(() => {})
-  const bracket = await openBracket(app, wishes.prompt)
+  const bracket = await (wishes.bracket ?? openBracket(app, wishes.prompt))
   const { tree } = bracket
   const agent = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),

@@ -12,6 +12,7 @@ const io = {
   env: process.env,
   cwd: process.cwd(),
   in: process.stdin,
+  piped: false,
   out: process.stdout,
   err: process.stderr,
   clock: realClock,

@@ -1,9 +1,10 @@
 import type { RawPath } from './paths.ts'
 import type { Repository } from './repository.ts'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
 import { run } from '../../base/run.ts'
+import { fileMark } from './last-take.ts'
 import { splitPaths } from './paths.ts'
 import { settle } from './repository.ts'
 
@@ -11,13 +12,15 @@ import { settle } from './repository.ts'
 export type Rules = {
   /** Brings our copy of the project's own exclude file up to date; the options every look at the tree needs. */
   refresh(): Promise<readonly string[]>
-  /** Paths the user added by force; empty when their index has not changed since it was last asked. */
+  /** Changes whenever the user's index does. */
+  userIndex(): string
+  /** Paths the user added by force. */
   forced(): Promise<RawPath[]>
 }
 
 export function ignoreRules(repository: Repository, home: string): Rules {
   const folders = gitFolders(repository.root)
-  let seen = ''
+  const index = folders && join(folders.own, 'index')
   return {
     async refresh() {
       const own = folders ? textOf(join(folders.common, 'info', 'exclude')) : ''
@@ -30,11 +33,9 @@ export function ignoreRules(repository: Repository, home: string): Rules {
       const file = out.toString().trim()
       return file === '' ? [] : ['-c', `core.excludesFile=${resolve(repository.root, file)}`]
     },
+    userIndex: () => (index ? fileMark(index) : ''),
     async forced() {
-      const index = folders && join(folders.own, 'index')
-      const now = index ? mark(index) : ''
-      if (!folders || now === seen) return []
-      seen = now
+      if (!index) return []
       // Read with our configuration: the repository's own might run a program.
       const args = ['ls-files', '-z', '-c', '-i', '--exclude-standard']
       return splitPaths((await repository.git(args, { index })).out)
@@ -55,9 +56,4 @@ function textOf(path: string): string {
   } catch {
     return ''
   }
-}
-
-function mark(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : ''
 }

@@ -6,6 +6,7 @@ import type { Rules } from './rules.ts'
 import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { borrowIndex } from './index-file.ts'
+import { lastTake, rememberTake } from './last-take.ts'
 import { weigh } from './limits.ts'
 import { onDisk, splitPaths } from './paths.ts'
 import { askTidy } from './recent.ts'
@@ -29,14 +30,23 @@ export async function takeTree(
     borrowIndex(shared, index)
     const options = await rules.refresh()
     const git: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
-    const [changed, forced, last] = await Promise.all([survey(git, limits.files), rules.forced(), git(['write-tree'])])
-    if (changed.length === 0 && forced.length === 0 && last.code === 0) return treeOf(last)
+    const last = lastTake(repository.dir, index)
+    const userIndex = rules.userIndex()
+    const [changed, forced] = await Promise.all([
+      survey(git, limits.files),
+      last?.userIndex === userIndex ? [] : rules.forced(),
+    ])
+    if (last && changed.length === 0 && forced.length === 0) {
+      rememberTake(repository.dir, { tree: last.tree, userIndex })
+      return last.tree
+    }
     const bytes = await weighed(repository.root, [...changed, ...forced], limits.bytes)
     if (bytes > muchAtOnce) askTidy(repository.dir)
     await addAll(git)
     if (forced.length > 0) await git(addForced, { input: joined(repository.root, forced) })
     const tree = treeOf(checked(await git(['write-tree'])))
     if (existsSync(index)) renameSync(index, shared)
+    rememberTake(repository.dir, { tree, userIndex })
     return tree
   } finally {
     for (const path of [index, `${index}.lock`]) rmSync(path, { force: true })

@@ -6,6 +6,7 @@ import type { Io } from '../io.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
+import { openBracket } from '../bracket.ts'
 import { compactIfFull } from '../compaction.ts'
 import { say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
@@ -39,9 +40,17 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     leash: settings.leash,
     budget: purse(values),
   })
-  await ready(app, values.exclusive === true)
+  const exclusive = values.exclusive === true
+  // Taken while the history is read; not before another turn that is waited for has done its work.
+  const bracket = exclusive ? undefined : openBracket(app, prompt)
+  await ready(app, exclusive)
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
-  const turn = runTurn(app, { prompt, signal: io.signal, ...(agent === undefined ? {} : { agent }) })
+  const turn = runTurn(app, {
+    prompt,
+    signal: io.signal,
+    ...(bracket ? { bracket } : {}),
+    ...(agent === undefined ? {} : { agent }),
+  })
   return printTurn(debug ? traced(io, turn) : turn, {
     format: (text(values['output-format']) ?? 'text') as Format,
     out: io.out,

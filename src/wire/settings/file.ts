@@ -1,7 +1,8 @@
-import type { FileSettings } from './schema.ts'
-import type { Issue, Source } from './fault.ts'
+import type { Source } from './fault.ts'
+import type { FileSettings, MapSettings } from './schema.ts'
+import type { Path } from './shape.ts'
 import { readFileSync } from 'node:fs'
-import { faultOf, keyText, SettingsError } from './fault.ts'
+import { keyText, SettingsError } from './fault.ts'
 import { listForm, mapForm } from './schema.ts'
 
 /** One settings file, checked; undefined when there is none. */
@@ -20,19 +21,15 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
 export function check(file: string, source: Source): FileSettings {
   const agents = (source.value as { agents?: unknown } | null)?.agents
   const isMap = typeof agents === 'object' && agents !== null && !Array.isArray(agents)
-  const result = (isMap ? mapForm : listForm).safeParse(source.value)
-  if (!result.success) {
-    const issue = result.error.issues[0] as unknown as Issue
-    const fault = faultOf(issue, at(source.value, issue.path), knownKeys(issue.path))
-    throw new SettingsError(file, nearestLine(source, fault.path), keyText(fault.path), fault.words)
-  }
-  const settings = isMap ? fromMap(result.data as never) : (result.data as FileSettings)
+  const fault = (isMap ? mapForm : listForm).check(source.value, [])
+  if (fault) throw new SettingsError(file, nearestLine(source, fault.path), keyText(fault.path), fault.words)
+  const settings = isMap ? fromMap(source.value as MapSettings) : (source.value as FileSettings)
   checkAgents(file, source, settings)
   return settings
 }
 
 /** A key that is missing stands nowhere: then the line of what it is missing in. */
-function nearestLine(source: Source, path: readonly PropertyKey[]): number | undefined {
+function nearestLine(source: Source, path: Path): number | undefined {
   return source.lineOf(path) ?? (path.length > 0 ? nearestLine(source, path.slice(0, -1)) : undefined)
 }
 
@@ -52,31 +49,9 @@ function checkAgents(file: string, source: Source, settings: FileSettings): void
 }
 
 /** The form of seed 004: a map whose agents live in terminals unless they say otherwise. */
-function fromMap(settings: { agents?: Record<string, Record<string, unknown>> }): FileSettings {
-  const agents = Object.entries(settings.agents ?? {}).map(([name, agent]) => ({ kind: 'screen', ...agent, name }))
-  return { ...settings, agents } as FileSettings
-}
-
-function knownKeys(path: readonly PropertyKey[]): string[] {
-  let schema: unknown = listForm
-  for (const part of path)
-    schema = typeof part === 'number' ? unwrap(schema)?.def?.element : shapeOf(schema)?.[String(part)]
-  return Object.keys(shapeOf(schema) ?? {}).filter((key) => !key.startsWith('$'))
-}
-
-type Schema = { def?: { innerType?: unknown; element?: unknown; shape?: Record<string, unknown> } }
-
-function unwrap(schema: unknown): Schema | undefined {
-  const inner = (schema as Schema | undefined)?.def?.innerType
-  return inner ? unwrap(inner) : (schema as Schema | undefined)
-}
-
-function shapeOf(schema: unknown): Record<string, unknown> | undefined {
-  return unwrap(schema)?.def?.shape
-}
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((now, key) => (now as Record<PropertyKey, unknown> | undefined)?.[key], value)
+function fromMap({ agents, ...rest }: MapSettings): FileSettings {
+  const listed = Object.entries(agents ?? {}).map(([name, agent]) => ({ kind: 'screen', ...agent, name }))
+  return { ...rest, agents: listed as NonNullable<FileSettings['agents']> }
 }
 
 async function parseJson(file: string, text: string): Promise<Source> {
@@ -96,7 +71,7 @@ async function parseJson(file: string, text: string): Promise<Source> {
   return {
     value: getNodeValue(tree),
     lineOf(path) {
-      const node = findNodeAtLocation(tree, path as (string | number)[])
+      const node = findNodeAtLocation(tree, [...path])
       return node && line((node.parent?.type === 'property' ? node.parent : node).offset)
     },
   }

@@ -1,81 +1,68 @@
-import * as z from 'zod/mini'
-
-const positive = z.number().check(z.positive())
-const whole = z.int().check(z.positive())
+import type { TypeOf } from './shape.ts'
+import { leashes } from '../../core/work/agent.ts'
+import { amount, anything, count, either, flag, list, mapOf, maybe, name, object, oneOf, text } from './shape.ts'
 
 export const strategies = ['round-robin', 'exhaustion', 'random'] as const
-export const kinds = ['pipe', 'screen', 'acp', 'native'] as const
-const leash = z.enum(['read', 'ask', 'edit', 'all'])
+
+const leash = oneOf(leashes)
+const spawnMode = oneOf(['window', 'pane'])
 
 const agentFields = {
-  command: z.optional(z.string().check(z.minLength(1))),
-  args: z.optional(z.array(z.string())),
-  timeoutSeconds: z.optional(positive),
-  silenceSeconds: z.optional(positive),
-  kind: z.optional(z.enum(kinds)),
-  profile: z.optional(z.string()),
-  enabled: z.optional(z.boolean()),
-  leash: z.optional(leash),
-  ownView: z.optional(z.boolean()),
-  env: z.optional(z.record(z.string(), z.string())),
-  model: z.optional(z.string()),
-  baseURL: z.optional(z.string()),
-  apiKeyEnv: z.optional(z.string()),
-  description: z.optional(z.string()),
-  idle_pattern: z.optional(z.string()),
-  ready_pattern: z.optional(z.string()),
-  spawn_mode: z.optional(z.enum(['window', 'pane'])),
-  response_fence: z.optional(z.boolean()),
+  command: maybe(text),
+  args: maybe(list(text)),
+  timeoutSeconds: maybe(amount),
+  silenceSeconds: maybe(amount),
+  kind: maybe(oneOf(['pipe', 'screen', 'acp', 'native'])),
+  profile: maybe(text),
+  enabled: maybe(flag),
+  leash: maybe(leash),
+  ownView: maybe(flag),
+  env: maybe(mapOf(text)),
+  model: maybe(text),
+  baseURL: maybe(text),
+  apiKeyEnv: maybe(text),
+  description: maybe(text),
+  idle_pattern: maybe(text),
+  ready_pattern: maybe(text),
+  spawn_mode: maybe(spawnMode),
+  response_fence: maybe(flag),
 }
-
-const listed = z.strictObject({
-  name: z.string().check(z.regex(/^[\w.-]+$/)),
-  contextWindowTokens: whole,
-  ...agentFields,
-})
-const mapped = z.strictObject({ contextWindowTokens: z.optional(whole), ...agentFields })
 
 const common = {
-  $schema: z.optional(z.string()),
-  rotationStrategy: z.optional(z.enum(strategies)),
-  timeoutSeconds: z.optional(positive),
-  silenceSeconds: z.optional(positive),
-  cooldown: z.optional(
-    z.strictObject({ failures: z.optional(whole), seconds: z.optional(positive), maxSeconds: z.optional(positive) }),
-  ),
-  leash: z.optional(leash),
-  sharing: z.optional(z.enum(['all', 'ask'])),
-  metaInstruction: z.optional(z.union([z.boolean(), z.string()])),
-  permissions: z.optional(
-    z.strictObject({
-      mode: z.optional(z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass'])),
-      allow: z.optional(z.array(z.string())),
-      ask: z.optional(z.array(z.string())),
-      deny: z.optional(z.array(z.string())),
+  $schema: maybe(text),
+  rotationStrategy: maybe(oneOf(strategies)),
+  timeoutSeconds: maybe(amount),
+  silenceSeconds: maybe(amount),
+  cooldown: maybe(object({ failures: maybe(count), seconds: maybe(amount), maxSeconds: maybe(amount) })),
+  leash: maybe(leash),
+  sharing: maybe(oneOf(['all', 'ask'])),
+  metaInstruction: maybe(either(flag, text)),
+  permissions: maybe(
+    object({
+      mode: maybe(oneOf(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass'])),
+      allow: maybe(list(text)),
+      ask: maybe(list(text)),
+      deny: maybe(list(text)),
     }),
   ),
-  mcpServers: z.optional(z.record(z.string(), z.unknown())),
-  hooks: z.optional(z.record(z.string(), z.unknown())),
-  thinking: z.optional(z.enum(['auto', 'off', 'direct', 'consensus', 'sequential', 'decompose', 'reflect', 'script'])),
-  terminals: z.optional(
-    z.strictObject({
-      host: z.optional(z.enum(['auto', 'tmux', 'pty'])),
-      spawn_mode: z.optional(z.enum(['window', 'pane'])),
-    }),
-  ),
-  crew: z.optional(z.strictObject({ perWorkspace: z.optional(whole), total: z.optional(whole) })),
-  hub: z.optional(z.strictObject({ url: z.optional(z.string()) })),
-  notify: z.optional(z.array(z.unknown())),
+  mcpServers: maybe(mapOf(anything)),
+  hooks: maybe(mapOf(anything)),
+  thinking: maybe(oneOf(['auto', 'off', 'direct', 'consensus', 'sequential', 'decompose', 'reflect', 'script'])),
+  terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
+  crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count) })),
+  hub: maybe(object({ url: maybe(text) })),
+  notify: maybe(list(anything)),
 }
 
-/** The file as people write it; agents as a list, or as a map from name to agent. */
-export const listForm = z.strictObject({ ...common, agents: z.optional(z.array(listed)) })
-export const mapForm = z.strictObject({ ...common, agents: z.optional(z.record(z.string(), mapped)) })
+/** The file as people write it: agents as a list, or as a map from name to agent. */
+export const listForm = object({
+  ...common,
+  agents: maybe(list(object({ name, contextWindowTokens: count, ...agentFields }))),
+})
+export const mapForm = object({
+  ...common,
+  agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }))),
+})
 
-export type FileSettings = z.infer<typeof listForm>
-export type MapSettings = z.infer<typeof mapForm>
-
-/** For editors: completion and checks while a person writes the file. */
-export function settingsSchema(): unknown {
-  return z.toJSONSchema(listForm, { io: 'input' })
-}
+export type FileSettings = TypeOf<typeof listForm>
+export type MapSettings = TypeOf<typeof mapForm>

@@ -1,0 +1,35 @@
+import type { CommandCode } from '../program.ts'
+import * as setup from './setup.ts'
+import * as doctor from './doctor.ts'
+import * as demo from './demo.ts'
+import * as sessions from './sessions.ts'
+import * as usage from './usage.ts'
+import * as diff from './diff.ts'
+import * as undo from './undo.ts'
+import * as compact from './compact.ts'
+import * as config from './config.ts'
+import * as where from './where.ts'
+import * as forget from './forget.ts'
+import * as uninstall from './uninstall.ts'
+import * as ps from './ps.ts'
+import * as stop from './stop.ts'
+import * as completion from './completion.ts'
+
+/** Every command's code beside the turn itself. */
+export const all: Record<string, CommandCode> = {
+  setup,
+  doctor,
+  demo,
+  sessions,
+  usage,
+  diff,
+  undo,
+  compact,
+  config,
+  where,
+  forget,
+  uninstall,
+  ps,
+  stop,
+  completion,
+}
