@@ -31,7 +31,7 @@ test('a typo in the settings names file, line, key, and what was meant', async (
     machine,
     ['-p', 'x'],
     2,
-    `${machine.home}/settings.json:3: rotationStratgy: unknown key; did you mean "rotationStrategy"?.`,
+    `${machine.home}/settings.json:3: rotationStratgy: unknown key; did you mean "rotationStrategy"?`,
   )
 })
 
@@ -45,11 +45,11 @@ test('each wrong value names what was found and what is allowed', async (t) => {
     ],
     [
       '{"agents": [\n{"name": "a", "command": "x", "contextWindowTokens": "big"}]}',
-      `${file}:2: agents[0].contextWindowTokens: found "big", allowed: a number.`,
+      `${file}:2: agents[0].contextWindowTokens: found "big", allowed: a whole number above 0.`,
     ],
     [
       '{"agents": [\n{"name": "a", "command": "x"}]}',
-      `${file}:2: agents[0].contextWindowTokens: missing; a number is needed.`,
+      `${file}:2: agents[0].contextWindowTokens: missing; a whole number above 0 is needed.`,
     ],
     [
       '{"agents": [{"name": "a", "command": "x", "contextWindowTokens": 1},\n{"name": "a", "command": "y", "contextWindowTokens": 1}]}',

@@ -18,9 +18,10 @@ export class Machine {
   readonly home: string
   readonly project: string
 
-  constructor(context: TestContext) {
+  /** `home` is one that the test made, and takes away itself. */
+  constructor(context: TestContext, home?: string) {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
-    this.home = join(this.folder, 'termaite')
+    this.home = home ?? join(this.folder, 'termaite')
     this.project = join(this.folder, 'project')
     mkdirSync(join(this.folder, 'home'))
     mkdirSync(this.project)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../base/clock.ts'
-import { holding, openDatabase, sqliteCode } from '../sqlite.ts'
+import { holding, openDatabase, patiently, sqliteCode } from '../sqlite.ts'
 import { storeError } from '../trouble.ts'
 import { Turnstile } from '../turnstile.ts'
 import { StoreError } from '../../core/talk/store.ts'
@@ -19,12 +19,21 @@ export class Mutex {
     this.#clock = clock
   }
 
+  /** An empty file would be written at every lock: it gets its one page when it is made, while there is room. */
+  async #open(): Promise<DatabaseSync> {
+    const db = openDatabase(this.#path)
+    await patiently(this.#clock, () => {
+      if (db.prepare('PRAGMA page_count').get()?.page_count === 0) db.exec('PRAGMA user_version = 1')
+    })
+    return db
+  }
+
   hold<T>(work: () => T): Promise<T> {
     return this.#turnstile.pass(async () => {
-      this.#db ??= openDatabase(this.#path)
       let begun = false
       try {
-        return await holding(this.#db, this.#clock, () => {
+        const db = (this.#db ??= await this.#open())
+        return await holding(db, this.#clock, () => {
           begun = true
           return work()
         })

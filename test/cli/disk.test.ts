@@ -1,0 +1,74 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Machine } from './program.ts'
+
+/** A machine whose home is a small disk; none, and a skipped test, where nothing can be mounted. */
+function smallDisk(t: TestContext): Machine | undefined {
+  const home = mkdtempSync(join(tmpdir(), 'termaite-disk-'))
+  const run = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', home], { encoding: 'utf8' })
+  t.after(() => {
+    if (run.status === 0) execFileSync('umount', ['-l', home])
+    rmdirSync(home)
+  })
+  if (run.status === 0) return new Machine(t, home)
+  t.skip(`nothing can be mounted here: ${run.stderr?.trim() || run.error?.message}`)
+  return undefined
+}
+
+/** Takes all the room there is. */
+function fill(home: string): void {
+  for (let size = 1_000_000, i = 0; size >= 4096; i++) {
+    try {
+      writeFileSync(join(home, `ballast${i}`), Buffer.alloc(size))
+    } catch {
+      rmSync(join(home, `ballast${i}`), { force: true })
+      size /= 2
+    }
+  }
+}
+
+test('a disk that is full before a turn: one sentence, exit 1, and no agent is started', async (t) => {
+  const machine = smallDisk(t)
+  if (!machine) return
+  const witness = join(machine.folder, 'ran')
+  machine.agents({ good: 'cat >/dev/null; echo the answer' })
+  assert.equal((await machine.run(['-p', 'one'])).code, 0)
+  const before = machine.history()
+  machine.agents({ good: `touch ${witness}; echo the answer` })
+  fill(machine.home)
+  const { code, out, err } = await machine.run(['-p', 'x'.repeat(20_000)])
+  assert.deepEqual({ code, out, ran: existsSync(witness) }, { code: 1, out: '', ran: false })
+  assert.match(err, /^termaite: cannot write \S+: the disk is full; free some space and try again\n$/)
+  for (let i = 0; existsSync(join(machine.home, `ballast${i}`)) || i < 5; i++)
+    rmSync(join(machine.home, `ballast${i}`), { force: true })
+  assert.equal((await machine.run(['-p', 'two'])).code, 0)
+  assert.deepEqual(machine.history().slice(0, before.length), before)
+})
+
+test('a disk that fills up during a turn: the answer is printed all the same, and it is said that it was not kept', async (t) => {
+  const machine = smallDisk(t)
+  if (!machine) return
+  const fillUp = `for i in 1 2 3 4 5 6 7 8; do head -c 1000000 /dev/zero > ${machine.home}/ballast$i 2>/dev/null; done`
+  machine.agents({ good: `cat >/dev/null; ${fillUp}; seq 1 2000` })
+  const { code, out, err } = await machine.run(['-p', 'one'])
+  assert.deepEqual({ code, lines: out.split('\n').length }, { code: 1, lines: 2001 })
+  assert.match(err, /^termaite: the turn ran, but it could not be kept: cannot write \S+: the disk is full/m)
+})
+
+test('a read-only home is one sentence and exit 1', async (t) => {
+  const machine = smallDisk(t)
+  if (!machine) return
+  machine.agents({ good: 'echo the answer' })
+  execFileSync('mount', ['-o', 'remount,ro', machine.home])
+  const { code, out, err } = await machine.run(['-p', 'one'])
+  assert.deepEqual({ code, out }, { code: 1, out: '' })
+  assert.match(
+    err,
+    /^termaite: cannot \w+ \S+: the file system is read-only; set TERMAITE_HOME to a folder you can write, or make this one writable\n$/,
+  )
+})
