@@ -1,4 +1,4 @@
-import type { Event, Usage } from '../core/talk/entry.ts'
+import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
 import { newId } from '../base/id.ts'
 import { needsCompaction } from '../core/talk/compaction.ts'
@@ -35,8 +35,8 @@ export async function compactNow(app: App): Promise<Compacted> {
 }
 
 /** Makes room before a turn that would not fit; gives words for the person when it could not. */
-export async function compactIfFull(app: App): Promise<string | undefined> {
-  if (!needsCompaction(await app.conversation.view(), smallestWindow(app.settings))) return undefined
+export async function compactIfFull(app: App, view: readonly Entry[]): Promise<string | undefined> {
+  if (!needsCompaction(view, smallestWindow(app.settings))) return undefined
   const compacted = await compactNow(app)
   return compacted.ok
     ? 'The oldest half of the conversation is now a summary.'

@@ -44,6 +44,11 @@ done
 const runs = new Map<string, number | undefined>()
 let child: ChildProcess | undefined
 
+/** Starts it while there is time, for a process that is about to start others. */
+export function readyWatchdog(path: string | undefined): void {
+  child ??= begin(path)
+}
+
 /** Told before a process is started, so that no moment is uncovered. */
 export function watch(mark: string, path: string | undefined): void {
   runs.set(mark, undefined)

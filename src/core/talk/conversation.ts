@@ -41,6 +41,9 @@ export type World = {
   steer?(): Promise<string[]>
 }
 
+/** How a conversation stands before a turn; `broken` are lines of its log that could not be read. */
+export type Standing = { view: Entry[]; running: EntryOf<'prompt'>[]; broken: string[] }
+
 /** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
 export class Conversation {
   readonly session: string
@@ -72,22 +75,26 @@ export class Conversation {
 
   /** Turns under way in living processes. */
   async running(): Promise<EntryOf<'prompt'>[]> {
-    return unended((await this.read()).entries).filter(
-      (prompt) => prompt.owner !== undefined && this.#parts.alive(prompt.owner),
-    )
+    return this.#alive((await this.read()).entries)
   }
 
-  /** Ends the turns whose owner is dead, and closes the calls they left open. */
-  async settle(): Promise<void> {
-    const { entries } = await this.read()
-    for (const prompt of unended(entries)) {
-      if (prompt.owner === undefined || this.#parts.alive(prompt.owner)) continue
+  /** Ends the turns whose owner is dead, closes the calls they left open, and says how things stand then. */
+  async settle(): Promise<Standing> {
+    const { entries, broken } = await this.read()
+    const running = this.#alive(entries)
+    const dead = unended(entries).filter((prompt) => prompt.owner !== undefined && !running.includes(prompt))
+    for (const prompt of dead) {
       const open = new Set<string>()
       for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
       for (const call of open) await this.append(interrupted(call), 'termaite', prompt.turn)
       const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
       await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
     }
+    return { view: dead.length > 0 ? await this.view() : view(entries), running, broken }
+  }
+
+  #alive(entries: readonly Entry[]): EntryOf<'prompt'>[] {
+    return unended(entries).filter((prompt) => prompt.owner !== undefined && this.#parts.alive(prompt.owner))
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */

@@ -3,6 +3,7 @@ import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
 import type { App } from '../app.ts'
 import type { Io } from '../io.ts'
+import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
@@ -43,6 +44,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const exclusive = values.exclusive === true
   // Taken while the history is read; not before another turn that is waited for has done its work.
   const bracket = exclusive ? undefined : openBracket(app, prompt)
+  readyWatchdog(io.env.PATH)
   await ready(app, exclusive)
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
   const turn = runTurn(app, {
@@ -74,27 +76,25 @@ async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Eve
 /** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
 async function ready(app: App, exclusive: boolean): Promise<void> {
   const { conversation, io } = app
-  await conversation.settle()
-  const { broken } = await conversation.read()
+  let { view, running, broken } = await conversation.settle()
   if (broken.length > 0)
     say(
       io,
       `termaite: ${broken.length} ${broken.length === 1 ? 'line' : 'lines'} of this conversation could not be read and ${broken.length === 1 ? 'was' : 'were'} skipped; the rest is there.`,
     )
-  for (;;) {
-    const [other] = await conversation.running()
-    if (!other || io.signal.aborted) break
-    const since = new Date(other.at).toTimeString().slice(0, 5)
-    say(
-      io,
-      `Another turn is at work in this project since ${since}: ${other.text.slice(0, 60).replaceAll('\n', ' ')}${exclusive ? ' (waiting for it)' : ''}`,
-    )
-    if (!exclusive) break
-    while (!io.signal.aborted && (await conversation.running()).some(({ turn }) => turn === other.turn))
-      await io.clock.sleep(500, io.signal)
+  for (const other of running)
+    say(io, `Another turn is at work in this project since ${clockTime(other.at)}: ${oneLine(other.text, 60)}`)
+  if (exclusive && running.length > 0) {
+    say(io, 'Waiting for it.')
+    while (!io.signal.aborted && (await conversation.running()).length > 0) await io.clock.sleep(500, io.signal)
+    view = await conversation.view()
   }
-  const words = await compactIfFull(app)
+  const words = await compactIfFull(app, view)
   if (words) say(io, words)
+}
+
+function clockTime(at: number): string {
+  return new Date(at).toTimeString().slice(0, 5)
 }
 
 async function promptOf(io: Io, given: string | undefined): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Source } from './fault.ts'
 import type { FileSettings, MapSettings } from './schema.ts'
-import type { Path } from './shape.ts'
+import type { Fault, Path } from './shape.ts'
 import { readFileSync } from 'node:fs'
 import { keyText, SettingsError } from './fault.ts'
 import { listForm, mapForm } from './schema.ts'
@@ -19,13 +19,19 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
 }
 
 export function check(file: string, source: Source): FileSettings {
-  const agents = (source.value as { agents?: unknown } | null)?.agents
-  const isMap = typeof agents === 'object' && agents !== null && !Array.isArray(agents)
-  const fault = (isMap ? mapForm : listForm).check(source.value, [])
-  if (fault) throw new SettingsError(file, nearestLine(source, fault.path), keyText(fault.path), fault.words)
-  const settings = isMap ? fromMap(source.value as MapSettings) : (source.value as FileSettings)
-  checkAgents(file, source, settings)
-  return settings
+  const wrong = fault(source.value)
+  if (wrong) throw new SettingsError(file, nearestLine(source, wrong.path), keyText(wrong.path), wrong.words)
+  return hasMap(source.value) ? fromMap(source.value as MapSettings) : (source.value as FileSettings)
+}
+
+function hasMap(value: unknown): boolean {
+  const agents = (value as { agents?: unknown } | null)?.agents
+  return typeof agents === 'object' && agents !== null && !Array.isArray(agents)
+}
+
+function fault(value: unknown): Fault | undefined {
+  if (hasMap(value)) return mapForm.check(value, []) ?? agentFault(fromMap(value as MapSettings), ({ name }) => name)
+  return listForm.check(value, []) ?? agentFault(value as FileSettings, (_agent, index) => index)
 }
 
 /** A key that is missing stands nowhere: then the line of what it is missing in. */
@@ -33,19 +39,21 @@ function nearestLine(source: Source, path: Path): number | undefined {
   return source.lineOf(path) ?? (path.length > 0 ? nearestLine(source, path.slice(0, -1)) : undefined)
 }
 
-/** What a schema cannot say: names are unique, and each agent can be run. */
-function checkAgents(file: string, source: Source, settings: FileSettings): void {
+type Agent = NonNullable<FileSettings['agents']>[number]
+
+/** What a shape cannot say: names are unique, and each agent can be run. */
+function agentFault(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault | undefined {
   const seen = new Set<string>()
   for (const [index, agent] of (settings.agents ?? []).entries()) {
-    const fail = (key: string, words: string) =>
-      new SettingsError(file, nearestLine(source, ['agents', index, key]), `agents[${index}].${key}`, words)
-    if (seen.has(agent.name)) throw fail('name', `found "${agent.name}" twice, allowed: a name no other agent has`)
+    const at = (field: string, words: string): Fault => ({ path: ['agents', key(agent, index), field], words })
+    if (seen.has(agent.name)) return at('name', `found "${agent.name}" twice, allowed: a name no other agent has`)
     if (['auto', 'user', 'termaite'].includes(agent.name))
-      throw fail('name', `found "${agent.name}", allowed: any name but auto, user and termaite`)
+      return at('name', `found "${agent.name}", allowed: any name but auto, user and termaite`)
     seen.add(agent.name)
     if (agent.kind !== 'native' && agent.command === undefined && agent.profile === undefined)
-      throw fail('command', 'missing; a command, or the profile of a known CLI, is needed')
+      return at('command', 'missing; a command, or the profile of a known CLI, is needed')
   }
+  return undefined
 }
 
 /** The form of seed 004: a map whose agents live in terminals unless they say otherwise. */
@@ -54,25 +62,13 @@ function fromMap({ agents, ...rest }: MapSettings): FileSettings {
   return { ...rest, agents: listed as NonNullable<FileSettings['agents']> }
 }
 
+/** Comments, trailing commas and line numbers need a parser of their own; a plain file that is right does not wait for it. */
 async function parseJson(file: string, text: string): Promise<Source> {
-  const { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } = await import('jsonc-parser')
-  const errors: { error: number; offset: number; length: number }[] = []
-  const tree = parseTree(text, errors, { allowTrailingComma: true })
-  const line = (offset: number) => text.slice(0, offset).split('\n').length
-  const [first] = errors
-  if (first || !tree) {
-    const words = first
-      ? printParseErrorCode(first.error)
-          .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-          .toLowerCase()
-      : 'it is empty'
-    throw new SettingsError(file, first ? line(first.offset) : 1, '', `is not JSON: ${words}`)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!fault(value)) return { value, lineOf: () => undefined }
+  } catch {
+    // Not plain, or not right: the other parser says where.
   }
-  return {
-    value: getNodeValue(tree),
-    lineOf(path) {
-      const node = findNodeAtLocation(tree, [...path])
-      return node && line((node.parent?.type === 'property' ? node.parent : node).offset)
-    },
-  }
+  return (await import('./jsonc.ts')).parseJsonc(file, text)
 }
