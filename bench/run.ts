@@ -5,9 +5,10 @@ import { failover } from './failover.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
 import { start } from './start.ts'
+import { tokens } from './tokens.ts'
 
 // Arguments choose among them; without any, all are run.
-const benches: Record<string, () => Promise<Row[]>> = { start, failover, histories, 'long-answer': longAnswer }
+const benches: Record<string, () => Promise<Row[]>> = { start, failover, histories, tokens, 'long-answer': longAnswer }
 const wanted = process.argv.slice(2)
 const results: Row[] = []
 for (const [name, bench] of Object.entries(benches)) {

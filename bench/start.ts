@@ -11,7 +11,7 @@ export async function start(): Promise<Row[]> {
       () => time([node, program, '--version'], { env }),
       () => time(['bash', '-c', `${agent} </dev/null`], { cwd: project }),
       () => time([node, program, '-p', 'x', '--ephemeral'], { cwd: project, env }),
-      () => time([node, program, '-p', 'x', '--new'], { cwd: project, env }),
+      () => time([node, program, '-p', 'x'], { cwd: project, env }),
     ])
     return [
       {

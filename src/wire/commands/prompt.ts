@@ -1,18 +1,17 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
-import type { App } from '../app.ts'
 import type { Io } from '../io.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
 import { openBracket } from '../bracket.ts'
-import { compactIfFull } from '../compaction.ts'
 import { say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { latestProject } from '../projects.ts'
 import { enabledAgents } from '../roster.ts'
+import { ready } from '../ready.ts'
 import { readSettings } from '../settings/settings.ts'
 import { readStdin } from '../stdin.ts'
 import { oneLine } from '../table.ts'
@@ -71,30 +70,6 @@ async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Eve
     say(io, `[debug] +${io.clock.now() - began} ms ${event.by ?? ''} ${oneLine(JSON.stringify(event), 300)}`)
     yield event
   }
-}
-
-/** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
-async function ready(app: App, exclusive: boolean): Promise<void> {
-  const { conversation, io } = app
-  let { view, running, broken } = await conversation.settle()
-  if (broken.length > 0)
-    say(
-      io,
-      `termaite: ${broken.length} ${broken.length === 1 ? 'line' : 'lines'} of this conversation could not be read and ${broken.length === 1 ? 'was' : 'were'} skipped; the rest is there.`,
-    )
-  for (const other of running)
-    say(io, `Another turn is at work in this project since ${clockTime(other.at)}: ${oneLine(other.text, 60)}`)
-  if (exclusive && running.length > 0) {
-    say(io, 'Waiting for it.')
-    while (!io.signal.aborted && (await conversation.running()).length > 0) await io.clock.sleep(500, io.signal)
-    view = await conversation.view()
-  }
-  const words = await compactIfFull(app, view)
-  if (words) say(io, words)
-}
-
-function clockTime(at: number): string {
-  return new Date(at).toTimeString().slice(0, 5)
 }
 
 async function promptOf(io: Io, given: string | undefined): Promise<string> {
