@@ -1,5 +1,6 @@
 import type { Row } from './measure.ts'
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../test/real/model-server.ts'
@@ -21,11 +22,10 @@ export async function tokens(): Promise<Row[]> {
     let session = ''
     for (let n = 1; n <= turns; n++) {
       const args = ['-p', prompt(n), '--output-format', 'json', ...(session ? ['--resume', session] : [])]
-      session = (
-        JSON.parse(
-          execFileSync(claude, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }),
-        ) as { session_id: string }
-      ).session_id
+      // Beside our own event loop, which serves the model.
+      const asked = promisify(execFile)(claude, args, { cwd, env })
+      asked.child.stdin?.end()
+      session = (JSON.parse((await asked).stdout) as { session_id: string }).session_id
     }
   })
   const ours = await sent(async (cwd, env, root) => {

@@ -12,10 +12,14 @@ const ran = spawnSync('bash', ['-c', `"${process.execPath}" bin/termaite.cjs dem
 if (ran.status !== 0) throw new Error(ran.stdout)
 
 const width = 100
-const lines = ran.stdout
-  .trimEnd()
-  .split('\n')
-  .flatMap((line) => line.match(new RegExp(`.{1,${width}}`, 'g')) ?? [''])
+const lines = ran.stdout.trimEnd().split('\n').flatMap(wrapped)
+
+/** Breaks between words, as a terminal of that width would be read. */
+function wrapped(line: string): string[] {
+  if (line.length <= width) return [line]
+  const at = line.lastIndexOf(' ', width)
+  return [line.slice(0, at), ...wrapped(line.slice(at + 1))]
+}
 
 const colours: [RegExp, string][] = [
   [/^\$ /, '#7ee787'],
