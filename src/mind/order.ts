@@ -1,5 +1,4 @@
-export type Strategy = 'round-robin' | 'exhaustion' | 'random'
-export const strategies: readonly Strategy[] = ['round-robin', 'exhaustion', 'random']
+import type { Strategy } from '../core/work/strategy.ts'
 
 /** Who is asked in which order: `position` is who answered last, `first` goes before all. */
 export function order(

@@ -1,5 +1,6 @@
 import type { CommandShape } from './args.ts'
-import { strategies } from './settings/schema.ts'
+import { leashes } from '../core/work/agent.ts'
+import { strategies } from '../core/work/strategy.ts'
 
 /** What `termaite` itself takes. */
 export const mainShape: CommandShape = {
@@ -18,7 +19,7 @@ export const mainShape: CommandShape = {
     new: { help: 'a fresh session' },
     session: { value: 'name', help: 'a named session' },
     ephemeral: { help: 'read and keep nothing' },
-    leash: { value: 'level', choices: ['read', 'ask', 'edit', 'all'], help: 'how much an agent may do' },
+    leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p' },
     'max-cost': { value: 'usd', help: 'refuse the next call beyond it' },
     'max-tokens': { value: 'n', help: 'refuse the next call beyond it' },

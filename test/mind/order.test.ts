@@ -1,7 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { order, strategies } from '../../src/mind/order.ts'
+import { strategies } from '../../src/core/work/strategy.ts'
+import { order } from '../../src/mind/order.ts'
 
 const names = ['a', 'b', 'c']
 const random = () => 0

@@ -4,6 +4,7 @@ import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { leashes } from '../../core/work/agent.ts'
 import { profiles } from '../../profiles/all.ts'
 import { ask, confirm } from '../confirm.ts'
 import { installedProfiles, loginTraces } from '../found.ts'
@@ -13,7 +14,7 @@ import { writeSettings } from '../settings/write.ts'
 import { table } from '../table.ts'
 
 /** Never `all`: setup picks no flag that switches a CLI's own safety off. */
-const offered: readonly Leash[] = ['read', 'ask', 'edit']
+const offered: readonly Leash[] = leashes.filter((leash) => leash !== 'all')
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeOf(io.env)
@@ -80,7 +81,7 @@ async function chooseLeash(io: Io, chosen: Profile[]): Promise<Leash> {
   for (const leash of offered)
     print(io, `  ${leash.padEnd(5)} ${chosen.map((profile) => `${profile.name}: ${words(profile, leash)}`).join('; ')}`)
   for (;;) {
-    const answer = (await ask(io, 'Enter for ask, or one of read, ask, edit: ')).trim() || 'ask'
+    const answer = (await ask(io, `Enter for ask, or one of ${offered.join(', ')}: `)).trim() || 'ask'
     if (offered.includes(answer as Leash)) return answer as Leash
   }
 }

@@ -1,8 +1,7 @@
 import type { TypeOf } from './shape.ts'
 import { leashes } from '../../core/work/agent.ts'
+import { strategies } from '../../core/work/strategy.ts'
 import { amount, anything, count, either, flag, list, mapOf, maybe, name, object, oneOf, text } from './shape.ts'
-
-export const strategies = ['round-robin', 'exhaustion', 'random'] as const
 
 const leash = oneOf(leashes)
 const spawnMode = oneOf(['window', 'pane'])

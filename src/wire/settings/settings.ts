@@ -1,14 +1,15 @@
 import type { Leash } from '../../core/work/agent.ts'
+import type { Strategy } from '../../core/work/strategy.ts'
 import type { FileSettings } from './schema.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { leashes } from '../../core/work/agent.ts'
+import { strategies } from '../../core/work/strategy.ts'
 import { metaInstruction } from '../../core/talk/transcript.ts'
 import { UsageError } from '../io.ts'
 import { readSettingsFile } from './file.ts'
-import { strategies } from './schema.ts'
 
-export type Strategy = (typeof strategies)[number]
 export type AgentSettings = NonNullable<FileSettings['agents']>[number]
 
 /** The settings of one run, every default filled in. */
@@ -53,13 +54,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     timeoutSeconds: user.timeoutSeconds ?? 3600,
     silenceSeconds: user.silenceSeconds ?? 300,
     cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
-    leash:
-      choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH, user.leash], [
-        'read',
-        'ask',
-        'edit',
-        'all',
-      ] as const) ?? 'ask',
+    leash: choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH, user.leash], leashes) ?? 'ask',
     sharing: user.sharing ?? 'all',
     metaInstruction: metaText(user.metaInstruction),
     agents: user.agents ?? [],
