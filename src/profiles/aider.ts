@@ -6,7 +6,7 @@ import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 
 /** From its source (exceptions.py) and its issues; it is a Python program that could not be run here. */
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'overflow',
     says: /^(?:litellm\.)?ContextWindowExceededError\b|^Model \S+ has hit a token limit!$/,
@@ -83,5 +83,6 @@ export const aider: Profile = {
     files: ['.aider.conf.yml', '.aider/oauth-keys.env'],
     env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'DEEPSEEK_API_KEY'],
   },
+  projectFiles: ['.aider.conf.yml'],
   reader: { busy: /Waiting for /, asking: /\(Y\)es\/\(N\)o/, idle: /^(?:\w+ )?> $/m },
 }

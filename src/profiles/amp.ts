@@ -5,7 +5,7 @@ import { readSigns } from './signs.ts'
 import { unheld, unheldSign } from './unheld.ts'
 
 /** From its manual and what people report; nothing of it could be run against a model of ours, so it is read as text. */
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   unheldSign,
   // Seen with 0.0.1777897475: it prints this, a link, and waits.
   { kind: 'auth', says: /^No API key found\./, said: 'No API key found. Starting login flow...' },
@@ -41,5 +41,7 @@ export const amp: Profile = {
   login: 'amp login',
   version: 'amp --version',
   traces: { files: ['.local/share/amp/secrets.json'], env: ['AMP_API_KEY'] },
+  projectFiles: ['.amp/settings.json'],
+  unsafe: /--dangerously-allow-all\b/,
   reader: {},
 }

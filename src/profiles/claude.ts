@@ -6,7 +6,7 @@ import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'quota',
     says: /^You['’]ve hit your .{0,40}limit(?: ·|$)/,
@@ -102,6 +102,8 @@ export const claude: Profile = {
     files: ['.claude/.credentials.json'],
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   },
+  projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
+  unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
   reader: {
     busy: /\besc to interrupt\b/,
     asking: /Do you want to proceed\?|❯ 1\. Yes|Do you trust the files in this folder\?/,

@@ -5,7 +5,7 @@ import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 import { unheld, unheldSign } from './unheld.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   unheldSign,
   {
     kind: 'auth',
@@ -42,5 +42,7 @@ export const cline: Profile = {
   login: 'cline auth',
   version: 'cline --version',
   traces: { files: ['.cline/data/secrets.json', '.cline/data/globalState.json'], env: [] },
+  projectFiles: ['.clinerules'],
+  unsafe: /\s(?:-y|--yolo)\b/,
   reader: {},
 }

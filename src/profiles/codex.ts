@@ -7,7 +7,7 @@ import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'quota',
     says: /^(?:ERROR: )?You['’]ve hit your usage limit/,
@@ -97,6 +97,8 @@ export const codex: Profile = {
   version: 'codex --version',
   loggedIn: 'codex login status',
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
+  projectFiles: ['.codex/config.toml'],
+  unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
   reader: {
     busy: /\besc to interrupt\)/,
     asking: /Would you like to run the following command\?|› 1\. (?:Yes|Trust and continue)/,

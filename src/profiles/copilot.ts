@@ -8,7 +8,7 @@ import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'auth',
     says: /^(?:Error: )?No authentication information found\./,
@@ -96,6 +96,8 @@ export const copilot: Profile = {
     files: ['.copilot/config.json'],
     env: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_PROVIDER_BASE_URL'],
   },
+  projectFiles: ['.github/copilot-instructions.md'],
+  unsafe: /\s--(?:allow-all|yolo)\b/,
   reader: {
     busy: /\bWorking esc\b|○ Working/,
     asking: /Do you want to run this command\?|Do you trust the files in this folder\?/,

@@ -6,7 +6,7 @@ import { readSigns } from './signs.ts'
 import { unheld, unheldSign } from './unheld.ts'
 
 /** From its source and its issues; it could not be installed here, so it is read as text. */
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   unheldSign,
   {
     kind: 'auth',
@@ -45,5 +45,7 @@ export const crush: Profile = {
     files: ['.local/share/crush/crush.json', '.config/crush/crush.json'],
     env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'GROQ_API_KEY'],
   },
+  projectFiles: ['crush.json', '.crush.json'],
+  unsafe: /\s(?:-y|--yolo)\b/,
   reader: {},
 }

@@ -6,7 +6,7 @@ import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'busy',
     says: /Please retry in \d+(?:\.\d+)?s|Suggested retry after \d+s/,
@@ -131,6 +131,8 @@ export const gemini: Profile = {
     files: ['.gemini/oauth_creds.json'],
     env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
   },
+  projectFiles: ['.gemini/settings.json'],
+  unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   reader: {
     busy: /\(esc to cancel, \d+/,
     asking: /Allow execution of|Apply this change\?|Do you trust the files in this folder\?|● 1\. (?:Allow|Yes|Trust)/,

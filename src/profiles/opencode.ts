@@ -25,7 +25,7 @@ const own: readonly Sign[] = [
   },
 ]
 
-const signs: readonly Sign[] = [...own, ...providerSigns]
+export const signs: readonly Sign[] = [...own, ...providerSigns]
 const shown: readonly Sign[] = [...own, ...behind(/^(?:Error|ERROR): /)]
 
 /** Errors of its text form stand on stderr alone, behind `Error: `. */
@@ -82,6 +82,8 @@ export const opencode: Profile = {
     files: ['.local/share/opencode/auth.json'],
     env: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
+  projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
+  unsafe: /\s--auto\b/,
   reader: {
     busy: /\besc interrupt\b/,
     asking: /Permission required|Allow once/,

@@ -7,7 +7,7 @@ import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'auth',
     says: /^No API key found for /,
@@ -63,6 +63,7 @@ export const pi: Profile = {
     files: ['.pi/agent/auth.json', '.pi/agent/models.json'],
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
+  projectFiles: ['.pi'],
   reader: {
     busy: /^──? ?[⠁-⣿] Working\b|[⠁-⣿] Working\b/m,
     idle: /\d+(?:\.\d+)?%\/\d+k \(auto\)/,

@@ -7,7 +7,7 @@ import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
-const signs: readonly Sign[] = [
+export const signs: readonly Sign[] = [
   {
     kind: 'auth',
     says: /^No auth type is selected\./,
@@ -75,6 +75,8 @@ export const qwen: Profile = {
     files: ['.qwen/oauth_creds.json'],
     env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY'],
   },
+  projectFiles: ['.qwen/settings.json'],
+  unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   reader: {
     busy: /\besc to cancel\b|Enter to steer/,
     asking: /Allow execution of:|› 1\. Yes, allow once|Do you trust this folder\?/,

@@ -1,8 +1,10 @@
+import type { Profile } from '../core/screen/profile.ts'
 import type { Io } from './io.ts'
 import type { Place } from './place.ts'
 import type { Settings } from './settings/settings.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { profiles } from '../profiles/all.ts'
 import { redactor } from '../safety/redaction.ts'
 import { print } from './io.ts'
 import { profileOf } from './roster.ts'
@@ -27,15 +29,20 @@ function agentFindings(settings: Settings): Finding[] {
     const profile = profileOf(agent)
     const leash = agent.leash ?? settings.leash
     if (agent.command !== undefined) {
-      const unsafe = /--dangerously|--yolo|\s-y\b|bypass|--allow-all/.test(agent.command)
-      return unsafe
-        ? { level: 'look', words: `${agent.name} runs with a flag that switches its own safety off: ${agent.command}` }
-        : { level: 'ok', words: `${agent.name} runs as written, with its own flags: ${agent.command}` }
+      const line = [agent.command, ...(agent.args ?? [])].join(' ')
+      return isUnsafe(line, profile)
+        ? { level: 'look', words: `${agent.name} runs with a flag that switches its own safety off: ${line}` }
+        : { level: 'ok', words: `${agent.name} runs as written, with its own flags: ${line}` }
     }
     const words = profile?.leashes[leash]
     if (words === undefined) return { level: 'look', words: `${agent.name} cannot be held to the leash "${leash}"` }
     return { level: leash === 'all' ? 'look' : 'ok', words: `${agent.name} is on the leash "${leash}": ${words}` }
   })
+}
+
+/** A program nobody knows is taken for one that understands every such flag. */
+function isUnsafe(command: string, profile: Profile | undefined): boolean {
+  return (profile ? [profile] : profiles).some(({ unsafe }) => unsafe?.test(command))
 }
 
 /** Keys belong into the environment: a settings file is copied, shown and committed. */
@@ -68,15 +75,8 @@ function fileFindings(home: string): Finding[] {
 
 /** What came with the repository and could steer an agent: the CLIs themselves may use it without asking. */
 function projectFindings(place: Place): Finding[] {
-  const carried = [
-    '.mcp.json',
-    '.claude/settings.json',
-    '.gemini/settings.json',
-    '.codex/config.toml',
-    '.termaite/settings.json',
-    'opencode.json',
-  ]
-  return carried
+  const carried = new Set(['.termaite/settings.json', ...profiles.flatMap(({ projectFiles }) => projectFiles)])
+  return [...carried]
     .filter((name) => existsSync(join(place.root, name)))
     .map((name) => ({
       level: 'look',

@@ -2,7 +2,7 @@ import type { Step } from '../../src/core/screen/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { codex } from '../../src/profiles/codex.ts'
-import { failed, key, kindOf, recorded, replay, thread } from './replay.ts'
+import { failed, key, kindOf, means, thread } from './replay.ts'
 
 /** What each recorded run means, whole. */
 const meanings: Record<string, Step[]> = {
@@ -129,12 +129,7 @@ const meanings: Record<string, Step[]> = {
 
 test('each recorded run of Codex means what it meant', () => {
   process.env.TZ = 'UTC'
-  const runs = recorded('codex')
-  assert.deepEqual(Object.keys(runs), Object.keys(meanings))
-  for (const [name, run] of Object.entries(runs)) {
-    const resume = name === 'second' ? `${key}+1200.1000.34` : undefined
-    assert.deepEqual(replay(codex, run, resume), meanings[name], name)
-  }
+  means(codex, meanings, { second: `${key}+1200.1000.34` })
 })
 
 test('a usage limit ends at a time of this machine', () => {
@@ -244,22 +239,5 @@ test('each leash is held by its own flags, and a thread is resumed by its id alo
       `${plain} -s workspace-write resume ${key} -`,
       `${plain} --dangerously-bypass-approvals-and-sandbox resume '$(rm)' -`,
     ],
-  )
-})
-
-test('a command speaks the dialect when it runs exec with --json', () => {
-  assert.deepEqual(['codex exec --json', 'codex e --json', 'codex exec', 'codex --json'].map(codex.speaks), [
-    true,
-    true,
-    false,
-    false,
-  ])
-})
-
-test('a thread it does not know is seen', () => {
-  const lost = Object.entries(recorded('codex')).filter(([, { ended }]) => codex.lostThread!(ended))
-  assert.deepEqual(
-    lost.map(([name]) => name),
-    ['lost'],
   )
 })

@@ -3,9 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
 import { copilot } from '../../src/profiles/copilot.ts'
-import { kindOf, now, recorded, replay } from './replay.ts'
-
-const recordings = recorded('copilot')
+import { kindOf, means, now, recorded, replay } from './replay.ts'
 
 /** What each recorded run means, whole. */
 const meanings: Record<string, Step[]> = {
@@ -242,22 +240,7 @@ const meanings: Record<string, Step[]> = {
   ],
 }
 
-test('each recorded run of Copilot means what it meant', () => {
-  const found = Object.entries(recordings).map(([name, recording]) => [name, replay(copilot, recording)])
-  assert.deepEqual(Object.fromEntries(found), meanings)
-})
-
-test('a thread it does not know is seen, and no other end is taken for it', () => {
-  const lost = Object.keys(recordings).filter((name) => copilot.lostThread!(recordings[name]!.ended))
-  assert.deepEqual(lost, ['lost'])
-})
-
-test('a command speaks the dialect when it asks for it', () => {
-  assert.deepEqual(
-    ['copilot --output-format=json -s', 'copilot -s'].map((command) => copilot.speaks(command)),
-    [true, false],
-  )
-})
+test('each recorded run of Copilot means what it meant', () => means(copilot, meanings))
 
 test('its last words in text mode say what went wrong, and those of an answer do not', () => {
   const limit =
@@ -282,7 +265,7 @@ test('each leash is held by its own flags, and what is handed in is quoted', () 
 })
 
 test('a resumed thread is charged with what came since', () => {
-  const steps = replay(copilot, recordings.second!, 'any+1200.1000.34')
+  const steps = replay(copilot, recorded('copilot').second!, 'any+1200.1000.34')
   assert.deepEqual(
     steps.filter(({ type }) => type === 'usage'),
     [{ type: 'usage', input: 1200, output: 34, cached: 1000, source: 'reported' }],

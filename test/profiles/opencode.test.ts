@@ -3,9 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
 import { opencode } from '../../src/profiles/opencode.ts'
-import { failed, kindOf, now, recorded, replay } from './replay.ts'
-
-const recordings = recorded('opencode')
+import { failed, kindOf, means, now, recorded, replay } from './replay.ts'
 
 /** What each recorded run means, whole. */
 const meanings: Record<string, Step[]> = {
@@ -141,22 +139,7 @@ const meanings: Record<string, Step[]> = {
   ],
 }
 
-test('each recorded run of OpenCode means what it meant', () => {
-  const found = Object.entries(recordings).map(([name, recording]) => [name, replay(opencode, recording)])
-  assert.deepEqual(Object.fromEntries(found), meanings)
-})
-
-test('a thread it does not know is seen, and no other end is taken for it', () => {
-  const lost = Object.keys(recordings).filter((name) => opencode.lostThread!(recordings[name]!.ended))
-  assert.deepEqual(lost, ['lost'])
-})
-
-test('a command speaks the dialect when it asks for it', () => {
-  assert.deepEqual(
-    ['opencode run --format json', 'opencode run'].map((command) => opencode.speaks(command)),
-    [true, false],
-  )
-})
+test('each recorded run of OpenCode means what it meant', () => means(opencode, meanings))
 
 test('its last words in text mode say what went wrong, and those of an answer do not', () => {
   assert.equal(kindOf(opencode, { err: '> build · mock\n\nError: Incorrect API key provided: x\n' }), 'auth')
@@ -198,7 +181,7 @@ test('a limit of its own is told from one that passes, whatever the sentence', (
 })
 
 test('half a turn is no answer', () => {
-  const whole = recordings.look!.ended
+  const whole = recorded('opencode').look!.ended
   const out = whole.out.split('\n').slice(0, 3).join('\n')
   const last = replay(opencode, { args: '', ended: { out, err: '', signal: 'SIGKILL', now } }).at(-1)
   assert.deepEqual(last, failed('crash', 'opencode broke off before its result (ended by SIGKILL)'))

@@ -3,9 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
 import { pi } from '../../src/profiles/pi.ts'
-import { kindOf, now, recorded, replay } from './replay.ts'
-
-const recordings = recorded('pi')
+import { kindOf, means, now, replay } from './replay.ts'
 
 /** What each recorded run means, whole. */
 const meanings: Record<string, Step[]> = {
@@ -198,22 +196,7 @@ const meanings: Record<string, Step[]> = {
   ],
 }
 
-test('each recorded run of pi means what it meant', () => {
-  const found = Object.entries(recordings).map(([name, recording]) => [name, replay(pi, recording)])
-  assert.deepEqual(Object.fromEntries(found), meanings)
-})
-
-test('a thread it does not know is seen, and no other end is taken for it', () => {
-  const lost = Object.keys(recordings).filter((name) => pi.lostThread!(recordings[name]!.ended))
-  assert.deepEqual(lost, ['lost'])
-})
-
-test('a command speaks the dialect when it asks for it', () => {
-  assert.deepEqual(
-    ['pi -p --mode json', 'pi -p'].map((command) => pi.speaks(command)),
-    [true, false],
-  )
-})
+test('each recorded run of pi means what it meant', () => means(pi, meanings))
 
 test('its last words in text mode say what went wrong, and those of an answer do not', () => {
   const spent = '429: {"message":"You exceeded your current quota","code":"insufficient_quota"}\n'

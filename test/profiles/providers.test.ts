@@ -1,6 +1,5 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { profiles } from '../../src/profiles/all.ts'
 import { behind, providerSigns } from '../../src/profiles/providers.ts'
 import { readMessage } from '../../src/profiles/signs.ts'
 import { now } from './replay.ts'
@@ -30,15 +29,4 @@ test('a day that is spent is parked until it ends, a minute that is full until i
   const minute = 'Rate limit reached for gpt-5 on tokens per min (TPM): Limit 30000. Please try again in 20s.'
   assert.deepEqual(readMessage(providerSigns, day, now), { kind: 'quota', message: day, retryAt: now + 578_016 })
   assert.deepEqual(readMessage(providerSigns, minute, now), { kind: 'busy', message: minute, retryAt: now + 20_000 })
-})
-
-test('every profile has a name, a program and the words a person needs of its own', () => {
-  const named = profiles.map(({ name }) => name)
-  assert.deepEqual(named, [...new Set(named)])
-  const words = profiles.flatMap((profile) => profile.words)
-  assert.deepEqual(words, [...new Set(words)])
-  assert.deepEqual(
-    profiles.filter(({ install, login, version, window }) => !install || !login || !version || window < 100_000),
-    [],
-  )
 })

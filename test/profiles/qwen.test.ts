@@ -3,9 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
 import { qwen } from '../../src/profiles/qwen.ts'
-import { kindOf, recorded, replay } from './replay.ts'
-
-const recordings = recorded('qwen')
+import { kindOf, means, recorded, replay } from './replay.ts'
 
 /** What each recorded run means, whole. */
 const meanings: Record<string, Step[]> = {
@@ -251,22 +249,7 @@ const meanings: Record<string, Step[]> = {
   ],
 }
 
-test('each recorded run of Qwen Code means what it meant', () => {
-  const found = Object.entries(recordings).map(([name, recording]) => [name, replay(qwen, recording)])
-  assert.deepEqual(Object.fromEntries(found), meanings)
-})
-
-test('a thread it does not know is seen, and no other end is taken for it', () => {
-  const lost = Object.keys(recordings).filter((name) => qwen.lostThread!(recordings[name]!.ended))
-  assert.deepEqual(lost, ['lost'])
-})
-
-test('a command speaks the dialect when it asks for it', () => {
-  assert.deepEqual(
-    ['qwen -o stream-json', 'qwen -o json'].map((command) => qwen.speaks(command)),
-    [true, false],
-  )
-})
+test('each recorded run of Qwen Code means what it meant', () => means(qwen, meanings))
 
 test('its last words in text mode say what went wrong, and those of an answer do not', () => {
   assert.equal(
@@ -293,7 +276,7 @@ test('each leash is an approval mode, and what is handed in is quoted', () => {
 })
 
 test('without partial messages the text is shown once, when it is whole', () => {
-  const { ended } = recordings.answer!
+  const { ended } = recorded('qwen').answer!
   const out = ended.out
     .split('\n')
     .filter((line) => !line.includes('"stream_event"'))

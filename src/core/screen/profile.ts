@@ -60,6 +60,10 @@ export interface Profile {
   loggedIn?: string
   /** Files below the home, or variables, of which one is there after a login. */
   traces: { files: readonly string[]; env: readonly string[] }
+  /** What a repository may carry that starts programs or steers this CLI, below the project. */
+  projectFiles: readonly string[]
+  /** A command as a person wrote it that switches its own safety off; left out where it has no such flag. */
+  unsafe?: RegExp
   /** Its screen, and its dialogs as questions. */
   reader: Reader
   dialog?(screen: Screen): { question: Question; keys(picks?: string[]): Key[] } | undefined
