@@ -1,13 +1,10 @@
-import type { Event } from '../core/talk/entry.ts'
+import type { Around } from '../core/talk/conversation.ts'
 import type { App } from './app.ts'
 
 /** The trees of a project around one turn. What goes wrong with them is told, and never stops a turn. */
-export type Bracket = {
+export type Bracket = Around & {
   /** The tree before, when there is one. */
   tree?: string
-  /** Told once the turn is kept. */
-  begin(turn: string): Promise<Event[]>
-  end(turn: string): Promise<Event[]>
 }
 
 const none: Bracket = { begin: async () => [], end: async () => [] }
@@ -21,30 +18,33 @@ export async function openBracket(app: App, prompt: string): Promise<Bracket> {
   return {
     tree: before.tree,
     // Kept at the start as well, so that a turn that is killed can be undone.
-    begin: (turn) => orNote(() => snapshots.keep(turn, kept)),
+    begin: (turn) => orWords('this turn cannot be undone', snapshots.keep(turn, kept)),
     end: (turn) =>
-      orNote(async () => {
-        const after = await snapshots.take()
-        if ('tree' in after) await snapshots.keep(turn, { ...kept, after: after.tree })
-      }),
+      orWords(
+        'this turn cannot be undone',
+        snapshots.take().then((after) => {
+          if ('tree' in after) return snapshots.keep(turn, { ...kept, after: after.tree })
+        }),
+      ),
   }
 }
 
-/** A project without snapshots is told of once, not at every turn. */
-async function toldOnce(app: App, off: string): Promise<Event[]> {
+/** A project without snapshots is told of once, not at every turn; where that cannot be remembered, again. */
+async function toldOnce(app: App, off: string): Promise<string[]> {
   const { doc } = app.project
-  if ((await doc.read()).snapshotsOff === off) return []
-  await doc.update((now) => ({ ...now, snapshotsOff: off }))
-  return [note(`diff and undo are off in this project: ${off}`)]
+  try {
+    if ((await doc.read()).snapshotsOff === off) return []
+    await doc.update((now) => ({ ...now, snapshotsOff: off }))
+  } catch {}
+  return [`diff and undo are off in this project: ${off}`]
 }
 
-async function orNote(work: () => Promise<void>): Promise<Event[]> {
+/** Nothing, or why a piece of work beside the turn was not done. */
+export async function orWords(what: string, work: Promise<unknown> | undefined): Promise<string[]> {
   try {
-    await work()
+    await work
     return []
   } catch (error) {
-    return [note(`this turn cannot be undone: ${error instanceof Error ? error.message : String(error)}`)]
+    return [`${what}: ${error instanceof Error ? error.message : String(error)}`]
   }
 }
-
-const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })

@@ -1,8 +1,8 @@
-import type { Entry, Event } from '../core/talk/entry.ts'
+import type { Event } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
 import { openRotation } from './app.ts'
-import { openBracket } from './bracket.ts'
+import { openBracket, orWords } from './bracket.ts'
 import { compactNow } from './compaction.ts'
 import { touch } from './project.ts'
 
@@ -12,8 +12,10 @@ export type TurnWishes = { prompt: string; agent?: string; signal: AbortSignal; 
 /** One turn of the rotation, bracketed by snapshots of the project. */
 export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
   const { conversation, snapshots, io } = app
-  const touched = app.ephemeral ? undefined : touch(app.project, io.clock)
-  touched?.catch(() => {})
+  const untouched = orWords(
+    'that this project was used now is not remembered',
+    app.ephemeral ? undefined : touch(app.project, io.clock),
+  )
   const bracket = await (wishes.bracket ?? openBracket(app, wishes.prompt))
   const { tree } = bracket
   const agent = openRotation(app, {
@@ -21,18 +23,15 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     ...(tree === undefined ? {} : { changes: async () => () => snapshots.changed(tree) }),
     compact: async () => ((await compactNow(app)).ok ? conversation.view() : undefined),
   })
-  const world = { cwd: app.place.cwd, leash: app.leash, signal: wishes.signal, budget: app.budget }
+  const around = {
+    begin: bracket.begin,
+    // Taken before the end is shown: whoever sees the end can undo it.
+    end: async (turn: string) => [...(await bracket.end(turn)), ...(await untouched)],
+  }
+  const world = { cwd: app.place.cwd, leash: app.leash, signal: wishes.signal, budget: app.budget, around }
   try {
-    for await (const event of conversation.converse(agent, wishes.prompt, world)) {
-      // Taken before the end is shown: whoever sees the end can undo it.
-      if (event.type === 'end') yield* await bracket.end(turnOf(event))
-      yield event
-      if (event.type === 'prompt') yield* await bracket.begin(turnOf(event))
-    }
+    yield* conversation.converse(agent, wishes.prompt, world)
   } finally {
-    await agent.close()
-    await touched
+    await agent.close().catch(() => {})
   }
 }
-
-const turnOf = (event: Event) => (event as Entry).turn

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Entry, Event } from '../../src/core/talk/entry.ts'
+import type { Entry, Event, Fact } from '../../src/core/talk/entry.ts'
 import type { Log } from '../../src/core/talk/store.ts'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
@@ -78,7 +78,22 @@ test('what could not be kept is still shown, and the end says that it is lost', 
   assert.ok(events.some((event) => event.type === 'reply' && event.text === 'hi'))
   const end = { by: 'a', type: 'end', outcome: failed('crash', 'the turn ran, but it could not be kept: disk full') }
   assert.deepEqual((await kept(log)).at(-1), end)
-  assert.deepEqual(events.at(-1)!.type === 'end' && (events.at(-1) as { outcome: unknown }).outcome, end.outcome)
+  assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, { ...end.outcome, unkept: { text: 'hi' } })
+})
+
+test('half an answer of an agent that failed is not taken for one that could not be kept', async () => {
+  const inner = memoryStore().log<Entry>('history')
+  const log = Object.assign(Object.create(inner) as Log<Entry>, {
+    append: (entry: Entry) => (entry.type === 'reply' ? Promise.reject(new Error('disk full')) : inner.append(entry)),
+    end: () => inner.end(),
+    back: () => inner.back(),
+  })
+  const agent = scriptedAgent('a', [[{ type: 'reply', text: 'half' }, { fail: { kind: 'crash', message: 'died' } }]])
+  const events = await all(opened({ log }).conversation.converse(agent, 'hey', world))
+  assert.deepEqual(
+    (events.at(-1) as { outcome: unknown }).outcome,
+    failed('crash', 'the turn ran, but it could not be kept: disk full'),
+  )
 })
 
 test('a prompt that cannot be kept is not asked', async () => {
@@ -221,6 +236,73 @@ test('leaving early aborts the agent, and the turn still gets its end', async ()
   assert.deepEqual((await kept(log)).at(-1), { by: 'a', type: 'end', outcome: failed('aborted', 'a was cancelled') })
 })
 
+test('leaving at the very first event ends the turn as well', async () => {
+  const { conversation, log } = opened()
+  const agent = scriptedAgent('a', [[{ hang: true }]])
+  for await (const event of conversation.converse(agent, 'hey', world)) if (event.type === 'prompt') break
+  assert.equal(agent.running, false)
+  const [prompt, end, ...more] = await kept(log)
+  assert.deepEqual(
+    [prompt!.type, end!.type === 'end' && !end!.outcome.ok && end!.outcome.failure.kind, more],
+    ['prompt', 'aborted', []],
+  )
+})
+
+test('what is said around a turn is kept as notes, and a fault of it stops nothing', async () => {
+  const { conversation, log } = opened()
+  const seen: string[][] = []
+  const around = {
+    begin: async () => {
+      seen.push((await kept(log)).map(({ type }) => type))
+      return ['before']
+    },
+    end: async () => {
+      seen.push((await kept(log)).map(({ type }) => type))
+      throw new Error('after broke')
+    },
+  }
+  const events = await all(conversation.converse(scriptedAgent('a', [[{ say: 'hi' }]]), 'hey', { ...world, around }))
+  assert.deepEqual(seen, [['prompt'], ['prompt', 'note', 'reply', 'usage']])
+  assert.deepEqual((await kept(log)).slice(1), [
+    { by: 'termaite', type: 'note', text: 'before' },
+    { by: 'a', type: 'reply', text: 'hi' },
+    usage,
+    { by: 'termaite', type: 'note', text: 'after broke' },
+    { by: 'a', type: 'end', outcome: { ok: true, text: '' } },
+  ])
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['prompt', 'note', 'text', 'reply', 'usage', 'note', 'end'],
+  )
+})
+
+test('a log that cannot be followed withdraws the question it was asked for', async () => {
+  const inner = memoryStore().log<Entry>('history')
+  const log: Log<Entry> = {
+    append: (entry) => inner.append(entry),
+    end: () => inner.end(),
+    back: () => inner.back(),
+    clear: () => inner.clear(),
+    follow: () => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the disk is gone')) }),
+    }),
+  }
+  let withdrawn = false
+  const ask = (_question: unknown, signal: AbortSignal) =>
+    new Promise<undefined>((resolve) =>
+      signal.addEventListener('abort', () => {
+        withdrawn = true
+        resolve(undefined)
+      }),
+    )
+  const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
+  const events = await all(opened({ log }).conversation.converse(agent, 'paint', { ...world, ask }))
+  assert.deepEqual(
+    [withdrawn, (events.at(-1) as { outcome: unknown }).outcome],
+    [true, failed('crash', 'the script of a broke: Error: the disk is gone')],
+  )
+})
+
 test('a fact kept elsewhere before is kept here under this conversation’s marks; inner usage is kept too', async () => {
   const { conversation } = opened()
   const foreign = { type: 'note', text: 'n', id: 'x', at: 1, session: 'other', turn: 'other', by: 'b' } as Event
@@ -258,4 +340,25 @@ test('a long body goes to a blob whole, and the log keeps its ends', async () =>
   assert.equal(entry.whole?.bytes, 100_008)
   const text = entry.type === 'reply' ? entry.text : ''
   assert.ok(text.startsWith('head') && text.endsWith('tail') && text.length < 42_000)
+})
+
+test('no part of a fact is longer in the log than a body may be', async () => {
+  const { conversation } = opened()
+  const long = 'x'.repeat(100_000)
+  const failure = { kind: 'crash' as const, message: long }
+  const facts: Fact[] = [
+    { type: 'question', ask: 'q', question: { ...question, text: long } },
+    { type: 'result', call: 'c', ok: true, text: long, data: { rows: [long] } },
+    { type: 'result', call: 'c', ok: true, text: 'short', data: long },
+    { type: 'call', call: 'c', tool: 'bash', input: { long } },
+    { type: 'attempt', failure, ms: 1 },
+    { type: 'end', outcome: { ok: false, failure } },
+    { type: 'end', outcome: { ok: true, text: long } },
+    { type: 'note', text: long },
+  ]
+  for (const fact of facts) {
+    const kept = JSON.stringify(await conversation.append(fact, 'a'))
+    assert.ok(kept.length < 100_000, `${fact.type}: ${kept.length}`)
+    assert.match(kept, /characters cut/)
+  }
 })

@@ -57,7 +57,9 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
       case 'ask': {
         // Not waited for: what else the CLI says meanwhile is heard, and so is its end.
         asking++
-        void answer(step).finally(() => asking--)
+        void answer(step)
+          .catch((error: Error) => note(`${parts.name} could not be answered: ${error.message}`))
+          .finally(() => asking--)
         return
       }
       case 'end':

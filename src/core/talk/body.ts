@@ -1,4 +1,5 @@
 import type { Entry, Fact } from './entry.ts'
+import type { Answer } from './outcome.ts'
 import type { Blobs } from './store.ts'
 import { readText } from './store.ts'
 
@@ -22,24 +23,50 @@ export function joinCut(head: string, tail: string, missing: number, place: stri
 
 export const cutEnds = { headChars, tailChars }
 
-/** The fact as it goes into the log: a long body is cut, and `whole` says where all of it is. */
+/** The fact as it goes into the log: a long body is cut, and `whole`, or else the cut itself, says where all of it is. */
 export async function shortened(fact: Fact, blobs: Blobs): Promise<Fact> {
-  if (fact.whole) return fact
-  if ('text' in fact && fact.text.length > longestBody) {
-    const whole = await blobs.put(fact.text, 'text/plain')
-    return { ...fact, text: cut(fact.text, blobs.place(whole)), whole }
+  const inWords = async (text: string) => (await short(text, 'text/plain', blobs)).text
+  switch (fact.type) {
+    case 'call': {
+      const input = JSON.stringify(fact.input) ?? 'null'
+      if (fact.whole || input.length <= longestBody) return fact
+      const { text, whole } = await short(input, 'application/json', blobs)
+      return { ...fact, input: text, whole: whole! }
+    }
+    case 'result': {
+      const data = JSON.stringify(fact.data) ?? ''
+      if (data.length <= longestBody) return shortText(fact, blobs)
+      return shortText({ ...fact, data: (await short(data, 'application/json', blobs)).text }, blobs)
+    }
+    case 'question':
+      return { ...fact, question: { ...fact.question, text: await inWords(fact.question.text) } }
+    case 'attempt':
+      return { ...fact, failure: { ...fact.failure, message: await inWords(fact.failure.message) } }
+    case 'end': {
+      const { outcome } = fact
+      if (outcome.ok)
+        return {
+          ...fact,
+          outcome: outcome.whole ? outcome : { ...outcome, ...(await short(outcome.text, 'text/plain', blobs)) },
+        }
+      return {
+        ...fact,
+        outcome: { ...outcome, failure: { ...outcome.failure, message: await inWords(outcome.failure.message) } },
+      }
+    }
+    default:
+      return 'text' in fact ? shortText(fact, blobs) : fact
   }
-  if (fact.type === 'call') {
-    const input = JSON.stringify(fact.input) ?? 'null'
-    if (input.length <= longestBody) return fact
-    const whole = await blobs.put(input, 'application/json')
-    return { ...fact, input: cut(input, blobs.place(whole)), whole }
-  }
-  if (fact.type === 'end' && fact.outcome.ok && fact.outcome.text.length > longestBody) {
-    const whole = fact.outcome.whole ?? (await blobs.put(fact.outcome.text, 'text/plain'))
-    return { ...fact, outcome: { ...fact.outcome, text: cut(fact.outcome.text, blobs.place(whole)), whole } }
-  }
-  return fact
+}
+
+async function shortText<F extends Fact & { text: string }>(fact: F, blobs: Blobs): Promise<F> {
+  return fact.whole ? fact : { ...fact, ...(await short(fact.text, 'text/plain', blobs)) }
+}
+
+async function short(text: string, media: string, blobs: Blobs): Promise<Answer> {
+  if (text.length <= longestBody) return { text }
+  const whole = await blobs.put(text, media)
+  return { text: cut(text, blobs.place(whole)), whole }
 }
 
 /** The entry with its whole body, for whoever needs every byte of it. */

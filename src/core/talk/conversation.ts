@@ -39,7 +39,14 @@ export type World = {
   budget?: Budget
   files?: Ref[]
   steer?(): Promise<string[]>
+  around?: Around
 }
+
+/**
+ * What is done around a turn: once its prompt is kept and before anybody is asked, and before its end is kept.
+ * What it says is kept as notes; a fault of its own is one more note, and never stops the turn.
+ */
+export type Around = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
 
 /** How a conversation stands before a turn; `broken` are lines of its log that could not be read. */
 export type Standing = { view: Entry[]; running: EntryOf<'prompt'>[]; broken: string[] }
@@ -103,13 +110,13 @@ export class Conversation {
     const history = await this.view()
     const files = world.files?.length ? { files: world.files } : {}
     const asked = await this.append({ type: 'prompt', text: prompt, ...files, owner }, 'user', newId(clock.now()))
-    yield asked
-
     const leave = new AbortController()
     const out = new Channel<Event>(256)
+    out.offer(asked)
     const open = new Set<string>()
     let unkept: string | undefined
     let reply: string | undefined
+    let answer: Outcome | undefined
     const keep = async (event: Event, by: string) => {
       if (!isFact(event)) return out.push(event)
       try {
@@ -119,7 +126,7 @@ export class Conversation {
         if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
         await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
       } catch (error) {
-        unkept ??= error instanceof Error ? error.message : String(error)
+        unkept ??= words(error)
         await out.push(event)
       }
     }
@@ -137,7 +144,12 @@ export class Conversation {
       budget: world.budget ?? noBudget,
       steer: world.steer ?? (async () => []),
     }
+    const tell = async (around: Promise<string[]> | undefined) => {
+      for (const text of (await around?.catch((error) => [words(error)])) ?? [])
+        await keep({ type: 'note', text }, 'termaite')
+    }
     const work = (async () => {
+      await tell(world.around?.begin(asked.turn))
       const events = take(agent, turn)
       for (;;) {
         const next = await events.next()
@@ -147,13 +159,15 @@ export class Conversation {
           continue
         }
         for (const call of [...open]) await keep(interrupted(call), 'termaite')
-        await keep({ type: 'end', outcome: unkept ? lost(unkept) : next.value }, agent.name)
+        await tell(world.around?.end(asked.turn))
+        answer = next.value
+        await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
         return
       }
     })().finally(() => out.close())
     try {
-      for await (const event of out) yield event.type === 'end' && unkept ? { ...event, outcome: lost(unkept) } : event
-      await work
+      for await (const event of out)
+        yield event.type === 'end' && unkept ? { ...event, outcome: lost(unkept, answer) } : event
     } finally {
       leave.abort()
       await work
@@ -190,8 +204,7 @@ export class Conversation {
         return undefined
       })()
       const here = person(question, signal).then((picks) => (signal.aborted ? undefined : { picks, kept: false }))
-      const first = await firstDefined([elsewhere, here])
-      settled.abort()
+      const first = await firstDefined([elsewhere, here]).finally(() => settled.abort())
       if (!first || first.kept) return first?.picks
       const by = first.picks ? 'user' : 'termaite'
       await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
@@ -243,9 +256,15 @@ function innerUsage(event: Event): Event[] {
   return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
 }
 
-function lost(why: string): Outcome {
-  return failed('crash', `the turn ran, but it could not be kept: ${why}`)
+/** `answer` is for whoever shows the end: it is in no log. */
+function lost(why: string, answer?: Outcome): Outcome {
+  const loss = failed('crash', `the turn ran, but it could not be kept: ${why}`)
+  if (!answer?.ok) return loss
+  const { text, whole } = answer
+  return { ...loss, unkept: whole ? { text, whole } : { text } }
 }
+
+const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 async function firstDefined<T>(promises: Promise<T | undefined>[]): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

@@ -6,10 +6,16 @@ export type FailureKind =
 /** `retryAt` is in ms since 1970, only when whoever refused said so. */
 export type Failure = { kind: FailureKind; message: string; retryAt?: number }
 
-/** `refused`: the model declined. `asks`: the reply is a question. `denials`: what it was not allowed to do. `whole`: where a long answer is. */
+/** `whole` is where a long one is. */
+export type Answer = { text: string; whole?: Ref }
+
+/**
+ * `refused`: the model declined. `asks`: the reply is a question. `denials`: what it was not allowed to do.
+ * `unkept`: the answer is good, and all that failed was keeping it.
+ */
 export type Outcome =
-  | { ok: true; text: string; whole?: Ref; refused?: true; asks?: string; denials?: string[] }
-  | { ok: false; failure: Failure }
+  | ({ ok: true; refused?: true; asks?: string; denials?: string[] } & Answer)
+  | { ok: false; failure: Failure; unkept?: Answer }
 
 export function failed(kind: FailureKind, message: string, retryAt?: number): { ok: false; failure: Failure } {
   return { ok: false, failure: retryAt === undefined ? { kind, message } : { kind, message, retryAt } }
