@@ -7,7 +7,6 @@ import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
-import { UsageError } from './io.ts'
 
 export type RosterParts = {
   blobs: Blobs
@@ -22,10 +21,7 @@ export function enabledAgents(settings: Settings): AgentSettings[] {
 
 export function profileOf(agent: AgentSettings): Profile | undefined {
   if (agent.profile === undefined) return agent.command === undefined ? undefined : profileFor(agent.command)
-  const profile = profileNamed(agent.profile)
-  if (!profile && agent.profile !== 'custom')
-    throw new UsageError(`agent ${agent.name}: there is no profile "${agent.profile}".`)
-  return profile
+  return profileNamed(agent.profile)
 }
 
 export function windowOf(agent: AgentSettings): number {

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { profiles } from '../../src/profiles/all.ts'
 import { Machine } from './program.ts'
 
 const good = 'cat >/dev/null; echo the answer'
@@ -60,12 +61,99 @@ test('each wrong value names what was found and what is allowed', async (t) => {
       `${file}:1: agents[0].command: missing; a command, or the profile of a known CLI, is needed.`,
     ],
     ['{"agents": [}', `${file}:1: is not JSON: value expected.`],
+    [
+      '{"agents": [\n{"name": "a", "profile": "cluade",\n "contextWindowTokens": 1}]}',
+      `${file}:2: agents[0].profile: found "cluade"; did you mean "claude"?`,
+    ],
+    [
+      '{"agents": [{"name": "a", "profile": "x", "contextWindowTokens": 1}]}',
+      `${file}:1: agents[0].profile: found "x", allowed: ${[...profiles.map(({ name }) => name), 'custom'].map((name) => `"${name}"`).join(', ')}.`,
+    ],
+    [
+      '{"agents": [{"name": "a", "profile": "custom", "contextWindowTokens": 1}]}',
+      `${file}:1: agents[0].command: missing; a command, or the profile of a known CLI, is needed.`,
+    ],
+    [
+      '{"agents": [\n{"name": "a", "command": " ", "contextWindowTokens": 1}]}',
+      `${file}:2: agents[0].command: found " ", allowed: a text that is not empty.`,
+    ],
+    [
+      '{"agents": {\n"my agent": {"command": "x"}}}',
+      `${file}:2: agents.my agent: found "my agent", allowed: letters, digits, ".", "_" and "-".`,
+    ],
+    [
+      '{"agents": {"user": {"command": "x"}}}',
+      `${file}:1: agents.user.name: found "user", allowed: any name but auto, user and termaite.`,
+    ],
     ['{"timeoutSeconds": -1}', `${file}:1: timeoutSeconds: found -1, allowed: a number above 0.`],
   ]
   for (const [settings, sentence] of cases) {
     machine.settings(settings)
     await refuses(machine, ['-p', 'x'], 2, sentence)
   }
+})
+
+test('a settings file that cannot be read says why and what to do', async (t) => {
+  const machine = new Machine(t)
+  mkdirSync(join(machine.home, 'settings.json'), { recursive: true })
+  const next = 'cannot be read: it is a folder; move it away, then run `termaite setup`.'
+  await refuses(machine, ['-p', 'x'], 2, `${machine.home}/settings.json: ${next}`)
+})
+
+test('a mark that an editor put before the text is no fault', async (t) => {
+  const machine = new Machine(t)
+  machine.settings(`\uFEFF${JSON.stringify({ agents: [{ name: 'a', command: good, contextWindowTokens: 1000 }] })}`)
+  assert.equal((await machine.run(['-p', 'x', '--ephemeral'])).out, 'the answer\n')
+})
+
+const agent = { command: good, contextWindowTokens: 1000 }
+
+test('what is accepted and not used is said once each, in a run and by validate', async (t) => {
+  const machine = new Machine(t)
+  const servers = "mcpServers is not used in this version; add the servers to each agent's own settings."
+  machine.settings({
+    permissions: { deny: ['Bash(rm *)'] },
+    hooks: {},
+    mcpServers: {},
+    thinking: 'auto',
+    terminals: {},
+    crew: {},
+    hub: {},
+    notify: [],
+    agents: [
+      { name: 'a', ...agent, kind: 'screen', idle_pattern: '>' },
+      { name: 'b', ...agent, kind: 'screen', model: 'm' },
+      { name: 'c', ...agent, kind: 'acp' },
+      { name: 'd', kind: 'native', contextWindowTokens: 1000 },
+      { name: 'e', profile: 'claude', args: ['-x'], contextWindowTokens: 1000 },
+      { name: 'f', ...agent, kind: 'acp', enabled: false },
+    ],
+  })
+  const warnings = [
+    'permissions is not used in this version; the leash is what holds an agent.',
+    'hooks is not used in this version.',
+    servers,
+    ...['thinking', 'terminals', 'crew', 'hub', 'notify'].map((key) => `${key} is not used in this version.`),
+    'kind "native" of d is not used in this version; left out of the rotation.',
+    'kind "screen" of a, b is not used in this version; a pipe is.',
+    'kind "acp" of c is not used in this version; a pipe is.',
+    'idle_pattern of a is not used in this version.',
+    'args of e is not used without a command.',
+    'model of b is not used with a command.',
+  ]
+  const ran = await machine.run(['-p', 'x', '--ephemeral'])
+  const said = ran.err.split('\n').filter((line) => line.startsWith('termaite: '))
+  assert.deepEqual({ out: ran.out, said }, { out: 'the answer\n', said: warnings.map((words) => `termaite: ${words}`) })
+  const { out } = await machine.run(['config', 'validate', '--json'])
+  assert.deepEqual(JSON.parse(out), { ok: true, agents: 4, warnings })
+})
+
+test('agents that are all switched off are not "none configured"', async (t) => {
+  const machine = new Machine(t)
+  const words = 'every agent is switched off or left out: a, b. Switch one on with: termaite config edit'
+  machine.settings({ agents: ['a', 'b'].map((name) => ({ name, ...agent, enabled: false })) })
+  await refuses(machine, ['-p', 'x'], 2, words)
+  assert.equal((await machine.run(['config', 'validate'])).out, `The settings are right, but ${words}\n`)
 })
 
 test('a yaml file beside it means the same, and where the two disagree one warning names file and key', async (t) => {

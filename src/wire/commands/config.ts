@@ -6,13 +6,19 @@ import { join } from 'node:path'
 import { redactor } from '../../safety/redaction.ts'
 import { print, say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
+import { enabledAgents } from '../roster.ts'
+import { nobodyWords } from '../settings/nobody.ts'
 import { readSettings } from '../settings/settings.ts'
 import { writeSettings } from '../settings/write.ts'
 
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   const place = placeOf(io)
   const file = join(place.home, 'settings.json')
-  const read = () => readSettings({ home: place.home, project: place.root }, { env: io.env })
+  const read = async () => {
+    const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+    for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+    return settings
+  }
   switch (words[0] ?? 'path') {
     case 'path':
       print(io, values.json ? JSON.stringify({ path: file, exists: existsSync(file) }) : file)
@@ -24,14 +30,11 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
     }
     case 'validate': {
       const settings = await read()
-      for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
-      const count = settings.agents.length
-      print(
-        io,
-        values.json
-          ? JSON.stringify({ ok: true, agents: count })
-          : `The settings are right: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`,
-      )
+      const count = enabledAgents(settings).length
+      if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
+      else if (count === 0) print(io, `The settings are right, but ${nobodyWords(settings)}`)
+      else
+        print(io, `The settings are right: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`)
       return 0
     }
     case 'edit': {

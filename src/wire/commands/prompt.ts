@@ -12,13 +12,11 @@ import { placeOf } from '../place.ts'
 import { latestProject } from '../projects.ts'
 import { enabledAgents } from '../roster.ts'
 import { ready } from '../ready.ts'
+import { nobodyWords } from '../settings/nobody.ts'
 import { readSettings } from '../settings/settings.ts'
 import { readStdin } from '../stdin.ts'
 import { oneLine } from '../table.ts'
 import { runTurn } from '../turn.ts'
-
-const started =
-  'no agent is configured yet. Run `termaite setup` to find the agents on this machine, or `termaite demo` to see it work without any.'
 
 /** One turn without a screen. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -30,7 +28,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   )
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   const names = enabledAgents(settings).map(({ name }) => name)
-  if (names.length === 0) throw new UsageError(started)
+  if (names.length === 0) throw new UsageError(nobodyWords(settings))
   const agent = firstAgent(text(values.agent) ?? io.env.TERMAITE_AGENT, names)
   const prompt = await promptOf(io, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
   const app = await openApp(io, place, settings, {

@@ -3,17 +3,25 @@ import type { FileSettings, MapSettings } from './schema.ts'
 import type { Fault, Path } from './shape.ts'
 import { readFileSync } from 'node:fs'
 import { keyText, SettingsError } from './fault.ts'
-import { listForm, mapForm } from './schema.ts'
+import { custom, listForm, mapForm } from './schema.ts'
+
+/** Why, and what to do next. */
+const unreadable: Record<string, string> = {
+  EACCES: 'you have no permission; make it readable with chmod u+r, or set TERMAITE_HOME to another folder',
+  EISDIR: 'it is a folder; move it away, then run `termaite setup`',
+  ENOTDIR: 'its folder is a file; set TERMAITE_HOME to a folder',
+}
 
 /** One settings file, checked; undefined when there is none. */
 export async function readSettingsFile(file: string): Promise<FileSettings | undefined> {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    // Some editors put a mark before the text that no parser takes.
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new SettingsError(file, undefined, '', `cannot be read: ${message}`)
+    throw new SettingsError(file, undefined, '', `cannot be read: ${unreadable[code ?? ''] ?? message}`)
   }
   return check(file, await (file.endsWith('.yaml') ? (await import('./yaml.ts')).parseYaml : parseJson)(file, text))
 }
@@ -50,7 +58,7 @@ function agentFault(settings: FileSettings, key: (agent: Agent, index: number) =
     if (['auto', 'user', 'termaite'].includes(agent.name))
       return at('name', `found "${agent.name}", allowed: any name but auto, user and termaite`)
     seen.add(agent.name)
-    if (agent.kind !== 'native' && agent.command === undefined && agent.profile === undefined)
+    if (agent.kind !== 'native' && agent.command === undefined && (agent.profile ?? custom) === custom)
       return at('command', 'missing; a command, or the profile of a known CLI, is needed')
   }
   return undefined

@@ -1,18 +1,36 @@
 import type { TypeOf } from './shape.ts'
 import { leashes } from '../../core/work/agent.ts'
 import { strategies } from '../../core/work/strategy.ts'
-import { amount, anything, count, either, flag, list, mapOf, maybe, name, object, oneOf, text } from './shape.ts'
+import { profiles } from '../../profiles/all.ts'
+import {
+  amount,
+  anything,
+  count,
+  either,
+  filled,
+  flag,
+  list,
+  mapOf,
+  maybe,
+  name,
+  object,
+  oneOf,
+  text,
+} from './shape.ts'
+
+/** A command that no profile is to be guessed for. */
+export const custom = 'custom'
 
 const leash = oneOf(leashes)
 const spawnMode = oneOf(['window', 'pane'])
 
 const agentFields = {
-  command: maybe(text),
+  command: maybe(filled),
   args: maybe(list(text)),
   timeoutSeconds: maybe(amount),
   silenceSeconds: maybe(amount),
   kind: maybe(oneOf(['pipe', 'screen', 'acp', 'native'])),
-  profile: maybe(text),
+  profile: maybe(oneOf([...profiles.map(({ name }) => name), custom])),
   enabled: maybe(flag),
   leash: maybe(leash),
   ownView: maybe(flag),
@@ -60,7 +78,7 @@ export const listForm = object({
 })
 export const mapForm = object({
   ...common,
-  agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }))),
+  agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }), name)),
 })
 
 export type FileSettings = TypeOf<typeof listForm>

@@ -9,6 +9,7 @@ import { strategies } from '../../core/work/strategy.ts'
 import { metaInstruction } from '../../core/talk/transcript.ts'
 import { UsageError } from '../io.ts'
 import { readSettingsFile } from './file.ts'
+import { unusedWords } from './unused.ts'
 
 export type AgentSettings = NonNullable<FileSettings['agents']>[number]
 
@@ -42,6 +43,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     if (json && key in json && !isDeepStrictEqual(json[key], yaml![key]))
       warnings.push(`${yamlFile} and ${jsonFile} disagree on ${key}; ${jsonFile} is used.`)
   }
+  warnings.push(...unusedWords(user))
   const projectFile = places.project && join(places.project, '.termaite', 'settings.json')
   if (projectFile && existsSync(projectFile)) warnings.push(`${projectFile} is not used: this folder is not trusted.`)
   return {

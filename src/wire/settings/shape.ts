@@ -1,3 +1,5 @@
+import { nearest } from '../../base/nearest.ts'
+
 /**
  * What a settings file may hold, as data that checks itself in the person's words and tells editors the same.
  * By hand, because a validator's start alone would cost a turn more than all the rest of the settings.
@@ -35,6 +37,11 @@ function plain<T>(words: string, schema: Record<string, unknown>, fits: (value: 
 }
 
 export const text = plain<string>('a text', { type: 'string' }, (value) => typeof value === 'string')
+export const filled = plain<string>(
+  'a text that is not empty',
+  { type: 'string', pattern: '\\S' },
+  (value) => typeof value === 'string' && value.trim() !== '',
+)
 export const flag = plain<boolean>('true or false', { type: 'boolean' }, (value) => typeof value === 'boolean')
 export const anything = plain<unknown>('anything', {}, () => true)
 export const amount = plain<number>(
@@ -55,7 +62,15 @@ export const name = plain<string>(
 
 export function oneOf<const T extends readonly string[]>(choices: T): Shape<T[number]> {
   const words = choices.map((choice) => JSON.stringify(choice)).join(', ')
-  return plain(words, { enum: choices }, (value) => choices.includes(value as string))
+  const itself = plain<T[number]>(words, { enum: choices }, (value) => choices.includes(value as string))
+  return {
+    ...itself,
+    check(value, path) {
+      const fault = itself.check(value, path)
+      const near = fault && typeof value === 'string' ? nearest(value, choices) : undefined
+      return near === undefined ? fault : { path, words: `found ${shown(value)}; did you mean "${near}"?` }
+    },
+  }
 }
 
 export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
@@ -77,17 +92,19 @@ export function list<T>(each: Shape<T>): Shape<T[]> {
   }
 }
 
-export function mapOf<T>(each: Shape<T>): Shape<Record<string, T>> {
-  const itself = plain<Record<string, T>>('an object', { type: 'object', additionalProperties: each.schema }, isObject)
+/** An object whose keys are the person's own words, each of the shape `key`. */
+export function mapOf<T>(each: Shape<T>, key: Shape<string> = text): Shape<Record<string, T>> {
+  const schema = { type: 'object', propertyNames: key.schema, additionalProperties: each.schema }
+  const itself = plain<Record<string, T>>('an object', schema, isObject)
   return {
     ...itself,
     check: (value, path) =>
       itself.check(value, path) ??
       first(
         Object.entries(value as object).map(
-          ([key, item]) =>
+          ([word, item]) =>
             () =>
-              each.check(item, [...path, key]),
+              key.check(word, [...path, word]) ?? each.check(item, [...path, word]),
         ),
       ),
   }
@@ -134,21 +151,7 @@ function shown(value: unknown): string {
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  const near = known
-    .map((other) => ({ other, far: distance(key.toLowerCase(), other.toLowerCase()) }))
-    .sort((a, b) => a.far - b.far)[0]
-  if (near && near.far <= Math.max(2, key.length / 4)) return `unknown key; did you mean "${near.other}"?`
+  const near = nearest(key, known)
+  if (near !== undefined) return `unknown key; did you mean "${near}"?`
   return `unknown key; allowed: ${known.filter((other) => !other.startsWith('$')).join(', ')}`
-}
-
-/** How many slips of the finger lie between two words. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row[b.length]!
 }

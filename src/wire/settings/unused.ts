@@ -1,0 +1,46 @@
+import type { FileSettings } from './schema.ts'
+
+type Agent = NonNullable<FileSettings['agents']>[number]
+
+const notUsed = 'is not used in this version'
+
+/** What a file may hold for a later version, and what to use until then. */
+const ofAll: Partial<Record<keyof FileSettings, string>> = {
+  permissions: `${notUsed}; the leash is what holds an agent`,
+  hooks: notUsed,
+  mcpServers: `${notUsed}; add the servers to each agent's own settings`,
+  thinking: notUsed,
+  terminals: notUsed,
+  crew: notUsed,
+  hub: notUsed,
+  notify: notUsed,
+}
+
+const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
+  { what: 'kind "native"', of: isNative, words: `${notUsed}; left out of the rotation` },
+  { what: 'kind "screen"', of: ({ kind }) => kind === 'screen', words: `${notUsed}; a pipe is` },
+  { what: 'kind "acp"', of: ({ kind }) => kind === 'acp', words: `${notUsed}; a pipe is` },
+  ...(['baseURL', 'apiKeyEnv', 'idle_pattern', 'ready_pattern', 'spawn_mode', 'response_fence'] as const).map(
+    (what) => ({ what, of: (agent: Agent) => agent[what] !== undefined && !isNative(agent), words: notUsed }),
+  ),
+  { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },
+  { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
+]
+
+/** One sentence for each thing that is accepted and does nothing: a rule that denies nothing in silence is worse than none. */
+export function unusedWords(settings: FileSettings): string[] {
+  const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
+  return [
+    ...Object.entries(ofAll)
+      .filter(([key]) => Object.hasOwn(settings, key))
+      .map(([key, words]) => `${key} ${words}.`),
+    ...ofAgents.flatMap(({ what, of, words }) => {
+      const names = agents.filter(of).map(({ name }) => name)
+      return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]
+    }),
+  ]
+}
+
+function isNative({ kind }: Agent): boolean {
+  return kind === 'native'
+}
