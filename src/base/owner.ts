@@ -12,9 +12,14 @@ export function ownerMark(): string {
 
 /** Whether the process of a mark still runs; one that cannot be seen from here counts as alive, since nobody here can know. */
 export function isAlive(owner: string): boolean {
-  const [where, since, pid, start] = owner.split(',')
-  if (where !== place()) return true
+  if (!isHere(owner)) return true
+  const [, since, pid, start] = owner.split(',')
   return since === boot() && start !== '' && start === processStart(Number(pid))
+}
+
+/** Whether the process of a mark can be seen from here: elsewhere its pid is somebody else's. */
+export function isHere(owner: string): boolean {
+  return owner.split(',')[0] === place()
 }
 
 export function ownerPid(owner: string): number {

@@ -8,7 +8,8 @@ import type { UndoStep } from './snapshots/undo-plan.ts'
 import { existsSync } from 'node:fs'
 import { realClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
-import { Camera, holdsHome } from './snapshots/camera.ts'
+import { Camera } from './snapshots/camera.ts'
+import { holdsHome, isWithin, ourHome } from './snapshots/homes.ts'
 import { KeptTurns, lastStanding } from './snapshots/kept.ts'
 import { usualLimits } from './snapshots/limits.ts'
 import { shown } from './snapshots/paths.ts'
@@ -19,7 +20,7 @@ import { changesBetween, diffTrees } from './snapshots/tree-diff.ts'
 import { goBack, keepAside, wayBack } from './snapshots/undo.ts'
 
 export type { Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
-export { Off }
+export { lastStanding, Off }
 
 export type Taken = { tree: string } | { off: string }
 
@@ -34,12 +35,12 @@ export interface Snapshots {
   keep(turn: string, trees: Omit<Kept, 'turn'>): Promise<void>
   /** Oldest first. */
   list(): Promise<Kept[]>
-  /** What a turn changed; without a name, the newest. */
-  diff(turn?: string): Promise<Diff>
+  /** What a turn changed. */
+  diff(turn: string): Promise<Diff>
   /** The files that changed since a tree was taken. */
   changed(before: string): Promise<string[]>
-  /** What taking a turn back would do; without a name, the newest that still stands. */
-  planUndo(turn?: string): Promise<UndoPlan>
+  /** What taking a turn back would do. */
+  planUndo(turn: string): Promise<UndoPlan>
   undo(plan: UndoPlan): Promise<Undone>
 }
 
@@ -64,16 +65,18 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
 
   const now = async (): Promise<string> => {
     if (holdsHome(root, env)) throw new Off('the project is a home folder, or holds one')
+    if (isWithin(root, ourHome(dir))) throw new Off("this is termaite's own home")
     if (!existsSync(root)) throw new Off('the project folder is gone')
     const tree = await store().camera.take()
     store().recent.add(tree, clock.now())
     return tree
   }
-  const find = (turn: string | undefined, usual: (all: Kept[]) => Kept | undefined): Kept => {
-    const all = store().turns.list()
-    const found = turn === undefined ? usual(all) : all.find((kept) => kept.turn === turn)
+  const find = (turn: string): Kept => {
+    const found = store()
+      .turns.list()
+      .find((kept) => kept.turn === turn)
     if (found) return found
-    throw new Off(turn === undefined ? 'no turn of this project is kept' : `no turn ${turn} is kept for this project`)
+    throw new Off(`no turn ${turn} is kept for this project`)
   }
 
   return {
@@ -90,10 +93,11 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       if (isDue(store(), clock.now())) await tidy(store(), clock.now()).catch(() => {})
     },
     async list() {
-      return store().turns.list()
+      // A look at a project that was never used leaves nothing behind.
+      return existsSync(dir) ? store().turns.list() : []
     },
     async diff(turn) {
-      const { before, after } = find(turn, (all) => all.at(-1))
+      const { before, after } = find(turn)
       return diffTrees(store().repository, before, after ?? (await now()))
     },
     async changed(before) {
@@ -101,7 +105,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       return changes.map(({ path }) => shown(path))
     },
     async planUndo(turn) {
-      const { moves: _, ...plan } = await wayBack(store().repository, find(turn, lastStanding), await now())
+      const { moves: _, ...plan } = await wayBack(store().repository, find(turn), await now())
       return plan
     },
     async undo({ turn }) {

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { isAlive, ownerMark, ownerPid, processStart } from '../../src/base/owner.ts'
+import { isAlive, isHere, ownerMark, ownerPid, processStart } from '../../src/base/owner.ts'
 
 const [place, boot, pid, start] = ownerMark().split(',') as [string, string, string, string]
 const mark = (...parts: (string | number)[]) => parts.join(',')
@@ -20,6 +20,10 @@ test('a pid that came again, another boot, another machine', () => {
   assert.equal(isAlive(mark('another-machine', boot, pid, start)), true)
   assert.equal(isAlive(mark(place, boot, pid, '')), false)
   assert.equal(isAlive(mark(place)), false)
+  assert.deepEqual(
+    [ownerMark(), mark(place, 'another-boot', pid, start), mark('another-machine', boot, pid, start)].map(isHere),
+    [true, true, false],
+  )
 })
 
 test('a child lives until it is killed, also while nobody has buried it', async () => {

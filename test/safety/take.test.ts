@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Snapshots } from '../../src/safety/snapshots.ts'
+import { snapshots } from '../../src/safety/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 
 /** What a snapshot holds, read back by undoing everything into an emptied tree. */
@@ -117,18 +118,33 @@ test('every rule of ignoring counts, and what the user tracks all the same is in
   assert.deepEqual(await store.changed(before), ['b'])
 })
 
-test('our own home inside the project is no part of it', async () => {
+for (const home of ['odd [home]', '..home'])
+  test(`our own home inside the project is no part of it: ${home}`, async () => {
+    using project = new Project()
+    const dir = join(project.root, home, 'projects', 'p', 'snapshots')
+    project.write(`${home}/history.jsonl`, 'said')
+    project.write('a', 'one')
+    const { root, env, clock } = project
+    const store = snapshots({ dir, root, env, clock })
+    const before = await treeOf(store)
+    project.write(`${home}/history.jsonl`, 'said more')
+    project.write('a', 'two')
+    assert.deepEqual(await store.changed(before), ['a'])
+  })
+
+test('a project that is our own home, or lies inside it, is never taken: an undo would take back what was said', async () => {
   using project = new Project()
-  const dir = join(project.root, 'odd [home]', 'projects', 'p', 'snapshots')
-  mkdirSync(join(project.root, 'odd [home]'), { recursive: true })
-  project.write('odd [home]/history.jsonl', 'said')
-  project.write('a', 'one')
-  const { snapshots } = await import('../../src/safety/snapshots.ts')
-  const store = snapshots({ dir, root: project.root, env: project.env, clock: project.clock })
-  const before = await treeOf(store)
-  project.write('odd [home]/history.jsonl', 'said more')
-  project.write('a', 'two')
-  assert.deepEqual(await store.changed(before), ['a'])
+  project.write('inner/a', 'one')
+  const { root, env, clock } = project
+  const dir = join(root, 'projects', 'p', 'snapshots')
+  const takes = [root, join(root, 'inner')].map((place) => snapshots({ dir, root: place, env, clock }).take())
+  assert.deepEqual(await Promise.all(takes), Array(2).fill({ off: "this is termaite's own home" }))
+  assert.deepEqual(project.tree(), { 'inner/a': 'file one' }, 'and nothing is made')
+})
+
+test('a look at what is kept of a project that was never used makes nothing', async () => {
+  using project = new Project()
+  assert.deepEqual([await project.snapshots().list(), existsSync(project.home)], [[], false])
 })
 
 test('a change of the same size in the same moment is seen, and one that changes nothing gives the same tree', async () => {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { snapshots } from '../../src/safety/snapshots.ts'
+import { lastStanding, snapshots } from '../../src/safety/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 
 test('a turn that edited, created, deleted and renamed is taken back; index and ignored files are untouched', async () => {
@@ -95,8 +95,9 @@ test('without a name the newest standing turn is meant: undo goes back step by s
   using project = new Project()
   const store = project.snapshots()
   for (const version of ['1', '2', '3']) await turn(project, store, `t${version}`, () => project.write('a', version))
+  const last = async () => lastStanding(await store.list())?.turn
   const undoLast = async () => {
-    const plan = await store.planUndo()
+    const plan = await store.planUndo((await last())!)
     await project.clock.turn(1000)
     const { turn } = await store.undo(plan)
     return [plan.turn.turn, project.tree(), turn] as const
@@ -108,11 +109,19 @@ test('without a name the newest standing turn is meant: undo goes back step by s
   await store.undo(await store.planUndo(undo))
   assert.deepEqual(project.tree(), { a: 'file 2' })
   await project.clock.turn(1000)
-  assert.equal((await store.planUndo()).turn.turn, 't2', 'what was done again stands again')
+  assert.equal(await last(), 't2', 'what was done again stands again')
   assert.deepEqual((await store.list()).map(({ prompt, undoes }) => [prompt, undoes]).slice(3, 5), [
     ['undo: do t3', 't3'],
     ['undo: do t2', 't2'],
   ])
+  await undoLast()
+  await turn(project, store, 'idle', () => {})
+  await undoLast()
+  assert.deepEqual(
+    [project.tree(), await last()],
+    [{}, undefined],
+    'a turn that changed nothing is passed over, and an undo is never meant',
+  )
 })
 
 test('what was changed again after the turn is named, kept aside and restored by undoing the undo', async () => {
@@ -250,7 +259,7 @@ test('a turn that is not kept is said to be so', async () => {
   using project = new Project()
   const store = project.snapshots()
   await assert.rejects(store.planUndo('t9'), { message: 'no turn t9 is kept for this project' })
-  await assert.rejects(store.diff(), { message: 'no turn of this project is kept' })
+  await assert.rejects(store.diff('t9'), { message: 'no turn t9 is kept for this project' })
 })
 
 const other = '/dev/shm'

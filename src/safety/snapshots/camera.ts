@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Limits } from './limits.ts'
-import type { Env, Repository } from './repository.ts'
-import { realpathSync, rmSync } from 'node:fs'
-import { join, resolve, sep } from 'node:path'
+import type { Repository } from './repository.ts'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ourHome } from './homes.ts'
 import { stamp, stampedAt } from './recent.ts'
 import { Off } from './repository.ts'
 import { ignoreRules } from './rules.ts'
@@ -63,26 +64,5 @@ export class Camera {
     return new Off(
       `reading the project takes longer than ${Math.round(this.#limits.ms / 1000)} s; add what is generated to .gitignore`,
     )
-  }
-}
-
-/** The store is `<home>/projects/<slug>/snapshots`. */
-function ourHome(dir: string): string {
-  return realpathSync(resolve(dir, '..', '..', '..'))
-}
-
-/** A tree that nobody would want taken whole: the home, or what holds it. */
-export function holdsHome(root: string, env: Env): boolean {
-  if (root === resolve('/')) return true
-  if (!env.HOME) return false
-  const home = realOr(env.HOME)
-  return home === root || home.startsWith(root + sep)
-}
-
-function realOr(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return resolve(path)
   }
 }

@@ -50,13 +50,13 @@ export class KeptTurns {
   }
 }
 
-/** The newest turn that an undo means when none is named: no undo itself, and not taken back already. */
+/** The turn that is meant when none is named: the newest that changed something, is no undo, and was not taken back. */
 export function lastStanding(oldestFirst: readonly Kept[]): Kept | undefined {
   const undone = new Set<string>()
   for (const kept of oldestFirst.toReversed()) {
     if (undone.has(kept.turn)) continue
-    if (kept.undoes === undefined) return kept
-    undone.add(kept.undoes)
+    if (kept.undoes !== undefined) undone.add(kept.undoes)
+    else if (kept.before !== kept.after) return kept
   }
   return undefined
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
 import { run } from '../../base/run.ts'
+import { isWithin } from './homes.ts'
 import { fileMark } from './last-take.ts'
 import { splitPaths } from './paths.ts'
 import { settle } from './repository.ts'
@@ -45,9 +46,8 @@ export function ignoreRules(repository: Repository, home: string): Rules {
 
 /** Our own home inside the project is never part of a snapshot: an undo would take back what was said. */
 function ourselves(root: string, home: string): string {
-  const path = relative(root, home)
-  if (path === '' || path.startsWith('..')) return ''
-  return `/${path.replaceAll(/[\\*?[\]#! ]/g, '\\$&')}/\n`
+  if (!isWithin(home, root)) return ''
+  return `/${relative(root, home).replaceAll(/[\\*?[\]#! ]/g, '\\$&')}/\n`
 }
 
 function textOf(path: string): string {
