@@ -19,6 +19,7 @@ import { fileStore } from '../store/files/store.ts'
 import { memoryStore } from '../store/memory.ts'
 import { openProject, openSession } from './project.ts'
 import { openRoster } from './roster.ts'
+import { setAsideIfBroken } from './set-aside.ts'
 
 export type AppWishes = Wanted & { ephemeral?: boolean; leash: Leash; budget: Budget }
 
@@ -46,6 +47,7 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
   const files = fileStore(place.home, { clock: io.clock })
   const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc.bind(files) } : files
   const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
+  if (!wishes.ephemeral) setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
   const session = await openSession(project, wishes, io.clock)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = new Conversation({

@@ -3,6 +3,7 @@ import type { Entry } from '../core/talk/entry.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
+import { isEntry } from '../core/talk/entry.ts'
 import { UsageError } from './io.ts'
 
 export type Session = { name?: string; startedAt: number; from: number }
@@ -14,16 +15,27 @@ export type ProjectDoc = {
   sessions: Record<string, Session>
   /** Why there are no snapshots here, once the person was told. */
   snapshotsOff?: string
+  /** Every turn that stands in the log before this place is over. */
+  over?: number
 }
 
 /** One project's place in the store. */
 export type Project = { root: string; slug: string; doc: Doc<ProjectDoc>; log: Log<Entry> }
 
+/** A folder's name may have 255 bytes, and a letter up to four. */
+const mostBytes = 80
+
 /** Readable, and different for any two paths: the path's words and a short hash of the whole. */
 export function slugOf(root: string): string {
-  const words = root.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^-+|-+$/g, '')
-  const hash = shortHash(root)
-  return `${words.slice(-80).replace(/^[-.]+/, '') || 'root'}-${hash}`
+  const words = root.replaceAll(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').replaceAll(/^-+|-+$/g, '')
+  return `${lastBytes(words, mostBytes).replace(/^[-.]+/, '') || 'root'}-${shortHash(root)}`
+}
+
+function lastBytes(text: string, most: number): string {
+  const letters = [...text]
+  let bytes = 0
+  const from = letters.findLastIndex((letter) => (bytes += Buffer.byteLength(letter)) > most)
+  return letters.slice(from + 1).join('')
 }
 
 export function openProject(store: Store, root: string): Project {
@@ -36,14 +48,19 @@ export function openProject(store: Store, root: string): Project {
   }
 }
 
-export type Wanted = { fresh?: boolean; name?: string }
+/** `existing`: only one that is there will do. */
+export type Wanted = { fresh?: boolean; name?: string; existing?: boolean }
 
 export type OpenSession = { id: string } & Session
 
 /** The session this run goes on with, made when there is none. A named one does not become the project's current one. */
 export async function openSession(project: Project, wanted: Wanted, clock: Clock): Promise<OpenSession> {
-  const found = wanted.fresh ? undefined : find(await project.doc.read(), wanted.name)
+  if (wanted.name?.trim() === '')
+    throw new UsageError('--session: the name is empty; give one, or leave --session out.')
+  const doc = await project.doc.read()
+  const found = wanted.fresh ? undefined : (find(doc, wanted.name) ?? (await newest(project, doc, wanted.name)))
   if (found) return found
+  if (wanted.existing) throw notThere(wanted.name)
   const startedAt = clock.now()
   const id = newId(startedAt)
   const made: Session = {
@@ -51,14 +68,14 @@ export async function openSession(project: Project, wanted: Wanted, clock: Clock
     startedAt,
     from: await project.log.end(),
   }
-  const doc = await project.doc.update((now) => {
+  const kept = await project.doc.update((now) => {
     if (wanted.fresh && wanted.name !== undefined && find(now, wanted.name)) throw taken(wanted.name)
     // Another process may have made it meanwhile: then both go on with that one.
     if (!wanted.fresh && find(now, wanted.name)) return now
     const current = wanted.fresh || wanted.name === undefined ? { current: id } : {}
     return { ...now, path: project.root, lastUsed: startedAt, ...current, sessions: { ...now.sessions, [id]: made } }
   })
-  return doc.sessions[id] ? { id, ...made } : find(doc, wanted.name)!
+  return kept.sessions[id] ? { id, ...made } : find(kept, wanted.name)!
 }
 
 function find(doc: ProjectDoc, name: string | undefined): OpenSession | undefined {
@@ -66,6 +83,41 @@ function find(doc: ProjectDoc, name: string | undefined): OpenSession | undefine
     name === undefined ? doc.current : Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
   const session = id === undefined ? undefined : doc.sessions[id]
   return session && { id: id!, ...session }
+}
+
+/** So many lines of the log are looked through for a session that the document does not know. */
+const mostLines = 1_000
+
+/** The log is the truth: a project whose document was lost goes on with the session that spoke last, unless that was one with a name. */
+async function newest(project: Project, doc: ProjectDoc, name: string | undefined): Promise<OpenSession | undefined> {
+  if (name !== undefined) return undefined
+  let lines = 0
+  for await (const { item } of project.log.back()) {
+    if (++lines > mostLines) break
+    if (!isEntry(item) || doc.sessions[item.session]?.name !== undefined) continue
+    const { session: id, at } = item
+    const kept = await project.doc.update((now) =>
+      find(now, undefined)
+        ? now
+        : {
+            ...now,
+            path: project.root,
+            current: id,
+            sessions: { ...now.sessions, [id]: now.sessions[id] ?? { startedAt: at, from: 0 } },
+          },
+    )
+    return find(kept, undefined)
+  }
+  return undefined
+}
+
+function notThere(name: string | undefined): UsageError {
+  return new UsageError(
+    name === undefined
+      ? 'nothing was said in this project yet.'
+      : `--session: there is no session "${name}" in this project. \`termaite sessions\` lists them.`,
+    1,
+  )
 }
 
 function taken(name: string): UsageError {

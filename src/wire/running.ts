@@ -1,37 +1,89 @@
 import type { Entry, EntryOf } from '../core/talk/entry.ts'
-import type { Store } from '../core/talk/store.ts'
-import { isAlive, ownerPid } from '../base/owner.ts'
+import type { Log } from '../core/talk/store.ts'
+import type { Io } from './io.ts'
+import type { Project } from './project.ts'
+import { isAlive, isHere, ownerPid } from '../base/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
+import { fileStore } from '../store/files/store.ts'
+import { say, UsageError } from './io.ts'
+import { homeOf } from './place.ts'
 import { knownProjects } from './projects.ts'
+import { moment } from './table.ts'
 
-/** A turn that a living process of this machine runs now. */
-export type RunningTurn = { turn: string; pid: number; since: number; project: string; prompt: string }
+/** A turn that is not over. Without a pid it runs on another machine or in another container, and cannot be seen from here. */
+export type RunningTurn = { turn: string; pid?: number; since: number; project: string; prompt: string }
 
-/** A turn under way is near the end of its log: no more than this is read of each. */
-const mostLines = 5_000
+/** So long a turn that cannot be seen counts as at work; nobody here can know when it ends. */
+const unseenMs = 24 * 3_600_000
 
-export async function runningTurns(home: string, store: Store): Promise<RunningTurn[]> {
+/** The mark in the project's document is moved when that saves so much reading, so that a turn seldom writes it. */
+const farBytes = 256 * 1024
+
+/** Every turn at work, the oldest first. */
+export async function runningTurns(io: Io): Promise<RunningTurn[]> {
+  const home = homeOf(io.env)
+  const store = fileStore(home, { clock: io.clock })
   const found = await Promise.all(
-    knownProjects(home).map(async ({ slug, path }) =>
-      (await unended(store, slug)).map((prompt) => describe(prompt, path)),
-    ),
+    knownProjects(home).map(async ({ slug, path, over }) => {
+      const { prompts } = await unended(store.log<Entry>(`projects/${slug}/history`), over, io.clock.now())
+      return prompts.map((prompt) => described(prompt, path))
+    }),
   )
   return found.flat().sort((a, b) => a.since - b.since)
 }
 
-function describe(prompt: EntryOf<'prompt'>, project: string): RunningTurn {
-  return { turn: prompt.turn, pid: ownerPid(prompt.owner!), since: prompt.at, project, prompt: prompt.text }
+/** The turns at work in one project, over all its sessions, as they stand in its log. */
+export async function runningIn(project: Project, now: number): Promise<RunningTurn[]> {
+  const before = (await project.doc.read()).over ?? 0
+  const { prompts, over } = await unended(project.log, before, now)
+  // Without the mark the next look takes longer, and finds the same.
+  if (Math.abs(over - before) > farBytes) await project.doc.update((doc) => ({ ...doc, over })).catch(() => {})
+  return prompts.map((prompt) => described(prompt, project.root))
 }
 
-async function unended(store: Store, slug: string): Promise<EntryOf<'prompt'>[]> {
+/** What is erased must not be in use: a turn that can be seen is to be stopped first, another is told of. */
+export async function refuseIfRunning(io: Io, command: string, project?: string): Promise<void> {
+  const turns = (await runningTurns(io)).filter((turn) => project === undefined || turn.project === project)
+  const here = turns.find(({ pid }) => pid !== undefined)
+  if (here)
+    throw new UsageError(
+      `${command}: a turn is at work in ${here.project}; stop it first: termaite stop ${here.turn}`,
+      1,
+    )
+  for (const { turn, since, project: where } of turns)
+    say(
+      io,
+      `termaite: ${turn} began in ${where} on another machine at ${moment(since)}, and may still be at work there.`,
+    )
+}
+
+function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string): RunningTurn {
+  return { turn, ...(isHere(owner!) ? { pid: ownerPid(owner!) } : {}), since: at, project, prompt: text }
+}
+
+/**
+ * Reads back to where everything is known to be over: what is dead or ended once stays so,
+ * and therefore the mark of one look holds for all later ones, however long a turn runs.
+ */
+async function unended(log: Log<Entry>, over = 0, now: number) {
+  const known = over <= (await log.end()) ? over : 0
   const ended = new Set<string>()
-  const found: EntryOf<'prompt'>[] = []
-  let lines = 0
-  for await (const { item } of store.log<Entry>(`projects/${slug}/history`).back()) {
-    if (++lines > mostLines) break
+  const prompts: EntryOf<'prompt'>[] = []
+  let newest: number | undefined
+  let oldest: number | undefined
+  for await (const { at, item } of log.back()) {
+    if (at < known) break
+    newest ??= at
     if (!isEntry(item)) continue
     if (item.type === 'end') ended.add(item.turn)
-    if (item.type === 'prompt' && !ended.has(item.turn) && item.owner && isAlive(item.owner)) found.push(item)
+    if (item.type !== 'prompt' || ended.has(item.turn) || !isAtWork(item, now)) continue
+    prompts.unshift(item)
+    oldest = at
   }
-  return found
+  return { prompts, over: oldest ?? newest ?? known }
+}
+
+function isAtWork({ owner, at }: EntryOf<'prompt'>, now: number): boolean {
+  if (owner === undefined) return false
+  return isHere(owner) ? isAlive(owner) : now - at < unseenMs
 }

@@ -1,13 +1,18 @@
 import type { FileStat, Kept, Snapshots } from '../safety/snapshots.ts'
+import type { Project } from './project.ts'
 import { Off } from '../safety/snapshots.ts'
 import { UsageError } from './io.ts'
 import { table } from './table.ts'
 
-/** The turn a person means: the last one that changed something and still stands, or the one that begins with what was typed. */
-export async function turnNamed(snapshots: Snapshots, typed: string | undefined): Promise<Kept> {
+/** The turn a person means: the one whose name begins with what was typed, or `usual` when nothing was. */
+export async function turnNamed(
+  { snapshots, project }: { snapshots: Snapshots; project: Project },
+  typed: string | undefined,
+  usual: (oldestFirst: readonly Kept[]) => Kept,
+): Promise<Kept> {
   const turns = await orWords(snapshots.list())
-  if (turns.length === 0) throw new UsageError('no turn was seen to change this project yet.', 1)
-  if (typed === undefined) return lastChange(turns) ?? turns.at(-1)!
+  if (turns.length === 0) throw new UsageError(await whyNone(project), 1)
+  if (typed === undefined) return usual(turns)
   const matching = turns.filter(({ turn }) => turn.startsWith(typed))
   if (matching.length === 1) return matching[0]!
   throw new UsageError(
@@ -15,6 +20,14 @@ export async function turnNamed(snapshots: Snapshots, typed: string | undefined)
       ? `no turn begins with "${typed}". \`termaite diff --list\` shows them.`
       : `${matching.length} turns begin with "${typed}": give more of it.`,
   )
+}
+
+/** Without a turn there is a reason, and it may be that snapshots are off here. */
+export async function whyNone(project: Project): Promise<string> {
+  const { snapshotsOff } = await project.doc.read()
+  return snapshotsOff === undefined
+    ? 'no turn was seen in this project yet.'
+    : `diff and undo are off in this project: ${snapshotsOff}.`
 }
 
 /** Where snapshots are switched off, that is told as it is. */
@@ -28,12 +41,4 @@ export async function orWords<T>(work: Promise<T>): Promise<T> {
 
 export function statText(stat: readonly FileStat[]): string {
   return table(stat.map(({ status, file, added, removed }) => [status, file, `+${added} −${removed}`]))
-}
-
-function lastChange(oldestFirst: readonly Kept[]): Kept | undefined {
-  const undone = new Set<string>()
-  return oldestFirst.toReversed().find((kept) => {
-    if (kept.undoes !== undefined && !undone.has(kept.turn)) undone.add(kept.undoes)
-    return kept.undoes === undefined && !undone.has(kept.turn) && kept.before !== kept.after
-  })
 }

@@ -1,5 +1,12 @@
-/** Rows as columns that line up; the last column is not padded. */
-export function table(rows: readonly (readonly string[])[]): string {
+import { stripAnsi } from '../base/ansi.ts'
+
+const widest = 160
+
+/** Rows as columns that line up; the last column is not padded. What a name holds cannot break a row, and a long one keeps its ends. */
+export function table(raw: readonly (readonly string[])[]): string {
+  const rows = raw.map((row) =>
+    row.map((cell, column) => (column === row.length - 1 ? plain(cell) : middleOut(plain(cell), widest))),
+  )
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ''))))
   return rows
     .map((row) =>
@@ -9,6 +16,24 @@ export function table(rows: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** Names on one line, so many that a person still reads them. */
+export function list(names: readonly string[], most = 20): string {
+  const more = names.length > most ? [`and ${names.length - most} more`] : []
+  return [...names.slice(0, most).map((name) => middleOut(plain(name), widest)), ...more].join(', ')
+}
+
+/** On one line and without control characters, which a name may hold as well as any other. */
+function plain(text: string): string {
+  return stripAnsi(text.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
+}
+
+function middleOut(text: string, most: number): string {
+  const letters = [...text]
+  if (letters.length <= most) return text
+  const half = Math.floor((most - 1) / 2)
+  return `${letters.slice(0, half).join('')}…${letters.slice(-half).join('')}`
 }
 
 /** Wide characters take two places; good enough for names and words. */

@@ -4,10 +4,17 @@ import type { Bracket } from './bracket.ts'
 import { openRotation } from './app.ts'
 import { openBracket, orWords } from './bracket.ts'
 import { compactNow } from './compaction.ts'
+import { bracketInLine, readingLate } from './in-line.ts'
 import { touch } from './project.ts'
 
-/** `bracket` is one that was opened already, while there was time. */
-export type TurnWishes = { prompt: string; agent?: string; signal: AbortSignal; bracket?: Promise<Bracket> }
+/** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
+export type TurnWishes = {
+  prompt: string
+  agent?: string
+  signal: AbortSignal
+  bracket?: Promise<Bracket>
+  exclusive?: boolean
+}
 
 /** One turn of the rotation, bracketed by snapshots of the project. */
 export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
@@ -16,11 +23,15 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     'that this project was used now is not remembered',
     app.ephemeral ? undefined : touch(app.project, io.clock),
   )
-  const bracket = await (wishes.bracket ?? openBracket(app, wishes.prompt))
-  const { tree } = bracket
+  const bracket = wishes.exclusive
+    ? bracketInLine(app, wishes.prompt)
+    : await (wishes.bracket ?? openBracket(app, wishes.prompt))
   const agent = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
-    ...(tree === undefined ? {} : { changes: async () => () => snapshots.changed(tree) }),
+    changes: async () => async () => {
+      if (bracket.tree === undefined) throw new Error('there is no tree to compare with')
+      return snapshots.changed(bracket.tree)
+    },
     compact: async () => ((await compactNow(app)).ok ? conversation.view() : undefined),
   })
   const around = {
@@ -30,7 +41,7 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
   }
   const world = { cwd: app.place.cwd, leash: app.leash, signal: wishes.signal, budget: app.budget, around }
   try {
-    yield* conversation.converse(agent, wishes.prompt, world)
+    yield* conversation.converse(wishes.exclusive ? readingLate(agent, app) : agent, wishes.prompt, world)
   } finally {
     await agent.close().catch(() => {})
   }

@@ -2,9 +2,18 @@ import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 
 export const program = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
 
@@ -39,6 +48,19 @@ export class Machine {
     writeFileSync(join(this.home, 'settings.json'), typeof settings === 'string' ? settings : JSON.stringify(settings))
   }
 
+  /** Programs of that name on a path of their own: each answers its version, and a turn in plain words. */
+  install(names: readonly string[]): { PATH: string } {
+    const bin = join(this.folder, 'bin')
+    mkdirSync(bin)
+    for (const name of names)
+      writeFileSync(
+        join(bin, name),
+        `#!/bin/sh\n[ "$1" = --version ] && echo "${name} 1.2.3" && exit\ncat >/dev/null\necho OK\n`,
+        { mode: 0o755 },
+      )
+    return { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) }
+  }
+
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
     return spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? this.project,
@@ -59,10 +81,21 @@ export class Machine {
     return ended(child)
   }
 
+  /** A file of the only project, in our home. */
+  file(name: string): string {
+    const [slug] = readdirSync(join(this.home, 'projects'))
+    return join(this.home, 'projects', slug!, name)
+  }
+
+  /** A prompt without an end, as the process with this mark would have left it. */
+  leavePrompt(text: string, owner: string): void {
+    const entry = { ...this.history()[0], id: text, turn: text, at: Date.now(), text, owner }
+    appendFileSync(this.file('history.jsonl'), `${JSON.stringify(entry)}\n`)
+  }
+
   /** The conversation as it lies on disk. */
   history(): Entry[] {
-    const [slug] = readdirSync(join(this.home, 'projects'))
-    const lines = readFileSync(join(this.home, 'projects', slug!, 'history.jsonl'), 'utf8').split('\n')
+    const lines = readFileSync(this.file('history.jsonl'), 'utf8').split('\n')
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry)
   }
 

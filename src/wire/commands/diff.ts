@@ -1,25 +1,27 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
+import { lastStanding } from '../../safety/snapshots.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { openSnapshots } from '../app.ts'
 import { print, say } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { openProject } from '../project.ts'
-import { orWords, statText, turnNamed } from '../snapshot-turn.ts'
+import { orWords, statText, turnNamed, whyNone } from '../snapshot-turn.ts'
 import { moment, oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const snapshots = openSnapshots(io, place, openProject(fileStore(place.home, { clock: io.clock }), place.root))
+  const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
+  const snapshots = openSnapshots(io, place, project)
   if (values.list) {
     const turns = await orWords(snapshots.list())
     if (values.json) print(io, JSON.stringify(turns))
-    else if (turns.length === 0) say(io, 'No turn has been snapshot here yet.')
+    else if (turns.length === 0) say(io, `termaite: ${await whyNone(project)}`)
     else print(io, table(turns.map((turn) => [turn.turn, moment(turn.at), oneLine(turn.prompt, 60)])))
     return 0
   }
-  const turn = await turnNamed(snapshots, words[0])
+  const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastStanding(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orWords(snapshots.diff(turn.turn))
   if (values.json) print(io, JSON.stringify({ turn: turn.turn, at: turn.at, prompt: turn.prompt, stat, patch }))
   else if (stat.length === 0) say(io, `Turn ${turn.turn} changed no file.`)

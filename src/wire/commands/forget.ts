@@ -1,30 +1,21 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fileStore } from '../../store/files/store.ts'
+import { projectRoot } from '../../base/git.ts'
 import { openIndex } from '../../store/index/index.ts'
 import { confirm } from '../confirm.ts'
 import { print, say, UsageError } from '../io.ts'
-import { placeOf } from '../place.ts'
+import { homeOf } from '../place.ts'
+import { slugOf } from '../project.ts'
 import { knownProjects } from '../projects.ts'
-import { runningTurns } from '../running.ts'
+import { refuseIfRunning } from '../running.ts'
 
 /** Erases a project from logs, snapshots and index; the project's own files are not touched. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
-  const { home, root } = placeOf(io)
-  const wanted = words[0] === undefined ? root : resolve(io.cwd, words[0])
-  const project = knownProjects(home).find(({ path, slug }) => path === wanted || slug === words[0])
-  if (!project)
-    throw new UsageError(`forget: nothing is kept of ${wanted}. \`termaite sessions --all\` lists the projects.`, 1)
-  const running = (await runningTurns(home, fileStore(home, { clock: io.clock }))).filter(
-    (turn) => turn.project === project.path,
-  )
-  if (running.length > 0)
-    throw new UsageError(
-      `forget: a turn is at work in ${project.path}; stop it first: termaite stop ${running[0]!.turn}`,
-      1,
-    )
+  const home = homeOf(io.env)
+  const project = projectNamed(io, home, words[0])
+  await refuseIfRunning(io, 'forget', project.path)
   const question = `Erase the conversations and snapshots of ${project.path} for good? Its own files stay.`
   if (!(await confirm(io, question, values.yes === true))) {
     say(io, 'Nothing was erased.')
@@ -38,4 +29,15 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
   print(io, `Nothing of ${project.path} is kept any more.`)
   return 0
+}
+
+/** The project of a folder: as it was typed, as the disk knows it, or its git root; or the one whose folder in our home has that name. */
+function projectNamed(io: Io, home: string, typed: string | undefined): { path: string; slug: string } {
+  const folder = resolve(io.cwd, typed ?? '.')
+  const paths = existsSync(folder) ? [folder, realpathSync(folder), projectRoot(folder)] : [folder]
+  const found =
+    knownProjects(home).find(({ path, slug }) => slug === typed || paths.includes(path)) ??
+    paths.map((path) => ({ path, slug: slugOf(path) })).find(({ slug }) => existsSync(join(home, 'projects', slug)))
+  if (found) return found
+  throw new UsageError(`forget: nothing is kept of ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`, 1)
 }

@@ -1,14 +1,11 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
-import { fileStore } from '../../store/files/store.ts'
 import { print, say } from '../io.ts'
-import { homeOf } from '../place.ts'
 import { runningTurns } from '../running.ts'
 import { moment, oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
-  const home = homeOf(io.env)
-  const turns = await runningTurns(home, fileStore(home, { clock: io.clock }))
+  const turns = await runningTurns(io)
   if (values.json) print(io, JSON.stringify(turns))
   else if (turns.length === 0) say(io, 'Nothing is at work.')
   else
@@ -16,7 +13,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
       io,
       table([
         ['TURN', 'PID', 'SINCE', 'PROJECT', 'PROMPT'],
-        ...turns.map((t) => [t.turn, String(t.pid), moment(t.since), t.project, oneLine(t.prompt, 50)]),
+        ...turns.map((t) => [t.turn, String(t.pid ?? 'elsewhere'), moment(t.since), t.project, oneLine(t.prompt, 50)]),
       ]),
     )
   return 0

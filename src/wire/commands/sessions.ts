@@ -1,6 +1,9 @@
+import type { Store } from '../../core/talk/store.ts'
 import type { Index, Session } from '../../store/index/index.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
+import type { Place } from '../place.ts'
+import type { Project, ProjectDoc } from '../project.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { openIndex } from '../../store/index/index.ts'
@@ -33,26 +36,19 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       }
       case 'resume': {
         const session = await sessionNamed(asked, id)
-        if (session.path === undefined)
-          throw new UsageError(`sessions: the project of ${session.id} is not known any more.`, 1)
-        await openProject(store, session.path).doc.update((now) => ({ ...now, current: session.id }))
-        print(io, `The next turn in ${session.path} goes on with ${title(session)}.`)
+        const project = projectOf(session, store, place)
+        await project.doc.update((now) => ({ ...withSession(now, session), current: session.id }))
+        print(io, `The next turn in ${project.root} goes on with ${title(session)}.`)
         return 0
       }
       case 'rename': {
         const session = await sessionNamed(asked, id)
         const name = rest.join(' ').trim()
         if (name === '') throw new UsageError('sessions rename: which name? termaite sessions rename <id> <name>')
-        await openProject(store, session.path!).doc.update((now) => {
-          const other = Object.entries(now.sessions).find(
-            ([key, { name: taken }]) => taken === name && key !== session.id,
-          )
-          if (other) throw new UsageError(`sessions rename: ${other[0]} has the name "${name}" already.`)
-          const { [session.id]: known, ...others } = now.sessions
-          return {
-            ...now,
-            sessions: { ...others, [session.id]: { startedAt: session.started, from: session.begins, ...known, name } },
-          }
+        await projectOf(session, store, place).doc.update((now) => {
+          const other = Object.keys(now.sessions).find((key) => now.sessions[key]!.name === name && key !== session.id)
+          if (other) throw new UsageError(`sessions rename: ${other} has the name "${name}" already.`)
+          return withSession(now, session, { name })
         })
         print(io, `${session.id} is now called "${name}".`)
         return 0
@@ -65,6 +61,22 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
 }
 
+/** Where a session belongs: where its project is known to be, or here, when it is this one's. */
+function projectOf(session: Session, store: Store, place: Place): Project {
+  const path = session.path ?? (session.project === slugOf(place.root) ? place.root : undefined)
+  if (path !== undefined) return openProject(store, path)
+  throw new UsageError(
+    `sessions: where the project of ${session.id} is, is not known any more; go to its folder and try again.`,
+    1,
+  )
+}
+
+/** The project's document with this session in it, as far as the document does not know better. */
+function withSession(doc: ProjectDoc, session: Session, more: { name?: string } = {}): ProjectDoc {
+  const known = { startedAt: session.started, from: session.begins, ...doc.sessions[session.id], ...more }
+  return { ...doc, sessions: { ...doc.sessions, [session.id]: known } }
+}
+
 type Asked = { io: Io; index: Index; json: boolean; of: { project?: string } }
 
 async function list({ io, index, json, of }: Asked): Promise<number> {
@@ -75,18 +87,16 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
   else
     print(
       io,
-      stripAnsi(
-        table([
-          ['SESSION', 'LAST', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'ABOUT'],
-          ...sessions.map((session) => [
-            session.id,
-            moment(session.last),
-            String(session.turns),
-            ...(of.project ? [] : [session.path ?? session.project]),
-            title(session),
-          ]),
+      table([
+        ['SESSION', 'LAST', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'ABOUT'],
+        ...sessions.map((session) => [
+          session.id,
+          moment(session.last),
+          String(session.turns),
+          ...(of.project ? [] : [session.path ?? session.project]),
+          title(session),
         ]),
-      ),
+      ]),
     )
   return 0
 }
@@ -107,7 +117,7 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
   if (json) print(io, JSON.stringify(hits))
   else if (hits.length === 0)
     say(io, of.project ? 'Nothing found in this project; --all looks everywhere.' : 'Nothing found.')
-  else print(io, stripAnsi(table(hits.map((hit) => [hit.session, moment(hit.at), hit.by, oneLine(hit.snippet, 100)]))))
+  else print(io, table(hits.map((hit) => [hit.session, moment(hit.at), hit.by, oneLine(hit.snippet, 100)])))
   return hits.length > 0 || json ? 0 : 1
 }
 

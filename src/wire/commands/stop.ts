@@ -1,8 +1,8 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
-import { fileStore } from '../../store/files/store.ts'
+import type { RunningTurn } from '../running.ts'
+import { errorCode } from '../../base/files.ts'
 import { print, say, UsageError } from '../io.ts'
-import { homeOf } from '../place.ts'
 import { runningTurns } from '../running.ts'
 import { oneLine } from '../table.ts'
 
@@ -10,9 +10,7 @@ const patienceMs = 15_000
 
 /** Interrupts the process that runs a turn, as Ctrl+C there would, and waits until the turn is over. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
-  const home = homeOf(io.env)
-  const store = fileStore(home, { clock: io.clock })
-  const turns = await runningTurns(home, store)
+  const turns = await runningTurns(io)
   const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
   if (!values.all && words[0] === undefined)
     throw new UsageError('stop: which one? `termaite ps` lists them; --all stops every one.')
@@ -24,17 +22,33 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       1,
     )
   if (wanted.length === 0) say(io, 'Nothing is at work.')
-  for (const { pid } of wanted) process.kill(pid, 'SIGINT')
+  const reached = wanted.filter((turn) => interrupt(io, turn))
   const until = io.clock.now() + patienceMs
-  let left = wanted.map(({ turn }) => turn)
+  let left = reached.map(({ turn }) => turn)
   while (left.length > 0 && io.clock.now() < until && !io.signal.aborted) {
     await io.clock.sleep(100, io.signal)
-    const running = new Set((await runningTurns(home, store)).map(({ turn }) => turn))
+    const running = new Set((await runningTurns(io)).map(({ turn }) => turn))
     left = left.filter((turn) => running.has(turn))
   }
-  for (const turn of wanted) {
+  for (const turn of reached) {
     if (left.includes(turn.turn)) say(io, `termaite: ${turn.turn} has not stopped yet (pid ${turn.pid}).`)
     else print(io, `Stopped ${turn.turn}: ${oneLine(turn.prompt, 60)}`)
   }
-  return left.length > 0 ? 1 : 0
+  return left.length > 0 || reached.length < wanted.length ? 1 : 0
+}
+
+/** Whether the turn can be waited for: one that is gone already can. */
+function interrupt(io: Io, { turn, pid }: RunningTurn): boolean {
+  if (pid === undefined) {
+    say(io, `termaite: ${turn} runs on another machine or in another container; stop it there.`)
+    return false
+  }
+  try {
+    process.kill(pid, 'SIGINT')
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'ESRCH') return true
+    say(io, `termaite: ${turn} could not be stopped: process ${pid} is another user's; stop it as that user.`)
+    return false
+  }
 }

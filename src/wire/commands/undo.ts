@@ -1,35 +1,74 @@
+import type { Kept, UndoPlan } from '../../safety/snapshots.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
+import type { Project } from '../project.ts'
+import { lastStanding } from '../../safety/snapshots.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { openSnapshots } from '../app.ts'
 import { confirm } from '../confirm.ts'
-import { print, say } from '../io.ts'
+import { print, say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { openProject } from '../project.ts'
+import { runningIn } from '../running.ts'
 import { orWords, turnNamed } from '../snapshot-turn.ts'
-import { oneLine, table } from '../table.ts'
+import { moment, oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const snapshots = openSnapshots(io, place, openProject(fileStore(place.home, { clock: io.clock }), place.root))
-  const turn = await turnNamed(snapshots, words[0])
+  const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
+  const snapshots = openSnapshots(io, place, project)
+  const turn = await turnNamed({ snapshots, project }, words[0], lastToTakeBack)
   const plan = await orWords(snapshots.planUndo(turn.turn))
+  show(io, plan)
   if (plan.steps.length === 0) {
-    say(io, `Turn ${turn.turn} changed no file; there is nothing to take back.`)
+    if (values.json) print(io, JSON.stringify(plan))
     return 0
   }
-  say(io, `Taking back “${oneLine(turn.prompt, 60)}” (${turn.turn}):`)
-  say(io, table(plan.steps.map((step) => [`  ${step.action}`, step.path])))
-  for (const conflict of plan.conflicts)
-    say(io, `  ${conflict} was changed again since; what is there now is kept aside.`)
+  await refuseBeside(io, project, values.yes === true)
   if (!(await confirm(io, 'Go on?', values.yes === true))) {
     say(io, 'Nothing was changed.')
     return 1
   }
   const undone = await orWords(snapshots.undo(plan))
   if (values.json) print(io, JSON.stringify(undone))
-  for (const { path, why } of undone.left) say(io, `termaite: ${path} was left as it is: ${why}`)
+  sayLeft(io, undone.left)
   if (undone.aside) say(io, `Kept aside in ${undone.aside.folder}: ${undone.aside.files.join(', ')}`)
   if (!values.json) print(io, `Done. To take the undo itself back: termaite undo ${undone.turn}`)
   return 0
+}
+
+function lastToTakeBack(oldestFirst: readonly Kept[]): Kept {
+  const last = lastStanding(oldestFirst)
+  if (last) return last
+  throw new UsageError(
+    'nothing is left to take back; termaite undo <id> takes an undo back, and `termaite diff --list` shows the ids.',
+    1,
+  )
+}
+
+function show(io: Io, { turn, steps, conflicts, left }: UndoPlan): void {
+  if (steps.length === 0) {
+    sayLeft(io, left)
+    say(io, `There is nothing to take back of turn ${turn.turn}.`)
+    return
+  }
+  say(io, `Taking back “${oneLine(turn.prompt, 60)}” (${turn.turn}):`)
+  say(io, table(steps.map((step) => [`  ${step.action}`, step.path])))
+  for (const conflict of conflicts) say(io, `  ${conflict} was changed again since; what is there now is kept aside.`)
+}
+
+function sayLeft(io: Io, left: UndoPlan['left']): void {
+  for (const { path, why } of left) say(io, `termaite: ${path} was left as it is: ${why}`)
+}
+
+/** Files that an agent is writing now would be taken from under it. */
+async function refuseBeside(io: Io, project: Project, yes: boolean): Promise<void> {
+  const turns = await runningIn(project, io.clock.now())
+  for (const { turn, since, prompt } of turns)
+    say(io, `Turn ${turn} is at work here since ${moment(since)}: ${oneLine(prompt, 60)}`)
+  if (turns.length > 0 && !yes)
+    throw new UsageError(
+      `undo: nothing was changed, because a turn is at work in this project: stop it first (termaite stop ${turns[0]!.turn}), or add --yes.`,
+      1,
+    )
 }

@@ -1,0 +1,89 @@
+import type { Io } from './io.ts'
+import { lstatSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorCode, isMissing } from '../base/files.ts'
+import { UsageError } from './io.ts'
+import { homeOf } from './place.ts'
+
+/** Something of ours in our home, and the files and folders it is; `made` can be made again, the rest a person wrote or said. */
+export type Belonging = { path: string; parts: string[]; what: string; made?: true }
+
+/** A file in the place of our home is told, never read or deleted. */
+export function homeFolder(env: Io['env']): string {
+  const home = homeOf(env)
+  const stat = statSync(home, { throwIfNoEntry: false })
+  if (stat && !stat.isDirectory())
+    throw new UsageError(`${home} is a file, not a folder: set TERMAITE_HOME to the folder that holds our files.`)
+  return home
+}
+
+export type Home = { ours: Belonging[]; strangers: string[] }
+
+/** Every name that we ever write in our home: what is not here is somebody else's. */
+const names: readonly { name: RegExp; what: string; made?: true }[] = [
+  { name: /^(settings\.json|config\.yaml)$/, what: 'settings' },
+  { name: /^(settings\.json|config\.yaml)\.[\dTZ-]+\.bak$/, what: 'settings, as they were before a setup' },
+  { name: /^credentials\.json$/, what: 'API keys' },
+  { name: /^settings\.schema\.json$/, what: 'what editors check the settings with', made: true },
+  { name: /^health\.json$/, what: 'quota, cool-down and position of each agent', made: true },
+  { name: /^termaite\.db(-\w+)?$/, what: 'index over all conversations; can be made again', made: true },
+  { name: /^lock\.db(-\w+)?$/, what: 'keeps two processes apart', made: true },
+  { name: /^(settings|settings\.schema|health)\.json\.tmp$/, what: 'left of a write that was cut off', made: true },
+]
+
+/** A project's folder ends in the hash of its path. */
+const slug = /-[0-9a-z]{11}$/
+const ofProject = /^(project\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
+
+/** What of our home is ours: one that was pointed at a folder full of other things does those no harm. */
+export function lookAround(home: string): Home {
+  const found: Home = { ours: [], strangers: [] }
+  for (const name of namesIn(home).filter((name) => name !== 'projects')) {
+    const path = join(home, name)
+    const known = isFolder(path) ? undefined : names.find((row) => row.name.test(name))
+    if (known) found.ours.push({ path, parts: [path], what: known.what, ...(known.made ? { made: true } : {}) })
+    else found.strangers.push(path)
+  }
+  for (const name of namesIn(join(home, 'projects'))) {
+    const path = join(home, 'projects', name)
+    const inside = slug.test(name) && isFolder(path) ? namesIn(path) : []
+    const parts = inside.filter((part) => ofProject.test(part)).map((part) => join(path, part))
+    if (parts.length > 0) found.ours.push({ path, parts, what: 'conversations' })
+    if (parts.length === 0) found.strangers.push(path)
+    else found.strangers.push(...inside.filter((part) => !ofProject.test(part)).map((part) => join(path, part)))
+  }
+  return found
+}
+
+/** Deletes what is ours, and each folder that is empty then. */
+export function remove(home: string, belongings: readonly Belonging[]): void {
+  for (const { path, parts } of belongings) {
+    for (const part of parts) rmSync(part, { recursive: true, force: true })
+    removeIfEmpty(path)
+  }
+  removeIfEmpty(join(home, 'projects'))
+  removeIfEmpty(home)
+}
+
+/** What files weigh together; one that vanishes meanwhile weighs nothing. */
+export function weight(path: string): number {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat?.isDirectory()) return stat?.size ?? 0
+  return namesIn(path).reduce((sum, name) => sum + weight(join(path, name)), 0)
+}
+
+function removeIfEmpty(path: string): void {
+  if (isFolder(path) && namesIn(path).length === 0) rmdirSync(path)
+}
+
+/** In order; none where there is no folder. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch (error) {
+    if (isMissing(error) || errorCode(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
+
+const isFolder = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
