@@ -1,4 +1,5 @@
 import type { Failure } from '../core/talk/outcome.ts'
+import type { Doc, Store } from '../core/talk/store.ts'
 
 /** What is known of the roster over restarts and processes; `position` is who answered last. */
 export type Health = { position?: string; agents: Record<string, AgentHealth> }
@@ -17,6 +18,28 @@ export type Cooldown = { failures: number; seconds: number; maxSeconds: number }
 export type Away = { as: 'parked' | 'busy' | 'cooling down'; until: number; why?: string }
 
 export const noHealth: Health = { agents: {} }
+
+/** Where the health of the roster is kept. */
+export const healthDoc = (store: Store): Doc<Health> => store.doc('health', noHealth, knownHealth)
+
+/** A file that says nothing means nothing is known; one that says something else is none of ours. */
+export function knownHealth(found: unknown): Health | undefined {
+  if (!isObject(found)) return undefined
+  const { position, agents = {} } = found
+  if (position !== undefined && typeof position !== 'string') return undefined
+  if (!isObject(agents) || !Object.values(agents).every(isAgentHealth)) return undefined
+  return { ...found, agents: agents as Health['agents'] }
+}
+
+function isAgentHealth(found: unknown): boolean {
+  if (!isObject(found) || typeof found.failures !== 'number') return false
+  return [found.cooldown, found.parked, found.busy].every(
+    (span) => span === undefined || (isObject(span) && typeof span.until === 'number'),
+  )
+}
+
+const isObject = (found: unknown): found is Record<string, unknown> =>
+  typeof found === 'object' && found !== null && !Array.isArray(found)
 
 const parkSeconds = 3_600
 const longestParkSeconds = 24 * 3_600

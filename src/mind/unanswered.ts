@@ -34,7 +34,7 @@ export function unanswered(tally: Tally, back: readonly { name: string; away: Aw
   if (first) {
     const kind = first.away.as === 'parked' ? 'quota' : 'busy'
     const when = `${first.name} is the first one back, at ${clockTime(first.away.until)}`
-    return failed(kind, `no agent is free: ${told}; ${when}`, first.away.until)
+    return failed(kind, `no agent is free: ${told}; ${when}; \`termaite doctor\` looks again now`, first.away.until)
   }
   return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told}`)
 }

@@ -2,7 +2,6 @@ import type { Budget } from '../core/work/budget.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Agent, Leash, Roster } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
-import type { Health } from '../mind/health.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { Io } from './io.ts'
 import type { Place } from './place.ts'
@@ -11,7 +10,7 @@ import type { Settings } from './settings/settings.ts'
 import { changedSince } from '../base/changed.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
 import { Conversation } from '../core/talk/conversation.ts'
-import { noHealth } from '../mind/health.ts'
+import { healthDoc } from '../mind/health.ts'
 import { rotate } from '../mind/rotate.ts'
 import { redactor } from '../safety/redaction.ts'
 import { snapshots } from '../safety/snapshots.ts'
@@ -97,7 +96,7 @@ export type RotationWishes = {
 export function openRotation(app: App, wishes: RotationWishes): Agent {
   return rotate(app.roster, {
     strategy: app.settings.rotationStrategy,
-    health: app.store.doc<Health>('health', noHealth),
+    health: healthDoc(app.store),
     cooldown: app.settings.cooldown,
     random: Math.random,
     mask: app.mask,

@@ -1,29 +1,16 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ended, Machine, program } from './program.ts'
-
-/** Programs of that name on the path: each answers its version, and a turn in plain words. */
-function installed(machine: Machine, names: string[]): { PATH: string } {
-  const bin = join(machine.folder, 'bin')
-  mkdirSync(bin)
-  for (const name of names)
-    writeFileSync(
-      join(bin, name),
-      `#!/bin/sh\n[ "$1" = --version ] && echo "${name} 1.2.3" && exit\ncat >/dev/null\necho OK\n`,
-      { mode: 0o755 },
-    )
-  return { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) }
-}
 
 const settings = (machine: Machine) =>
   JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as Record<string, unknown>
 
 test('setup writes what it found, never overwrites without a yes, and keeps a copy', async (t) => {
   const machine = new Machine(t)
-  const env = installed(machine, ['codex', 'claude'])
+  const env = machine.install(['codex', 'claude'])
   const first = await machine.run(['setup'], { env })
   assert.equal(first.code, 0, first.err)
   assert.deepEqual(settings(machine), {
@@ -49,7 +36,7 @@ const windows: Record<string, number> = { claude: 200_000, codex: 272_000 }
 
 test('setup with nothing installed says what to install', async (t) => {
   const machine = new Machine(t)
-  const { code, err } = await machine.run(['setup'], { env: installed(machine, []) })
+  const { code, err } = await machine.run(['setup'], { env: machine.install([]) })
   assert.equal(code, 1)
   assert.match(
     err,
@@ -63,7 +50,7 @@ test(
   { skip: script ? false : 'there is no script(1) here' },
   async (t) => {
     const machine = new Machine(t)
-    const env = installed(machine, ['codex', 'claude', 'gemini'])
+    const env = machine.install(['codex', 'claude', 'gemini'])
     const child = spawn('script', ['-qec', `"${process.execPath}" "${program}" setup`, '/dev/null'], {
       cwd: machine.project,
       env: { ...env, HOME: machine.folder, TERMAITE_HOME: machine.home, TERM: 'xterm' },
@@ -96,53 +83,6 @@ test(
     )
   },
 )
-
-test('doctor tells what works and what to do about the rest; exit 1 if none works', async (t) => {
-  const machine = new Machine(t)
-  const env = installed(machine, [])
-  machine.settings({
-    agents: [
-      { name: 'good', command: 'cat >/dev/null; echo OK', contextWindowTokens: 1000 },
-      { name: 'claude', profile: 'claude', contextWindowTokens: 1000 },
-    ],
-  })
-  const { code, out } = await machine.run(['doctor', '--json'], { env })
-  const [good, claude] = JSON.parse(out) as Record<string, unknown>[]
-  assert.equal(code, 0)
-  assert.deepEqual(
-    [good!.works, good!.answers, good!.mayDo],
-    [true, true, 'own flags: the command runs as it is written'],
-  )
-  assert.deepEqual(
-    [claude!.works, claude!.installed, claude!.next],
-    [false, false, 'install it: npm install -g @anthropic-ai/claude-code'],
-  )
-  assert.equal((await machine.run(['doctor', 'claude'], { env })).code, 1)
-  assert.equal((await machine.run(['doctor', 'nobody'], { env })).code, 2)
-})
-
-test('doctor --security finds a key in the settings and files that others can read', async (t) => {
-  const machine = new Machine(t)
-  machine.settings({
-    agents: [
-      { name: 'a', command: 'x --yolo', env: { API_KEY: `sk-ant-api03-${'a'.repeat(40)}` }, contextWindowTokens: 1000 },
-    ],
-  })
-  const { code, out } = await machine.run(['doctor', '--security', '--json'])
-  const findings = JSON.parse(out) as { level: string; words: string }[]
-  assert.equal(code, 1)
-  assert.deepEqual(
-    findings.filter(({ level }) => level === 'look').map(({ words }) => words),
-    ['a runs with a flag that switches its own safety off: x --yolo'],
-  )
-  assert.match(
-    findings
-      .filter(({ level }) => level === 'mend')
-      .map(({ words }) => words)
-      .join('\n'),
-    /a has what looks like a key.*\n.*chmod go-rwx/s,
-  )
-})
 
 test('completion knows every command and flag', async (t) => {
   const machine = new Machine(t)

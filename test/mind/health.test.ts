@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Failure, FailureKind } from '../../src/core/talk/outcome.ts'
 import type { Health } from '../../src/mind/health.ts'
-import { afterFailure, afterSuccess, away, noHealth } from '../../src/mind/health.ts'
+import { afterFailure, afterSuccess, away, knownHealth, noHealth } from '../../src/mind/health.ts'
 
 const limits = { failures: 3, seconds: 60, maxSeconds: 200 }
 const hour = 3_600_000
@@ -63,6 +63,20 @@ test('busy waits as long as was said, else a minute', () => {
   const until = (failure: Failure) => fail(noHealth, failure, 1_000).agents.claude
   assert.deepEqual(until(busy), { failures: 0, busy: { until: 61_000, why: '529 overloaded' } })
   assert.deepEqual(until({ ...busy, retryAt: 4_000 }), { failures: 0, busy: { until: 4_000, why: '529 overloaded' } })
+})
+
+test('what a person may leave in the file is read, or told from health', () => {
+  const agents = { claude: { failures: 1, parked: { until: 9, why: 'quota' } } }
+  assert.deepEqual([{}, { position: 'claude' }, { agents }].map(knownHealth), [
+    noHealth,
+    { position: 'claude', agents: {} },
+    { agents },
+  ])
+  const strange = [null, [], 1, 'x', { agents: [] }, { agents: { a: null } }, { agents: { a: {} } }, { position: 1 }]
+  assert.deepEqual(
+    [...strange, { agents: { a: { failures: 0, parked: true } } }].filter((found) => knownHealth(found)),
+    [],
+  )
 })
 
 test('other kinds say nothing of the agent', () => {

@@ -81,7 +81,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: claude: quota: limit; gemini: was not given the conversation; claude is the first one back, at 1970-01-01 00:01 UTC',
+        'no agent is free: claude: quota: limit; gemini: was not given the conversation; claude is the first one back, at 1970-01-01 00:01 UTC; `termaite doctor` looks again now',
       retryAt: 60_000,
     },
   })

@@ -20,7 +20,7 @@ test('nobody configured, and nobody of that name', async () => {
 
 test('all only out of quota or busy: the end says who is back first, at once and when nothing was tried', async () => {
   const { turn, names } = rig({ a: [fail('quota', 'limit', 30 * minute)], b: [fail('busy', 'overloaded', 5 * minute)] })
-  const back = 'b is the first one back, at 1970-01-01 00:05 UTC'
+  const back = 'b is the first one back, at 1970-01-01 00:05 UTC; `termaite doctor` looks again now'
   assert.deepEqual(
     (await turn()).result,
     failed('busy', `no agent is free: a: quota: limit; b: busy: overloaded; ${back}`, 5 * minute),
@@ -50,7 +50,7 @@ test('the first one back may be cooling down, or parked', async () => {
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: a: parked until 1970-01-01 00:01 UTC; b: cooling down until 1970-01-01 00:02 UTC; a is the first one back, at 1970-01-01 00:01 UTC',
+        'no agent is free: a: parked until 1970-01-01 00:01 UTC; b: cooling down until 1970-01-01 00:02 UTC; a is the first one back, at 1970-01-01 00:01 UTC; `termaite doctor` looks again now',
       retryAt: minute,
     },
   })

@@ -168,6 +168,17 @@ test('a corrupt document is said with its file, and is never overwritten', async
   assert.equal(readFileSync(path, 'utf8'), '{"count": 1')
 })
 
+test('a document that holds something else is said with its file, and is never overwritten', async (t) => {
+  const home = tempFolder(t)
+  const path = join(home, 'health.json')
+  writeFileSync(path, '[]')
+  const known = (found: unknown) => (Array.isArray(found) ? undefined : (found as { count: number }))
+  const doc = fileStore(home).doc('health', { count: 0 }, known)
+  const words = `StoreError: ${path} does not hold what it should; repair it, or move it away to start afresh`
+  assert.deepEqual([await said(doc.read()), await said(doc.update(() => ({ count: 2 })))], [words, words])
+  assert.equal(readFileSync(path, 'utf8'), '[]')
+})
+
 test('a damaged lock is said with its file', async (t) => {
   const home = tempFolder(t)
   writeFileSync(join(home, 'lock.db'), 'not a database at all, but long enough to be looked at'.repeat(20))

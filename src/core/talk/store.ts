@@ -3,7 +3,8 @@ import type { Ref } from './ref.ts'
 /** Everything remembered goes through here. Names are paths without an ending: `projects/<slug>/history`, `health`. */
 export interface Store {
   log<T>(name: string): Log<T>
-  doc<T>(name: string, initial: T): Doc<T>
+  /** `known` reads what a person may have edited: undefined when it is none of ours, and then it is a StoreError. */
+  doc<T>(name: string, initial: T, known?: (found: unknown) => T | undefined): Doc<T>
   blobs(name: string): Blobs
 }
 

@@ -6,16 +6,20 @@ import { isMissing, makeFolder, replaceFile } from '../../base/files.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { storeError } from '../trouble.ts'
 
+const next = 'repair it, or move it away to start afresh'
+
 /** A document as one file of JSON, replaced whole while the mutex is held. */
 export class FileDoc<T> implements Doc<T> {
   #path: string
   #initial: T
   #mutex: Mutex
+  #known: (found: unknown) => T | undefined
 
-  constructor(path: string, initial: T, mutex: Mutex) {
+  constructor(path: string, initial: T, mutex: Mutex, known = (found: unknown): T | undefined => found as T) {
     this.#path = path
     this.#initial = initial
     this.#mutex = mutex
+    this.#known = known
   }
 
   async read(): Promise<T> {
@@ -43,13 +47,16 @@ export class FileDoc<T> implements Doc<T> {
 
   #parse(text: string | undefined): T {
     if (text === undefined) return structuredClone(this.#initial)
+    let found: unknown
     try {
-      return JSON.parse(text) as T
+      found = JSON.parse(text)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      const next = 'repair it, or move it away to start afresh'
       throw new StoreError(`${this.#path} is not valid JSON (${why}); ${next}`, { cause: error })
     }
+    const known = this.#known(found)
+    if (known === undefined) throw new StoreError(`${this.#path} does not hold what it should; ${next}`)
+    return known
   }
 
   #write(text: string): void {

@@ -17,7 +17,7 @@ export function fileStore(home: string, { clock = realClock }: { clock?: Clock }
     log<T>(name: string) {
       return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, clock)) as FileLog<T>
     },
-    doc: (name, initial) => new FileDoc(`${place(home, name)}.json`, initial, mutex),
+    doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, mutex, known),
     blobs: (name) => kept(blobs, name, () => new FileBlobs(place(home, name))),
   }
 }

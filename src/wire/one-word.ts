@@ -1,0 +1,41 @@
+import type { Outcome } from '../core/talk/outcome.ts'
+import type { Io } from './io.ts'
+import type { Place } from './place.ts'
+import type { AgentSettings, Settings } from './settings/settings.ts'
+import { newId } from '../base/id.ts'
+import { nobody } from '../core/talk/question.ts'
+import { noBudget } from '../core/work/budget.ts'
+import { outcomeOf, take } from '../core/work/verbs.ts'
+import { memoryStore } from '../store/memory.ts'
+import { openRoster } from './roster.ts'
+
+const timeoutSeconds = 60
+
+/** A turn that is kept nowhere, held to reading: whether an agent answers at all. */
+export async function askOneWord(
+  { io, place, settings }: { io: Io; place: Place; settings: Settings },
+  agent: AgentSettings,
+): Promise<Outcome> {
+  const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
+  const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...agent, ...short }] }
+  const roster = openRoster(alone, { blobs: memoryStore().blobs('doctor'), env: io.env, changed: async () => false })
+  const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
+  const turn = {
+    id: newId(io.clock.now()),
+    prompt: 'Reply with the single word OK.',
+    history: [],
+    attempts: [],
+    cwd: place.cwd,
+    leash: 'read' as const,
+    signal: io.signal,
+    clock: io.clock,
+    ask: nobody,
+    budget: noBudget,
+    steer: async () => [],
+  }
+  try {
+    return await outcomeOf(take(seat, turn))
+  } finally {
+    await seat.close()
+  }
+}

@@ -1,0 +1,150 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from './program.ts'
+
+type Row = Record<string, unknown>
+const good = 'cat >/dev/null; echo OK'
+
+test('doctor tells what works and what to do about the rest; exit 1 if none works', async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install([])
+  machine.settings({
+    agents: [
+      { name: 'good', command: 'cat >/dev/null; echo OK', contextWindowTokens: 1000 },
+      { name: 'claude', profile: 'claude', contextWindowTokens: 1000 },
+    ],
+  })
+  const { code, out } = await machine.run(['doctor', '--json'], { env })
+  const [good, claude] = JSON.parse(out) as Record<string, unknown>[]
+  assert.equal(code, 0)
+  assert.deepEqual(
+    [good!.works, good!.answers, good!.mayDo],
+    [true, true, 'own flags: the command runs as it is written'],
+  )
+  assert.deepEqual(
+    [claude!.works, claude!.installed, claude!.next],
+    [false, false, 'install it: npm install -g @anthropic-ai/claude-code'],
+  )
+  assert.equal((await machine.run(['doctor', 'claude'], { env })).code, 1)
+  assert.equal((await machine.run(['doctor', 'nobody'], { env })).code, 2)
+})
+
+test('a command whose program is no file is left to the shell, and only the turn tells whether it is there', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ word: `say() { ${good}; }; say`, gone: 'no-such-agent-cli --now' })
+  const { code, out } = await machine.run(['doctor', '--json'])
+  const rows = (JSON.parse(out) as Row[]).map(({ name, installed, answers, next }) => [name, installed, answers, next])
+  assert.deepEqual(
+    { code, rows },
+    {
+      code: 0,
+      rows: [
+        ['word', 'by the shell', true, undefined],
+        ['gone', false, false, 'check its command with: termaite config edit'],
+      ],
+    },
+  )
+})
+
+test('the report names whom it asks, and what keeps an agent from its turns', async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install(['amp'])
+  const amp = { profile: 'amp', contextWindowTokens: 1000 }
+  machine.settings({
+    agents: [
+      { name: 'good', command: good, contextWindowTokens: 1000 },
+      { name: 'off', command: good, contextWindowTokens: 1000, enabled: false },
+      { name: 'tight', ...amp },
+      { name: 'free', ...amp, leash: 'all' },
+    ],
+  })
+  const one = await machine.run(['doctor', 'good'], { env })
+  assert.equal(one.err, 'Asking good for one word; --quick leaves that out.\n')
+  const all = await machine.run(['doctor'], { env })
+  assert.equal(all.err, 'Asking 4 agents for one word each; --quick leaves that out.\n')
+  const rows = JSON.parse((await machine.run(['doctor', '--json'], { env })).out) as Row[]
+  assert.deepEqual(
+    rows.map(({ name, answers, works, next }) => [name, answers, works, next]),
+    [
+      ['good', true, true, undefined],
+      ['off', 'not asked', false, 'it is switched off: set "enabled" to true with termaite config edit'],
+      [
+        'tight',
+        'not asked',
+        false,
+        'it cannot be held to the leash "ask": give it the leash "all" if you trust it with that',
+      ],
+      ['free', 'not asked', true, undefined],
+    ],
+  )
+})
+
+test('an agent that answers the doctor is back in the rotation', async (t) => {
+  const machine = new Machine(t)
+  const spent = join(machine.folder, 'spent')
+  writeFileSync(spent, '')
+  machine.agents({ a: `cat >/dev/null; [ -e ${spent} ] && { echo "usage limit reached" >&2; exit 1; }; echo OK` })
+  const parked = await machine.run(['-p', 'x'])
+  assert.deepEqual([parked.code, /termaite doctor/.test(parked.err)], [75, true], parked.err)
+  assert.equal((await machine.run(['doctor'])).code, 1)
+  rmSync(spent)
+  assert.equal((await machine.run(['-p', 'x'])).code, 75)
+  const [row] = JSON.parse((await machine.run(['doctor', '--json'])).out) as Row[]
+  assert.match(String(row!.quota), /^was parked until \d{4}-.*; it answers, so it is back in the rotation$/)
+  assert.deepEqual(machine.health(), { agents: {} })
+  assert.equal((await machine.run(['-p', 'x'])).code, 0)
+})
+
+test('a health file that is none stops neither a turn nor the doctor, and is named', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ a: good })
+  const file = join(machine.home, 'health.json')
+  for (const text of ['[]', 'null', '{"agents": {"a": null}}', 'not JSON']) {
+    writeFileSync(file, text)
+    const turn = await machine.run(['-p', 'x'])
+    const doctor = await machine.run(['doctor', '--json'])
+    assert.deepEqual([turn.code, turn.out, doctor.code], [0, 'OK\n', 0], text)
+    const named = new RegExp(`${file} (?:is not valid JSON|does not hold what it should).*; repair it, or move it away`)
+    for (const { err } of [turn, doctor]) assert.match(err, named)
+    assert.deepEqual(
+      (JSON.parse(doctor.out) as Row[]).map(({ works, quota }) => [works, quota]),
+      [[true, 'not known']],
+    )
+  }
+  writeFileSync(file, '{}')
+  const turn = await machine.run(['-p', 'x'])
+  assert.deepEqual([turn.code, /health/.test(turn.err)], [0, false], turn.err)
+})
+
+test('doctor --security finds a key in the settings, files that others can read, and what came with the project', async (t) => {
+  const machine = new Machine(t)
+  machine.settings({
+    agents: [
+      { name: 'b', command: 'codex', args: ['exec', '--yolo'], contextWindowTokens: 1000 },
+      { name: 'c', command: 'claude -p --yolo', contextWindowTokens: 1000 },
+      { name: 'a', command: 'x --yolo', env: { API_KEY: `sk-ant-api03-${'a'.repeat(40)}` }, contextWindowTokens: 1000 },
+    ],
+  })
+  mkdirSync(join(machine.project, '.qwen'))
+  writeFileSync(join(machine.project, '.qwen', 'settings.json'), '{}')
+  const { code, out } = await machine.run(['doctor', '--security', '--json'])
+  const findings = JSON.parse(out) as { level: string; words: string }[]
+  assert.equal(code, 1)
+  assert.deepEqual(
+    findings.filter(({ level }) => level === 'look').map(({ words }) => words),
+    [
+      'b runs with a flag that switches its own safety off: codex exec --yolo',
+      'a runs with a flag that switches its own safety off: x --yolo',
+      '.qwen/settings.json comes with this project and may start programs or steer an agent: read it before you trust it',
+    ],
+  )
+  assert.match(
+    findings
+      .filter(({ level }) => level === 'mend')
+      .map(({ words }) => words)
+      .join('\n'),
+    /a has what looks like a key.*\n.*chmod go-rwx/s,
+  )
+})
