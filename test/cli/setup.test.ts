@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ended, Machine, program } from './program.ts'
 
@@ -30,6 +30,48 @@ test('setup writes what it found, never overwrites without a yes, and keeps a co
     copies.map((name) => JSON.parse(readFileSync(join(machine.home, name), 'utf8')) as unknown),
     [mine],
   )
+})
+
+test('a config.yaml is settings too: it is replaced with a yes, and a copy is kept', async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install(['claude'])
+  mkdirSync(machine.home)
+  const yaml = 'rotationStrategy: random\n'
+  writeFileSync(join(machine.home, 'config.yaml'), yaml)
+  const asked = await machine.run(['setup'], { env })
+  assert.deepEqual([asked.code, readdirSync(machine.home)], [2, ['config.yaml']])
+  assert.match(asked.err, /config\.yaml is there already\. Replace\? A copy is kept\. Nobody can be asked here/)
+  assert.equal((await machine.run(['setup', '--yes'], { env })).code, 0)
+  const [copy, ...others] = readdirSync(machine.home)
+  assert.deepEqual(others, ['settings.json', 'settings.schema.json'])
+  assert.match(copy!, /^config\.yaml\..*\.bak$/)
+  assert.equal(readFileSync(join(machine.home, copy!), 'utf8'), yaml)
+})
+
+test('a CLI that cannot be held to the leash is written down switched off, and said', async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install(['amp', 'claude'])
+  const { code, out } = await machine.run(['setup'], { env })
+  const { agents } = settings(machine) as { agents: { name: string; enabled?: boolean }[] }
+  assert.deepEqual(
+    [code, agents.map(({ name, enabled }) => [name, enabled ?? true])],
+    [
+      0,
+      [
+        ['claude', true],
+        ['amp', false],
+      ],
+    ],
+  )
+  assert.match(out, /^amp cannot be held to the leash "ask" and is switched off; to let it do everything, /m)
+  assert.match(out, /settings\.json: claude, each until it fails/)
+})
+
+test('with nobody left to take turns setup says so', async (t) => {
+  const machine = new Machine(t)
+  const { code, out } = await machine.run(['setup'], { env: machine.install(['amp']) })
+  assert.equal(code, 1)
+  assert.match(out, /settings\.json, but nobody takes turns yet\.$/m)
 })
 
 const windows: Record<string, number> = { claude: 200_000, codex: 272_000 }

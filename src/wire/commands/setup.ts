@@ -2,7 +2,8 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Profile } from '../../core/screen/profile.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
-import { copyFileSync, existsSync } from 'node:fs'
+import type { FileSettings } from '../settings/schema.ts'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { leashes } from '../../core/work/agent.ts'
 import { profiles } from '../../profiles/all.ts'
@@ -18,7 +19,6 @@ const offered: readonly Leash[] = leashes.filter((leash) => leash !== 'all')
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeOf(io.env)
-  const file = join(home, 'settings.json')
   const found = installedProfiles(io.env)
   if (found.length === 0) {
     say(io, 'termaite: no agent CLI is installed here. Install one, then run setup again:')
@@ -41,26 +41,40 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   )
   const chosen = asks ? await order(io, found) : found
   const leash = asks ? await chooseLeash(io, chosen) : 'ask'
-  if (existsSync(file)) {
-    if (!(await confirm(io, `${file} is there already. Replace it? A copy is kept beside it.`, values.yes === true))) {
-      say(io, 'Nothing was changed.')
-      return 1
-    }
-    copyFileSync(file, `${file}.${new Date(io.clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.bak`)
+  const before = ['settings.json', 'config.yaml'].map((name) => join(home, name)).filter(existsSync)
+  const question = `${before.join(' and ')} ${before.length > 1 ? 'are' : 'is'} there already. Replace? A copy is kept.`
+  if (before.length > 0 && !(await confirm(io, question, values.yes === true))) {
+    say(io, 'Nothing was changed.')
+    return 1
   }
-  const agents = found.map((profile) => ({
+  const held = chosen.filter((profile) => profile.leashes[leash] !== undefined)
+  const agents = [...held, ...found.filter((profile) => !held.includes(profile))].map((profile) => ({
     name: profile.name,
     profile: profile.name,
     contextWindowTokens: profile.window,
-    ...(chosen.includes(profile) ? {} : { enabled: false }),
+    ...(held.includes(profile) ? {} : { enabled: false }),
   }))
-  agents.sort((a, b) => rank(chosen, a.name) - rank(chosen, b.name))
-  writeSettings(home, { rotationStrategy: 'exhaustion', leash, agents })
-  print(
-    io,
-    `\nWrote ${file}: ${chosen.map(({ name }) => name).join(' → ')}, each until it fails. Try: termaite -p "what is this project?"`,
-  )
+  const file = replaceSettings(io, home, before, { rotationStrategy: 'exhaustion', leash, agents })
+  for (const { name } of chosen.filter((profile) => !held.includes(profile)))
+    print(io, `\n${name} cannot be held to the leash "${leash}" and is switched off; ${trusted}`)
+  if (held.length === 0) {
+    print(io, `\nWrote ${file}, but nobody takes turns yet.`)
+    return 1
+  }
+  const line = held.map(({ name }) => name).join(' → ')
+  print(io, `\nWrote ${file}: ${line}, each until it fails. Try: termaite -p "what is this project?"`)
   return 0
+}
+
+const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
+
+/** The new settings are there before an old config.yaml goes: beside them it would still be read. */
+function replaceSettings(io: Io, home: string, before: readonly string[], settings: FileSettings): string {
+  const moment = new Date(io.clock.now()).toISOString().replaceAll(/[:.]/g, '-')
+  for (const old of before) copyFileSync(old, `${old}.${moment}.bak`)
+  const file = writeSettings(home, settings)
+  for (const old of before) if (old !== file) rmSync(old)
+  return file
 }
 
 async function order(io: Io, found: Profile[]): Promise<Profile[]> {
@@ -88,9 +102,4 @@ async function chooseLeash(io: Io, chosen: Profile[]): Promise<Leash> {
 
 function words(profile: Profile, leash: Leash): string {
   return profile.leashes[leash] ?? 'cannot be held to it'
-}
-
-function rank(chosen: Profile[], name: string): number {
-  const index = chosen.findIndex((profile) => profile.name === name)
-  return index < 0 ? chosen.length : index
 }
