@@ -125,16 +125,3 @@ test(
     )
   },
 )
-
-test('completion knows every command and flag', async (t) => {
-  const machine = new Machine(t)
-  const scriptFile = join(machine.folder, 'completion.bash')
-  writeFileSync(scriptFile, (await machine.run(['completion', 'bash'])).out)
-  const complete = (...words: string[]) => {
-    const line = `source ${scriptFile}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _termaite; echo "\${COMPREPLY[*]}"`
-    return spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout.trim()
-  }
-  assert.equal(complete('termaite', 'se'), 'setup sessions')
-  assert.equal(complete('termaite', 'sessions', 're'), 'resume rename')
-  assert.equal(complete('termaite', '--out'), '--output-format')
-})
