@@ -5,6 +5,7 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
 import { once } from 'node:events'
 import { stripAnsi } from '../base/ansi.ts'
+import { moment } from '../base/moment.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
@@ -110,7 +111,10 @@ function sum(usages: readonly Usage[]) {
 }
 
 function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[]): string {
-  if (!outcome.ok) return `termaite: ${clean(outcome.failure.message)}\n`
+  if (!outcome.ok) {
+    const { message, retryAt } = outcome.failure
+    return `termaite: ${clean(message)}${retryAt === undefined ? '' : `, at ${moment(retryAt)}`}\n`
+  }
   const used = sum(usages)
   const denied = outcome.denials?.length
     ? `${agent} was refused: ${outcome.denials.map(clean).join('; ')}. Allow more with --leash edit or --leash all.\n`

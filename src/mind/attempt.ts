@@ -7,7 +7,8 @@ import { Handover } from './handover.ts'
 
 export type Watch = {
   mask(text: string): string
-  changes?(): Promise<() => Promise<string[]>>
+  /** The files that changed since it was asked last, so that each try is told of with its own. */
+  changes?(): Promise<string[]>
   /** Sees every event go by. */
   see?(event: Event): void
 }
@@ -23,7 +24,6 @@ export async function* attempt(
 ): AsyncGenerator<Event, { outcome: Outcome; tried?: Tried }> {
   const handover = new Handover()
   const started = turn.clock.now()
-  const changed = await look(watch)
   const events = take(agent, turn)
   try {
     for (;;) {
@@ -36,22 +36,14 @@ export async function* attempt(
       }
       const outcome = next.value
       if (outcome.ok) return { outcome }
-      const did = handover.did(watch.mask, await changed())
+      // A look that fails is none: the calls still tell what was touched.
+      const changed = await watch.changes?.().catch(() => undefined)
+      const did = handover.did(watch.mask, changed)
       const failure = { ...outcome.failure, message: watch.mask(outcome.failure.message) }
       const ms = turn.clock.now() - started
       return { outcome, tried: { type: 'attempt', by: agent.name, failure, ms, ...(did ? { did } : {}) } }
     }
   } finally {
     await events.return(failed('aborted', 'left'))
-  }
-}
-
-/** A look that fails is none: the calls still tell what was touched. */
-async function look(watch: Watch): Promise<() => Promise<string[] | undefined>> {
-  try {
-    const after = await watch.changes?.()
-    return async () => after?.().catch(() => undefined)
-  } catch {
-    return async () => undefined
   }
 }

@@ -11,7 +11,7 @@ import { afterFailure, afterSuccess, away, noHealth } from './health.ts'
 import { order } from './order.ts'
 import { seat, traitsOf, vendorOf } from './seat.ts'
 import { maySee, vendorsSeen } from './sharing.ts'
-import { clockTime, newTally, unanswered } from './unanswered.ts'
+import { newTally, stillAway, unanswered } from './unanswered.ts'
 
 export type Rotation = {
   strategy: Strategy
@@ -25,10 +25,12 @@ export type Rotation = {
   /** Who is out for this process, and why: not installed, or not logged in. */
   out: Map<string, Failure>
   sharing: 'all' | 'ask'
+  /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
+  told?: readonly Entry[]
   /** A consultation never moves the position. */
   consulted?: boolean
-  /** Looks before a try, and then says which files it changed. */
-  changes?(): Promise<() => Promise<string[]>>
+  /** The files that changed since it was asked last, or since the turn began. */
+  changes?(): Promise<string[]>
   /** Shortens the conversation; the new history, or undefined when it could not. */
   compact?(turn: Turn): Promise<readonly Entry[] | undefined>
 }
@@ -66,7 +68,7 @@ async function* answer(roster: Roster, o: Rotation, turn: Turn): AsyncGenerator<
 
   const round: Round = { turn, health: noHealth, unkept: false, tally: newTally(), compacted: false }
   round.health = yield* orNote(o.health.read(), noHealth, round)
-  if (o.sharing === 'ask') round.seen = await vendorsSeen(roster, turn)
+  if (o.sharing === 'ask') round.seen = await vendorsSeen(roster, o.told ?? turn.history, turn)
   for (const name of order(names, { ...o, position: round.health.position })) {
     if (turn.signal.aborted) return cancelled
     if (yield* passedOver(name, o, round)) continue
@@ -81,17 +83,18 @@ async function* answer(roster: Roster, o: Rotation, turn: Turn): AsyncGenerator<
     const absent = o.out.has(name) ? undefined : away(round.health, name, now)
     return absent ? [{ name, away: absent }] : []
   })
-  return turn.signal.aborted ? cancelled : unanswered(round.tally, back)
+  return turn.signal.aborted ? cancelled : unanswered(round.tally, back, now)
 }
 
 /** Only an agent that the person asked for by name is missed aloud: of the others, the attempt that sent them away told. */
 async function* passedOver(name: string, o: Rotation, round: Round): AsyncGenerator<Event, boolean> {
   const { tally, turn, health } = round
   const gone = o.out.get(name)
-  const absent = gone ? undefined : away(health, name, turn.clock.now(), name === o.first)
+  const now = turn.clock.now()
+  const absent = gone ? undefined : away(health, name, now, name === o.first)
   if (gone) tally.out.push({ name, failure: gone })
   if (absent) tally.away.push({ name, away: absent })
-  const why = gone?.message ?? (absent && `it is ${absent.as} until ${clockTime(absent.until)}`)
+  const why = gone?.message ?? (absent && `it is ${stillAway(absent, now)}`)
   if (why && name === o.first) yield note(`${name} was asked for and is passed over: ${why}`)
   return why !== undefined
 }

@@ -1,14 +1,13 @@
+import type { Entry } from '../core/talk/entry.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
+import { toldTo } from '../core/talk/view.ts'
 import { seat, vendorOf } from './seat.ts'
 
-const spoken = new Set(['reply', 'call', 'attempt', 'thread'])
-
-/** The vendors that already know of a conversation: those of everyone who spoke or tried in it. */
-export async function vendorsSeen(roster: Roster, turn: Turn): Promise<Set<string>> {
+/** The vendors that already know of a conversation: those of everyone who was told of it. */
+export async function vendorsSeen(roster: Roster, told: readonly Entry[], turn: Turn): Promise<Set<string>> {
   const names = new Set(roster.names())
-  const speakers = new Set(turn.history.filter(({ type }) => spoken.has(type)).map(({ by }) => by))
   const seen = new Set<string>()
-  for (const name of speakers) {
+  for (const name of toldTo(told)) {
     // One that left the roster cannot be asked: it stays a vendor of its own.
     if (!names.has(name)) {
       seen.add(name)

@@ -18,10 +18,10 @@ export const newTally = (): Tally => ({ tried: [], away: [], out: [], unshared: 
 const passes = (failure: Failure) => failure.kind === 'quota' || failure.kind === 'busy'
 
 /** `back` is when and why each of those who only need time is there again. */
-export function unanswered(tally: Tally, back: readonly { name: string; away: Away }[]): Outcome {
+export function unanswered(tally: Tally, back: readonly { name: string; away: Away }[], now: number): Outcome {
   const told = [
     ...tally.tried.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
-    ...tally.away.map(({ name, away }) => `${name}: ${away.as} until ${clockTime(away.until)}`),
+    ...tally.away.map(({ name, away }) => `${name}: ${stillAway(away, now)}`),
     ...tally.out.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
     ...tally.unshared.map((name) => `${name}: was not given the conversation`),
   ].join('; ')
@@ -33,13 +33,14 @@ export function unanswered(tally: Tally, back: readonly { name: string; away: Aw
   const first = back.toSorted((a, b) => a.away.until - b.away.until)[0]
   if (first) {
     const kind = first.away.as === 'parked' ? 'quota' : 'busy'
-    const when = `${first.name} is the first one back, at ${clockTime(first.away.until)}`
-    return failed(kind, `no agent is free: ${told}; ${when}; \`termaite doctor\` looks again now`, first.away.until)
+    const next = `\`termaite doctor\` looks again now; ${first.name} is the first one back`
+    return failed(kind, `no agent is free: ${told}; ${next}`, first.away.until)
   }
   return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told}`)
 }
 
-/** UTC, because whoever reads a log may sit elsewhere; a face shows `retryAt` in the person's own zone. */
-export function clockTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+/** How long and not until when: only a face knows the zone of whoever reads it. */
+export function stillAway({ as, until }: Away, now: number): string {
+  const minutes = Math.ceil((until - now) / 60_000)
+  return `${as} for another ${minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`}`
 }

@@ -2,11 +2,9 @@ import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Sign } from './signs.ts'
 import { behind } from './providers.ts'
 import { readSigns } from './signs.ts'
-import { unheld, unheldSign } from './unheld.ts'
 
 /** From its manual and what people report; nothing of it could be run against a model of ours, so it is read as text. */
 export const signs: readonly Sign[] = [
-  unheldSign,
   // Seen with 0.0.1777897475: it prints this, a link, and waits.
   { kind: 'auth', says: /^No API key found\./, said: 'No API key found. Starting login flow...' },
   // Its manual: without a login in execute mode AMP_API_KEY must be set.
@@ -31,7 +29,7 @@ export const amp: Profile = {
   vendor: 'Amp',
   words: ['amp'],
   window: 200_000,
-  command: ({ leash }) => (leash === 'all' ? 'amp --execute' : unheld('amp', leash)),
+  command: () => 'amp --execute',
   // Its tools run without approval by default, and only a policy plugin of its own changes that.
   leashes: { all: 'runs everything; it has no way to be asked or held' },
   speaks: () => false,

@@ -3,10 +3,8 @@ import type { Sign } from './signs.ts'
 import { behind } from './providers.ts'
 import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
-import { unheld, unheldSign } from './unheld.ts'
 
 export const signs: readonly Sign[] = [
-  unheldSign,
   {
     kind: 'auth',
     says: /^Not authenticated\. Please run 'cline auth'/,
@@ -29,10 +27,7 @@ export const cline: Profile = {
   words: ['cline'],
   window: 128_000,
   // It takes its prompt from a pipe of the shell, and from no other kind of stdin.
-  command: ({ leash, model }) =>
-    leash === 'all'
-      ? ['cat | cline --yolo', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' ')
-      : unheld('cline', leash),
+  command: ({ model }) => ['cat | cline --yolo', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' '),
   // Its plan mode waits for a person at the end, and every other mode asks one.
   leashes: { all: 'runs everything without asking' },
   speaks: () => false,

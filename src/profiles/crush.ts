@@ -3,11 +3,9 @@ import type { Sign } from './signs.ts'
 import { behind } from './providers.ts'
 import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
-import { unheld, unheldSign } from './unheld.ts'
 
 /** From its source and its issues; it could not be installed here, so it is read as text. */
 export const signs: readonly Sign[] = [
-  unheldSign,
   {
     kind: 'auth',
     says: /no providers configured\b/i,
@@ -28,10 +26,7 @@ export const crush: Profile = {
   vendor: 'Charm',
   words: ['crush'],
   window: 200_000,
-  command: ({ leash, model }) =>
-    leash === 'all'
-      ? ['crush run --quiet', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' ')
-      : unheld('crush', leash),
+  command: ({ model }) => ['crush run --quiet', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' '),
   // `crush run` approves every permission for its turn, because nobody is there to ask.
   leashes: { all: 'runs everything: without a screen it approves its own requests' },
   speaks: () => false,

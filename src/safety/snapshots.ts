@@ -37,8 +37,8 @@ export interface Snapshots {
   list(): Promise<Kept[]>
   /** What a turn changed. */
   diff(turn: string): Promise<Diff>
-  /** The files that changed since a tree was taken. */
-  changed(before: string): Promise<string[]>
+  /** The files that changed since a tree was taken, until now or until another was. */
+  changed(before: string, after?: string): Promise<string[]>
   /** What taking a turn back would do. */
   planUndo(turn: string): Promise<UndoPlan>
   undo(plan: UndoPlan): Promise<Undone>
@@ -100,8 +100,8 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       const { before, after } = find(turn)
       return diffTrees(store().repository, before, after ?? (await now()))
     },
-    async changed(before) {
-      const changes = await changesBetween(store().repository, before, await now(), '--no-renames')
+    async changed(before, after) {
+      const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')
       return changes.map(({ path }) => shown(path))
     },
     async planUndo(turn) {

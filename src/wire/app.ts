@@ -1,11 +1,12 @@
 import type { Budget } from '../core/work/budget.ts'
 import type { Entry } from '../core/talk/entry.ts'
-import type { Agent, Leash, Roster } from '../core/work/agent.ts'
+import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { Io } from './io.ts'
 import type { Place } from './place.ts'
 import type { OpenSession, Project, Wanted } from './project.ts'
+import type { RosterParts } from './roster.ts'
 import type { Settings } from './settings/settings.ts'
 import { changedSince } from '../base/changed.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
@@ -17,10 +18,10 @@ import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/store.ts'
 import { memoryStore } from '../store/memory.ts'
 import { openProject, openSession } from './project.ts'
-import { openRoster } from './roster.ts'
+import { loosestLeash, openRoster } from './roster.ts'
 import { setAsideIfBroken } from './set-aside.ts'
 
-export type AppWishes = Wanted & { ephemeral?: boolean; leash: Leash; budget: Budget }
+export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget }
 
 /** What a turn needs, joined from the wings: a list, and no rule of its own. */
 export type App = {
@@ -66,15 +67,19 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     project,
     session,
     conversation,
-    roster: openRoster(settings, { blobs, env: io.env, changed: changedSince }),
+    roster: openRoster(settings, rosterParts({ io, blobs })),
     snapshots: openSnapshots(io, place, project),
     blobs,
     mask: redactor(io.env),
     budget: wishes.budget,
-    leash: wishes.leash,
+    leash: loosestLeash(settings),
     ephemeral: wishes.ephemeral ?? false,
     out: new Map(),
   }
+}
+
+export function rosterParts({ io, blobs }: Pick<App, 'io' | 'blobs'>): RosterParts {
+  return { blobs, env: io.env, changed: changedSince }
 }
 
 export function openSnapshots(io: Io, place: Place, project: Project) {
@@ -89,12 +94,16 @@ export function openSnapshots(io: Io, place: Place, project: Project) {
 export type RotationWishes = {
   first?: string
   consulted?: boolean
-  changes?(): Promise<() => Promise<string[]>>
-  compact?(): Promise<readonly Entry[] | undefined>
+  /** Other than the app's own. */
+  roster?: Roster
+  out?: App['out']
+  told?: readonly Entry[]
+  changes?(): Promise<string[]>
+  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
 }
 
-export function openRotation(app: App, wishes: RotationWishes): Agent {
-  return rotate(app.roster, {
+export function openRotation(app: App, { roster = app.roster, ...wishes }: RotationWishes): Agent {
+  return rotate(roster, {
     strategy: app.settings.rotationStrategy,
     health: healthDoc(app.store),
     cooldown: app.settings.cooldown,

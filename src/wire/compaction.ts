@@ -1,27 +1,29 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
+import type { Agent } from '../core/work/agent.ts'
 import type { App } from './app.ts'
 import { newId } from '../base/id.ts'
 import { needsCompaction } from '../core/talk/compaction.ts'
 import { nobody } from '../core/talk/question.ts'
 import { consult, outcomeOf } from '../core/work/verbs.ts'
-import { openRotation } from './app.ts'
-import { smallestWindow } from './roster.ts'
+import { openRotation, rosterParts } from './app.ts'
+import { openRoster, smallestWindow } from './roster.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
 
 /** Summarises the oldest half by whoever the rotation gives; what it used is kept, its words are not. */
-export async function compactNow(app: App): Promise<Compacted> {
+export async function compactNow(app: App, signal = app.io.signal): Promise<Compacted> {
   const used: (Usage & { by?: string })[] = []
+  const told = (await app.conversation.read()).entries
   const compacted = await app.conversation.compact((prompt) =>
     outcomeOf(
-      consult(openRotation(app, { consulted: true }), 'summary', {
+      consult(summariser(app, told), 'summary', {
         id: newId(app.io.clock.now()),
         prompt,
         history: [],
         attempts: [],
         cwd: app.place.cwd,
         leash: 'read',
-        signal: app.io.signal,
+        signal,
         clock: app.io.clock,
         ask: nobody,
         budget: app.budget,
@@ -32,6 +34,12 @@ export async function compactNow(app: App): Promise<Compacted> {
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
   return compacted
+}
+
+/** A rotation whose answer is no part of the conversation: nobody is told how to close it, and who cannot be held to reading is out of it alone. */
+function summariser(app: App, told: readonly Entry[]): Agent {
+  const roster = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
+  return openRotation(app, { consulted: true, roster, told, out: new Map(app.out) })
 }
 
 /** Makes room before a turn that would not fit; gives words for the person when it could not. */

@@ -1,11 +1,12 @@
 import type { Blobs } from '../core/talk/store.ts'
-import type { Agent, Roster } from '../core/work/agent.ts'
+import type { Agent, Leash, Roster } from '../core/work/agent.ts'
 import type { Profile } from '../core/screen/profile.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
 import { pipeAgent } from '../agents/pipe/pipe.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
+import { leashes, tighter } from '../core/work/agent.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
 
 export type RosterParts = {
@@ -36,6 +37,12 @@ export function smallestWindow(settings: Settings): number {
   return windows.length ? Math.min(...windows) : 128_000
 }
 
+/** What the loosest of them may do: within a turn's leash each is held to its own. */
+export function loosestLeash(settings: Settings): Leash {
+  const own = enabledAgents(settings).map((agent) => agent.leash ?? settings.leash)
+  return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash
+}
+
 export function openRoster(settings: Settings, parts: RosterParts): Roster {
   const agents = new Map(enabledAgents(settings).map((agent) => [agent.name, agent]))
   return {
@@ -44,7 +51,7 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       const agent = agents.get(name)
       if (!agent) throw new Error(`${name} is not in the roster`)
       const profile = profileOf(agent)
-      const leash = agent.leash ?? seat.leash
+      const leash = tighter(agent.leash ?? settings.leash, seat.leash)
       const opened = pipeAgent(
         {
           name,

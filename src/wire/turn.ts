@@ -3,6 +3,7 @@ import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
 import { openRotation } from './app.ts'
 import { openBracket, orWords } from './bracket.ts'
+import { changesFrom } from './changes.ts'
 import { compactNow } from './compaction.ts'
 import { bracketInLine, readingLate } from './in-line.ts'
 import { touch } from './project.ts'
@@ -28,11 +29,8 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     : await (wishes.bracket ?? openBracket(app, wishes.prompt))
   const agent = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
-    changes: async () => async () => {
-      if (bracket.tree === undefined) throw new Error('there is no tree to compare with')
-      return snapshots.changed(bracket.tree)
-    },
-    compact: async () => ((await compactNow(app)).ok ? conversation.view() : undefined),
+    changes: changesFrom(snapshots, () => bracket.tree),
+    compact: async ({ signal }) => ((await compactNow(app, signal)).ok ? conversation.view() : undefined),
   })
   const around = {
     begin: bracket.begin,

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Fact } from '../../src/core/talk/entry.ts'
 import type { Profile } from '../../src/core/screen/profile.ts'
+import type { Leash } from '../../src/core/work/agent.ts'
 import { promptText } from '../../src/core/talk/transcript.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { piped, profileOf } from './piping.ts'
@@ -52,6 +53,23 @@ test('a composed command is held to its leash, and says who remembers', () => {
     vendor: 'nobody',
   })
   assert.deepEqual(traits(piped({ command: 'cat' })), { ...base, memory: 'none', talks: false })
+})
+
+test('a turn can hold a seat tighter, never looser; a leash it cannot be held to starts nothing', limit, async () => {
+  const said = async (seat: Leash, leash: Leash) => {
+    const agent = piped({ profile: profileOf() }, {}, { leash: seat })
+    const events = await eventsOf(agent, turnOf({ leash }))
+    const end = events.at(-1)
+    return end?.type === 'end' && (end.outcome.ok ? end.outcome.text : end.outcome.failure)
+  }
+  assert.deepEqual(await Promise.all([said('ask', 'read'), said('read', 'all'), said('all', 'edit')]), [
+    'read fresh any',
+    'read fresh any',
+    {
+      kind: 'missing',
+      message: 'sayer cannot be held to the leash "edit": run it with --leash read or ask, or leave it out',
+    },
+  ])
 })
 
 test('without a thread it is told the whole view', limit, async () => {

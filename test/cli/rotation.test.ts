@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import type { Health } from '../../src/mind/health.ts'
 import { Machine } from './program.ts'
 
 const good = 'cat >/dev/null; echo the answer'
@@ -38,9 +39,14 @@ test('a spent quota parks an agent over processes; when all are parked the exit 
   assert.equal((await machine.run(['-p', 'two', '-r', 'exhaustion', '-a', 'spent'])).code, 0)
   assert.equal(machine.kept().filter(([type]) => type === 'attempt').length, 1, 'a parked agent is not asked again')
   machine.agents({ spent })
-  const { code, err } = await machine.run(['-p', 'three'])
+  const { code, err } = await machine.run(['-p', 'three'], { env: { TZ: 'Asia/Kolkata' } })
   assert.equal(code, 75)
-  assert.match(err, /spent is the first one back, at \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+  const { until } = (machine.health() as Health).agents.spent!.parked!
+  const there = new Date(until + 5.5 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
+  assert.match(
+    err,
+    new RegExp(`: spent: parked for another \\d+ min; .*; spent is the first one back, at ${there}\\n$`),
+  )
 })
 
 test('round-robin goes on after whoever answered, over processes; -a does not move it', async (t) => {
@@ -116,4 +122,27 @@ test('stream-json prints one event a line; kept ones carry their id', async (t) 
     machine.history().map(({ id, type }) => [type, id]),
   )
   assert.ok(events.some(({ type, id }) => type === 'text' && !id))
+})
+
+test('of two that fail each is told of with the files of its own', async (t) => {
+  const machine = new Machine(t)
+  const writes = (file: string) => `cat >/dev/null; echo x >${file}; exit 3`
+  machine.agents({ a: writes('a.txt'), b: writes('b.txt'), good })
+  await machine.run(['-p', 'hello'])
+  const did = machine.history().flatMap((entry) => (entry.type === 'attempt' ? [[entry.by, entry.did?.files]] : []))
+  assert.deepEqual(did, [
+    ['a', ['a.txt']],
+    ['b', ['b.txt']],
+  ])
+})
+
+test('a turn that nobody could take is kept, and not told to those who come later', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ spent })
+  for (const prompt of ['one', 'two', 'three']) assert.equal((await machine.run(['-p', prompt])).code, 75)
+  machine.agents({ echo: 'cat' }, { metaInstruction: false })
+  const { out } = await machine.run(['-p', 'four'])
+  const prompts = (text: string) => [...text.matchAll(/<message from="user">\n(.*)\n/g)].map((match) => match[1])
+  assert.deepEqual(prompts(out), ['one', 'four'])
+  assert.equal(machine.kept().filter(([type]) => type === 'prompt').length, 4)
 })

@@ -20,7 +20,7 @@ const io = {
 }
 const place = placeOf(io)
 const settings = await readSettings({ home: place.home }, { env: io.env })
-const app = await openApp(io, place, settings, { leash: 'ask', budget: noBudget })
+const app = await openApp(io, place, settings, { budget: noBudget })
 for (let i = 0; i < Number(turns); i++) {
   for await (const event of runTurn(app, { prompt: `${word} ${i}`, signal })) {
     if (event.type === 'end' && !event.outcome.ok) throw new Error(event.outcome.failure.message)

@@ -2,7 +2,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import { endedTurns, missed, view } from '../../src/core/talk/view.ts'
+import type { FailureKind } from '../../src/core/talk/outcome.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { endedTurns, missed, toldTo, view } from '../../src/core/talk/view.ts'
 import { answeredTurn, entryMaker, idsOf } from './made.ts'
 
 test('turns stand in the order of their ends, each whole, and one that runs is not there', () => {
@@ -61,6 +63,30 @@ test('a failed attempt keeps its calls and loses its replies; the one that answe
     make('t', 'claude', { type: 'end', outcome: { ok: true, text: 'second' } }),
   ]
   assert.deepEqual(idsOf(view(entries)), ['e1', 'e3', 'e4', 'e5', 'e6', 'e7'])
+})
+
+test('a turn that reached no agent is left out; one that was cancelled or tried is not', () => {
+  const make = entryMaker()
+  const prompt = (turn: string) => make(turn, 'user', { type: 'prompt', text: turn })
+  const end = (turn: string, kind: FailureKind) => make(turn, 'rotation', { type: 'end', outcome: failed(kind, kind) })
+  const unreached = (['quota', 'busy', 'auth', 'missing', 'denied', 'budget'] as const).flatMap((kind) => [
+    prompt(kind),
+    end(kind, kind),
+  ])
+  const cancelled = [prompt('c'), end('c', 'aborted')]
+  const failure = { kind: 'quota' as const, message: 'limit' }
+  const tried = [prompt('t'), make('t', 'claude', { type: 'attempt', failure, ms: 1 }), end('t', 'quota')]
+  assert.deepEqual(view([...unreached, ...cancelled, ...tried]), [...cancelled, ...tried])
+})
+
+test('who was told: whoever spoke or tried, whom a summary remembers, and a stranger where it remembers nobody', () => {
+  const make = entryMaker()
+  const turn = answeredTurn(make, '1', 'q', 'claude', 'a')
+  const summary = (shared?: string[]) =>
+    make('', 'termaite', { type: 'summary', text: 's', through: 'x', ...(shared ? { shared } : {}) })
+  assert.deepEqual(toldTo([summary(['codex', 'claude']), ...turn]), ['codex', 'claude'])
+  assert.deepEqual(toldTo([summary(), ...turn]), ['termaite', 'claude'])
+  assert.deepEqual(toldTo(turn.slice(0, 1)), [])
 })
 
 test('a trim leaves out old raw outputs, and nothing else', () => {

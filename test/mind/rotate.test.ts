@@ -108,7 +108,7 @@ test('an agent is parked until it returns, and then asked again', async () => {
     {
       type: 'note',
       by: 'termaite',
-      text: 'a was asked for and is passed over: it is parked until 1970-01-01 00:00 UTC',
+      text: 'a was asked for and is passed over: it is parked for another 1 min',
     },
     reply('b', 'B'),
   ])
@@ -200,7 +200,7 @@ test('what a failed try did is handed over, masked, with the files that really c
     b: [[{ say: 'B' }]],
   })
   const mask = (text: string) => text.replaceAll('s3cret', '***')
-  const changes = async () => async () => ['src/a.ts']
+  const changes = async () => ['src/a.ts']
   const { facts } = await turn({}, { mask, changes })
   const did = { calls: [], files: ['src/a.ts'], lastWords: 'key is ***' }
   const handed = { ...attempt('a', 'crash', 'died with ***'), did }

@@ -71,7 +71,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await gone.turn({ ask: gone.ask, history })).result,
     failed(
       'denied',
-      'nobody is left to answer: claude: parked until 1970-01-01 00:01 UTC; gemini: was not given the conversation; allow it, or set "sharing" to "all"',
+      'nobody is left to answer: claude: parked for another 1 min; gemini: was not given the conversation; allow it, or set "sharing" to "all"',
     ),
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
@@ -81,8 +81,14 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: claude: quota: limit; gemini: was not given the conversation; claude is the first one back, at 1970-01-01 00:01 UTC; `termaite doctor` looks again now',
+        'no agent is free: claude: quota: limit; gemini: was not given the conversation; `termaite doctor` looks again now; claude is the first one back',
       retryAt: 60_000,
     },
   })
+})
+
+test('a turn that brings the conversation as its prompt says who was told of it', async () => {
+  const { turn, ask, names } = asking({ gemini: [[{ say: 'G' }]], claude: [quota], other: [[{ say: 'O' }]] }, undefined)
+  const { result } = await turn({ ask }, { told: history, consulted: true })
+  assert.deepEqual([result, names()], [{ ok: true, text: 'O' }, ['claude', 'other']])
 })

@@ -20,7 +20,7 @@ test('nobody configured, and nobody of that name', async () => {
 
 test('all only out of quota or busy: the end says who is back first, at once and when nothing was tried', async () => {
   const { turn, names } = rig({ a: [fail('quota', 'limit', 30 * minute)], b: [fail('busy', 'overloaded', 5 * minute)] })
-  const back = 'b is the first one back, at 1970-01-01 00:05 UTC; `termaite doctor` looks again now'
+  const back = '`termaite doctor` looks again now; b is the first one back'
   assert.deepEqual(
     (await turn()).result,
     failed('busy', `no agent is free: a: quota: limit; b: busy: overloaded; ${back}`, 5 * minute),
@@ -29,7 +29,7 @@ test('all only out of quota or busy: the end says who is back first, at once and
     ok: false,
     failure: {
       kind: 'busy',
-      message: `no agent is free: a: parked until 1970-01-01 00:30 UTC; b: busy until 1970-01-01 00:05 UTC; ${back}`,
+      message: `no agent is free: a: parked for another 30 min; b: busy for another 5 min; ${back}`,
       retryAt: 5 * minute,
     },
   })
@@ -50,7 +50,7 @@ test('the first one back may be cooling down, or parked', async () => {
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: a: parked until 1970-01-01 00:01 UTC; b: cooling down until 1970-01-01 00:02 UTC; a is the first one back, at 1970-01-01 00:01 UTC; `termaite doctor` looks again now',
+        'no agent is free: a: parked for another 1 min; b: cooling down for another 2 min; `termaite doctor` looks again now; a is the first one back',
       retryAt: minute,
     },
   })

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { leashes } from '../../src/core/work/agent.ts'
 import { aider } from '../../src/profiles/aider.ts'
 import { amp } from '../../src/profiles/amp.ts'
@@ -8,19 +8,8 @@ import { cline } from '../../src/profiles/cline.ts'
 import { crush } from '../../src/profiles/crush.ts'
 import { now } from './replay.ts'
 
-test('what cannot be held to a leash does not run under it, and says so', () => {
-  for (const profile of [amp, cline, crush]) {
-    assert.deepEqual(Object.keys(profile.leashes), ['all'])
-    for (const leash of leashes.filter((one) => one !== 'all')) {
-      const { status, stderr, stdout } = spawnSync('bash', ['-c', profile.command({ leash })], { encoding: 'utf8' })
-      assert.deepEqual({ status, stdout }, { status: 77, stdout: '' })
-      const failure = profile.failure({ out: stdout, err: stderr, code: 77, now })
-      assert.deepEqual(failure, {
-        kind: 'denied',
-        message: `${profile.name} cannot be held to the leash "${leash}": it would run everything. Give it the leash "all" if you trust it with that.`,
-      })
-    }
-  }
+test('what cannot be asked or held has one leash alone', () => {
+  for (const profile of [amp, cline, crush]) assert.deepEqual(Object.keys(profile.leashes), ['all'])
 })
 
 test('with every leash open they run headless, and a model is quoted', () => {

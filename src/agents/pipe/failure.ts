@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../../core/screen/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import type { Leash } from '../../core/work/agent.ts'
 import { resetTime } from '../../core/talk/reset.ts'
 import { lastLine } from './tail.ts'
 
@@ -35,4 +36,12 @@ export function failureOf(name: string, ended: Ended, profile: Profile | undefin
 export function missing(name: string, why: string, profile: Profile | undefined): Failure {
   const next = profile ? `install it with: ${profile.install}` : 'check its command in the settings'
   return { kind: 'missing', message: `${name} could not be run (${why}); ${next}` }
+}
+
+/** Why a CLI is not started at all: it would do more than its leash allows. */
+export function unheld(name: string, leash: Leash, profile: Profile | undefined): Failure | undefined {
+  if (!profile || profile.leashes[leash] !== undefined) return undefined
+  const held = Object.keys(profile.leashes).join(' or ')
+  const message = `${name} cannot be held to the leash "${leash}": run it with --leash ${held}, or leave it out`
+  return { kind: 'missing', message }
 }

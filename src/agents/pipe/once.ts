@@ -101,7 +101,7 @@ async function heard(
     listen(run.stdout, async (text) => {
       out.add(text)
       await speech.hear(text)
-      if (speech.over()) lingering ??= leave(job, run, over.signal)
+      if (speech.over()) lingering ??= leave(job, run, over)
     }),
     listen(run.stderr, async (text) => {
       err.add(text)
@@ -120,9 +120,11 @@ async function heard(
 const leaveMs = 5_000
 
 /** Ends a process that stays; false when it left by itself. */
-async function leave(job: Job, run: Run, gone: AbortSignal): Promise<boolean> {
-  await job.turn.clock.sleep(leaveMs, gone)
-  if (gone.aborted) return false
+async function leave(job: Job, run: Run, over: AbortController): Promise<boolean> {
+  await job.turn.clock.sleep(leaveMs, over.signal)
+  if (over.signal.aborted) return false
+  // It has said all it had to: from here on it can be neither silent nor late.
+  over.abort()
   await run.end()
   return true
 }

@@ -4,6 +4,7 @@ import type { PipeSpec, Seat } from './command.ts'
 import type { PipeParts } from './turn.ts'
 import { Channel } from '../../base/channel.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { tighter } from '../../core/work/agent.ts'
 import { composer } from './command.ts'
 import { takeTurn } from './turn.ts'
 
@@ -31,7 +32,8 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
       const signal = AbortSignal.any([turn.signal, leave.signal, close.signal])
       const key = resume
       resume = undefined
-      work = takeTurn(spec, { leash: seat.leash, resume: key }, parts, { ...turn, signal }, (event) => out.push(event))
+      const leash = tighter(seat.leash, turn.leash)
+      work = takeTurn(spec, key, parts, { ...turn, leash, signal }, (event) => out.push(event))
         .catch((error) => out.push({ type: 'end', outcome: failed('crash', `${spec.name} broke: ${String(error)}`) }))
         .finally(() => out.close())
       try {

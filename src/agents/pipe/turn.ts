@@ -2,14 +2,15 @@ import type { Run } from '../../base/process/run.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { PipeSpec, Seat } from './command.ts'
+import type { PipeSpec } from './command.ts'
 import type { Done } from './once.ts'
 import type { Emit, Speech } from './speech.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
-import { argvOf, dialectOf, threadOf } from './command.ts'
+import { argvOf, composer, dialectOf, threadOf } from './command.ts'
 import { dialectSpeech } from './dialect.ts'
+import { unheld } from './failure.ts'
 import { runOnce } from './once.ts'
 import { plainSpeech } from './plain.ts'
 import { Watch } from './watch.ts'
@@ -22,8 +23,16 @@ export type PipeParts = {
 }
 
 /** One turn: on its own thread if there is one, anew if that is lost, then the facts of its end. */
-export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, turn: Turn, emit: Emit): Promise<void> {
+export async function takeTurn(
+  spec: PipeSpec,
+  resume: string | undefined,
+  parts: PipeParts,
+  turn: Turn,
+  emit: Emit,
+): Promise<void> {
   if (turn.signal.aborted) return emit(ended(failed('aborted', `${spec.name} was cancelled before it started`)))
+  const loose = unheld(spec.name, turn.leash, composer(spec))
+  if (loose) return emit(ended({ ok: false, failure: loose }))
   const watch = new Watch(spec.name, spec, turn.clock)
   const said = new Set<Event['type']>()
   let waiting = 0
@@ -52,7 +61,7 @@ export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, tur
     runOnce({
       spec,
       turn,
-      argv: argvOf(spec, seat.leash, key),
+      argv: argvOf(spec, turn.leash, key),
       env,
       prompt,
       watch,
@@ -60,7 +69,7 @@ export async function takeTurn(spec: PipeSpec, seat: Seat, parts: PipeParts, tur
       alive,
     })
 
-  const thread = threadOf(spec, turn.history, seat.resume)
+  const thread = threadOf(spec, turn.history, resume)
   let { key } = thread
   let prompt = prompted(thread.entries)
   let done = await run(key, prompt)

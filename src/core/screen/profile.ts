@@ -34,7 +34,7 @@ export interface Profile {
   /** The first words of a command by which it is known. */
   words: readonly string[]
   window: number
-  /** The headless command for a leash; with `resume`, on its own thread of that key. */
+  /** The headless command for one of its `leashes`; with `resume`, on its own thread of that key. */
   command(seat: { leash: Leash; resume?: string; model?: string }): string
   /** What each leash means for this CLI, in words; a leash it cannot be held to is left out. */
   leashes: Partial<Record<Leash, string>>

@@ -16,7 +16,7 @@ import { isEntry, isFact } from './entry.ts'
 import { failed } from './outcome.ts'
 import { nobody } from './question.ts'
 import { readTail } from './tail.ts'
-import { view } from './view.ts'
+import { toldTo, view } from './view.ts'
 
 export type Parts = {
   log: Log<Entry>
@@ -182,10 +182,9 @@ export class Conversation {
     if (!half) return { ok: false, why: 'there is nothing to summarise yet' }
     const summary = summaryOf(await summarise(compactionPrompt(half)))
     if ('why' in summary) return { ok: false, why: summary.why }
-    return {
-      ok: true,
-      entry: await this.append({ type: 'summary', text: summary.text, through: half.through }, 'termaite'),
-    }
+    const { through, entries } = half
+    const fact = { type: 'summary' as const, text: summary.text, through, shared: toldTo(entries) }
+    return { ok: true, entry: await this.append(fact, 'termaite') }
   }
 
   /** The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. */

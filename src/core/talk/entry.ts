@@ -28,7 +28,8 @@ export type Fact = (
   | { type: 'question'; ask: string; question: Question }
   | { type: 'answer'; ask: string; picks?: string[] }
   | { type: 'frame'; ref: Ref }
-  | { type: 'summary'; text: string; through: string }
+  /** `shared`: who was told what it stands for. */
+  | { type: 'summary'; text: string; through: string; shared?: string[] }
   | { type: 'trim'; through: string }
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }

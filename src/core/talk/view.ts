@@ -1,4 +1,5 @@
 import type { Entry, EntryOf } from './entry.ts'
+import type { FailureKind } from './outcome.ts'
 import { viewTokens } from './tokens.ts'
 
 /** The turns of a session that are over, in the order of their first `end`. */
@@ -22,12 +23,13 @@ export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
   return turns
 }
 
-/** What the next turn is given: ended turns after the furthest summary, without failed attempts' replies. */
+/** What the next turn is given: ended turns after the furthest summary that somebody took, without failed attempts' replies. */
 export function view(entries: readonly Entry[]): Entry[] {
   const turns = endedTurns(entries)
   const summary = furthest(entries, turns, 'summary')
   const trim = furthest(entries, turns, 'trim')
   const kept = turns.slice(summary.past).flatMap((turn, index) => {
+    if (nobodyTook(turn)) return []
     const told = withoutFailedReplies(turn.entries)
     return summary.past + index < trim.past ? told.map(withoutOutput) : told
   })
@@ -50,6 +52,17 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
   return { entries: history }
 }
 
+const spoken = new Set<Entry['type']>(['reply', 'call', 'attempt', 'thread'])
+
+/** Who was told of these entries: everyone who spoke or tried, and whom a summary remembers; one that remembers nobody is a stranger's. */
+export function toldTo(entries: readonly Entry[]): string[] {
+  const names = entries.flatMap((entry) => {
+    if (entry.type === 'summary') return entry.shared ?? [entry.by]
+    return spoken.has(entry.type) ? [entry.by] : []
+  })
+  return [...new Set(names)]
+}
+
 type Through = EntryOf<'summary'> | EntryOf<'trim'>
 
 function furthest<K extends Through['type']>(entries: readonly Entry[], turns: EndedTurn[], type: K) {
@@ -68,6 +81,15 @@ function withoutFailedReplies(entries: Entry[]): Entry[] {
   const failedAt = new Map<string, number>()
   entries.forEach((entry, index) => entry.type === 'attempt' && failedAt.set(entry.by, index))
   return entries.filter((entry, index) => entry.type !== 'reply' || index > (failedAt.get(entry.by) ?? -1))
+}
+
+/** How a turn ends that reached no agent; one that was cancelled or broke may have left work behind. */
+const untaken = new Set<FailureKind>(['quota', 'busy', 'auth', 'missing', 'denied', 'budget'])
+
+/** Whoever asks again says it again: what nobody was asked is not told to those who come later. */
+function nobodyTook({ end, entries }: EndedTurn): boolean {
+  if (end.outcome.ok || !untaken.has(end.outcome.failure.kind)) return false
+  return !entries.some((entry) => spoken.has(entry.type))
 }
 
 /** At half a full window old raw outputs go: each keeps its call and a one-line stub. */

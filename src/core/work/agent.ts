@@ -10,6 +10,11 @@ import type { Budget } from './budget.ts'
 export type Leash = 'read' | 'ask' | 'edit' | 'all'
 export const leashes: readonly Leash[] = ['read', 'ask', 'edit', 'all']
 
+/** The one of two that allows less. */
+export function tighter(a: Leash, b: Leash): Leash {
+  return leashes[Math.min(leashes.indexOf(a), leashes.indexOf(b))]!
+}
+
 export type Traits = {
   window: number
   /** Who remembers what was said: the conversation alone, or the agent's own thread as well. */
@@ -45,6 +50,7 @@ export interface Turn {
   /** What was tried in this turn before, and failed. */
   attempts: readonly (Attempt & { by: string })[]
   cwd: string
+  /** What nobody goes beyond in this turn; an agent may be held tighter. */
   leash: Leash
   signal: AbortSignal
   clock: Clock

@@ -11,7 +11,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const name = typeof values.session === 'string' ? { name: values.session } : {}
-  const app = await openApp(io, place, settings, { ...name, existing: true, leash: 'read', budget: noBudget })
+  const app = await openApp(io, place, settings, { ...name, existing: true, budget: noBudget })
   await app.conversation.settle()
   const compacted = await compactNow(app)
   if (compacted.ok) print(io, 'The oldest half of the conversation is now a summary; nothing was removed.')

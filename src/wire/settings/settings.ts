@@ -46,6 +46,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
   warnings.push(...unusedWords(user))
   const projectFile = places.project && join(places.project, '.termaite', 'settings.json')
   if (projectFile && existsSync(projectFile)) warnings.push(`${projectFile} is not used: this folder is not trusted.`)
+  const said = choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH], leashes)
   return {
     rotationStrategy:
       choice(
@@ -56,10 +57,11 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     timeoutSeconds: user.timeoutSeconds ?? 3600,
     silenceSeconds: user.silenceSeconds ?? 300,
     cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
-    leash: choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH, user.leash], leashes) ?? 'ask',
+    leash: said ?? user.leash ?? 'ask',
     sharing: user.sharing ?? 'all',
     metaInstruction: metaText(user.metaInstruction),
-    agents: user.agents ?? [],
+    // What was said for this run goes before what an agent's own setting says.
+    agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
     warnings,
   }
 }

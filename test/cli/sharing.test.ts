@@ -1,0 +1,52 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from './program.ts'
+
+/** Two agents of two vendors that write down what they are given, in a conversation that `first` began. */
+async function begun(t: TestContext) {
+  const machine = new Machine(t)
+  const given = (name: string) => join(machine.folder, `${name}.given`)
+  const command = (name: string) => `cat >>${given(name)}; echo from ${name}`
+  machine.agents({ first: command('first'), second: command('second') }, { sharing: 'ask' })
+  for (const prompt of ['one', 'two']) await machine.run(['-p', prompt, '-a', 'first'])
+  return { machine, seen: (name: string) => (existsSync(given(name)) ? readFileSync(given(name), 'utf8') : '') }
+}
+
+const refused = /^second is passed over: the conversation is not shared with second$/m
+
+test('a summary is written by whoever knows the conversation, and nobody else', async (t) => {
+  const { machine, seen } = await begun(t)
+  assert.equal((await machine.run(['compact'])).code, 0)
+  assert.match(seen('first'), /^Summarise the conversation below/m)
+  machine.agents({ second: 'cat; echo from second' }, { sharing: 'ask' })
+  const { code, err } = await machine.run(['compact'])
+  assert.equal(code, 1)
+  assert.match(err, /second: was not given the conversation/)
+  assert.equal(seen('second'), '')
+})
+
+test('after a summary who knew the conversation goes on in it, and nobody new is let in unasked', async (t) => {
+  const { machine, seen } = await begun(t)
+  await machine.run(['compact'])
+  await machine.run(['compact'])
+  assert.deepEqual(
+    machine.history().flatMap((entry) => (entry.type === 'summary' ? [entry.shared] : [])),
+    [['first'], ['first']],
+  )
+  const { out, err } = await machine.run(['-p', 'three', '-a', 'second'])
+  assert.equal(out, 'from first\n')
+  assert.match(err, refused)
+  assert.equal(seen('second'), '')
+})
+
+test('a summary is asked for without the words that close a turn', async (t) => {
+  const { machine, seen } = await begun(t)
+  await machine.run(['compact'])
+  const closing = /close with a comprehensive summary/
+  const asked = seen('first').slice(seen('first').indexOf('Summarise the conversation below'))
+  assert.match(seen('first'), closing)
+  assert.doesNotMatch(asked, closing)
+})
