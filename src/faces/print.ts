@@ -3,8 +3,7 @@ import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
-import { once } from 'node:events'
-import { stripAnsi } from '../base/ansi.ts'
+import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { moment } from '../base/moment.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
@@ -26,15 +25,14 @@ export async function printTurn(events: AsyncIterable<Event>, page: Page): Promi
   const started = page.clock.now()
   const attempts: Attempted[] = []
   const usages: Usage[] = []
-  let reply: Event | undefined
-  let agent = ''
+  let agent: string | undefined
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamed(event, page.clock))}\n`)
     else if (event.type === 'note') page.err.write(`${clean(event.text)}\n`)
     if (event.type === 'usage') usages.push(event)
-    if (event.type === 'reply') reply = event
+    if (event.type === 'reply') agent = event.by
     if (event.type === 'attempt') {
       const { kind, message } = event.failure
       attempts.push({ agent: event.by ?? '', ok: false, failure: { kind, message }, ms: event.ms })
@@ -44,14 +42,10 @@ export async function printTurn(events: AsyncIterable<Event>, page: Page): Promi
     if (event.type === 'end') outcome = event.outcome
   }
   if (!outcome) throw new Error('a turn came without an end')
-  if (reply) {
-    agent = reply.by ?? ''
-    if (outcome.ok) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
-  }
-  if (page.format === 'json')
-    await write(page.out, `${JSON.stringify(await asJson(page, outcome, agent, attempts, usages))}\n`)
-  if (page.format === 'text') await printText(page, outcome, reply)
-  if (page.format !== 'stream-json') page.err.write(closing(outcome, agent, page.clock.now() - started, usages))
+  if (outcome.ok && agent !== undefined) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
+  if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages)
+  if (page.format === 'text') await printText(page, outcome)
+  if (page.format !== 'stream-json') page.err.write(closing(outcome, agent ?? '', page.clock.now() - started, usages))
   return exitCode(outcome)
 }
 
@@ -63,22 +57,24 @@ export function exitCode(outcome: Outcome): number {
   return kind === 'aborted' ? 130 : 1
 }
 
-/** An answer that could not be kept is printed all the same: nothing is lost by an error. */
-async function printText(page: Page, outcome: Outcome, reply: Event | undefined): Promise<void> {
-  if (outcome.ok && outcome.whole) {
-    for await (const chunk of page.blobs.read(outcome.whole)) await write(page.out, chunk)
-    return
+async function printText(page: Page, outcome: Outcome): Promise<void> {
+  let written = false
+  for await (const text of pieces(page, outcome)) {
+    await write(page.out, text)
+    written = true
   }
-  const text = outcome.ok ? outcome.text : reply?.type === 'reply' ? reply.text : ''
-  if (text !== '') await write(page.out, `${stripAnsi(text).replace(/\n+$/, '')}\n`)
+  if (written) await write(page.out, '\n')
 }
 
-async function asJson(page: Page, outcome: Outcome, agent: string, attempts: Attempted[], usages: Usage[]) {
-  return {
-    ok: outcome.ok,
-    agent,
-    text: outcome.ok ? outcome.text : '',
-    ...(outcome.ok && outcome.whole ? { whole: page.blobs.place(outcome.whole) } : {}),
+/** One object on one line; a long answer goes into its string piece by piece. */
+async function printJson(
+  page: Page,
+  outcome: Outcome,
+  agent: string,
+  attempts: Attempted[],
+  usages: Usage[],
+): Promise<void> {
+  const rest = {
     ...(outcome.ok ? {} : { failure: outcome.failure }),
     attempts,
     denials: outcome.ok ? (outcome.denials ?? []) : [],
@@ -86,6 +82,25 @@ async function asJson(page: Page, outcome: Outcome, agent: string, attempts: Att
     session: page.session,
     project: page.project,
   }
+  await write(page.out, `${JSON.stringify({ ok: outcome.ok, agent }).slice(0, -1)},"text":"`)
+  for await (const text of pieces(page, outcome)) await write(page.out, JSON.stringify(text).slice(1, -1))
+  await write(page.out, `",${JSON.stringify(rest).slice(1)}\n`)
+}
+
+/** The whole answer, without escape sequences and without room at its end; one that could not be kept is an answer too. */
+async function* pieces(page: Page, outcome: Outcome): AsyncGenerator<string> {
+  const answer = outcome.ok ? outcome : outcome.unkept
+  if (!answer) return
+  const stripper = new AnsiStripper()
+  let text = ''
+  for await (const chunk of answer.whole ? page.blobs.read(answer.whole) : [answer.text]) {
+    text += stripper.push(chunk)
+    const body = text.trimEnd()
+    if (body !== '') yield body
+    text = text.slice(body.length)
+  }
+  const last = (text + stripper.end()).trimEnd()
+  if (last !== '') yield last
 }
 
 /** As an event happens: a kept one is its entry, the others get the time they were seen. */
@@ -133,6 +148,7 @@ function clean(text: string): string {
   return stripAnsi(text).replaceAll(/\s*\n\s*/g, ' ')
 }
 
-async function write(out: Writable, chunk: string | Uint8Array): Promise<void> {
-  if (!out.write(chunk) && !out.destroyed) await Promise.race([once(out, 'drain'), once(out, 'close')])
+/** Waits until it is out of our hands. A reader that went away takes nothing more, and is no error of the turn. */
+function write(out: Writable, chunk: string): Promise<void> {
+  return new Promise((resolve) => out.write(chunk, () => resolve()))
 }
