@@ -10,6 +10,11 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 19)) {
   process.exit(2)
 }
 if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-v')) {
+  process.stdout.on('error', function (error) {
+    if (error.code === 'EPIPE') return
+    process.stderr.write('termaite: the output could not be written: ' + error.message + '\n')
+    process.exitCode = 1
+  })
   process.stdout.write(require('../package.json').version + '\n')
 } else {
   // The cache is the difference between reading our code once and at every start.

@@ -1,5 +1,5 @@
 import type { Io } from './io.ts'
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { UsageError } from './io.ts'
 
 /** A yes from the person; without a terminal to ask on, the way to say it beforehand. */
@@ -10,14 +10,29 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<b
   return /^y(es)?$/i.test(answer.trim())
 }
 
-export async function ask(io: Io, question: string): Promise<string> {
-  const lines = createInterface({ input: io.in, output: io.err })
-  try {
-    return await lines.question(question, { signal: io.signal })
-  } catch (error) {
-    if (io.signal.aborted) throw new UsageError('interrupted; nothing was changed', Number(io.signal.reason))
-    throw error
-  } finally {
-    lines.close()
-  }
+/** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal) is no answer, and says so. */
+export function ask(io: Io, question: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const lines = createInterface({ input: io.in, output: io.err })
+    let given: string | undefined
+    let code = 1
+    const leave = (how: number) => {
+      code = how
+      lines.close()
+    }
+    const interrupted = () => leave(Number(io.signal.reason))
+    io.signal.addEventListener('abort', interrupted)
+    // A terminal in raw mode hands over Ctrl+C as a key, not as a signal.
+    lines.on('SIGINT', () => leave(130))
+    lines.on('close', () => {
+      io.signal.removeEventListener('abort', interrupted)
+      if (given !== undefined) return resolve(given)
+      io.err.write('\n')
+      reject(new UsageError('nothing was answered; nothing was changed.', code))
+    })
+    lines.question(question, (answer) => {
+      given = answer
+      lines.close()
+    })
+  })
 }

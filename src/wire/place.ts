@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 import { realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { userInfo } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
 import { projectRoot } from '../base/git.ts'
 import { UsageError } from './io.ts'
 
@@ -9,11 +9,21 @@ import { UsageError } from './io.ts'
 export type Place = { home: string; cwd: string; root: string }
 
 export function homeOf(env: Io['env']): string {
-  return env.TERMAITE_HOME ? resolve(env.TERMAITE_HOME) : join(env.HOME || homedir(), '.termaite')
+  if (env.TERMAITE_HOME) return resolve(env.TERMAITE_HOME)
+  return join(env.HOME && isAbsolute(env.HOME) ? env.HOME : ownHome(), '.termaite')
 }
 
-export function placeOf(io: Io, wanted?: string): Place {
-  const folder = resolve(io.cwd, wanted ?? '.')
+/** As the system knows it, when the environment does not say. */
+function ownHome(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    throw new UsageError('there is no home folder to keep anything in; set TERMAITE_HOME to a folder you can write.')
+  }
+}
+
+export function placeOf(io: Io, wanted = '.'): Place {
+  const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd, wanted)
   let cwd: string
   try {
     cwd = realpathSync(folder)

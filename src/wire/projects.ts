@@ -1,6 +1,6 @@
 import type { Io } from './io.ts'
 import type { ProjectDoc } from './project.ts'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from './io.ts'
 import { homeOf } from './place.ts'
@@ -25,6 +25,7 @@ export function knownProjects(home: string): KnownProject[] {
         return []
       }
     })
+    .filter(({ path }) => typeof path === 'string')
     .sort((a, b) => b.lastUsed - a.lastUsed)
 }
 
@@ -32,5 +33,9 @@ export function latestProject(io: Io): string {
   const [latest] = knownProjects(homeOf(io.env))
   if (!latest)
     throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')
+  if (!existsSync(latest.path))
+    throw new UsageError(
+      `--continue: ${latest.path}, the project used last, is gone. Forget it with: termaite forget "${latest.path}"; or name another with --cwd.`,
+    )
   return latest.path
 }

@@ -1,11 +1,14 @@
 import type { Io } from './io.ts'
-import { fstatSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { createReadStream, fstatSync } from 'node:fs'
+import { getSystemErrorMessage } from 'node:util'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { helpText, parse } from './args.ts'
 import { commands } from './commands.ts'
 import { print, say, UsageError } from './io.ts'
 import { load } from './load.ts'
+import { refuseSlip } from './meant.ts'
 import { mainShape } from './shape.ts'
 import { version } from './version.ts'
 
@@ -19,19 +22,22 @@ export async function runProcess(): Promise<void> {
   }
   process.on('SIGINT', onSignal(130))
   process.on('SIGTERM', onSignal(143))
-  // A reader that went away (`| head`) is no error.
-  process.stdout.on('error', ignoreBrokenPipe)
-  process.stderr.on('error', ignoreBrokenPipe)
-  let opened = false
+  process.stdout.once('error', unwritten).on('error', () => {})
+  // Whoever does not hear stderr cannot be told so.
+  process.stderr.on('error', () => {})
+  const stdin = statOf(0)
+  let opened: Io['in'] | undefined
   const io: Io = {
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      return workingFolder()
+    },
     // Opened when it is first read: a turn without it need not pay for it.
     get in() {
-      opened = true
-      return process.stdin
+      // To node a folder is an empty stdin; read as a file it says what it is.
+      return (opened ??= stdin?.isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin)
     },
-    piped: isPiped(0),
+    piped: stdin !== undefined && (stdin.isFIFO() || stdin.isFile() || stdin.isSocket()),
     out: process.stdout,
     err: process.stderr,
     clock: realClock,
@@ -40,7 +46,7 @@ export async function runProcess(): Promise<void> {
   const code = await run(process.argv.slice(2), io)
   process.exitCode = stop.signal.aborted ? Number(stop.signal.reason) : code
   // An open stdin (a terminal, a pipe that nobody closes) must not keep a finished run alive.
-  if (opened) process.stdin.destroy()
+  opened?.destroy()
 }
 
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -50,6 +56,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const parsed = parse(shape, command ? argv.slice(1) : argv)
     if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview()) : helpText(shape))
     if (parsed.values.version) return help(io, version)
+    if (!command && parsed.values.prompt === undefined) refuseSlip(parsed.words)
     return await (await load(shape.name)).run(io, parsed, run)
   } catch (error) {
     return failed(error, io)
@@ -73,12 +80,20 @@ function failed(error: unknown, io: Io): number {
   return 1
 }
 
-function isPiped(fd: number): boolean {
+function statOf(fd: number): Stats | undefined {
   try {
-    const stat = fstatSync(fd)
-    return stat.isFIFO() || stat.isFile() || stat.isSocket()
+    return fstatSync(fd)
   } catch {
-    return false
+    return undefined
+  }
+}
+
+/** Asked for only where it matters: a run that names its folder works in one that is gone. */
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    throw new UsageError('the folder this was started in is gone; go to one that exists, or name one with --cwd.')
   }
 }
 
@@ -89,11 +104,18 @@ function help(io: Io, text: string): number {
 
 function overview(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
-  return ['Commands:', ...commands.map(({ name, summary }) => `  termaite ${name.padEnd(width)}  ${summary}`)].join(
-    '\n',
-  )
+  return [
+    'Commands:',
+    ...commands.map(({ name, summary }) => `  termaite ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM',
+  ].join('\n')
 }
 
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
+/** A reader that went away (`| head`) is no error; a full disk is one, whatever else went well. */
+function unwritten(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  const why = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)
+  process.stderr.write(`termaite: the output could not be written: ${why}. Make room, or send it elsewhere.\n`)
+  process.once('exit', () => (process.exitCode = 1))
 }

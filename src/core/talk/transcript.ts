@@ -81,7 +81,7 @@ function message(from: string, text: string): string {
  * A body can neither close its own tag nor open a message, so no agent can speak in another's name.
  * Only that is escaped, and for everyone to see: a `<summary>` of HTML goes through as it is.
  */
-function tag(name: string, attributes: string, body: string): string {
+export function tag(name: string, attributes: string, body: string): string {
   const forged = new RegExp(`<(?=\\s*/\\s*${name}\\b|\\s*message\\s+from\\b)`, 'gi')
   return `<${name}${attributes}>\n${body.replaceAll(forged, '<\\')}\n</${name}>`
 }

@@ -31,7 +31,11 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       silenceSeconds: 2,
       agents: Object.entries(agents).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 })),
     })
-    const inside: Io = { ...io, cwd: project, env: { ...io.env, TERMAITE_HOME: home } }
+    // Not spread: stdin is opened, and the folder asked for, only by whoever needs them.
+    const inside: Io = Object.create(io, {
+      cwd: { value: project },
+      env: { value: { ...io.env, TERMAITE_HOME: home } },
+    })
     const bold =
       io.out.isTTY && !io.env.NO_COLOR && io.env.TERM !== 'dumb'
         ? (text: string) => `\u001b[1m${text}\u001b[0m`
@@ -45,16 +49,20 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       'Three agents share one conversation. They are scripts, and so are their answers: no account, no network.',
     )
     print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works.')
-    const codes = [
-      await step('One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']),
-      await step('The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']),
-      await step('Whatever an agent did can be seen,', ['diff', '--stat']),
-      await step('and taken back.', ['undo', '--yes']),
-      await step('Nothing that was said is lost.', ['sessions', 'show']),
+    const steps: [string, string[]][] = [
+      ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
+      ['The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']],
+      ['Whatever an agent did can be seen,', ['diff', '--stat']],
+      ['and taken back.', ['undo', '--yes']],
+      ['Nothing that was said is lost.', ['sessions', 'show']],
     ]
-    if (io.signal.aborted) return Number(io.signal.reason)
+    let well = true
+    for (const [words, argv] of steps) {
+      well = (await step(words, argv)) === 0 && well
+      if (io.signal.aborted) return Number(io.signal.reason)
+    }
     print(io, `\n${bold('Your own agents:')} termaite setup, then termaite -p "…"`)
-    return codes.every((code) => code === 0) ? 0 : 1
+    return well ? 0 : 1
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

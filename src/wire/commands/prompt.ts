@@ -1,9 +1,11 @@
 import type { Event } from '../../core/talk/entry.ts'
+import type { Budget } from '../../core/work/budget.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
+import { tag } from '../../core/talk/transcript.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
 import { openBracket } from '../bracket.ts'
@@ -20,6 +22,8 @@ import { runTurn } from '../turn.ts'
 
 /** One turn without a screen. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  if (values.continue && values.cwd !== undefined)
+    throw new UsageError('--continue and --cwd name two folders; leave one of them out.')
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Going on in ${place.root}`)
   const settings = await readSettings(
@@ -35,7 +39,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
-    budget: purse(values),
+    leash: settings.leash,
+    budget: purse(io, values),
   })
   const exclusive = values.exclusive === true
   // Taken while the history is read; not before another turn that is waited for has done its work.
@@ -71,9 +76,10 @@ async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Eve
 }
 
 async function promptOf(io: Io, given: string | undefined): Promise<string> {
-  const piped = await readStdin(io, given === undefined || given === '-')
-  const whole =
-    given === undefined || given === '-' ? (piped ?? '') : piped ? `${given}\n\n<stdin>\n${piped}\n</stdin>` : given
+  const alone = given === undefined || given === '-'
+  if (given === '-' && io.in.isTTY) say(io, 'Type the prompt; Ctrl+D on a line of its own ends it.')
+  const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
+  const whole = alone ? (piped ?? '') : piped ? `${given}\n\n${tag('stdin', '', piped)}` : given
   if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
   if (whole.trim() === '') throw new UsageError('there is no prompt. Give one: termaite -p "why does the build fail?"')
   return whole
@@ -85,7 +91,7 @@ function firstAgent(wanted: string | undefined, names: readonly string[]): strin
   return wanted
 }
 
-function purse(values: Parsed['values']) {
+function purse(io: Io, values: Parsed['values']): Budget {
   const limit = (name: string) => {
     const given = text(values[name])
     if (given === undefined) return undefined
@@ -95,7 +101,19 @@ function purse(values: Parsed['values']) {
   }
   const [cost, tokens] = [limit('max-cost'), limit('max-tokens')]
   if (cost === undefined && tokens === undefined) return noBudget
-  return budget({ ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) })
+  const held = budget({ ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) })
+  return cost === undefined ? held : { ...held, spend: warned(io, held) }
+}
+
+/** A limit that cannot be held is said to be none, once. */
+function warned(io: Io, held: Budget): Budget['spend'] {
+  let told = false
+  return (usage) => {
+    if (usage.cost === undefined && !told)
+      say(io, 'termaite: --max-cost cannot be held: an agent does not say what it costs. --max-tokens can.')
+    told ||= usage.cost === undefined
+    held.spend(usage)
+  }
 }
 
 function text(value: Parsed['values'][string]): string | undefined {
