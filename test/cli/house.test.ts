@@ -1,0 +1,338 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { ownerMark } from '../../src/base/owner.ts'
+import { slugOf } from '../../src/wire/project.ts'
+import { table } from '../../src/wire/table.ts'
+import { Machine } from './program.ts'
+
+const echo = { echo: 'cat > /dev/null; echo done' }
+const writer = { writer: 'cat > /dev/null; date +%s%N > file; echo done' }
+
+/** A mark like ours with another place: its pid is that of a living stranger here. */
+const elsewhere = (pid: number) =>
+  ownerMark()
+    .replace(/^[^,]*/, 'elsewhere')
+    .replace(/,\d+,/, `,${pid},`)
+
+test('a turn of another machine is shown, and its pid here is nobody we stop', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  await machine.run(['-p', 'hello'])
+  const stranger = spawn('sleep', ['60'])
+  t.after(() => stranger.kill('SIGKILL'))
+  machine.leavePrompt('far-away', elsewhere(stranger.pid!))
+  const [turn] = JSON.parse((await machine.run(['ps', '--json'])).out) as Record<string, unknown>[]
+  assert.deepEqual({ ...turn, since: 0 }, { turn: 'far-away', since: 0, project: machine.project, prompt: 'far-away' })
+  assert.deepEqual(await machine.run(['stop', '--all']), {
+    code: 1,
+    signal: null,
+    out: '',
+    err: 'termaite: far-away runs on another machine or in another container; stop it there.\n',
+  })
+  assert.deepEqual([stranger.exitCode, stranger.signalCode], [null, null])
+  const forgot = await machine.run(['forget', '--yes'])
+  assert.equal(forgot.code, 0)
+  assert.match(
+    forgot.err,
+    /^termaite: far-away began in .* on another machine at .*, and may still be at work there\.$/m,
+  )
+})
+
+test('forget and uninstall wait for a turn that is at work here; undo shows it and needs --yes', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(writer)
+  await machine.run(['-p', 'hello'])
+  machine.leavePrompt('at-work', ownerMark())
+  for (const command of ['forget', 'uninstall']) {
+    const { code, err } = await machine.run([command, '--yes'])
+    assert.deepEqual(
+      [code, err],
+      [1, `termaite: ${command}: a turn is at work in ${machine.project}; stop it first: termaite stop at-work\n`],
+    )
+  }
+  const refused = await machine.run(['undo'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /^Turn at-work is at work here since .*: at-work\ntermaite: undo: nothing was changed/m)
+  assert.equal((await machine.run(['undo', '--yes'])).code, 0)
+})
+
+test('uninstall deletes what is ours and nothing else, and says what it left', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  await machine.run(['-p', 'hello'])
+  await machine.run(['sessions'])
+  const project = basename(machine.file('.').replace(/\/$/, ''))
+  mkdirSync(join(machine.home, 'projects', 'theirs', 'deep'), { recursive: true })
+  for (const name of [
+    'thesis.txt',
+    'settings.json.2026-11-15T00-00-00-000Z.bak',
+    'TERMAITE.md',
+    'projects/theirs/deep/a',
+  ])
+    writeFileSync(join(machine.home, name), 'dear')
+  const strangers = ['TERMAITE.md', 'thesis.txt', 'projects/theirs'].map((name) => join(machine.home, name))
+  const { files } = JSON.parse((await machine.run(['where', '--json'])).out) as {
+    files: { path: string; what: string; ours: boolean }[]
+  }
+  assert.deepEqual(
+    files.filter(({ ours }) => !ours).map(({ path, what }) => [path, what]),
+    strangers.map((path) => [path, 'not ours']),
+  )
+  const kept = await machine.run(['uninstall', '--yes', '--keep-history'])
+  assert.equal(kept.code, 0)
+  assert.match(kept.err, new RegExp(`^Left, because it is not ours: ${strangers.join(', ')}$`, 'm'))
+  assert.deepEqual(readdirSync(machine.home).sort(), [
+    'TERMAITE.md',
+    'projects',
+    'settings.json',
+    'settings.json.2026-11-15T00-00-00-000Z.bak',
+    'thesis.txt',
+  ])
+  assert.deepEqual(readdirSync(join(machine.home, 'projects')).sort(), ['theirs', project])
+  assert.equal((await machine.run(['uninstall', '--yes'])).code, 0)
+  assert.deepEqual(readdirSync(machine.home).sort(), ['TERMAITE.md', 'projects', 'thesis.txt'])
+  assert.equal(readFileSync(join(machine.home, 'projects/theirs/deep/a'), 'utf8'), 'dear')
+})
+
+test('a file in the place of our home is told, and stays', async (t) => {
+  const machine = new Machine(t)
+  writeFileSync(machine.home, 'dear')
+  for (const command of [['where'], ['uninstall', '--yes']]) {
+    const { code, err } = await machine.run(command)
+    assert.deepEqual(
+      [code, err],
+      [2, `termaite: ${machine.home} is a file, not a folder: set TERMAITE_HOME to the folder that holds our files.\n`],
+    )
+  }
+  assert.equal(readFileSync(machine.home, 'utf8'), 'dear')
+})
+
+test('undo goes back turn by turn, and then says that nothing is left', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(writer)
+  await machine.run(['-p', 'one'])
+  assert.equal((await machine.run(['undo', '--yes'])).code, 0)
+  assert.deepEqual(readdirSync(machine.project), [])
+  assert.deepEqual(await machine.run(['undo', '--yes']), {
+    code: 1,
+    signal: null,
+    out: '',
+    err: 'termaite: nothing is left to take back; termaite undo <id> takes an undo back, and `termaite diff --list` shows the ids.\n',
+  })
+  assert.deepEqual(readdirSync(machine.project), [])
+})
+
+test('an undo that can only leave things says which and why, and gives its plan as JSON', async (t) => {
+  const machine = new Machine(t)
+  const git = (...args: string[]) =>
+    execFileSync('git', args, {
+      cwd: join(machine.project, 'inner'),
+      env: { PATH: process.env.PATH, HOME: machine.folder },
+    })
+  mkdirSync(join(machine.project, 'inner'))
+  git('init', '-q')
+  const commit = 'git -C inner -c user.name=u -c user.email=u@e commit -q --allow-empty -m'
+  execFileSync('sh', ['-c', `${commit} one`], { cwd: machine.project })
+  machine.agents({ committer: `cat > /dev/null; ${commit} two; echo done` })
+  await machine.run(['-p', 'one'])
+  const { code, out, err } = await machine.run(['undo', '--json'])
+  const plan = JSON.parse(out) as { turn: { turn: string }; steps: unknown[]; left: unknown[] }
+  assert.deepEqual(
+    [code, plan.steps, plan.left, err],
+    [
+      0,
+      [],
+      [{ path: 'inner', why: 'it is a repository of its own' }],
+      `termaite: inner was left as it is: it is a repository of its own\nThere is nothing to take back of turn ${plan.turn.turn}.\n`,
+    ],
+  )
+})
+
+test('without git, diff and undo say so; a look at a project that was never used makes nothing', async (t) => {
+  const machine = new Machine(t)
+  for (const command of ['diff', 'undo']) {
+    assert.deepEqual(await machine.run([command]), {
+      code: 1,
+      signal: null,
+      out: '',
+      err: 'termaite: no turn was seen in this project yet.\n',
+    })
+  }
+  assert.equal(existsSync(machine.home), false)
+  machine.agents(writer)
+  const bin = join(machine.folder, 'bin')
+  mkdirSync(bin)
+  for (const name of ['bash', 'sh', 'cat', 'date'])
+    symlinkSync(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name))
+  const env = { PATH: bin }
+  assert.equal((await machine.run(['-p', 'hello'], { env })).code, 0)
+  for (const command of [['diff'], ['undo', '--yes'], ['diff', '--list']])
+    assert.equal(
+      (await machine.run(command, { env })).err,
+      'termaite: diff and undo are off in this project: git is not installed.\n',
+    )
+})
+
+test('in our own home there is nothing to undo: the history is in it', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(writer)
+  const { code, err } = await machine.run(['-p', 'hello'], { cwd: machine.home })
+  assert.equal(code, 0)
+  assert.match(err, /diff and undo are off in this project: this is termaite's own home/)
+  assert.equal((await machine.run(['undo', '--yes'], { cwd: machine.home })).code, 1)
+})
+
+test('a project whose document is gone goes on with the session that spoke last', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  await machine.run(['-p', 'one'])
+  rmSync(machine.file('project.json'))
+  await machine.run(['-p', 'two'])
+  await machine.run(['-p', 'three'])
+  assert.equal(new Set(machine.history().map(({ session }) => session)).size, 1)
+})
+
+test('a run without a name never falls into a named session', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  await machine.run(['-p', 'one', '--session', 'side'])
+  await machine.run(['-p', 'two'])
+  assert.equal(new Set(machine.history().map(({ session }) => session)).size, 2)
+})
+
+for (const broken of ['{"path": "/a', '{}', '[]', 'null', '{"path":"/a","sessions":{"s":null}}'])
+  test(`a damaged document of a project is set aside, and the conversation goes on: ${broken}`, async (t) => {
+    const machine = new Machine(t)
+    machine.agents(echo)
+    await machine.run(['-p', 'one'])
+    const file = machine.file('project.json')
+    writeFileSync(file, broken)
+    const { code, err } = await machine.run(['-p', 'two'])
+    assert.equal(code, 0, err)
+    const [aside] = readdirSync(join(file, '..')).filter((name) => name.endsWith('.broken'))
+    assert.equal(readFileSync(join(file, '..', aside!), 'utf8'), broken)
+    assert.match(
+      err,
+      /^termaite: .*project\.json is damaged and was set aside as .*\.broken\. The conversation goes on/m,
+    )
+    assert.equal(new Set(machine.history().map(({ session }) => session)).size, 1)
+    assert.doesNotMatch((await machine.run(['-p', 'three'])).err, /damaged/)
+  })
+
+test('rename and resume without a known project say what to do, and work in its folder', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  await machine.run(['-p', 'one'])
+  const { session } = machine.history()[0]!
+  for (const command of [
+    ['sessions', 'rename', session, 'a name'],
+    ['sessions', 'resume', session],
+  ]) {
+    rmSync(machine.file('project.json'))
+    const { code, err } = await machine.run(command, { cwd: machine.folder })
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        `termaite: sessions: where the project of ${session} is, is not known any more; go to its folder and try again.\n`,
+      ],
+    )
+    assert.equal((await machine.run(command)).code, 0)
+  }
+  await machine.run(['-p', 'two'])
+  assert.equal(new Set(machine.history().map((entry) => entry.session)).size, 1)
+})
+
+test('compact makes no session, and no session has an empty name', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  assert.deepEqual(await machine.run(['compact']), {
+    code: 1,
+    signal: null,
+    out: '',
+    err: 'termaite: nothing was said in this project yet.\n',
+  })
+  assert.equal(existsSync(join(machine.home, 'projects')), false)
+  await machine.run(['-p', 'one'])
+  const before = readFileSync(machine.file('project.json'), 'utf8')
+  const { code, err } = await machine.run(['compact', '--session', 'nope'])
+  assert.deepEqual(
+    [code, err],
+    [1, 'termaite: --session: there is no session "nope" in this project. `termaite sessions` lists them.\n'],
+  )
+  for (const args of [['compact'], ['-p', 'x']])
+    assert.deepEqual(
+      [(await machine.run([...args, '--session', ''])).err],
+      ['termaite: --session: the name is empty; give one, or leave --session out.\n'],
+    )
+  assert.equal(readFileSync(machine.file('project.json'), 'utf8'), before)
+})
+
+test('usage --since a date begins at the own midnight of whoever asks', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  await machine.run(['-p', 'one'])
+  const lines = machine.history().map((entry) => JSON.stringify({ ...entry, at: Date.UTC(2026, 0, 1, 20) }))
+  writeFileSync(machine.file('history.jsonl'), `${lines.join('\n')}\n`)
+  const rows = async (TZ: string) =>
+    (
+      JSON.parse(
+        (await machine.run(['usage', '--json', '--by', 'agent', '--since', '2026-01-02'], { env: { TZ } })).out,
+      ) as unknown[]
+    ).length
+  assert.deepEqual([await rows('UTC'), await rows('Asia/Tokyo')], [0, 1])
+})
+
+test('forget knows a project by a link to it, by a folder in it, and by its name in our home', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  mkdirSync(join(machine.project, '.git'))
+  mkdirSync(join(machine.project, 'deep'))
+  symlinkSync(machine.project, join(machine.folder, 'link'))
+  for (const typed of ['link', 'project/deep', slugOf(machine.project)]) {
+    await machine.run(['-p', 'one'])
+    const { code, out } = await machine.run(['forget', typed, '--yes'], { cwd: machine.folder })
+    assert.deepEqual([code, out], [0, `Nothing of ${machine.project} is kept any more.\n`])
+    assert.deepEqual(readdirSync(join(machine.home, 'projects')), [])
+  }
+  await machine.run(['-p', 'one'])
+  rmSync(machine.file('project.json'))
+  assert.equal((await machine.run(['forget', '--yes'])).code, 0, 'also one whose document is lost')
+  assert.deepEqual(readdirSync(join(machine.home, 'projects')), [])
+})
+
+test('a slug keeps the letters of every script, fits in a file name, and is another for every path', () => {
+  assert.match(slugOf('/home/u/my code'), /^home-u-my-code-[0-9a-z]{11}$/)
+  assert.match(slugOf('/дом/проект'), /^дом-проект-[0-9a-z]{11}$/)
+  assert.match(slugOf('/家/計画 一'), /^家-計画-一-[0-9a-z]{11}$/)
+  assert.match(slugOf('/'), /^root-[0-9a-z]{11}$/)
+  assert.match(slugOf('/a/\n/../\u0000'), /^[^/\n\0]+$/)
+  for (const long of ['x', '計', '𠮷', 'é']) {
+    const slug = slugOf(`/${long.repeat(1000)}`)
+    assert.ok(Buffer.byteLength(slug) <= 92 && slug.startsWith(long), slug)
+  }
+  assert.notEqual(slugOf('/a-b'), slugOf('/a/b'))
+})
+
+test('what a name holds cannot break a table', () => {
+  assert.equal(
+    table([
+      ['a\nb\x1b[31m', 'x\ty'],
+      ['é'.repeat(200), 'z'],
+    ]),
+    [`a\\nb${' '.repeat(155)}  x\\ty`, `${'é'.repeat(79)}…${'é'.repeat(79)}  z`].join('\n'),
+  )
+})
+
+test('a folder with a newline in its name is one row of where', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  const odd = join(machine.folder, 'two\nlines')
+  mkdirSync(odd)
+  await machine.run(['-p', 'one'], { cwd: odd })
+  const { out } = await machine.run(['where'])
+  assert.match(out, /conversations of .*two\\nlines$/m)
+})
