@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import type { Step } from '../../src/core/screen/profile.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
@@ -123,6 +124,20 @@ test('a question is withdrawn when the CLI goes, and never waited for', limit, a
   const command = `${speaking({ type: 'ask', question })}\nexit 3`
   const events = await eventsOf(say(command, asker), turnOf({ ask }))
   assert.deepEqual([failureIn(events)?.kind, withdrawn?.aborted], ['crash', true])
+})
+
+test('an answer that the dialect cannot put into words is a note, and breaks nothing else', limit, async () => {
+  const reply = () => {
+    throw new Error('no such option')
+  }
+  const line = (text: string): Step[] => [{ ...(JSON.parse(text) as Step), reply } as Step]
+  const mute = { ...speaker, dialect: () => testDialect({ asks: true, line, end: () => [] }) }
+  const command = speaking({ type: 'ask', question }, { type: 'end', outcome: { ok: true, text: 'done' } })
+  const events = await eventsOf(say(command, mute), turnOf())
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'note' || type === 'end'),
+    [{ type: 'note', text: 'sayer could not be answered: no such option' }, end('done')],
+  )
 })
 
 test('an open call explains a silence', limit, async () => {

@@ -1,9 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, Machine, program } from './program.ts'
+import { Machine } from './program.ts'
+import { inTerminal, typed } from './terminal.ts'
 
 const settings = (machine: Machine) =>
   JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as Record<string, unknown>
@@ -86,42 +86,24 @@ test('setup with nothing installed says what to install', async (t) => {
   )
 })
 
-const script = spawnSync('script', ['--version']).status === 0
-test(
-  'in a terminal the person orders the agents, leaves one out and chooses the leash',
-  { skip: script ? false : 'there is no script(1) here' },
-  async (t) => {
-    const machine = new Machine(t)
-    const env = machine.install(['codex', 'claude', 'gemini'])
-    const child = spawn('script', ['-qec', `"${process.execPath}" "${program}" setup`, '/dev/null'], {
-      cwd: machine.project,
-      env: { ...env, HOME: machine.folder, TERMAITE_HOME: machine.home, TERM: 'xterm' },
-    })
-    const result = ended(child)
-    const answers = ['3 1\r', 'edit\r']
-    const questions = [/numbers \(2 1\): /, /read, ask, edit: /]
-    let seen = ''
-    child.stdout.on('data', (chunk: string) => {
-      seen += chunk
-      if (questions[0]?.test(seen)) {
-        questions.shift()
-        seen = ''
-        child.stdin.write(answers.shift()!)
-      }
-    })
-    const { code } = await result
-    assert.equal(code, 0)
-    const { agents, leash } = settings(machine) as { leash: string; agents: { name: string; enabled?: boolean }[] }
-    assert.deepEqual(
-      { leash, agents: agents.map(({ name, enabled }) => [name, enabled ?? true]) },
-      {
-        leash: 'edit',
-        agents: [
-          ['codex', true],
-          ['claude', true],
-          ['gemini', false],
-        ],
-      },
-    )
-  },
-)
+test('in a terminal the person orders the agents, leaves one out and chooses the leash', inTerminal, async (t) => {
+  const machine = new Machine(t)
+  const keys: [RegExp, string][] = [
+    [/numbers \(2 1\): /, '3 1\r'],
+    [/read, ask, edit: /, 'edit\r'],
+  ]
+  const { code } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
+  assert.equal(code, 0)
+  const { agents, leash } = settings(machine) as { leash: string; agents: { name: string; enabled?: boolean }[] }
+  assert.deepEqual(
+    { leash, agents: agents.map(({ name, enabled }) => [name, enabled ?? true]) },
+    {
+      leash: 'edit',
+      agents: [
+        ['codex', true],
+        ['claude', true],
+        ['gemini', false],
+      ],
+    },
+  )
+})

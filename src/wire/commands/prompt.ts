@@ -39,7 +39,6 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
-    leash: settings.leash,
     budget: purse(io, values),
   })
   const exclusive = values.exclusive === true
