@@ -2,6 +2,7 @@ import type { Io } from './io.ts'
 import { lstatSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, isMissing } from '../base/files.ts'
+import { storeError } from '../store/trouble.ts'
 import { UsageError } from './io.ts'
 import { homeOf } from './place.ts'
 
@@ -82,7 +83,7 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder).sort()
   } catch (error) {
     if (isMissing(error) || errorCode(error) === 'ENOTDIR') return []
-    throw error
+    throw storeError('read', folder, error)
   }
 }
 

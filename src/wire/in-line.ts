@@ -16,6 +16,7 @@ export function bracketInLine(app: App, prompt: string): Bracket {
     },
     async begin(turn) {
       await olderOver(app, turn)
+      if (app.io.signal.aborted) return []
       bracket = await openBracket(app, prompt)
       return bracket.begin(turn)
     },

@@ -44,6 +44,25 @@ test('a turn that stood in line is told what was said meanwhile, and its diff is
   )
 })
 
+test('a turn that stands in line can be stopped, and the one it waits for goes on', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ slow: 'cat > /dev/null; echo > begun; while [ ! -e go ]; do sleep 0.05; done; echo done' })
+  const first = machine.run(['-p', 'the first'])
+  await until(() => readdirSync(machine.project).includes('begun'))
+  const second = machine.run(['-p', 'the second', '--exclusive'])
+  await until(() => machine.history().some((entry) => entry.type === 'prompt' && entry.text === 'the second'))
+  const { turn } = machine.history().find((entry) => entry.type === 'prompt' && entry.text === 'the second')!
+  assert.equal((await machine.run(['stop', turn])).code, 0)
+  assert.equal((await second).code, 130)
+  writeFileSync(join(machine.project, 'go'), '')
+  const { code, out } = await first
+  assert.deepEqual({ code, out }, { code: 0, out: 'done\n' })
+  const ends = machine
+    .history()
+    .flatMap((entry) => (entry.type === 'end' ? [entry.outcome.ok || entry.outcome.failure.kind] : []))
+  assert.deepEqual(ends, ['aborted', true])
+})
+
 test('a turn of another machine is told of and not waited for', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat > /dev/null; echo done' })

@@ -49,7 +49,7 @@ export type World = {
 export type Around = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
 
 /** How a conversation stands before a turn; `broken` are lines of its log that could not be read. */
-export type Standing = { view: Entry[]; running: EntryOf<'prompt'>[]; broken: string[] }
+export type Standing = { view: Entry[]; broken: string[] }
 
 /** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
 export class Conversation {
@@ -80,16 +80,10 @@ export class Conversation {
     return view((await this.read()).entries)
   }
 
-  /** Turns under way in living processes. */
-  async running(): Promise<EntryOf<'prompt'>[]> {
-    return this.#alive((await this.read()).entries)
-  }
-
   /** Ends the turns whose owner is dead, closes the calls they left open, and says how things stand then. */
   async settle(): Promise<Standing> {
     const { entries, broken } = await this.read()
-    const running = this.#alive(entries)
-    const dead = unended(entries).filter((prompt) => prompt.owner !== undefined && !running.includes(prompt))
+    const dead = unended(entries).filter(({ owner }) => owner !== undefined && !this.#parts.alive(owner))
     for (const prompt of dead) {
       const open = new Set<string>()
       for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
@@ -97,11 +91,7 @@ export class Conversation {
       const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
       await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
     }
-    return { view: dead.length > 0 ? await this.view() : view(entries), running, broken }
-  }
-
-  #alive(entries: readonly Entry[]): EntryOf<'prompt'>[] {
-    return unended(entries).filter((prompt) => prompt.owner !== undefined && this.#parts.alive(prompt.owner))
+    return { view: dead.length > 0 ? await this.view() : view(entries), broken }
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */

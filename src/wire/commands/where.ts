@@ -7,7 +7,8 @@ import { knownProjects } from '../projects.ts'
 import { runningTurns } from '../running.ts'
 import { bytes, table } from '../table.ts'
 
-type Row = { path: string; bytes: number; what: string; ours: boolean }
+/** What is not ours is named and not weighed: it may be a whole home. */
+type Row = { path: string; bytes?: number; what: string; ours: boolean }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
@@ -18,7 +19,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     return 0
   }
   if (files.length === 0) print(io, `Nothing is kept yet; it would be in ${home}`)
-  else print(io, table(files.map((row) => [row.path, bytes(row.bytes), row.what])))
+  else print(io, table(files.map((row) => [row.path, row.bytes === undefined ? '' : bytes(row.bytes), row.what])))
   print(io, 'Written into other programs: nothing.')
   const pids = processes.flatMap(({ pid }) => pid ?? [])
   print(io, pids.length === 0 ? 'Processes: none.' : `Processes: ${pids.join(', ')} (termaite ps)`)
@@ -35,6 +36,6 @@ function rows(home: string): Row[] {
       what: paths.has(path) ? `${what} of ${paths.get(path)}` : what,
       ours: true,
     })),
-    ...strangers.map((path) => ({ path, bytes: weight(path), what: 'not ours', ours: false })),
+    ...strangers.map((path) => ({ path, what: 'not ours', ours: false })),
   ]
 }
