@@ -1,4 +1,4 @@
-import type { Profile } from '../../src/core/screen/profile.ts'
+import type { Profile, Step } from '../../src/core/screen/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { Sign } from '../../src/profiles/signs.ts'
 import type { Recording } from '../profiles/replay.ts'
@@ -11,13 +11,17 @@ import { join } from 'node:path'
 import { profileFor, profileNamed } from '../../src/profiles/all.ts'
 import { providerSigns } from '../../src/profiles/providers.ts'
 import { readMessage } from '../../src/profiles/signs.ts'
-import { now } from '../profiles/replay.ts'
+import { now, replay } from '../profiles/replay.ts'
 
-/** What is told of a profile beside itself: the signs it reads, and its recorded runs where it has a dialect. */
-export type ProfileFacts = { signs: readonly Sign[]; runs: Record<string, Recording> }
+/** What is told of a profile beside itself: the signs it reads, and where it has a dialect its recorded runs with what they mean. */
+export type ProfileFacts = {
+  signs: readonly Sign[]
+  runs: Record<string, Recording>
+  meanings: Record<string, Step[]>
+}
 
 /** What shared code may rely on, whichever CLI a profile is of. */
-export function profileContract(profile: Profile, { signs, runs }: ProfileFacts): void {
+export function profileContract(profile: Profile, { signs, runs, meanings }: ProfileFacts): void {
   const held = Object.keys(profile.leashes) as Leash[]
   const check = (what: string, body: () => void) => test(`${profile.name}: ${what}`, body)
 
@@ -76,6 +80,16 @@ export function profileContract(profile: Profile, { signs, runs }: ProfileFacts)
   check('an answer is no failure, whatever channel it came on', () => {
     assert.equal(profile.failure({ out: 'All is well.\n', err: '', code: 0, now }), undefined)
     assert.equal(profile.failure({ out: '', err: 'a word on the side\n', code: 0, now }), undefined)
+  })
+
+  check('each recorded run means what it meant', () => {
+    // The second run goes on with the thread that the first answer ended with.
+    const first = meanings.answer?.findLast((step) => step.type === 'thread')?.key
+    const found = Object.entries(runs).map(([name, run]) => [
+      name,
+      replay(profile, run, name === 'second' ? first : undefined),
+    ])
+    assert.deepEqual(Object.fromEntries(found), meanings)
   })
 
   check('a thread it does not know is seen, and no other end is taken for it', () => {

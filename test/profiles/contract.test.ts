@@ -3,11 +3,17 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { profiles } from '../../src/profiles/all.ts'
 import { profileContract } from '../contract/profile.ts'
-import { recorded } from './replay.ts'
+import { meanings, recorded } from './replay.ts'
+
+// Some CLIs print times of the machine they run on.
+process.env.TZ = 'UTC'
 
 for (const profile of profiles) {
   const { signs } = (await import(`../../src/profiles/${profile.name}.ts`)) as { signs: readonly Sign[] }
-  profileContract(profile, { signs, runs: profile.dialect ? recorded(profile.name) : {} })
+  const spoken = profile.dialect
+    ? { runs: recorded(profile.name), meanings: meanings(profile.name) }
+    : { runs: {}, meanings: {} }
+  profileContract(profile, { signs, ...spoken })
 }
 
 test('no two profiles share a name or a program', () => {
