@@ -19,6 +19,9 @@ const unseenMs = 24 * 3_600_000
 /** The mark in the project's document is moved when that saves so much reading, so that a turn seldom writes it. */
 const farBytes = 256 * 1024
 
+/** No more than this of a log is read back: opening a long history costs what its view costs. */
+const mostBytes = 2 * 1024 ** 2
+
 /** Every turn at work, the oldest first. */
 export async function runningTurns(io: Io): Promise<RunningTurn[]> {
   const home = homeOf(io.env)
@@ -66,7 +69,8 @@ function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string
  * and therefore the mark of one look holds for all later ones, however long a turn runs.
  */
 async function unended(log: Log<Entry>, over = 0, now: number) {
-  const known = over <= (await log.end()) ? over : 0
+  const end = await log.end()
+  const known = Math.max(over <= end ? over : 0, end - mostBytes)
   const ended = new Set<string>()
   const prompts: EntryOf<'prompt'>[] = []
   let newest: number | undefined
