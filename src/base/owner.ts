@@ -54,14 +54,14 @@ function place(): string {
   return here
 }
 
-let session: string | undefined
+let bootId: string | undefined
 
 function boot(): string {
-  if (session === undefined) {
+  if (bootId === undefined) {
     const id = readOr('', '/proc/sys/kernel/random/boot_id').trim()
-    session = id || (process.platform === 'darwin' ? sysctl('kern.bootsessionuuid') : '')
+    bootId = id || (process.platform === 'darwin' ? sysctl('kern.bootsessionuuid') : '')
   }
-  return session
+  return bootId
 }
 
 function sysctl(name: string): string {

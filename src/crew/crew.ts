@@ -4,6 +4,7 @@ import type { Outcome } from '../core/talk/outcome.ts'
 import type { Blobs, Doc, Store } from '../core/talk/store.ts'
 import type { Leash, Roster } from '../core/work/agent.ts'
 import type { Slot, Slots } from './slot.ts'
+import { wordsOf } from '../base/words.ts'
 import { newId } from '../base/id.ts'
 import { Conversation } from '../core/talk/conversation.ts'
 import { readText } from '../core/talk/store.ts'
@@ -108,7 +109,7 @@ export class Crew {
       }
       await this.#release()
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = wordsOf(error)
       await this.#change(slot.id, { state: 'failed', why }).catch(() => {})
       await this.#release().catch(() => {})
     } finally {

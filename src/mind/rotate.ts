@@ -5,6 +5,7 @@ import type { Agent, Roster, Traits, Turn } from '../core/work/agent.ts'
 import type { Strategy } from '../core/work/strategy.ts'
 import type { Cooldown, Health } from './health.ts'
 import type { Tally } from './unanswered.ts'
+import { wordsOf } from '../base/words.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { attempt } from './attempt.ts'
 import { afterFailure, afterSuccess, away, noHealth } from './health.ts'
@@ -48,7 +49,7 @@ export function rotate(roster: Roster, o: Rotation): Agent {
       try {
         outcome = yield* answer(roster, o, turn)
       } catch (error) {
-        outcome = failed('crash', `the rotation broke: ${words(error)}`)
+        outcome = failed('crash', `the rotation broke: ${wordsOf(error)}`)
       }
       yield { type: 'end', outcome }
     },
@@ -171,12 +172,10 @@ async function* orNote(health: Promise<Health>, instead: Health, round: Round): 
   try {
     return await health
   } catch (error) {
-    if (!round.unkept) yield note(`the rotation goes on without its health: ${words(error)}`)
+    if (!round.unkept) yield note(`the rotation goes on without its health: ${wordsOf(error)}`)
     round.unkept = true
     return instead
   }
 }
 
 const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })
-
-const words = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,5 @@
 import type { Agent, Roster, Traits, Turn } from '../core/work/agent.ts'
+import { wordsOf } from '../base/words.ts'
 import { failed } from '../core/talk/outcome.ts'
 
 /** Who learns what an agent is told; an unknown vendor is one of its own. */
@@ -9,7 +10,7 @@ export function seat(roster: Roster, name: string, turn: Turn): Agent {
   try {
     return roster.open(name, { cwd: turn.cwd, leash: turn.leash })
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = wordsOf(error)
     return {
       name,
       traits: { window: Infinity, memory: 'none', talks: false, steers: false },

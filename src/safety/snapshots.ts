@@ -6,6 +6,7 @@ import type { Diff, FileStat } from './snapshots/tree-diff.ts'
 import type { Left, UndoPlan } from './snapshots/undo.ts'
 import type { UndoStep } from './snapshots/undo-plan.ts'
 import { existsSync } from 'node:fs'
+import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { Camera } from './snapshots/camera.ts'
@@ -84,7 +85,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       try {
         return { tree: await now() }
       } catch (error) {
-        return { off: error instanceof Error ? error.message : String(error) }
+        return { off: wordsOf(error) }
       }
     },
     async keep(turn, trees) {

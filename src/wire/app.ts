@@ -44,8 +44,9 @@ export type App = {
 }
 
 export async function openApp(io: Io, place: Place, settings: Settings, wishes: AppWishes): Promise<App> {
+  let mask: App['mask'] | undefined
   const files = fileStore(place.home, { clock: io.clock })
-  const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc.bind(files) } : files
+  const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc } : files
   const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
   if (!wishes.ephemeral) setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
   const session = await openSession(project, wishes, io.clock)
@@ -70,7 +71,8 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     roster: openRoster(settings, rosterParts({ io, blobs })),
     snapshots: openSnapshots(io, place, project),
     blobs,
-    mask: redactor(io.env),
+    // Built when something is handed over: most turns hand over nothing.
+    mask: (text) => (mask ??= redactor(io.env))(text),
     budget: wishes.budget,
     leash: loosestLeash(settings),
     ephemeral: wishes.ephemeral ?? false,

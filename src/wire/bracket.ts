@@ -1,5 +1,6 @@
 import type { Around } from '../core/talk/conversation.ts'
 import type { App } from './app.ts'
+import { wordsOf } from '../base/words.ts'
 
 /** The trees of a project around one turn. What goes wrong with them is told, and never stops a turn. */
 export type Bracket = Around & {
@@ -45,6 +46,6 @@ export async function orWords(what: string, work: Promise<unknown> | undefined):
     await work
     return []
   } catch (error) {
-    return [`${what}: ${error instanceof Error ? error.message : String(error)}`]
+    return [`${what}: ${wordsOf(error)}`]
   }
 }

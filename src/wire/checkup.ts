@@ -5,7 +5,7 @@ import type { Health } from '../mind/health.ts'
 import type { Io } from './io.ts'
 import type { Place } from './place.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
-import { run } from '../base/run.ts'
+import { collect } from '../base/collect.ts'
 import { away } from '../mind/health.ts'
 import { programOf } from '../profiles/words.ts'
 import { findProgram, loginTraces } from './found.ts'
@@ -102,7 +102,7 @@ const patienceMs = 20_000
 
 function shell({ io, place }: Practice, command: string) {
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return run('bash', ['-c', command], { cwd: place.cwd, env: io.env, signal })
+  return collect('bash', ['-c', command], { cwd: place.cwd, env: io.env, signal })
 }
 
 async function firstLine(practice: Practice, command: string): Promise<string | undefined> {

@@ -27,8 +27,13 @@ const mostBytes = 80
 
 /** Readable, and different for any two paths: the path's words and a short hash of the whole. */
 export function slugOf(root: string): string {
-  const words = root.replaceAll(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').replaceAll(/^-+|-+$/g, '')
+  const words = root.replaceAll(strange(root), '-').replaceAll(/^-+|-+$/g, '')
   return `${lastBytes(words, mostBytes).replace(/^[-.]+/, '') || 'root'}-${shortHash(root)}`
+}
+
+/** The classes of all scripts take milliseconds to build, so a plain path does not ask for them. */
+function strange(root: string): RegExp {
+  return /^[\x20-\x7e]*$/.test(root) ? /[^A-Za-z0-9._-]+/g : /[^\p{L}\p{M}\p{N}._-]+/gu
 }
 
 function lastBytes(text: string, most: number): string {

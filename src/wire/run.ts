@@ -2,6 +2,7 @@ import type { Io } from './io.ts'
 import type { Stats } from 'node:fs'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
+import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { helpText, parse } from './args.ts'
@@ -9,7 +10,7 @@ import { commands } from './commands.ts'
 import { print, say, UsageError } from './io.ts'
 import { load } from './load.ts'
 import { refuseSlip } from './meant.ts'
-import { mainShape } from './shape.ts'
+import { mainShape } from './main-flags.ts'
 import { version } from './version.ts'
 
 /** This process as one run: its streams and signals in, its exit code out. */
@@ -75,7 +76,7 @@ function failed(error: unknown, io: Io): number {
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
   say(
     io,
-    `termaite: something broke that should not: ${debug || (error instanceof Error ? error.message : String(error))}. Run it with TERMAITE_DEBUG=1 to see where.`,
+    `termaite: something broke that should not: ${debug || wordsOf(error)}. Run it with TERMAITE_DEBUG=1 to see where.`,
   )
   return 1
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commands } from '../../src/wire/commands.ts'
-import { mainShape } from '../../src/wire/shape.ts'
+import { mainShape } from '../../src/wire/main-flags.ts'
 import { Machine } from './program.ts'
 
 const shapes = [mainShape, ...commands]

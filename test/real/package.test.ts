@@ -14,10 +14,10 @@ const folder = mkdtempSync(join(tmpdir(), 'termaite-package-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const [packed] = JSON.parse(
-  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { cwd: root, encoding: 'utf8' }).replace(
-    /^[^[]*/,
-    '',
-  ),
+  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  }).replace(/^[^[]*/, ''),
 ) as Packed[]
 const tarball = join(folder, packed!.filename)
 

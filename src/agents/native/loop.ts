@@ -5,6 +5,7 @@ import type { Frame, Model, ModelRequest } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { WholeAnswer } from './step.ts'
+import { wordsOf } from '../../base/words.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
@@ -33,7 +34,7 @@ export function nativeAgent(native: Native): Agent {
       try {
         outcome = yield* loop(native, turn)
       } catch (error) {
-        outcome = failed('crash', `${name} broke: ${error instanceof Error ? error.message : String(error)}`)
+        outcome = failed('crash', `${name} broke: ${wordsOf(error)}`)
       }
       yield { type: 'end', outcome }
     },

@@ -6,6 +6,7 @@ import type { PipeSpec } from './command.ts'
 import type { Speech } from './speech.ts'
 import type { Watch } from './watch.ts'
 import { existsSync } from 'node:fs'
+import { wordsOf } from '../../base/words.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { start } from '../../base/process/run.ts'
 import { missing } from './failure.ts'
@@ -62,7 +63,7 @@ export async function runOnce(job: Job): Promise<Done> {
       ? { ok: false, failure: cause }
       : verdict(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
   } catch (error) {
-    const message = `${spec.name} could not be heard out: ${error instanceof Error ? error.message : String(error)}`
+    const message = `${spec.name} could not be heard out: ${wordsOf(error)}`
     outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
   }
   over.abort()

@@ -6,6 +6,7 @@ import type { Ref } from './ref.ts'
 import type { Outcome } from './outcome.ts'
 import type { Ask } from './question.ts'
 import type { Blobs, Log } from './store.ts'
+import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from '../work/budget.ts'
@@ -116,7 +117,7 @@ export class Conversation {
         if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
         await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
       } catch (error) {
-        unkept ??= words(error)
+        unkept ??= wordsOf(error)
         await out.push(event)
       }
     }
@@ -135,7 +136,7 @@ export class Conversation {
       steer: world.steer ?? (async () => []),
     }
     const tell = async (around: Promise<string[]> | undefined) => {
-      for (const text of (await around?.catch((error) => [words(error)])) ?? [])
+      for (const text of (await around?.catch((error) => [wordsOf(error)])) ?? [])
         await keep({ type: 'note', text }, 'termaite')
     }
     const work = (async () => {
@@ -252,8 +253,6 @@ function lost(why: string, answer?: Outcome): Outcome {
   const { text, whole } = answer
   return { ...loss, unkept: whole ? { text, whole } : { text } }
 }
-
-const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 async function firstDefined<T>(promises: Promise<T | undefined>[]): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

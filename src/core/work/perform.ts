@@ -2,6 +2,7 @@ import type { Event } from '../talk/entry.ts'
 import type { Turn } from './agent.ts'
 import type { Policy } from './policy.ts'
 import type { Result, Tool } from './tool.ts'
+import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
 
 /**
@@ -85,6 +86,6 @@ async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy
 const no = (text: string): Result => ({ ok: false, text })
 
 function words(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = wordsOf(error)
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Event, Inner } from '../talk/entry.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
+import { wordsOf } from '../../base/words.ts'
 import { failed } from '../talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../talk/tokens.ts'
 
@@ -33,7 +34,7 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
       yield { by: agent.name, ...next.value }
     }
   } catch (error) {
-    return failed('crash', `${agent.name} broke: ${error instanceof Error ? error.message : String(error)}`)
+    return failed('crash', `${agent.name} broke: ${wordsOf(error)}`)
   } finally {
     leave.abort()
     // Its own clean-up is waited for, as long as the grace lasts: a hung one never returns.

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { settle } from './repository.ts'
+import { ensureFile } from './repository.ts'
 
 /** What the last take found, so that one of an unchanged project asks git only once. */
 export type LastTake = { index: string; tree: string; userIndex: string }
@@ -17,7 +17,7 @@ export function lastTake(dir: string, index: string): LastTake | undefined {
 }
 
 export function rememberTake(dir: string, take: Omit<LastTake, 'index'>): void {
-  settle(join(dir, 'last'), JSON.stringify({ index: fileMark(join(dir, 'index')), ...take }))
+  ensureFile(join(dir, 'last'), JSON.stringify({ index: fileMark(join(dir, 'index')), ...take }))
 }
 
 /** Changes whenever a file does; empty when there is none. */

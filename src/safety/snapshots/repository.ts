@@ -1,9 +1,9 @@
-import type { Ran, RunOptions } from '../../base/run.ts'
+import type { Ran, RunOptions } from '../../base/collect.ts'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
 import { isMissing } from '../../base/files.ts'
-import { run } from '../../base/run.ts'
+import { collect } from '../../base/collect.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -58,16 +58,16 @@ const attributes = '* -text -ident -filter !eol !crlf !working-tree-encoding !di
 export function openRepository(dir: string, root: string, env: Env): Repository {
   for (const part of ['objects', 'refs', 'info', 'work']) mkdirSync(join(dir, part), { recursive: true, mode: 0o700 })
   // Written by hand: `git init` takes as long as a whole snapshot, and two at once would fight over its locks.
-  settle(join(dir, 'config'), config)
-  settle(join(dir, 'info', 'attributes'), attributes)
-  settle(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
+  ensureFile(join(dir, 'config'), config)
+  ensureFile(join(dir, 'info', 'attributes'), attributes)
+  ensureFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
   const own = { ...withoutGit(env), LC_ALL: 'C', GIT_DIR: dir, GIT_ATTR_NOSYSTEM: '1' }
   return {
     dir,
     root,
     env: own,
     git: (args, { index = join(dir, 'index'), tree = root, ...options } = {}) =>
-      run('git', args, { ...options, cwd: tree, env: { ...own, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index } }),
+      collect('git', args, { ...options, cwd: tree, env: { ...own, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index } }),
   }
 }
 
@@ -89,7 +89,7 @@ export function workFile(repository: Repository): string {
 }
 
 /** The file as it should be; rewritten only when it is not, because every run comes by here. */
-export function settle(path: string, body: string): void {
+export function ensureFile(path: string, body: string): void {
   try {
     if (readFileSync(path, 'utf8') === body) return
   } catch (error) {

@@ -12,6 +12,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { wordsOf } from '../../base/words.ts'
 import { randomName } from '../../base/id.ts'
 import { errorCode, isMissing } from '../../base/files.ts'
 import { onDisk, parentOf } from './paths.ts'
@@ -97,5 +98,5 @@ function clearWay(root: string, path: RawPath, make: boolean): boolean {
 }
 
 function blocked(error: unknown): Blocked {
-  return error instanceof Blocked ? error : new Blocked(error instanceof Error ? error.message : String(error))
+  return error instanceof Blocked ? error : new BlockedwordsOf(error)
 }

@@ -3,11 +3,11 @@ import type { Repository } from './repository.ts'
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
-import { run } from '../../base/run.ts'
+import { collect } from '../../base/collect.ts'
 import { isWithin } from './homes.ts'
 import { fileMark } from './last-take.ts'
 import { splitPaths } from './paths.ts'
-import { settle } from './repository.ts'
+import { ensureFile } from './repository.ts'
 
 /** What the project ignores beyond its .gitignore files, and what it tracks although it is ignored. */
 export type Rules = {
@@ -25,12 +25,12 @@ export function ignoreRules(repository: Repository, home: string): Rules {
   return {
     async refresh() {
       const own = folders ? textOf(join(folders.common, 'info', 'exclude')) : ''
-      settle(join(repository.dir, 'info', 'exclude'), `${own}\n${ourselves(repository.root, home)}`)
+      ensureFile(join(repository.dir, 'info', 'exclude'), `${own}\n${ourselves(repository.root, home)}`)
       // The user's global rules reach our git by themselves; those that only the project's repository names do not.
       if (!folders || !/excludesfile/i.test(textOf(join(folders.common, 'config')))) return []
       const asked = ['config', '--type=path', '--get', 'core.excludesFile']
       const { GIT_DIR: _, ...env } = repository.env
-      const { out } = await run('git', asked, { cwd: repository.root, env })
+      const { out } = await collect('git', asked, { cwd: repository.root, env })
       const file = out.toString().trim()
       return file === '' ? [] : ['-c', `core.excludesFile=${resolve(repository.root, file)}`]
     },

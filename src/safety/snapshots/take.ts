@@ -1,4 +1,4 @@
-import type { Ran } from '../../base/run.ts'
+import type { Ran } from '../../base/collect.ts'
 import type { Limits } from './limits.ts'
 import type { RawPath } from './paths.ts'
 import type { GitOptions, Repository } from './repository.ts'

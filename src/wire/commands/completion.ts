@@ -2,7 +2,7 @@ import type { CommandShape, Flag, Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { commands } from '../commands.ts'
 import { print, UsageError } from '../io.ts'
-import { mainShape } from '../shape.ts'
+import { mainShape } from '../main-flags.ts'
 
 export async function run(io: Io, { words }: Parsed): Promise<number> {
   const script = scripts[words[0] ?? '']

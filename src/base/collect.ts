@@ -15,7 +15,7 @@ export type Ran = { code?: number; out: Buffer; err: string; error?: NodeJS.Errn
 const mostWords = 8 * 1024
 
 /** Runs a short command of our own and collects what it says; never rejects. */
-export function run(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+export function collect(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
   return new Promise((resolve) => {
     const out: Buffer[] = []
     let err = ''

@@ -1,10 +1,10 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
-import { run } from '../../src/base/run.ts'
+import { collect } from '../../src/base/collect.ts'
 
-const sh = (script: string, more: Partial<Parameters<typeof run>[2]> = {}) =>
-  run('sh', ['-c', script], { cwd: tmpdir(), env: { PATH: process.env.PATH }, ...more })
+const sh = (script: string, more: Partial<Parameters<typeof collect>[2]> = {}) =>
+  collect('sh', ['-c', script], { cwd: tmpdir(), env: { PATH: process.env.PATH }, ...more })
 
 test('a command gives its code and what it said, and takes its input', async () => {
   assert.deepEqual(await sh('cat; echo oops >&2; exit 3', { input: 'in' }), {
@@ -23,7 +23,7 @@ test('a command that does not read its input is no failure', async () => {
 })
 
 test('a command that is not there is an error, not a throw', async () => {
-  const { error, ...rest } = await run('no-such-command-here', [], { cwd: tmpdir(), env: {} })
+  const { error, ...rest } = await collect('no-such-command-here', [], { cwd: tmpdir(), env: {} })
   assert.deepEqual([rest, error?.code], [{ out: Buffer.alloc(0), err: '' }, 'ENOENT'])
 })
 
