@@ -98,5 +98,5 @@ function clearWay(root: string, path: RawPath, make: boolean): boolean {
 }
 
 function blocked(error: unknown): Blocked {
-  return error instanceof Blocked ? error : new BlockedwordsOf(error)
+  return error instanceof Blocked ? error : new Blocked(wordsOf(error))
 }
