@@ -13,9 +13,9 @@ const agents = {
   birch: `cat >/dev/null; exec sleep 3600`,
   cedar: [
     `if [ -f PLAN.md ]; then cat >/dev/null; echo 'Yes: PLAN.md is there since the last turn.'; exit; fi`,
-    `tried=$(grep -o '<attempt by="[a-z]*"' | cut -d'"' -f2 | paste -sd, -)`,
+    `tried=$(grep -o '<attempt by="[a-z]*"' | cut -d'"' -f2 | paste -sd, - | sed 's/,/ and /')`,
     `printf '# Plan\\n\\n1. Say hello.\\n' > PLAN.md`,
-    `echo "Done: PLAN.md holds the plan.\${tried:+ I was told what $tried tried before me, and went on from there.}"`,
+    `echo "Done: PLAN.md holds the plan.\${tried:+ I went on from what $tried had tried.}"`,
   ].join('; '),
 }
 
@@ -44,10 +44,8 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
       return program(argv, inside)
     }
-    print(
-      io,
-      'Three agents share one conversation. They are scripts, and so are their answers: no account, no network.',
-    )
+    print(io, 'Three agents share one conversation. No account, no network: they are scripts,')
+    print(io, 'and so are their answers.')
     print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works.')
     const steps: [string, string[]][] = [
       ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
