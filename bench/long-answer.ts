@@ -9,7 +9,7 @@ export async function longAnswer(): Promise<Row[]> {
   const small = await withMachine({ a: 'cat >/dev/null; seq 1 100' }, ({ project, env }) =>
     time([process.execPath, program, '-p', 'x'], { cwd: project, env }),
   )
-  const alone = await time(['bash', '-c', `${loud} </dev/null`])
+  const alone = await time(['bash', '-c', loud])
   const long = await withMachine({ loud }, ({ project, env }) =>
     time([process.execPath, program, '-p', 'x'], { cwd: project, env }),
   )

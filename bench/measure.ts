@@ -38,11 +38,10 @@ export function time(
 ): Promise<Timed> {
   return new Promise((resolve, reject) => {
     const began = performance.now()
-    // bash's own `exec` under a wrapper would hide the peak: the child tells its own through wait4.
     const child = spawn(command[0]!, command.slice(1), {
       cwd: options.cwd,
       env: options.env ?? process.env,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     let out = 0
     let peakMB = 0

@@ -9,7 +9,7 @@ export async function start(): Promise<Row[]> {
     const [bare, version, alone, turn, kept] = await medians(15, [
       () => time([node, '-e', '0']),
       () => time([node, program, '--version'], { env }),
-      () => time(['bash', '-c', `${agent} </dev/null`], { cwd: project }),
+      () => time(['bash', '-c', agent], { cwd: project }),
       () => time([node, program, '-p', 'x', '--ephemeral'], { cwd: project, env }),
       () => time([node, program, '-p', 'x'], { cwd: project, env }),
     ])
