@@ -1,20 +1,7 @@
 import { parseArgs } from 'node:util'
+import type { CommandShape, Flag, Flags } from './command-shape.ts'
+import { usage } from './command-shape.ts'
 import { UsageError } from './io.ts'
-
-/** One flag: `value` is what stands for its argument in the help; without one it is a switch. */
-export type Flag = { short?: string; value?: string; choices?: readonly string[]; many?: true; help: string }
-
-export type Flags = Record<string, Flag>
-
-/** What one command takes: each is one row of a table, and its help is made from it. */
-export type CommandShape = {
-  name: string
-  summary: string
-  /** Words after the name, as they stand in the help: none, one, or (with a space or `…` in it) as many as it makes of them. */
-  words?: string
-  flags?: Flags
-  examples: readonly string[]
-}
 
 export type Parsed = { values: Record<string, string | boolean | string[] | undefined>; words: string[] }
 
@@ -81,34 +68,6 @@ function refuseExtraWords(shape: CommandShape, { values, words }: Parsed): void 
     throw new UsageError(
       `${usage(shape)} takes ${most === 0 ? 'no words' : 'one word'}, and found "${words.join(' ')}". See: ${usage(shape)} --help; use -p to send a prompt.`,
     )
-}
-
-export function helpText(shape: CommandShape, more = ''): string {
-  const flags = Object.entries({ ...shape.flags, help: { short: 'h', help: 'this text' } as Flag })
-  const rows = flags.map(([name, flag]) => [
-    flagWords(name, flag),
-    flag.choices ? `${flag.help} (${flag.choices.join(' | ')})` : flag.help,
-  ])
-  const width = Math.max(...rows.map(([left]) => left!.length))
-  return [
-    `${usage(shape)}${shape.words ? ` ${shape.words}` : ''}`,
-    '',
-    shape.summary,
-    ...(more ? ['', more] : []),
-    '',
-    ...rows.map(([left, right]) => `  ${left!.padEnd(width)}  ${right}`),
-    '',
-    shape.examples.length > 1 ? 'Examples:' : 'Example:',
-    ...shape.examples.map((example) => `  ${example}`),
-  ].join('\n')
-}
-
-function flagWords(name: string, flag: Flag): string {
-  return `${flag.short ? `-${flag.short}, ` : '    '}--${name}${flag.value ? ` <${flag.value}>` : ''}`
-}
-
-function usage(shape: CommandShape): string {
-  return shape.name === 'termaite' ? 'termaite' : `termaite ${shape.name}`
 }
 
 /** node's message goes on with advice about `--` that helps nobody here. */

@@ -1,4 +1,4 @@
-import type { CommandShape } from './args.ts'
+import type { CommandShape } from './command-shape.ts'
 
 const json = { json: { help: 'for programs' } }
 const yes = { yes: { short: 'y', help: 'do not ask' } }

@@ -1,4 +1,4 @@
-import type { CommandShape } from './args.ts'
+import type { CommandShape } from './command-shape.ts'
 import { leashes } from '../core/work/agent.ts'
 import { strategies } from '../core/work/strategy.ts'
 

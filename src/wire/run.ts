@@ -5,8 +5,9 @@ import { getSystemErrorMessage } from 'node:util'
 import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
-import { helpText, parse } from './args.ts'
+import { parse } from './args.ts'
 import { commands } from './commands.ts'
+import { helpText, overview } from './help.ts'
 import { print, say, UsageError } from './io.ts'
 import { load } from './load.ts'
 import { refuseSlip } from './meant.ts'
@@ -55,7 +56,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const command = commands.find(({ name }) => name === argv[0])
     const shape = command ?? mainShape
     const parsed = parse(shape, command ? argv.slice(1) : argv)
-    if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview()) : helpText(shape))
+    if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview(commands)) : helpText(shape))
     if (parsed.values.version) return help(io, version)
     if (!command && parsed.values.prompt === undefined) refuseSlip(parsed.words)
     return await (await load(shape.name)).run(io, parsed, run)
@@ -101,16 +102,6 @@ function workingFolder(): string {
 function help(io: Io, text: string): number {
   print(io, text)
   return 0
-}
-
-function overview(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
-  return [
-    'Commands:',
-    ...commands.map(({ name, summary }) => `  termaite ${name.padEnd(width)}  ${summary}`),
-    '',
-    'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM',
-  ].join('\n')
 }
 
 /** A reader that went away (`| head`) is no error; a full disk is one, whatever else went well. */

@@ -1,4 +1,5 @@
-import type { CommandShape, Flag, Parsed } from '../args.ts'
+import type { CommandShape, Flag } from '../command-shape.ts'
+import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { commands } from '../commands.ts'
 import { print, UsageError } from '../io.ts'
