@@ -45,7 +45,7 @@ const parkSeconds = 3_600
 const longestParkSeconds = 24 * 3_600
 const busySeconds = 60
 
-export function healthOf(health: Health, name: string): AgentHealth {
+function healthOf(health: Health, name: string): AgentHealth {
   return Object.hasOwn(health.agents, name) ? health.agents[name]! : { failures: 0 }
 }
 

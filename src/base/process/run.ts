@@ -30,14 +30,7 @@ export interface Run {
 }
 
 /** Every process below a run carries the marks of all runs above it. */
-export const markVariable = 'TERMAITE_RUN'
-
-const living = new Set<Run>()
-
-/** For the last moments of this process. */
-export async function endAll(): Promise<void> {
-  await Promise.all([...living].map((run) => run.end()))
-}
+const markVariable = 'TERMAITE_RUN'
 
 /** Rejects when the command cannot be started at all. */
 export async function start(command: Command): Promise<Run> {
@@ -85,7 +78,6 @@ function runOf(
     for (const out of outlets) out.cut()
     stdin.destroy()
     unwatch(mark)
-    living.delete(run)
   }
   const run: Run = {
     pid,
@@ -106,6 +98,5 @@ function runOf(
       return ending ?? Promise.resolve([])
     },
   }
-  living.add(run)
   return run
 }
