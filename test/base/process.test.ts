@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import type { Clock } from '../../src/base/clock.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { endAll, start } from '../../src/base/process/run.ts'
+import { start } from '../../src/base/process/run.ts'
 import { fromPs, parseStat } from '../../src/base/process/table.ts'
 import { alive, labelled, textOf, turning, until } from './alive.ts'
 
@@ -117,13 +117,6 @@ test('what is below a run carries the marks of all runs above it', limit, async 
   const { run, out } = await bash('echo $TERMAITE_RUN', realClock, { TERMAITE_RUN: 'outer' })
   await run.exited
   assert.match(await out, /^outer:[0-9a-z]{26}\n$/)
-})
-
-test('the last clean-up ends every run', limit, async () => {
-  const runs = [await bash('sleep 77'), await bash('setsid sleep 78 & wait')]
-  await grown(runs[1]!.left, 'sleep 78')
-  await endAll()
-  assert.deepEqual(await Promise.all(runs.map(({ left }) => left())), [[], []])
 })
 
 test('a process table row is read whatever the process is called, and the dead are left out', () => {
