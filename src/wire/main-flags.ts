@@ -18,7 +18,7 @@ export const mainShape: CommandShape = {
     continue: { short: 'c', help: 'the most recently used project' },
     new: { help: 'a fresh session' },
     session: { value: 'name', help: 'a named session' },
-    ephemeral: { help: 'read and keep nothing' },
+    ephemeral: { help: 'read and keep nothing of what is said' },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p' },
     'max-cost': { value: 'usd', help: 'refuse the next call beyond it' },
