@@ -42,12 +42,14 @@ export function processStart(pid: number, platform: string = process.platform): 
   return state === '' || state.startsWith('Z') ? undefined : start.join(' ')
 }
 
+const isMac = process.platform === 'darwin'
 let here: string | undefined
 
 /** A machine and, on Linux, its view of processes: in another container a pid says nothing. */
 function place(): string {
   if (here === undefined) {
-    const machine = readOr('', '/etc/machine-id').trim() || hostname()
+    // A Mac's name changes with the network it is in.
+    const machine = readOr('', '/etc/machine-id').trim() || (isMac && sysctl('kern.uuid')) || hostname()
     const processes = linkOr('', '/proc/self/ns/pid').replaceAll(/\D/g, '')
     here = encodeURIComponent([machine, processes].filter((part) => part !== '').join('.'))
   }
@@ -59,7 +61,7 @@ let bootId: string | undefined
 function boot(): string {
   if (bootId === undefined) {
     const id = readOr('', '/proc/sys/kernel/random/boot_id').trim()
-    bootId = id || (process.platform === 'darwin' ? sysctl('kern.bootsessionuuid') : '')
+    bootId = id || (isMac ? sysctl('kern.bootsessionuuid') : '')
   }
   return bootId
 }

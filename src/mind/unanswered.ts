@@ -41,6 +41,7 @@ export function unanswered(tally: Tally, back: readonly { name: string; away: Aw
 
 /** How long and not until when: only a face knows the zone of whoever reads it. */
 export function stillAway({ as, until }: Away, now: number): string {
+  if (until <= now) return `was ${as}, and is free again`
   const minutes = Math.ceil((until - now) / 60_000)
   return `${as} for another ${minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`}`
 }

@@ -42,8 +42,9 @@ function joined(argv: readonly string[], flags: Flags): string[] {
     if (arg === '--') return [...args, ...argv.slice(i)]
     const next = argv[i + 1]
     const [name] =
-      Object.entries(flags).find(([long, { short, value }]) => value && (arg === `--${long}` || arg === `-${short}`)) ??
-      []
+      Object.entries(flags).find(
+        ([long, { short, value }]) => value && (arg === `--${long}` || (short && arg === `-${short}`)),
+      ) ?? []
     if (name === undefined || next === undefined) {
       args.push(arg)
       continue

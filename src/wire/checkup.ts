@@ -11,7 +11,7 @@ import { programOf } from '../profiles/words.ts'
 import { findProgram, loginTraces } from './found.ts'
 import { askOneWord } from './one-word.ts'
 import { profileOf } from './roster.ts'
-import { moment } from './table.ts'
+import { moment } from '../base/moment.ts'
 
 /** What is known of one agent; `works` is what the exit code is made of. */
 export type Checkup = {

@@ -30,6 +30,7 @@ export function ask(io: Io, question: string): Promise<string> {
       io.err.write('\n')
       reject(new UsageError('nothing was answered; nothing was changed.', code))
     })
+    if (io.signal.aborted) return interrupted()
     lines.question(question, (answer) => {
       given = answer
       lines.close()

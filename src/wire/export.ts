@@ -3,7 +3,8 @@ import type { Store } from '../core/talk/store.ts'
 import type { Session } from '../store/index/index.ts'
 import { stripAnsi } from '../base/ansi.ts'
 import { wholeEntry } from '../core/talk/body.ts'
-import { moment, oneLine } from './table.ts'
+import { moment } from '../base/moment.ts'
+import { oneLine } from './table.ts'
 
 /** A session as one file, every cut body whole again. */
 export async function* exported(

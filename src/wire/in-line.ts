@@ -26,13 +26,12 @@ export function bracketInLine(app: App, prompt: string): Bracket {
 
 /** What was said while a turn stood in line belongs to its history. */
 export function readingLate(agent: Agent, { conversation }: App): Agent {
-  return {
-    ...agent,
-    async *turn(turn) {
-      const history = await conversation.view().catch(() => turn.history)
-      yield* agent.turn({ ...turn, history })
-    },
+  const late: Agent['turn'] = async function* (turn) {
+    const history = await conversation.view().catch(() => turn.history)
+    yield* agent.turn({ ...turn, history })
   }
+  // Not copied: its traits are found out only when somebody asks.
+  return Object.create(agent, { turn: { value: late } }) as Agent
 }
 
 /** The order of the log decides, so of any number that wait only one goes on; what cannot be seen from here is not waited for. */

@@ -2,9 +2,16 @@ import { slips } from '../base/nearest.ts'
 import { commands } from './commands.ts'
 import { UsageError } from './io.ts'
 
+/** A command is called with few words; what is longer is meant as it is said. */
+const mostWords = 3
+
 /** A prompt of bare words that begins like a command is more often a slip than a prompt: nothing is sent. */
-export function refuseSlip([first = '']: readonly string[]): void {
-  const name = commands.map((command) => command.name).find((other) => slips(first, other) <= allowed(other))
+export function refuseSlip(words: readonly string[]): void {
+  const [first = ''] = words
+  if (words.length > mostWords) return
+  const near = (other: string) =>
+    Math.abs(first.length - other.length) <= allowed(other) && slips(first, other) <= allowed(other)
+  const name = commands.map((command) => command.name).find(near)
   if (name === undefined) return
   throw new UsageError(
     first === name

@@ -43,12 +43,20 @@ function lastBytes(text: string, most: number): string {
   return letters.slice(from + 1).join('')
 }
 
+/** A document that a person damaged is none of ours: whoever needs it says so. */
+export function knownProject(found: unknown): ProjectDoc | undefined {
+  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
+  const { path, sessions } = (isObject(found) ? found : {}) as Partial<ProjectDoc>
+  const whole = typeof path === 'string' && isObject(sessions) && Object.values(sessions!).every(isObject)
+  return whole ? (found as ProjectDoc) : undefined
+}
+
 export function openProject(store: Store, root: string): Project {
   const slug = slugOf(root)
   return {
     root,
     slug,
-    doc: store.doc<ProjectDoc>(`projects/${slug}/project`, { path: root, lastUsed: 0, sessions: {} }),
+    doc: store.doc<ProjectDoc>(`projects/${slug}/project`, { path: root, lastUsed: 0, sessions: {} }, knownProject),
     log: store.log<Entry>(`projects/${slug}/history`),
   }
 }

@@ -2,7 +2,8 @@ import type { App } from './app.ts'
 import { compactIfFull } from './compaction.ts'
 import { say } from './io.ts'
 import { runningIn } from './running.ts'
-import { moment, oneLine } from './table.ts'
+import { moment } from '../base/moment.ts'
+import { oneLine } from './table.ts'
 
 /** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
 export async function ready(app: App): Promise<void> {

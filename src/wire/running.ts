@@ -8,7 +8,7 @@ import { fileStore } from '../store/files/store.ts'
 import { say, UsageError } from './io.ts'
 import { homeOf } from './place.ts'
 import { knownProjects } from './projects.ts'
-import { moment } from './table.ts'
+import { moment } from '../base/moment.ts'
 
 /** A turn that is not over. Without a pid it runs on another machine or in another container, and cannot be seen from here. */
 export type RunningTurn = { turn: string; pid?: number; since: number; project: string; prompt: string }
@@ -19,7 +19,7 @@ const unseenMs = 24 * 3_600_000
 /** The mark in the project's document is moved when that saves so much reading, so that a turn seldom writes it. */
 const farBytes = 256 * 1024
 
-/** No more than this of a log is read back: opening a long history costs what its view costs. */
+/** Of a log without the mark no more than this is read back: opening a long history costs what its view costs. */
 const mostBytes = 2 * 1024 ** 2
 
 /** Every turn at work, the oldest first. */
@@ -28,7 +28,7 @@ export async function runningTurns(io: Io): Promise<RunningTurn[]> {
   const store = fileStore(home, { clock: io.clock })
   const found = await Promise.all(
     knownProjects(home).map(async ({ slug, path, over }) => {
-      const { prompts } = await unended(store.log<Entry>(`projects/${slug}/history`), over, io.clock.now())
+      const { prompts } = await unended(store.log<Entry>(`projects/${slug}/history`), over ?? 0, io.clock.now())
       return prompts.map((prompt) => described(prompt, path))
     }),
   )
@@ -68,9 +68,9 @@ function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string
  * Reads back to where everything is known to be over: what is dead or ended once stays so,
  * and therefore the mark of one look holds for all later ones, however long a turn runs.
  */
-async function unended(log: Log<Entry>, over = 0, now: number) {
+async function unended(log: Log<Entry>, over: number, now: number) {
   const end = await log.end()
-  const known = Math.max(over <= end ? over : 0, end - mostBytes)
+  const known = over > 0 && over <= end ? over : Math.max(0, end - mostBytes)
   const ended = new Set<string>()
   const prompts: EntryOf<'prompt'>[] = []
   let newest: number | undefined

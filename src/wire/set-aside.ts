@@ -2,7 +2,10 @@ import type { Io } from './io.ts'
 import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../base/files.ts'
+import { wordsOf } from '../base/words.ts'
+import { StoreError } from '../core/talk/store.ts'
 import { say } from './io.ts'
+import { knownProject } from './project.ts'
 
 /** A project's document that is damaged must not stop a turn, and must not be lost: the log goes on without it. */
 export function setAsideIfBroken(io: Io, folder: string): void {
@@ -14,7 +17,9 @@ export function setAsideIfBroken(io: Io, folder: string): void {
   } catch (error) {
     // Another process was faster.
     if (isMissing(error)) return
-    throw error
+    throw new StoreError(`${file} is damaged and cannot be set aside: ${wordsOf(error)}; move it away yourself`, {
+      cause: error,
+    })
   }
   say(
     io,
@@ -24,15 +29,9 @@ export function setAsideIfBroken(io: Io, folder: string): void {
 
 function isWhole(file: string): boolean {
   try {
-    const doc = JSON.parse(readFileSync(file, 'utf8')) as { path?: unknown; sessions?: unknown } | null
-    return typeof doc?.path === 'string' && isSessions(doc.sessions)
+    return knownProject(JSON.parse(readFileSync(file, 'utf8'))) !== undefined
   } catch (error) {
     // What cannot be opened at all is told by whoever needs it.
     return !(error instanceof SyntaxError)
   }
-}
-
-function isSessions(value: unknown): boolean {
-  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
-  return isObject(value) && Object.values(value as object).every(isObject)
 }

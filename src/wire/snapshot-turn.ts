@@ -10,7 +10,7 @@ export async function turnNamed(
   typed: string | undefined,
   usual: (oldestFirst: readonly Kept[]) => Kept,
 ): Promise<Kept> {
-  const turns = await orWords(snapshots.list())
+  const turns = await orUsage(snapshots.list())
   if (turns.length === 0) throw new UsageError(await whyNone(project), 1)
   if (typed === undefined) return usual(turns)
   const matching = turns.filter(({ turn }) => turn.startsWith(typed))
@@ -31,7 +31,7 @@ export async function whyNone(project: Project): Promise<string> {
 }
 
 /** Where snapshots are switched off, that is told as it is. */
-export async function orWords<T>(work: Promise<T>): Promise<T> {
+export async function orUsage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

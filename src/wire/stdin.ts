@@ -26,9 +26,10 @@ export async function readStdin(io: Io, patient: boolean): Promise<string | unde
       return undefined
     }
   }
-  const interrupted = new Promise<undefined>((resolve) =>
-    io.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-  )
+  const interrupted = new Promise<undefined>((resolve) => {
+    if (io.signal.aborted) resolve(undefined)
+    io.signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
   const error = await Promise.race([trouble, interrupted])
   if (error) throw new UsageError(`stdin could not be read: ${error.message}. Give it a file or a pipe.`)
   return Buffer.concat(chunks).toString('utf8')

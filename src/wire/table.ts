@@ -61,5 +61,3 @@ export function oneLine(text: string, length: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length > length ? `${line.slice(0, length - 1)}…` : line
 }
-
-export { moment } from '../base/moment.ts'

@@ -55,7 +55,7 @@ test('forget and uninstall wait for a turn that is at work here; undo shows it a
   }
   const refused = await machine.run(['undo'])
   assert.equal(refused.code, 1)
-  assert.match(refused.err, /^Turn at-work is at work here since .*: at-work\ntermaite: undo: nothing was changed/m)
+  assert.match(refused.err, /^Turn at-work is at work since .*: at-work\ntermaite: undo: nothing was changed/m)
   assert.equal((await machine.run(['undo', '--yes'])).code, 0)
 })
 

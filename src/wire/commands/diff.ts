@@ -7,22 +7,23 @@ import { openSnapshots } from '../app.ts'
 import { print, say } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { openProject } from '../project.ts'
-import { orWords, statText, turnNamed, whyNone } from '../snapshot-turn.ts'
-import { moment, oneLine, table } from '../table.ts'
+import { orUsage, statText, turnNamed, whyNone } from '../snapshot-turn.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
   const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
   const snapshots = openSnapshots(io, place, project)
   if (values.list) {
-    const turns = await orWords(snapshots.list())
+    const turns = await orUsage(snapshots.list())
     if (values.json) print(io, JSON.stringify(turns))
     else if (turns.length === 0) say(io, `termaite: ${await whyNone(project)}`)
     else print(io, table(turns.map((turn) => [turn.turn, moment(turn.at), oneLine(turn.prompt, 60)])))
     return 0
   }
   const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastStanding(turns) ?? turns.at(-1)!)
-  const { patch, stat } = await orWords(snapshots.diff(turn.turn))
+  const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   if (values.json) print(io, JSON.stringify({ turn: turn.turn, at: turn.at, prompt: turn.prompt, stat, patch }))
   else if (stat.length === 0) say(io, `Turn ${turn.turn} changed no file.`)
   else print(io, stripAnsi(values.stat ? statText(stat) : patch))

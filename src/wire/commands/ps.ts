@@ -2,7 +2,8 @@ import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { print, say } from '../io.ts'
 import { runningTurns } from '../running.ts'
-import { moment, oneLine, table } from '../table.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const turns = await runningTurns(io)

@@ -11,7 +11,8 @@ import { print, say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { openProject, slugOf } from '../project.ts'
 import { exported } from '../export.ts'
-import { moment, oneLine, table } from '../table.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)

@@ -10,15 +10,16 @@ import { print, say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { openProject } from '../project.ts'
 import { runningIn } from '../running.ts'
-import { orWords, turnNamed } from '../snapshot-turn.ts'
-import { moment, oneLine, table } from '../table.ts'
+import { orUsage, turnNamed } from '../snapshot-turn.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
   const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
   const snapshots = openSnapshots(io, place, project)
   const turn = await turnNamed({ snapshots, project }, words[0], lastToTakeBack)
-  const plan = await orWords(snapshots.planUndo(turn.turn))
+  const plan = await orUsage(snapshots.planUndo(turn.turn))
   show(io, plan)
   if (plan.steps.length === 0) {
     if (values.json) print(io, JSON.stringify(plan))
@@ -29,7 +30,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     say(io, 'Nothing was changed.')
     return 1
   }
-  const undone = await orWords(snapshots.undo(plan))
+  const undone = await orUsage(snapshots.undo(plan))
   if (values.json) print(io, JSON.stringify(undone))
   sayLeft(io, undone.left)
   if (undone.aside) say(io, `Kept aside in ${undone.aside.folder}: ${undone.aside.files.join(', ')}`)
@@ -64,11 +65,14 @@ function sayLeft(io: Io, left: UndoPlan['left']): void {
 /** Files that an agent is writing now would be taken from under it. */
 async function refuseBeside(io: Io, project: Project, yes: boolean): Promise<void> {
   const turns = await runningIn(project, io.clock.now())
-  for (const { turn, since, prompt } of turns)
-    say(io, `Turn ${turn} is at work here since ${moment(since)}: ${oneLine(prompt, 60)}`)
-  if (turns.length > 0 && !yes)
+  for (const { turn, since, prompt, pid } of turns) {
+    const where = pid === undefined ? ' on another machine, and may still be at work there' : ''
+    say(io, `Turn ${turn} is at work since ${moment(since)}${where}: ${oneLine(prompt, 60)}`)
+  }
+  const here = turns.find(({ pid }) => pid !== undefined)
+  if (here && !yes)
     throw new UsageError(
-      `undo: nothing was changed, because a turn is at work in this project: stop it first (termaite stop ${turns[0]!.turn}), or add --yes.`,
+      `undo: nothing was changed, because a turn is at work in this project: stop it first (termaite stop ${here.turn}), or add --yes.`,
       1,
     )
 }

@@ -12,7 +12,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const index = openIndex(place.home, { clock: io.clock })
   const of = {
     ...(values.all || values.by === 'project' ? {} : { project: slugOf(place.root) }),
-    ...(typeof values.since === 'string' ? { since: moment(values.since, io.clock.now()) } : {}),
+    ...(typeof values.since === 'string' ? { since: momentOf(values.since, io.clock.now()) } : {}),
   }
   try {
     await index.catchUp()
@@ -55,7 +55,7 @@ function cells(row: UsageRow): string[] {
 const number = (value: number) => value.toLocaleString('en')
 
 /** A date, or so long ago: 7d, 12h, 30m. */
-function moment(text: string, now: number): number {
+function momentOf(text: string, now: number): number {
   const ago = /^(\d+)([dhm])$/.exec(text)
   if (ago) return now - Number(ago[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[ago[2] as 'd' | 'h' | 'm']
   // A bare date would be read as UTC: a person means their own midnight.
