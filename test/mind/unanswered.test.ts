@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { stillAway } from '../../src/mind/unanswered.ts'
 import assert from 'node:assert/strict'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
@@ -69,4 +70,9 @@ test('all out for this process: the end says what each one lacks', async () => {
   const message = 'a: missing: install it with: npm i -g a; b: auth: run: b login'
   assert.deepEqual((await turn()).result, failed('auth', `no agent could answer: ${message}`))
   assert.deepEqual((await turn()).result, failed('auth', `no agent can answer: ${message}`))
+})
+
+test('who was away and is back by the end of the turn is told so', () => {
+  assert.equal(stillAway({ as: 'busy', until: 60_000 }, 300_000), 'was busy, and is free again')
+  assert.equal(stillAway({ as: 'parked', until: 3 * 3_600_000 }, 0), 'parked for another 3 h')
 })
