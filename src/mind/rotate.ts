@@ -110,7 +110,8 @@ async function* unshared(agent: Agent, seen: Set<string>, { turn, tally }: Round
     return false
   }
   tally.unshared.push(agent.name)
-  if (!turn.signal.aborted) yield note(`${agent.name} is passed over: the conversation is not shared with ${vendor}`)
+  if (!turn.signal.aborted)
+    yield note(`${agent.name} is passed over: nobody said yes to sharing the conversation with ${vendor}`)
   return true
 }
 

@@ -29,7 +29,10 @@ export function unanswered(tally: Tally, back: readonly { name: string; away: Aw
   const fault = tally.tried.findLast(({ failure }) => !passes(failure))
   if (fault) return failed(fault.failure.kind, `no agent could answer: ${told}`)
   if (tally.tried.length === 0 && tally.unshared.length > 0)
-    return failed('denied', `nobody is left to answer: ${told}; allow it, or set "sharing" to "all"`)
+    return failed(
+      'denied',
+      `nobody is left to answer: ${told}; say yes when you are asked on a terminal, or set "sharing" to "all"`,
+    )
   const first = back.toSorted((a, b) => a.away.until - b.away.until)[0]
   if (first) {
     const kind = first.away.as === 'parked' ? 'quota' : 'busy'

@@ -27,6 +27,7 @@ export function parse(shape: CommandShape, argv: readonly string[]): Parsed {
   }
   for (const [name, flag] of Object.entries(flags)) {
     const value = parsed.values[name]
+    if (value === '' && name !== 'prompt') throw new UsageError(`--${name}: found nothing, allowed: a <${flag.value}>.`)
     if (flag.choices && typeof value === 'string' && !flag.choices.includes(value))
       throw new UsageError(`--${name}: found "${value}", allowed: ${flag.choices.join(', ')}.`)
   }

@@ -7,7 +7,7 @@ const mostWords = 3
 
 /** A prompt of bare words that begins like a command is more often a slip than a prompt: nothing is sent. */
 export function refuseSlip(words: readonly string[]): void {
-  const [first = ''] = words
+  const first = (words[0] ?? '').toLowerCase()
   if (words.length > mostWords) return
   const near = (other: string) =>
     Math.abs(first.length - other.length) <= allowed(other) && slips(first, other) <= allowed(other)

@@ -68,8 +68,7 @@ export type OpenSession = { id: string } & Session
 
 /** The session this run goes on with, made when there is none. A named one does not become the project's current one. */
 export async function openSession(project: Project, wanted: Wanted, clock: Clock): Promise<OpenSession> {
-  if (wanted.name?.trim() === '')
-    throw new UsageError('--session: the name is empty; give one, or leave --session out.')
+  if (wanted.name?.trim() === '') throw new UsageError('--session: found only spaces, allowed: a <name>.')
   const doc = await project.doc.read()
   const found = wanted.fresh ? undefined : (find(doc, wanted.name) ?? (await newest(project, doc, wanted.name)))
   if (found) return found

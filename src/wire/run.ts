@@ -53,9 +53,14 @@ export async function runProcess(): Promise<void> {
 
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
+    // Words that every other program knows are not sent to an agent.
+    if (argv[0] === 'help') return await run([...argv.slice(1, 2), '--help'], io)
+    if (argv[0] === 'version' && argv.length === 1) return help(io, version)
     const command = commands.find(({ name }) => name === argv[0])
     const shape = command ?? mainShape
     const parsed = parse(shape, command ? argv.slice(1) : argv)
+    if (command && parsed.words.includes(''))
+      throw new UsageError(`${command.name}: an empty word was given; leave it out, or say which one is meant.`)
     if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview(commands)) : helpText(shape))
     if (parsed.values.version) return help(io, version)
     if (!command && parsed.values.prompt === undefined) refuseSlip(parsed.words)

@@ -1,4 +1,5 @@
 import type { Event } from '../core/talk/entry.ts'
+import type { Ask } from '../core/talk/question.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
 import { openRotation } from './app.ts'
@@ -13,6 +14,7 @@ export type TurnWishes = {
   prompt: string
   agent?: string
   signal: AbortSignal
+  ask?: Ask
   bracket?: Promise<Bracket>
   exclusive?: boolean
 }
@@ -37,7 +39,14 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     // Taken before the end is shown: whoever sees the end can undo it.
     end: async (turn: string) => [...(await bracket.end(turn)), ...(await untouched)],
   }
-  const world = { cwd: app.place.cwd, leash: app.leash, signal: wishes.signal, budget: app.budget, around }
+  const world = {
+    cwd: app.place.cwd,
+    leash: app.leash,
+    signal: wishes.signal,
+    budget: app.budget,
+    around,
+    ...(wishes.ask ? { ask: wishes.ask } : {}),
+  }
   try {
     yield* conversation.converse(wishes.exclusive ? readingLate(agent, app) : agent, wishes.prompt, world)
   } finally {

@@ -54,3 +54,28 @@ for (const [args, prompt] of prompts)
     const { code, out } = await machine.run(['--ephemeral', ...args])
     assert.deepEqual({ code, out }, { code: 0, out: `<message from="user">\n${prompt}\n</message>\n` })
   })
+
+test('an empty word means nothing, and is never taken for the one that is there', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ good: 'cat >/dev/null; echo x > made; echo ok' })
+  await machine.run(['-p', 'one'])
+  for (const args of [
+    ['forget', '', '--yes'],
+    ['undo', '', '--yes'],
+    ['stop', ''],
+    ['sessions', 'rename', '', 'foo'],
+    ['-p', 'x', '--agent='],
+  ]) {
+    const { code, out } = await machine.run(args)
+    assert.deepEqual({ args, code, out }, { args, code: 2, out: '' })
+  }
+  assert.equal(machine.kept().length, 3)
+  assert.equal((await machine.run(['diff', '--stat'])).out, 'added  made  +1 −0\n')
+})
+
+test('help and version are answered, not sent', async (t) => {
+  const machine = new Machine(t)
+  assert.equal((await machine.run(['help'])).out, (await machine.run(['--help'])).out)
+  assert.equal((await machine.run(['help', 'undo'])).out, (await machine.run(['undo', '--help'])).out)
+  assert.equal((await machine.run(['version'])).out, (await machine.run(['--version'])).out)
+})

@@ -266,7 +266,7 @@ test('compact makes no session, and no session has an empty name', async (t) => 
   for (const args of [['compact'], ['-p', 'x']])
     assert.deepEqual(
       [(await machine.run([...args, '--session', ''])).err],
-      ['termaite: --session: the name is empty; give one, or leave --session out.\n'],
+      ['termaite: --session: found nothing, allowed: a <name>.\n'],
     )
   assert.equal(readFileSync(machine.file('project.json'), 'utf8'), before)
 })
@@ -335,4 +335,21 @@ test('a folder with a newline in its name is one row of where', async (t) => {
   await machine.run(['-p', 'one'], { cwd: odd })
   const { out } = await machine.run(['where'])
   assert.match(out, /conversations of .*two\\nlines$/m)
+})
+
+test('a turn that was cut off ends where the next one began, and is undone only by name', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ slow: 'cat >/dev/null; echo x > half; kill -9 $PPID; sleep 60' })
+  await machine.run(['-p', 'cut off'])
+  machine.agents({ good: 'cat >/dev/null; echo y > whole; echo ok' })
+  await machine.run(['-p', 'the next'])
+  writeFileSync(join(machine.project, 'mine'), 'by hand')
+  assert.equal((await machine.run(['undo', '--yes'])).code, 0)
+  assert.deepEqual(readdirSync(machine.project).sort(), ['half', 'mine'])
+  const refused = await machine.run(['undo', '--yes'])
+  const named = /if that is meant: termaite undo (\w+) --yes\n$/.exec(refused.err)?.[1]
+  assert.deepEqual({ code: refused.code, named: named !== undefined }, { code: 1, named: true })
+  assert.match(refused.err, /That turn was cut off: whatever changed since it began is taken for its own\./)
+  assert.equal((await machine.run(['undo', named!, '--yes'])).code, 0)
+  assert.deepEqual(readdirSync(machine.project), ['mine'])
 })

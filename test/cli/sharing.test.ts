@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
+import { inTerminal, typed } from './terminal.ts'
 
 /** Two agents of two vendors that write down what they are given, in a conversation that `first` began. */
 async function begun(t: TestContext) {
@@ -15,7 +16,7 @@ async function begun(t: TestContext) {
   return { machine, seen: (name: string) => (existsSync(given(name)) ? readFileSync(given(name), 'utf8') : '') }
 }
 
-const refused = /^second is passed over: the conversation is not shared with second$/m
+const refused = /^second is passed over: nobody said yes to sharing the conversation with second$/m
 
 test('a summary is written by whoever knows the conversation, and nobody else', async (t) => {
   const { machine, seen } = await begun(t)
@@ -49,4 +50,14 @@ test('a summary is asked for without the words that close a turn', async (t) => 
   const asked = seen('first').slice(seen('first').indexOf('Summarise the conversation below'))
   assert.match(seen('first'), closing)
   assert.doesNotMatch(asked, closing)
+})
+
+test('at a terminal the person is asked, and a yes lets the other vendor in for good', inTerminal, async (t) => {
+  const { machine, seen } = await begun(t)
+  const no = await typed(machine, ['-p', 'three', '-a', 'second'], [[/No, pass it over\s+> /, '2\r']])
+  assert.deepEqual({ code: no.code, seen: seen('second') }, { code: 0, seen: '' })
+  const yes = await typed(machine, ['-p', 'four', '-a', 'second'], [[/No, pass it over\s+> /, '1\r']])
+  assert.equal(yes.code, 0)
+  assert.match(seen('second'), /from="user">\none\n/)
+  assert.equal((await machine.run(['-p', 'five', '-a', 'second'])).out, 'from second\n')
 })

@@ -50,7 +50,7 @@ test('a no passes it over with a note; an unknown vendor is one of its own', asy
   assert.deepEqual(facts[1], {
     type: 'note',
     by: 'termaite',
-    text: 'own is passed over: the conversation is not shared with own',
+    text: 'own is passed over: nobody said yes to sharing the conversation with own',
   })
   assert.deepEqual(result, { ok: true, text: 'O' })
 })
@@ -61,7 +61,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await alone.turn({ ask: alone.ask, history })).result,
     failed(
       'denied',
-      'nobody is left to answer: gemini: was not given the conversation; allow it, or set "sharing" to "all"',
+      'nobody is left to answer: gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"',
     ),
   )
   assert.deepEqual(alone.names(), [], 'who spoke before counts, also when it left the roster')
@@ -71,7 +71,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await gone.turn({ ask: gone.ask, history })).result,
     failed(
       'denied',
-      'nobody is left to answer: claude: parked for another 1 min; gemini: was not given the conversation; allow it, or set "sharing" to "all"',
+      'nobody is left to answer: claude: parked for another 1 min; gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"',
     ),
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)

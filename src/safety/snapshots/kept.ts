@@ -2,13 +2,15 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { randomName } from '../../base/id.ts'
 import { join } from 'node:path'
 
-/** A turn and the trees around it; without `after` it was interrupted, and all that changed since is its. */
+/** A turn and the trees around it; one that was cut off ends where the next one began, else now. */
 export type Kept = {
   turn: string
   before: string
   after?: string
   at: number
   prompt: string
+  /** Nobody saw it end, so what else changed meanwhile is taken for its own. */
+  cutOff?: true
   /** The turn that this one took back. */
   undoes?: string
 }
@@ -43,6 +45,7 @@ export class KeptTurns {
     return readdirSync(this.#folder)
       .flatMap((name) => parsed(join(this.#folder, name)))
       .sort((a, b) => a.at - b.at || (a.turn < b.turn ? -1 : 1))
+      .map((kept, index, all) => (kept.after === undefined ? cutOff(kept, all[index + 1]) : kept))
   }
 
   #place(turn: string): string {
@@ -59,6 +62,10 @@ export function lastStanding(oldestFirst: readonly Kept[]): Kept | undefined {
     else if (kept.before !== kept.after) return kept
   }
   return undefined
+}
+
+function cutOff(kept: Kept, next: Kept | undefined): Kept {
+  return { ...kept, ...(next ? { after: next.before } : {}), cutOff: true }
 }
 
 function parsed(path: string): Kept[] {

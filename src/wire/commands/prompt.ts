@@ -10,6 +10,7 @@ import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
 import { openBracket } from '../bracket.ts'
 import { say, UsageError } from '../io.ts'
+import { personAt } from '../person.ts'
 import { placeOf } from '../place.ts'
 import { latestProject } from '../projects.ts'
 import { enabledAgents } from '../roster.ts'
@@ -24,6 +25,10 @@ import { runTurn } from '../turn.ts'
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (values.continue && values.cwd !== undefined)
     throw new UsageError('--continue and --cwd name two folders; leave one of them out.')
+  if (values.exclusive && values.ephemeral)
+    throw new UsageError(
+      '--exclusive and --ephemeral: a turn of which nothing is kept cannot stand in line; leave one of them out.',
+    )
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Going on in ${place.root}`)
   const settings = await readSettings(
@@ -51,6 +56,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     prompt,
     signal: io.signal,
     exclusive,
+    ask: personAt(io),
     ...(bracket ? { bracket } : {}),
     ...(agent === undefined ? {} : { agent }),
   })
