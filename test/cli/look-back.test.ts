@@ -238,3 +238,13 @@ test('an agent with a view of its own gets the newest turns that fit, and does n
     false,
   )
 })
+
+test('a summary that must wait for a quota says until when, and can be tried later', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ good: 'cat >/dev/null; echo fine' })
+  await machine.run(['-p', 'one'])
+  machine.agents({ spent: 'cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1' })
+  const { code, err } = await machine.run(['compact'])
+  assert.equal(code, 75)
+  assert.match(err, /spent is the first one back, at \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/)
+})

@@ -24,7 +24,7 @@ test('a summary is written by whoever knows the conversation, and nobody else', 
   assert.match(seen('first'), /^Summarise the conversation below/m)
   machine.agents({ second: 'cat; echo from second' }, { sharing: 'ask' })
   const { code, err } = await machine.run(['compact'])
-  assert.equal(code, 1)
+  assert.equal(code, 77)
   assert.match(err, /second: was not given the conversation/)
   assert.equal(seen('second'), '')
 })

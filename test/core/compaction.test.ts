@@ -67,5 +67,5 @@ test('only a real answer is a summary', () => {
   assert.deepEqual(summaryOf({ ok: true, text: ' all done \n' }), { text: 'all done' })
   assert.deepEqual(summaryOf({ ok: true, text: ' ' }), { why: 'the summary was empty' })
   assert.deepEqual(summaryOf({ ok: true, text: 'no', refused: true }), { why: 'the model declined' })
-  assert.deepEqual(summaryOf(failed('crash', 'broke')), { why: 'broke' })
+  assert.deepEqual(summaryOf(failed('crash', 'broke')), { why: 'broke', failure: { kind: 'crash', message: 'broke' } })
 })

@@ -328,7 +328,11 @@ test('a summary stands for the oldest half; one that fails changes nothing', asy
   const agent = scriptedAgent('a', [[{ say: 'x'.repeat(400) }], [{ say: 'y' }]])
   for (const prompt of ['one', 'two']) await all(conversation.converse(agent, prompt, world))
   const before = await kept(log)
-  assert.deepEqual(await conversation.compact(async () => failed('crash', 'broke')), { ok: false, why: 'broke' })
+  assert.deepEqual(await conversation.compact(async () => failed('crash', 'broke')), {
+    ok: false,
+    why: 'broke',
+    failure: { kind: 'crash', message: 'broke' },
+  })
   assert.deepEqual(await kept(log), before)
   const done = await conversation.compact(async () => ({ ok: true, text: 'one was said' }))
   const view = await conversation.view()

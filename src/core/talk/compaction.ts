@@ -1,5 +1,5 @@
 import type { Entry } from './entry.ts'
-import type { Outcome } from './outcome.ts'
+import type { Failure, Outcome } from './outcome.ts'
 import { entryTokens, viewTokens } from './tokens.ts'
 import { told } from './transcript.ts'
 import { endedTurns } from './view.ts'
@@ -38,8 +38,8 @@ export function compactionPrompt(half: Half): string {
 }
 
 /** The summary an outcome holds, or why there is none: then nothing changes. */
-export function summaryOf(outcome: Outcome): { text: string } | { why: string } {
-  if (!outcome.ok) return { why: outcome.failure.message }
+export function summaryOf(outcome: Outcome): { text: string } | { why: string; failure?: Failure } {
+  if (!outcome.ok) return { why: outcome.failure.message, failure: outcome.failure }
   if (outcome.refused) return { why: 'the model declined' }
   const text = outcome.text.trim()
   return text === '' ? { why: 'the summary was empty' } : { text }

@@ -3,7 +3,7 @@ import type { Agent, Leash, Turn } from '../work/agent.ts'
 import type { Budget } from '../work/budget.ts'
 import type { Entry, EntryOf, Event, Fact } from './entry.ts'
 import type { Ref } from './ref.ts'
-import type { Outcome } from './outcome.ts'
+import type { Failure, Outcome } from './outcome.ts'
 import type { Ask } from './question.ts'
 import type { Blobs, Log } from './store.ts'
 import { wordsOf } from '../../base/words.ts'
@@ -168,11 +168,11 @@ export class Conversation {
   /** Summarises the oldest half with what `summarise` answers; if that fails, nothing changes. */
   async compact(
     summarise: (prompt: string) => Promise<Outcome>,
-  ): Promise<{ ok: true; entry: Entry } | { ok: false; why: string }> {
+  ): Promise<{ ok: true; entry: Entry } | { ok: false; why: string; failure?: Failure }> {
     const half = oldestHalf(await this.view())
     if (!half) return { ok: false, why: 'there is nothing to summarise yet' }
     const summary = summaryOf(await summarise(compactionPrompt(half)))
-    if ('why' in summary) return { ok: false, why: summary.why }
+    if ('why' in summary) return { ok: false, ...summary }
     const { through, entries } = half
     const fact = { type: 'summary' as const, text: summary.text, through, shared: toldTo(entries) }
     return { ok: true, entry: await this.append(fact, 'termaite') }

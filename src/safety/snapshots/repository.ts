@@ -21,6 +21,7 @@ export type Repository = {
 const config = `[core]
 	repositoryformatversion = 0
 	bare = false
+	sharedRepository = 0600
 	fileMode = true
 	symlinks = true
 	autocrlf = false

@@ -1,6 +1,8 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
+import { moment } from '../../base/moment.ts'
 import { noBudget } from '../../core/work/budget.ts'
+import { exitCode } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
 import { compactNow } from '../compaction.ts'
 import { print, say } from '../io.ts'
@@ -14,7 +16,12 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const app = await openApp(io, place, settings, { ...name, existing: true, budget: noBudget })
   await app.conversation.settle()
   const compacted = await compactNow(app)
-  if (compacted.ok) print(io, 'The oldest half of the conversation is now a summary; nothing was removed.')
-  else say(io, `termaite: nothing was changed: ${compacted.why}.`)
-  return compacted.ok ? 0 : 1
+  if (compacted.ok) {
+    print(io, 'The oldest half of the conversation is now a summary; nothing was removed.')
+    return 0
+  }
+  const { why, failure } = compacted
+  const until = failure?.retryAt === undefined ? '' : `, at ${moment(failure.retryAt)}`
+  say(io, `termaite: nothing was changed: ${why}${until}.`)
+  return failure ? exitCode({ ok: false, failure }) : 1
 }
