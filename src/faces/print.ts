@@ -45,7 +45,8 @@ export async function printTurn(events: AsyncIterable<Event>, page: Page): Promi
   if (outcome.ok && agent !== undefined) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
   if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages)
   if (page.format === 'text') await printText(page, outcome)
-  if (page.format !== 'stream-json') page.err.write(closing(outcome, agent ?? '', page.clock.now() - started, usages))
+  if (page.format !== 'stream-json')
+    page.err.write(closing(outcome, agent ?? '', page.clock.now() - started, usages, attempts))
   return exitCode(outcome)
 }
 
@@ -125,9 +126,12 @@ function sum(usages: readonly Usage[]) {
   }
 }
 
-function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[]): string {
+function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[], attempts: Attempted[]): string {
   if (!outcome.ok) {
     const { message, retryAt } = outcome.failure
+    // Each attempt stands above in a line of its own: a message that only strings them together adds nothing.
+    const told = attempts.length > 0 && message === `no agent could answer: ${attempts.map(toldAs).join('; ')}`
+    if (told) return 'termaite: no agent could answer; `termaite doctor` looks at each of them.\n'
     return `termaite: ${clean(message)}${retryAt === undefined ? '' : `, at ${moment(retryAt)}`}\n`
   }
   const used = sum(usages)
@@ -138,6 +142,8 @@ function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[]): 
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${tokens}${cost}\n`
 }
+
+const toldAs = ({ agent, failure }: Attempted) => `${agent}: ${failure?.kind}: ${failure?.message}`
 
 /** By hand: the first use of the system's number formats costs a start 20 ms. */
 function thousands(value: number): string {

@@ -25,7 +25,13 @@ test('all fail: exit 1, every attempt named, no reply kept', async (t) => {
   machine.agents({ bad, worse: 'cat >/dev/null; exit 4', mute: 'cat >/dev/null' })
   const { code, out, err } = await machine.run(['-p', 'hello'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
-  for (const name of ['bad', 'worse', 'mute']) assert.match(err, new RegExp(`^${name}: crash: `, 'm'))
+  assert.deepEqual(err.split('\n'), [
+    'bad: crash: bad failed with exit code 3: it broke',
+    'worse: crash: worse failed with exit code 4 and said nothing',
+    'mute: crash: mute gave an empty answer',
+    'termaite: no agent could answer; `termaite doctor` looks at each of them.',
+    '',
+  ])
   assert.deepEqual(
     machine.kept().map(([type]) => type),
     ['prompt', 'attempt', 'attempt', 'attempt', 'end'],
