@@ -39,6 +39,15 @@ const stubborn: Record<string, (mark: string) => string> = {
   'a grandchild in a session of its own': (m) => `setsid sleep ${m} & sleep ${m}`,
 }
 
+/** A turn whose agent has come so far that its sleeper runs. */
+async function atWork(machine: Machine, m: string) {
+  const child = machine.start(['-p', 'x'])
+  const result = ended(child)
+  child.stdin!.end()
+  await until('the agent runs', () => alive(m).length > 0)
+  return { child, result }
+}
+
 for (const [what, command] of Object.entries(stubborn)) {
   test(`silence leaves no descendant alive: ${what}`, linux, async (t) => {
     const machine = new Machine(t)
@@ -53,10 +62,7 @@ for (const [what, command] of Object.entries(stubborn)) {
     const machine = new Machine(t)
     const m = mark()
     machine.agents({ hung: command(m) })
-    const child = machine.start(['-p', 'x'])
-    const result = ended(child)
-    child.stdin!.end()
-    await until('the agent runs', () => alive(m).length > 0)
+    const { child, result } = await atWork(machine, m)
     child.kill('SIGINT')
     const { code, out } = await result
     assert.deepEqual({ code, out, left: alive(m) }, { code: 130, out: '', left: [] })
@@ -70,10 +76,7 @@ for (const [what, command] of Object.entries(stubborn)) {
     const machine = new Machine(t)
     const m = mark()
     machine.agents({ hung: command(m) })
-    const child = machine.start(['-p', 'x'])
-    const result = ended(child)
-    child.stdin!.end()
-    await until('the agent runs', () => alive(m).length > 0)
+    const { child, result } = await atWork(machine, m)
     child.kill('SIGKILL')
     await result
     await until('nothing is left', () => alive(m).length === 0)
