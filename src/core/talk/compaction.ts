@@ -13,6 +13,9 @@ export function needsCompaction(view: readonly Entry[], window: number): boolean
 
 export type Half = { through: string; entries: Entry[] }
 
+/** What counts as half: a little less, so that the digits of an id do not decide over a whole turn. */
+const aboutHalf = 0.45
+
 /** The oldest half of a view by tokens, on a boundary between turns; undefined when there is nothing to summarise. */
 export function oldestHalf(view: readonly Entry[]): Half | undefined {
   const turns = endedTurns(view)
@@ -21,7 +24,7 @@ export function oldestHalf(view: readonly Entry[]): Half | undefined {
   const sizes = turns.map((turn) => turn.entries.reduce((sum, entry) => sum + entryTokens(entry), 0))
   const total = sizes.reduce((sum, size) => sum + size, 0)
   let count = 0
-  for (let sum = 0; count < turns.length && sum < total / 2; count++) sum += sizes[count]!
+  for (let sum = 0; count < turns.length && sum < total * aboutHalf; count++) sum += sizes[count]!
   count = Math.max(1, Math.min(count, turns.length - 1))
   const chosen = turns.slice(0, count)
   return { through: chosen.at(-1)!.end.id, entries: [...earlier, ...chosen.flatMap((turn) => turn.entries)] }
