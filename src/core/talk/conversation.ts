@@ -4,7 +4,7 @@ import type { Budget } from '../work/budget.ts'
 import type { Entry, EntryOf, Event, Fact } from './entry.ts'
 import type { Ref } from './ref.ts'
 import type { Failure, Outcome } from './outcome.ts'
-import type { Ask } from './question.ts'
+import type { Ask, Question } from './question.ts'
 import type { Blobs, Log } from './store.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
@@ -39,7 +39,9 @@ export type World = {
   ask?: Ask
   budget?: Budget
   files?: Ref[]
-  steer?(): Promise<string[]>
+  /** What was typed while the turn ran; see `Turn.steer`. */
+  steer?(until?: AbortSignal): Promise<string[]>
+  attended?: boolean
   around?: Around
 }
 
@@ -133,7 +135,12 @@ export class Conversation {
       clock,
       ask: this.#askOnce(asked.turn, world.ask ?? nobody, keep),
       budget: world.budget ?? noBudget,
-      steer: world.steer ?? (async () => []),
+      steer: async (until) => {
+        const typed = (await world.steer?.(until)) ?? []
+        for (const text of typed) await keep({ type: 'steer', text }, 'user')
+        return typed
+      },
+      ...(world.attended ? { attended: true } : {}),
     }
     const tell = async (around: Promise<string[]> | undefined) => {
       for (const text of (await around?.catch((error) => [wordsOf(error)])) ?? [])
@@ -187,16 +194,19 @@ export class Conversation {
       await keep({ type: 'question', ask, question }, 'termaite')
       const settled = new AbortController()
       const signal = AbortSignal.any([withdrawn, settled.signal])
-      const elsewhere = (async () => {
+      const elsewhere = (async (): Promise<FirstAnswer | undefined> => {
         for await (const { item } of log.follow(after, signal)) {
           if (isAnswer(item, turn, ask)) return { picks: item.picks, kept: true }
         }
         return undefined
       })()
-      const here = person(question, signal).then((picks) => (signal.aborted ? undefined : { picks, kept: false }))
-      const first = await firstDefined([elsewhere, here]).finally(() => settled.abort())
+      const here = person(question, signal, ask).then((picks) =>
+        signal.aborted ? undefined : { picks, kept: false, by: picks ? 'user' : 'termaite' },
+      )
+      const byItself = waited(question, clock, signal)
+      const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself]).finally(() => settled.abort())
       if (!first || first.kept) return first?.picks
-      const by = first.picks ? 'user' : 'termaite'
+      const { by = 'termaite' } = first
       await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
       // Another process may have been a moment faster than the one at hand.
       const winner = await firstAnswer(log, after, turn, ask)
@@ -253,6 +263,15 @@ function lost(why: string, answer?: Outcome): Outcome {
   const { text, whole } = answer
   return { ...loss, unkept: whole ? { text, whole } : { text } }
 }
+
+/** What is picked by itself once its time has come. */
+async function waited({ otherwise }: Question, clock: Clock, signal: AbortSignal): Promise<FirstAnswer | undefined> {
+  if (!otherwise) return undefined
+  await clock.sleep(Math.max(0, otherwise.at - clock.now()), signal)
+  return signal.aborted ? undefined : { picks: [otherwise.pick], kept: false }
+}
+
+type FirstAnswer = { picks: string[] | undefined; kept: boolean; by?: string }
 
 async function firstDefined<T>(promises: Promise<T | undefined>[]): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

@@ -21,6 +21,8 @@ export type Attempt = {
 /** Kept. `whole` is where the rest is when a body was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
+  /** Said by the person while the turn ran, and given to the agent that ran it. */
+  | { type: 'steer'; text: string }
   | { type: 'reply'; text: string; step?: number; opaque?: unknown }
   | { type: 'call'; call: string; tool: string; input: unknown; step?: number; opaque?: unknown }
   | { type: 'result'; call: string; ok: boolean; text: string; data?: unknown; files?: Ref[] }
@@ -37,11 +39,18 @@ export type Fact = (
   | { type: 'end'; outcome: Outcome }
 ) & { whole?: Ref }
 
+export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'completed' }
+
+/** A file that a call changed, in the `data` of its result; without `before` it is new. */
+export type FileChange = { path: string; before?: string; after: string }
+
 /** Shown, then forgotten; the only kind that may be dropped. */
 export type Live =
   | { type: 'text' | 'thought'; delta: string }
   | { type: 'progress'; call: string; delta: string }
   | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
+  /** What the agent means to do, whole each time. */
+  | { type: 'plan'; items: PlanItem[] }
 
 /** From an agent that was consulted. */
 export type Inner = { type: 'inner'; role: string; event: Event }
@@ -53,7 +62,7 @@ export type Entry = Fact & { id: string; at: number; by: string; session: string
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>
 
-const live = new Set(['text', 'thought', 'progress', 'state', 'inner'])
+const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'inner'])
 
 export function isFact(event: Event): event is Fact & { by?: string } {
   return !live.has(event.type)

@@ -1,13 +1,25 @@
-/** What an agent wants to know before it goes on; `from` names the roles it came through, outermost first. */
+/** What is shown beside a question, so that a yes is given to something that was seen. */
+export type Shown =
+  | { type: 'command'; command: string; cwd?: string }
+  | { type: 'diff'; path: string; before?: string; after: string }
+  | { type: 'text'; text: string }
+
+/** What is wanted to be known before somebody goes on; `from` names the roles it came through, outermost first. */
 export type Question = {
-  about: 'permission' | 'choice' | 'login' | 'trust'
+  about: 'permission' | 'choice' | 'login' | 'trust' | 'quota' | 'silence' | 'denied' | 'sharing'
   text: string
   from: string[]
   multiple?: boolean
+  /** Whether words of one's own are an answer: a pick that is no option's id is such words. */
+  free?: boolean
+  shows?: Shown[]
+  /** `grants`: what picking it allows from then on, in words. */
   options: { id: string; label: string; grants?: string }[]
+  /** Picked by itself when nobody has answered at that time. */
+  otherwise?: { pick: string; at: number }
 }
 
-/** The ids picked. Nobody there, or withdrawn: undefined, which means no. */
-export type Ask = (question: Question, withdrawn: AbortSignal) => Promise<string[] | undefined>
+/** The ids picked. Nobody there, or withdrawn: undefined, which means no. `ask` is its id on the log, once it is kept. */
+export type Ask = (question: Question, withdrawn: AbortSignal, ask?: string) => Promise<string[] | undefined>
 
 export const nobody: Ask = async () => undefined

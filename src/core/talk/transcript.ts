@@ -38,6 +38,7 @@ export function promptText(asked: Asked): string {
 export function told(entry: Entry): string {
   switch (entry.type) {
     case 'prompt':
+    case 'steer':
       return message('user', entry.text)
     case 'reply':
       return message(entry.by, entry.text)

@@ -56,8 +56,13 @@ export interface Turn {
   clock: Clock
   ask: Ask
   budget: Budget
-  /** Text typed meanwhile, kept before it is handed over. */
-  steer(): Promise<string[]>
+  /**
+   * Text typed meanwhile, kept before it is handed over: what is there now, or, with a signal,
+   * what comes until it aborts. What no agent takes waits for the next turn.
+   */
+  steer(until?: AbortSignal): Promise<string[]>
+  /** Whether somebody watches who would rather be asked than have a spent quota or a silence decided for them. */
+  attended?: boolean
   /** The mark of a prompt that was pasted already: only watch. */
   sent?: string
 }

@@ -1,0 +1,23 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { Strategy } from '../../core/work/strategy.ts'
+import type { Standing } from '../../faces/chat/desk.ts'
+import type { App } from '../app.ts'
+
+/** What a slash command can turn at the desk it was typed at. */
+export interface Hold {
+  /** As things stand now: another one after `open` and `reload`. */
+  app(): App
+  standing(): Standing
+  /** Goes on in another session of this project: a fresh one, or one that is there, by id. */
+  open(session: { fresh: true; name?: string } | { id: string }): Promise<void>
+  /** Reads the settings anew; throws a UsageError that names what is wrong, and then nothing has changed. */
+  reload(): Promise<void>
+  /** Who takes the next turn, that one only; undefined gives it back to the rotation. */
+  aim(agent: string | undefined): void
+  setStrategy(strategy: Strategy): void
+  setLeash(leash: Leash): void
+  /** Sends a prompt as if it had been typed. */
+  send(prompt: string): void
+  /** The last answer of the conversation as it is on the screen. */
+  lastAnswer(): Promise<string | undefined>
+}
