@@ -37,9 +37,9 @@ class MemoryLog<T> implements Log<T> {
     return this.#lines.length
   }
 
-  async *back(): AsyncGenerator<Line<T>> {
+  async *back(before = Infinity): AsyncGenerator<Line<T>> {
     const lines = this.#lines
-    for (let at = lines.length - 1; at >= 0; at--) yield { at, item: JSON.parse(lines[at]!) as T }
+    for (let at = Math.min(before, lines.length) - 1; at >= 0; at--) yield { at, item: JSON.parse(lines[at]!) as T }
   }
 
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {

@@ -15,6 +15,9 @@ export type TurnWishes = {
   agent?: string
   signal: AbortSignal
   ask?: Ask
+  /** What is typed while the turn runs; see `Turn.steer`. */
+  steer?(until?: AbortSignal): Promise<string[]>
+  attended?: boolean
   bracket?: Promise<Bracket>
   exclusive?: boolean
 }
@@ -46,6 +49,8 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     budget: app.budget,
     around,
     ...(wishes.ask ? { ask: wishes.ask } : {}),
+    ...(wishes.steer ? { steer: wishes.steer } : {}),
+    ...(wishes.attended ? { attended: true } : {}),
   }
   try {
     yield* conversation.converse(wishes.exclusive ? readingLate(agent, app) : agent, wishes.prompt, world)

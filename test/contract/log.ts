@@ -7,9 +7,9 @@ export type Item = { id: number; text?: string }
 /** Fresh and empty; `same` is another hold on the same log, as another part of the program would have. */
 export type LogMaker = () => { log: Log<Item>; same: Log<Item> }
 
-export async function allBack<T>(log: Log<T>): Promise<Line<T>[]> {
+export async function allBack<T>(log: Log<T>, before?: number): Promise<Line<T>[]> {
   const lines: Line<T>[] = []
-  for await (const line of log.back()) lines.push(line)
+  for await (const line of log.back(before)) lines.push(line)
   return lines
 }
 
@@ -53,6 +53,13 @@ export function logContract(name: string, make: LogMaker): void {
     assert.deepEqual(ids(await firstFollowed(log, second, 2)), [2, 3])
     assert.deepEqual(ids(await firstFollowed(log, end, 1)), [3])
     for (const { at, item } of await allBack(log)) assert.deepEqual(ids(await firstFollowed(log, at, 1)), [item?.id])
+  })
+
+  test(`${name}: reading back goes on before any line that was read`, async () => {
+    const { log } = make()
+    for (const id of [1, 2, 3, 4]) await log.append({ id })
+    const whole = await allBack(log)
+    for (const [index, { at }] of whole.entries()) assert.deepEqual(await allBack(log, at), whole.slice(index + 1))
   })
 
   test(`${name}: what is kept is not changed by whoever handed it in or got it`, async () => {

@@ -17,8 +17,8 @@ export interface Log<T> {
   append(item: T): Promise<number>
   /** Where the next item will begin, or later. */
   end(): Promise<number>
-  /** Newest first; cost follows what is read, not the size of the log. */
-  back(): AsyncIterable<Line<T>>
+  /** Newest first, from the end or from before a line at a position; cost follows what is read, not the size of the log. */
+  back(before?: number): AsyncIterable<Line<T>>
   /** Oldest first from a position on, then what is appended, until the signal aborts. */
   follow(after: number, signal: AbortSignal): AsyncIterable<Line<T>>
   /** Deletes everything in it. */

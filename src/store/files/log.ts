@@ -46,11 +46,11 @@ export class FileLog<T> implements Log<T> {
     }
   }
 
-  async *back(): AsyncGenerator<Line<T>> {
+  async *back(before = Infinity): AsyncGenerator<Line<T>> {
     const source = await Source.open(this.#path)
     if (!source) return
     try {
-      for await (const line of linesBack(source.read, await source.size())) {
+      for await (const line of linesBack(source.read, Math.min(before, await source.size()))) {
         const found = parseLine<T>(line)
         const partial = line.open && found.at(-1)?.item === undefined
         // Another process may be in the middle of writing it; what a dead one left is soon old.
