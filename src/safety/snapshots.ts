@@ -17,7 +17,7 @@ import { shown } from './snapshots/paths.ts'
 import { RecentTrees } from './snapshots/recent.ts'
 import { Off, openRepository } from './snapshots/repository.ts'
 import { asideFolder, isDue, tidy } from './snapshots/tidy.ts'
-import { changesBetween, diffTrees } from './snapshots/tree-diff.ts'
+import { changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
 import { goBack, keepAside, wayBack } from './snapshots/undo.ts'
 
 export type { Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
@@ -38,6 +38,8 @@ export interface Snapshots {
   list(): Promise<Kept[]>
   /** What a turn changed. */
   diff(turn: string): Promise<Diff>
+  /** The same without the text. */
+  stat(turn: string): Promise<FileStat[]>
   /** The files that changed since a tree was taken, until now or until another was. */
   changed(before: string, after?: string): Promise<string[]>
   /** What taking a turn back would do. */
@@ -100,6 +102,10 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     async diff(turn) {
       const { before, after } = find(turn)
       return diffTrees(store().repository, before, after ?? (await now()))
+    },
+    async stat(turn) {
+      const { before, after } = find(turn)
+      return statTrees(store().repository, before, after ?? (await now()))
     },
     async changed(before, after) {
       const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')

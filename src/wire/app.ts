@@ -51,15 +51,7 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
   if (!wishes.ephemeral) setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
   const session = await openSession(project, wishes, io.clock)
   const blobs = store.blobs(`projects/${project.slug}/output`)
-  const conversation = new Conversation({
-    log: project.log,
-    blobs,
-    session: session.id,
-    from: session.from,
-    clock: io.clock,
-    owner: ownerMark(),
-    alive: isAlive,
-  })
+  const conversation = conversationOf(io, project, blobs, session)
   return {
     io,
     place,
@@ -78,6 +70,18 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     ephemeral: wishes.ephemeral ?? false,
     out: new Map(),
   }
+}
+
+export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {
+  return new Conversation({
+    log: project.log,
+    blobs,
+    session: session.id,
+    from: session.from,
+    clock: io.clock,
+    owner: ownerMark(),
+    alive: isAlive,
+  })
 }
 
 export function rosterParts({ io, blobs }: Pick<App, 'io' | 'blobs'>): RosterParts {

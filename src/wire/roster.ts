@@ -25,7 +25,7 @@ export function profileOf(agent: AgentSettings): Profile | undefined {
   return profileNamed(agent.profile)
 }
 
-function windowOf(agent: AgentSettings): number {
+export function windowOf(agent: AgentSettings): number {
   return agent.contextWindowTokens ?? profileOf(agent)?.window ?? 128_000
 }
 

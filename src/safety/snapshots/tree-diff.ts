@@ -31,15 +31,20 @@ export async function changesBetween(
   return parseRaw(checked(ran).out.toString('latin1'))
 }
 
+const plain = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
+
 export async function diffTrees(repository: Repository, from: string, to: string): Promise<Diff> {
-  const plain = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
-  const [changes, counts, patch] = await Promise.all([
+  const [stat, patch] = await Promise.all([statTrees(repository, from, to), repository.git([...plain, '-p', from, to])])
+  return { patch: checked(patch).out.toString('utf8'), stat }
+}
+
+export async function statTrees(repository: Repository, from: string, to: string): Promise<FileStat[]> {
+  const [changes, counts] = await Promise.all([
     changesBetween(repository, from, to, '-M'),
     repository.git([...plain, '--numstat', '-z', from, to]),
-    repository.git([...plain, '-p', from, to]),
   ])
   const counted = parseNumstat(checked(counts).out.toString('latin1'))
-  return { patch: checked(patch).out.toString('utf8'), stat: changes.map((change, i) => fileStat(change, counted[i]!)) }
+  return changes.map((change, i) => fileStat(change, counted[i]!))
 }
 
 const words: Record<string, FileStat['status']> = { A: 'added', D: 'deleted', R: 'renamed', T: 'type changed' }

@@ -50,7 +50,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   // Taken while the history is read; not before another turn that is waited for has done its work.
   const bracket = exclusive ? undefined : openBracket(app, prompt)
   readyWatchdog(io.env.PATH)
-  await ready(app)
+  await ready(app, (words) => say(io, words))
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
   const turn = runTurn(app, {
     prompt,

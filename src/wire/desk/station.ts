@@ -1,0 +1,81 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { Strategy } from '../../core/work/strategy.ts'
+import type { App, AppWishes } from '../app.ts'
+import type { Io } from '../io.ts'
+import type { Place } from '../place.ts'
+import type { Settings } from '../settings/settings.ts'
+import { conversationOf, openApp, rosterParts } from '../app.ts'
+import { UsageError } from '../io.ts'
+import { openSession } from '../project.ts'
+import { loosestLeash, openRoster } from '../roster.ts'
+import { Pages } from './pages.ts'
+
+export type StationParts = {
+  io: Io
+  place: Place
+  settings: Settings
+  wishes: AppWishes
+  /** Reads the settings anew. */
+  read(): Promise<Settings>
+}
+
+/** What the desk works with: it stays the same while the session, the settings or the leash change. */
+export class Station {
+  app: App
+  pages: Pages
+  #parts: StationParts
+  #said: { leash?: Leash; strategy?: Strategy } = {}
+
+  private constructor(parts: StationParts, app: App) {
+    this.#parts = parts
+    this.app = app
+    this.pages = pagesOf(app)
+  }
+
+  static async open(parts: StationParts): Promise<Station> {
+    const { io, place, settings, wishes } = parts
+    return new Station(parts, await openApp(io, place, settings, wishes))
+  }
+
+  async enter(wanted: { fresh: true; name?: string } | { id: string }): Promise<void> {
+    const { io, project, blobs } = this.app
+    if ('id' in wanted) await this.#makeCurrent(wanted.id)
+    const session = await openSession(project, 'id' in wanted ? {} : wanted, io.clock)
+    this.app = { ...this.app, session, conversation: conversationOf(io, project, blobs, session) }
+    this.pages = pagesOf(this.app)
+  }
+
+  async reload(): Promise<void> {
+    this.#use(await this.#parts.read())
+    // Who was not there may have been installed or logged in meanwhile.
+    this.app.out.clear()
+  }
+
+  setLeash(leash: Leash): void {
+    this.#said.leash = leash
+    this.#use(this.app.settings)
+  }
+
+  setStrategy(strategy: Strategy): void {
+    this.#said.strategy = strategy
+    this.#use(this.app.settings)
+  }
+
+  /** What was said at the desk goes before what the files say. */
+  #use(read: Settings): void {
+    const { leash = read.leash, strategy = read.rotationStrategy } = this.#said
+    const agents = this.#said.leash ? read.agents.map((agent) => ({ ...agent, leash })) : read.agents
+    const settings = { ...read, leash, agents, rotationStrategy: strategy }
+    const roster = openRoster(settings, rosterParts(this.app))
+    this.app = { ...this.app, settings, roster, leash: loosestLeash(settings) }
+  }
+
+  async #makeCurrent(id: string): Promise<void> {
+    await this.app.project.doc.update((now) => {
+      if (!Object.hasOwn(now.sessions, id)) throw new UsageError(`there is no session ${id} in this project.`)
+      return { ...now, current: id }
+    })
+  }
+}
+
+const pagesOf = ({ project, session }: App) => new Pages(project.log, session)
