@@ -4,7 +4,7 @@ import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Emit, Speech } from './speech.ts'
 import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
-import { Lines } from './lines.ts'
+import { Lines } from '../../base/lines.ts'
 
 type Parts = {
   name: string

@@ -10,7 +10,7 @@ import { wordsOf } from '../../base/words.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { start } from '../../base/process/run.ts'
 import { missing } from './failure.ts'
-import { Lines } from './lines.ts'
+import { Lines } from '../../base/lines.ts'
 import { Tail } from './tail.ts'
 import { verdict } from './verdict.ts'
 

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { Lines } from '../../src/agents/pipe/lines.ts'
+import { Lines } from '../../src/base/lines.ts'
 import { Tail, lastLine } from '../../src/agents/pipe/tail.ts'
 
 test('lines come whole wherever the stream is cut, blank ones not at all', () => {
