@@ -13,6 +13,8 @@ export type Io = {
   clock: Clock
   /** Aborted by Ctrl+C or SIGTERM; `reason` is the exit code. */
   signal: AbortSignal
+  /** From this call on a dropped line ends nothing by itself: it aborts this. */
+  hangup?(): AbortSignal
 }
 
 /** Something the person can mend: printed as it is, without a stack. */

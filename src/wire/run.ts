@@ -44,6 +44,13 @@ export async function runProcess(): Promise<void> {
     err: process.stderr,
     clock: realClock,
     signal: stop.signal,
+    hangup() {
+      const dropped = new AbortController()
+      process.on('SIGHUP', () => dropped.abort())
+      // The terminal may be gone without a word.
+      this.in.once('close', () => dropped.abort()).once('error', () => dropped.abort())
+      return dropped.signal
+    },
   }
   const code = await run(process.argv.slice(2), io)
   process.exitCode = stop.signal.aborted ? Number(stop.signal.reason) : code

@@ -10,21 +10,17 @@ export class Audience {
     await Promise.all([...this.#ears].map((ear) => ear.push(happening)))
   }
 
-  /** `first` is told to this one before anything that happens later. */
-  async *listen(signal: AbortSignal, first: readonly Happening[]): AsyncGenerator<Happening> {
+  /** From this call on, not from the first look. */
+  listen(signal: AbortSignal): AsyncIterable<Happening> {
     const ear = new Channel<Happening>(1024)
-    const leave = () => ear.close()
-    this.#ears.add(ear)
-    signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
-    try {
-      yield* first
-      yield* ear
-    } finally {
-      signal.removeEventListener('abort', leave)
+    const leave = () => {
       this.#ears.delete(ear)
       ear.close()
     }
+    this.#ears.add(ear)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    return ear
   }
 
   close(): void {
