@@ -1,0 +1,135 @@
+import type { Command, CommandScreen } from '../../../src/core/talk/command.ts'
+import type { Entry, Event } from '../../../src/core/talk/entry.ts'
+import type { Leash } from '../../../src/core/work/agent.ts'
+import type { Desk, Happening, Standing } from '../../../src/faces/chat/desk.ts'
+import { Channel } from '../../../src/base/channel.ts'
+
+export type Script = {
+  standing?: Partial<Standing>
+  /** The whole session, oldest first; the newest `shown` of it are there when it is opened. */
+  entries?: readonly Entry[]
+  shown?: number
+  commands?: readonly Command[]
+  files?: readonly string[]
+  past?: readonly string[]
+  /** What happens on a submit, beside its being remembered. */
+  onSubmit?(text: string, desk: ScriptedDesk): void
+}
+
+/** A desk where only what the test says happens; it remembers what the person did. */
+export class ScriptedDesk implements Desk {
+  readonly submitted: string[] = []
+  readonly answers: { ask: string; picks?: string[] }[] = []
+  readonly commands: readonly Command[]
+  queue: string[] = []
+  cancels = 0
+  /** Whether there is something to cancel. */
+  busy = false
+  screen: CommandScreen | undefined
+  #script: Script
+  #standing: Standing
+  #told: Happening[]
+  #listeners = new Set<Channel<Happening>>()
+
+  constructor(script: Script = {}) {
+    this.#script = script
+    this.commands = script.commands ?? []
+    this.#standing = {
+      project: 'demo',
+      mode: 'chat',
+      leash: 'ask',
+      strategy: 'round-robin',
+      agents: [
+        { name: 'claude', state: 'ready', left: 0.82 },
+        { name: 'gemini', state: 'ready', left: 0.95 },
+      ],
+      next: 'claude',
+      tokens: { used: 0, source: 'reported' },
+      ...script.standing,
+    }
+    const entries = script.entries ?? []
+    const shown = entries.slice(-(script.shown ?? (entries.length || 1)))
+    this.#told = [
+      { type: 'opened', entries: shown, more: shown.length < entries.length },
+      { type: 'standing', standing: this.#standing },
+    ]
+  }
+
+  /** Something happens, in sight of everybody who listens now or later. */
+  happen(...happenings: Happening[]): void {
+    for (const happening of happenings) {
+      if (happening.type === 'standing') this.#standing = happening.standing
+      this.#told.push(happening)
+      for (const listener of this.#listeners) void listener.push(happening)
+    }
+  }
+
+  /** Events of one turn happen. */
+  turn(turn: string, ...events: Event[]): void {
+    this.happen(...events.map((event): Happening => ({ type: 'event', turn, event })))
+  }
+
+  standing(): Standing {
+    return this.#standing
+  }
+
+  async *happenings(signal: AbortSignal): AsyncIterable<Happening> {
+    const channel = new Channel<Happening>(100_000)
+    const stop = () => channel.close()
+    signal.addEventListener('abort', stop, { once: true })
+    for (const happening of this.#told) void channel.push(happening)
+    this.#listeners.add(channel)
+    if (signal.aborted) stop()
+    try {
+      yield* channel
+    } finally {
+      this.#listeners.delete(channel)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }> {
+    const entries = this.#script.entries ?? []
+    const to = entries.findIndex(({ id }) => id === before)
+    const from = Math.max(0, to - most)
+    return { entries: entries.slice(from, Math.max(0, to)), more: from > 0 }
+  }
+
+  submit(text: string): void {
+    this.submitted.push(text)
+    this.#script.onSubmit?.(text, this)
+  }
+
+  takeBack(): string | undefined {
+    const text = this.queue.pop()
+    if (text !== undefined) this.happen({ type: 'queue', texts: [...this.queue] })
+    return text
+  }
+
+  cancel(): boolean {
+    if (!this.busy) return false
+    this.cancels++
+    return true
+  }
+
+  answer(ask: string, picks?: string[]): void {
+    this.answers.push(picks ? { ask, picks } : { ask })
+    this.turn('', picks ? { type: 'answer', ask, picks } : { type: 'answer', ask })
+  }
+
+  setLeash(leash: Leash): void {
+    this.happen({ type: 'standing', standing: { ...this.#standing, leash } })
+  }
+
+  async files(typed: string, most: number, _signal: AbortSignal): Promise<string[]> {
+    return (this.#script.files ?? []).filter((path) => path.includes(typed)).slice(0, most)
+  }
+
+  async past(): Promise<string[]> {
+    return [...(this.#script.past ?? [])]
+  }
+
+  seatedAt(screen: CommandScreen): void {
+    this.screen = screen
+  }
+}
