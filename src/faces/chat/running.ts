@@ -1,0 +1,49 @@
+import type { Entry, Event } from '../../core/talk/entry.ts'
+import { changesOf } from './transcript/changes.ts'
+
+/** A turn at work, as the working line tells it. */
+export type Running = {
+  turn: string
+  since: number
+  by?: string
+  /** The calls that have no result yet, oldest first. */
+  calls: readonly { call: string; tool: string }[]
+  lastAt: number
+  files: readonly string[]
+}
+
+/** The turn after one more of its events; undefined once it has ended. */
+export function advanced(was: Running | undefined, turn: string, event: Event, now: number): Running | undefined {
+  if (event.type === 'end') return undefined
+  const since = (event as Partial<Entry>).at ?? now
+  const run = was ?? { turn, since, calls: [], lastAt: now, files: [] }
+  const by = spoke(event) ? event.by : run.by
+  const next: Running = { ...run, lastAt: now, ...(by === undefined ? {} : { by }) }
+  switch (event.type) {
+    case 'call':
+      return { ...next, calls: [...next.calls, { call: event.call, tool: event.tool }] }
+    case 'result':
+      return {
+        ...next,
+        calls: next.calls.filter(({ call }) => call !== event.call),
+        files: withFiles(
+          next.files,
+          changesOf(event.data).map(({ path }) => path),
+        ),
+      }
+    case 'attempt':
+      return { ...next, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
+    default:
+      return next
+  }
+}
+
+/** A prompt is signed by the person; a note by termaite itself. */
+function spoke(event: Event): boolean {
+  return event.by !== undefined && !['prompt', 'steer', 'note', 'question', 'answer'].includes(event.type)
+}
+
+function withFiles(known: readonly string[], more: readonly string[]): readonly string[] {
+  const all = new Set([...known, ...more])
+  return all.size === known.length ? known : [...all]
+}

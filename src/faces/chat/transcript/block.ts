@@ -1,0 +1,70 @@
+import type { FileChange, PlanItem } from '../../../core/talk/entry.ts'
+import type { Failure } from '../../../core/talk/outcome.ts'
+import type { Question } from '../../../core/talk/question.ts'
+import type { Closing } from '../desk.ts'
+
+/** What every block of the transcript has: `key` is steady while it changes, `entry` is the kept entry it began with. */
+type Common = { key: number; turn: string; by?: string; entry?: string }
+
+type Said = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
+
+/** `live` while it still grows, or is not known to be kept; `more` characters of it are not on the screen. */
+export type Speech = Common & { type: 'reply' | 'thought'; text: string; live: boolean; more?: number }
+
+export type Call = Common & {
+  type: 'call'
+  call: string
+  tool: string
+  input: unknown
+  state: 'running' | 'ok' | 'failed' | 'stopped'
+  since: number
+  ms?: number
+  /** What it printed while it runs, then what came of it. */
+  output: string
+  changes: readonly FileChange[]
+}
+
+/** A try that failed: half of what it said is in here, and nowhere else. `next` is who went on. */
+export type Tried = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
+
+/** The end of a turn without an answer. */
+export type Failed = Common & { type: 'error'; failure: Failure; said: string }
+
+export type Asked = Common & {
+  type: 'question'
+  ask: string
+  question: Question
+  state: 'open' | 'answered' | 'unanswered'
+  picks: readonly string[]
+}
+
+export type Plan = Common & { type: 'plan'; items: readonly PlanItem[] }
+
+/** All that one consulted agent did, in one. */
+export type Group = Common & { type: 'group'; role: string; blocks: readonly Block[] }
+
+export type Closed = Common & { type: 'closing'; closing: Closing }
+
+/** What a command said; it is kept nowhere. */
+export type Told = Common & { type: 'told'; text: string; how: 'note' | 'text' | 'error' }
+
+export type Block = Said | Speech | Call | Tried | Failed | Asked | Plan | Group | Closed | Told
+
+/** A block before it has its place in the transcript. */
+export type Fresh = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
+
+/** Whether a click or Ctrl+O shows more of it. */
+export function opens(block: Block): boolean {
+  switch (block.type) {
+    case 'thought':
+    case 'call':
+    case 'group':
+    case 'summary':
+      return true
+    case 'attempt':
+    case 'error':
+      return block.said !== ''
+    default:
+      return false
+  }
+}

@@ -1,0 +1,195 @@
+import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
+import type { Block, Call, Fresh, Speech } from './block.ts'
+import { changesOf } from './changes.ts'
+import { settledReply, swallowed } from './speech.ts'
+
+/** Where an event belongs, and when it was. `mint` gives the next key. */
+export type Place = { turn: string; at: number; mint(): number }
+
+type Blocks = readonly Block[]
+
+/** More than this of one text is not held for the screen: the log has it. */
+const longest = 200_000
+const longestOutput = 20_000
+
+/** The blocks after one more event. Only the blocks that it touches are other ones. */
+export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
+  if (isKnown(blocks, event)) return blocks
+  const add = (block: Fresh): Blocks => append(blocks, block, event, place)
+  switch (event.type) {
+    case 'prompt':
+      return blocks.some((block) => block.type === 'prompt' && block.turn === place.turn)
+        ? blocks
+        : add({ type: 'prompt', text: held(event.text).text })
+    case 'steer':
+    case 'note':
+    case 'summary':
+      return add({ type: event.type, text: held(event.text).text })
+    case 'text':
+    case 'thought':
+      return grown(blocks, event.type === 'text' ? 'reply' : 'thought', event.delta, event, place)
+    case 'reply': {
+      const { rest, at } = settledReply(blocks, event.text, event.by, place.turn)
+      const reply: Fresh = { type: 'reply', live: false, ...held(event.text) }
+      return at === undefined ? append(rest, reply, event, place) : replaced(rest, at, placed(reply, event, place))
+    }
+    case 'call':
+      return called(blocks, event, place)
+    case 'progress':
+      return changed(blocks, isCall(event.call), (call) => ({
+        ...(call as Call),
+        output: ((call as Call).output + event.delta).slice(-longestOutput),
+      }))
+    case 'result':
+      return changed(blocks, isCall(event.call), (call) => resulted(call as Call, event, place.at))
+    case 'attempt': {
+      const { rest, said } = swallowed(blocks, place.turn)
+      const words = said || (event.did?.lastWords ?? '')
+      return append(rest, { type: 'attempt', failure: event.failure, ms: event.ms, said: words }, event, place)
+    }
+    case 'question':
+      return add({ type: 'question', ask: event.ask, question: event.question, state: 'open', picks: [] })
+    case 'answer':
+      return changed(
+        blocks,
+        (block) => block.type === 'question' && block.ask === event.ask && block.state === 'open',
+        (block) => ({ ...block, state: event.picks ? 'answered' : 'unanswered', picks: event.picks ?? [] }) as Block,
+      )
+    case 'plan':
+      return planned(blocks, event, place)
+    case 'inner':
+      return grouped(blocks, event, place)
+    case 'end':
+      return ended(blocks, event, place)
+    default:
+      return blocks
+  }
+}
+
+/** A turn that is followed begins with what is kept of it, which may be here already. */
+function isKnown(blocks: Blocks, event: Event): boolean {
+  const { id } = event as Partial<Entry>
+  return id !== undefined && event.type !== 'end' && blocks.some((block) => block.entry === id)
+}
+
+function placed(block: Fresh, event: Event, place: Place): Block {
+  const { id } = event as Partial<Entry>
+  return {
+    key: place.mint(),
+    turn: place.turn,
+    ...(event.by === undefined ? {} : { by: event.by }),
+    ...(id === undefined ? {} : { entry: id }),
+    ...block,
+  } as Block
+}
+
+function append(blocks: Blocks, block: Fresh, event: Event, place: Place): Blocks {
+  return [...handedOver(blocks, event, place.turn), placed(block, event, place)]
+}
+
+/** Whoever speaks first after a failed try is the one it went to. */
+function handedOver(blocks: Blocks, { by, type }: Event, turn: string): Blocks {
+  if (by === undefined || type === 'note' || type === 'attempt') return blocks
+  const at = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
+  const tried = blocks[at]
+  return tried?.type === 'attempt' && tried.next === undefined ? replaced(blocks, at, { ...tried, next: by }) : blocks
+}
+
+function replaced(blocks: Blocks, at: number, block: Block): Blocks {
+  const copy = blocks.slice()
+  copy[at] = block
+  return copy
+}
+
+function changed(blocks: Blocks, which: (block: Block) => boolean, change: (block: Block) => Block): Blocks {
+  const at = blocks.findLastIndex(which)
+  return at < 0 ? blocks : replaced(blocks, at, change(blocks[at]!))
+}
+
+const isCall = (call: string) => (block: Block) => block.type === 'call' && block.call === call
+
+/** As much of a text as is held, and how many characters are not. */
+function held(text: string): { text: string; more?: number } {
+  return text.length <= longest ? { text } : { text: text.slice(0, longest), more: text.length - longest }
+}
+
+function grown(blocks: Blocks, type: Speech['type'], delta: string, event: Event, place: Place): Blocks {
+  if (delta === '') return blocks
+  const at = blocks.findLastIndex((block) => block.turn === place.turn)
+  const last = blocks[at]
+  if (last?.type !== type || !last.live || last.by !== event.by)
+    return append(blocks, { type, live: true, ...held(delta) }, event, place)
+  const room = longest - last.text.length
+  if (delta.length <= room) return replaced(blocks, at, { ...last, text: last.text + delta })
+  return replaced(blocks, at, {
+    ...last,
+    text: last.text + delta.slice(0, room),
+    more: (last.more ?? 0) + delta.length - room,
+  })
+}
+
+function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: Place): Blocks {
+  const { call, tool, input } = event
+  const at = blocks.findLastIndex(isCall(call))
+  const known = blocks[at]
+  if (known?.type === 'call') return replaced(blocks, at, { ...known, tool, input })
+  const begun: Fresh = { type: 'call', call, tool, input, state: 'running', since: place.at, output: '', changes: [] }
+  return append(blocks, begun, event, place)
+}
+
+/** A call with what came of it. */
+export function resulted(call: Call, result: Pick<EntryOf<'result'>, 'ok' | 'text' | 'data'>, at: number): Call {
+  return {
+    ...call,
+    state: result.ok ? 'ok' : 'failed',
+    ms: Math.max(0, at - call.since),
+    output: held(result.text).text,
+    changes: changesOf(result.data),
+  }
+}
+
+/** One plan a turn, where it was last spoken of. */
+function planned(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place: Place): Blocks {
+  const mine = (block: Block) => block.type === 'plan' && block.turn === place.turn && block.by === event.by
+  if (blocks.some(mine)) return changed(blocks, mine, (plan) => ({ ...plan, items: event.items }) as Block)
+  return append(blocks, { type: 'plan', items: event.items }, event, place)
+}
+
+function grouped(blocks: Blocks, { role, event, by }: Extract<Event, { type: 'inner' }>, place: Place): Blocks {
+  const at = blocks.findLastIndex((block) => block.type === 'group' && block.turn === place.turn && block.role === role)
+  const known = blocks[at]
+  const inside = fold(known?.type === 'group' ? known.blocks : [], event, place)
+  if (known?.type === 'group') return replaced(blocks, at, { ...known, blocks: inside })
+  return append(blocks, { type: 'group', role, blocks: inside }, { ...event, by } as Event, place)
+}
+
+function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Place): Blocks {
+  const { outcome } = event
+  const settled = blocks.map((block) => (block.turn === place.turn ? atRest(block) : block))
+  if (outcome.ok) {
+    const has = (type: Block['type']) => settled.some((block) => block.turn === place.turn && block.type === type)
+    // Without its prompt only the end of the turn was read, and the reply is further up.
+    if (!has('prompt') || has('reply') || outcome.text === '') return settled
+    return append(settled, { type: 'reply', live: false, ...held(outcome.text) }, event, place)
+  }
+  // What was streamed and never kept is no answer: it goes into the failure.
+  const { rest, said } = swallowed(settled, place.turn)
+  return append(rest, { type: 'error', failure: outcome.failure, said: outcome.unkept?.text ?? said }, event, place)
+}
+
+/** A block of a turn that is over: nothing in it moves any more. */
+function atRest(block: Block): Block {
+  switch (block.type) {
+    case 'reply':
+    case 'thought':
+      return block.live ? { ...block, live: false } : block
+    case 'call':
+      return block.state === 'running' ? { ...block, state: 'stopped' } : block
+    case 'question':
+      return block.state === 'open' ? { ...block, state: 'unanswered' } : block
+    case 'group':
+      return { ...block, blocks: block.blocks.map(atRest) }
+    default:
+      return block
+  }
+}

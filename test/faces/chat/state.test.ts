@@ -1,0 +1,330 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
+import type { Happening } from '../../../src/faces/chat/desk.ts'
+import type { State } from '../../../src/faces/chat/state.ts'
+import type { Block } from '../../../src/faces/chat/transcript/block.ts'
+import { blank, cleared, next, withAtMost, withEarlier } from '../../../src/faces/chat/state.ts'
+
+const happen = (turn: string, event: Event): Happening => ({ type: 'event', turn, event })
+
+function after(...happenings: Happening[]): State {
+  return happenings.reduce((state, happening, at) => next(state, happening, 1000 * (at + 1)), blank)
+}
+
+function turn(...events: Event[]): State {
+  return after(...events.map((event) => happen('t', event)))
+}
+
+/** The transcript without what only the machinery needs. */
+function seen(state: State): unknown[] {
+  return [...state.done, ...state.live].map(bare)
+}
+
+function bare({ key: _key, turn: _turn, entry: _entry, ...block }: Block): unknown {
+  return 'blocks' in block ? { ...block, blocks: block.blocks.map(bare) } : block
+}
+
+const prompt: Event = { type: 'prompt', text: 'hi', by: 'you' }
+const end: Event = { type: 'end', outcome: { ok: true, text: 'hello' } }
+
+test('streamed words become one reply, and the kept reply takes their place', () => {
+  const streaming = turn(
+    prompt,
+    { type: 'text', delta: 'hel', by: 'claude' },
+    { type: 'text', delta: 'lo th', by: 'claude' },
+  )
+  assert.deepEqual(seen(streaming), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    { type: 'reply', text: 'hello th', live: true, by: 'claude' },
+  ])
+  const kept = [{ type: 'reply', text: 'hello', by: 'claude' } as Event, end].reduce(
+    (state, event) => next(state, happen('t', event), 9000),
+    streaming,
+  )
+  assert.deepEqual(seen(kept), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    { type: 'reply', text: 'hello', live: false, by: 'claude' },
+  ])
+  assert.deepEqual([kept.live, kept.running], [[], []])
+})
+
+test('a word more touches one block and leaves the long list alone', () => {
+  const before = turn(prompt, { type: 'text', delta: 'hel', by: 'claude' })
+  const grown = next(before, happen('t', { type: 'text', delta: 'lo', by: 'claude' }), 9000)
+  assert.equal(grown.done, before.done)
+  assert.equal(grown.live[0], before.live[0])
+  assert.notEqual(grown.live[1], before.live[1])
+  assert.equal(grown.live[1]!.key, before.live[1]!.key)
+})
+
+test('words before a call stay before it, and are not said again by the reply', () => {
+  const kinds = (state: State) =>
+    seen(state).map((block) => {
+      const { type, text } = block as { type: string; text?: string }
+      return text === undefined ? type : `${type} ${text}`
+    })
+  const acted: Event[] = [
+    prompt,
+    { type: 'text', delta: 'I look.', by: 'claude' },
+    { type: 'call', call: 'c', tool: 'Read', input: {}, by: 'claude' },
+    { type: 'result', call: 'c', ok: true, text: 'x', by: 'claude' },
+  ]
+  const told = turn(
+    ...acted,
+    { type: 'text', delta: 'Do', by: 'claude' },
+    { type: 'reply', text: 'Done.', by: 'claude' },
+    end,
+  )
+  assert.deepEqual(kinds(told), ['prompt hi', 'reply I look.', 'call', 'reply Done.'])
+  const silent = turn(...acted, { type: 'reply', text: 'Done.', by: 'claude' }, end)
+  assert.deepEqual(kinds(silent), ['prompt hi', 'reply I look.', 'call', 'reply Done.'])
+  const whole = turn(...acted, { type: 'reply', text: 'I look. Done.', by: 'claude' }, end)
+  assert.deepEqual(kinds(whole), ['prompt hi', 'call', 'reply I look. Done.'])
+})
+
+test('half an answer of an agent that failed goes into its attempt, which says who went on', () => {
+  const failure = { kind: 'quota', message: 'out of quota' } as const
+  const state = turn(
+    prompt,
+    { type: 'thought', delta: 'hm', by: 'gemini' },
+    { type: 'text', delta: 'The answ', by: 'gemini' },
+    { type: 'call', call: 'c', tool: 'Read', input: { path: 'a' }, by: 'gemini' },
+    { type: 'attempt', failure, ms: 700, by: 'gemini' },
+    { type: 'text', delta: 'It is 4', by: 'claude' },
+  )
+  assert.deepEqual(seen(state), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    {
+      type: 'call',
+      call: 'c',
+      tool: 'Read',
+      input: { path: 'a' },
+      state: 'running',
+      since: 4000,
+      output: '',
+      changes: [],
+      by: 'gemini',
+    },
+    { type: 'attempt', failure, ms: 700, said: 'The answ', next: 'claude', by: 'gemini' },
+    { type: 'reply', text: 'It is 4', live: true, by: 'claude' },
+  ])
+})
+
+test('a turn that ends without an answer shows why, and what was said is no reply', () => {
+  const failure = { kind: 'aborted', message: 'cancelled' } as const
+  const state = turn(
+    prompt,
+    { type: 'call', call: 'c', tool: 'Bash', input: 'ls', by: 'claude' },
+    { type: 'text', delta: 'Half', by: 'claude' },
+    { type: 'end', outcome: { ok: false, failure } },
+  )
+  assert.deepEqual(seen(state), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    {
+      type: 'call',
+      call: 'c',
+      tool: 'Bash',
+      input: 'ls',
+      state: 'stopped',
+      since: 2000,
+      output: '',
+      changes: [],
+      by: 'claude',
+    },
+    { type: 'error', failure, said: 'Half' },
+  ])
+})
+
+test('a call shows its progress, then what came of it and which files it changed', () => {
+  const change = { path: 'a.ts', before: 'x', after: 'y' }
+  const running = turn(
+    prompt,
+    { type: 'call', call: 'c', tool: 'Edit', input: { path: 'a.ts' }, by: 'claude' },
+    { type: 'progress', call: 'c', delta: 'work' },
+    { type: 'progress', call: 'c', delta: 'ing' },
+  )
+  assert.equal((running.live[1] as { output: string }).output, 'working')
+  assert.deepEqual(running.running, [
+    { turn: 't', since: 1000, calls: [{ call: 'c', tool: 'Edit' }], lastAt: 4000, files: [], by: 'claude' },
+  ])
+  const done = next(
+    running,
+    happen('t', { type: 'result', call: 'c', ok: true, text: 'edited', data: [change], by: 'claude' }),
+    6500,
+  )
+  assert.deepEqual(bare(done.live[1]!), {
+    type: 'call',
+    call: 'c',
+    tool: 'Edit',
+    input: { path: 'a.ts' },
+    state: 'ok',
+    since: 2000,
+    ms: 4500,
+    output: 'edited',
+    changes: [change],
+    by: 'claude',
+  })
+  assert.deepEqual(done.running, [{ turn: 't', since: 1000, calls: [], lastAt: 6500, files: ['a.ts'], by: 'claude' }])
+})
+
+test('questions queue up, and become one remembered line each', () => {
+  const question = { about: 'permission', text: 'May I?', from: [], options: [{ id: 'yes', label: 'Yes' }] } as const
+  const ask = (id: string): Event => ({
+    type: 'question',
+    ask: id,
+    question: { ...question, from: [], options: [...question.options] },
+    by: 'claude',
+  })
+  const asked = turn(prompt, ask('1'), ask('2'))
+  assert.deepEqual(
+    asked.asks.map(({ ask }) => ask),
+    ['1', '2'],
+  )
+  const answered = next(asked, happen('t', { type: 'answer', ask: '1', picks: ['yes'] }), 9000)
+  assert.deepEqual(
+    answered.asks.map(({ ask }) => ask),
+    ['2'],
+  )
+  const over = next(answered, happen('t', end), 9500)
+  assert.deepEqual(over.asks, [])
+  assert.deepEqual(
+    seen(over).flatMap((block) => {
+      const { type, state, picks } = block as { type: string; state: string; picks: string[] }
+      return type === 'question' ? [{ state, picks }] : []
+    }),
+    [
+      { state: 'answered', picks: ['yes'] },
+      { state: 'unanswered', picks: [] },
+    ],
+  )
+})
+
+test('a command may ask while nothing runs, and its answer is remembered', () => {
+  const question = { about: 'trust' as const, text: 'Trust?', from: [], options: [] }
+  const asked = after(happen('', { type: 'question', ask: 'q', question }))
+  assert.equal(asked.asks.length, 1)
+  const answered = next(asked, happen('', { type: 'answer', ask: 'q', picks: ['y'] }), 2000)
+  assert.deepEqual(
+    [answered.asks, seen(answered)],
+    [[], [{ type: 'question', ask: 'q', question, state: 'answered', picks: ['y'] }]],
+  )
+})
+
+test('consulted agents are one group a role, and a plan is one block that changes', () => {
+  const plan = (status: 'pending' | 'completed'): Event => ({
+    type: 'plan',
+    items: [{ task: 'look', status }],
+    by: 'claude',
+  })
+  const inner = (role: string, event: Event): Event => ({ type: 'inner', role, event })
+  const state = turn(
+    prompt,
+    inner('advisor', { type: 'text', delta: 'I ', by: 'gemini' }),
+    inner('critic', { type: 'text', delta: 'no', by: 'codex' }),
+    inner('advisor', { type: 'text', delta: 'think', by: 'gemini' }),
+    plan('pending'),
+    plan('completed'),
+  )
+  assert.deepEqual(seen(state), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    { type: 'group', role: 'advisor', blocks: [{ type: 'reply', text: 'I think', live: true, by: 'gemini' }] },
+    { type: 'group', role: 'critic', blocks: [{ type: 'reply', text: 'no', live: true, by: 'codex' }] },
+    { type: 'plan', items: [{ task: 'look', status: 'completed' }], by: 'claude' },
+  ])
+})
+
+test('what is endless is not held', () => {
+  const state = turn(
+    prompt,
+    { type: 'text', delta: 'x'.repeat(150_000), by: 'a' },
+    { type: 'text', delta: 'y'.repeat(150_000), by: 'a' },
+  )
+  const { text, more } = state.live[1] as { text: string; more: number }
+  assert.deepEqual([text.length, more], [200_000, 100_000])
+})
+
+let id = 0
+const entry = (turn: string, at: number, fact: Fact, by = 'claude'): Entry =>
+  ({ ...fact, id: `e${++id}`, at, by, session: 's', turn }) as Entry
+
+function keptTurn(name: string, at: number): Entry[] {
+  return [
+    entry(name, at, { type: 'prompt', text: name }, 'you'),
+    entry(name, at + 10, { type: 'call', call: `${name}-c`, tool: 'Read', input: {} }),
+    entry(name, at + 30, { type: 'result', call: `${name}-c`, ok: true, text: 'body' }),
+    entry(name, at + 40, { type: 'usage', input: 10, output: 5, source: 'reported' }),
+    entry(name, at + 50, { type: 'reply', text: `answer to ${name}` }),
+    entry(name, at + 60, { type: 'end', outcome: { ok: true, text: `answer to ${name}` } }),
+  ]
+}
+
+test('what is kept is shown as it was when it happened, closing line included', () => {
+  const state = after({ type: 'opened', entries: keptTurn('one', 100), more: false })
+  assert.deepEqual(seen(state), [
+    { type: 'prompt', text: 'one', by: 'you' },
+    {
+      type: 'call',
+      call: 'one-c',
+      tool: 'Read',
+      input: {},
+      state: 'ok',
+      since: 110,
+      ms: 20,
+      output: 'body',
+      changes: [],
+      by: 'claude',
+    },
+    { type: 'reply', text: 'answer to one', live: false, by: 'claude' },
+    { type: 'closing', closing: { turn: 'one', ms: 60, by: 'claude', tokens: 15, source: 'reported' } },
+  ])
+  assert.deepEqual(state.live, [])
+})
+
+test('a conversation read in two parts is the same as one read whole', () => {
+  const entries = [...keptTurn('one', 100), ...keptTurn('two', 200), ...keptTurn('three', 300)]
+  const whole = after({ type: 'opened', entries, more: false })
+  for (let cut = 1; cut < entries.length; cut++) {
+    const newest = after({ type: 'opened', entries: entries.slice(cut), more: true })
+    const all = withEarlier(newest, entries.slice(0, cut), false)
+    const known = new Set(seen(whole).map((block) => JSON.stringify(block)))
+    const kinds = (state: State) => seen(state).filter((block) => (block as Block).type !== 'closing')
+    assert.deepEqual(kinds(all), kinds(whole), `cut before entry ${cut}`)
+    assert.ok(
+      seen(all).every((block) => known.has(JSON.stringify(block))),
+      `cut before entry ${cut}`,
+    )
+    assert.equal(all.oldest, entries[0]!.id)
+  }
+})
+
+test('the oldest blocks are let go at a prompt, and can be loaded again from there', () => {
+  const entries = [...keptTurn('one', 100), ...keptTurn('two', 200), ...keptTurn('three', 300)]
+  const whole = after({ type: 'opened', entries, more: false })
+  const short = withAtMost(whole, 7)
+  assert.deepEqual([short.more, short.oldest, short.done[0]!.entry], [true, entries[12]!.id, entries[12]!.id])
+  assert.deepEqual(seen(withEarlier(short, entries.slice(0, 12), false)), seen(whole))
+})
+
+test('a turn of another process goes on where what is kept of it ends, and nothing is shown twice', () => {
+  const [begun, call, result] = keptTurn('far', 100) as [Entry, Entry, Entry]
+  const open = after({ type: 'opened', entries: [begun, call], more: false })
+  const told = next(open, { type: 'said', text: 'by the way', how: 'note' }, 5000)
+  const followed = [begun, call, result, { type: 'text', delta: 'so', by: 'claude' } as Event].reduce(
+    (state, event) => next(state, happen('far', event), 6000),
+    told,
+  )
+  assert.deepEqual(
+    seen(followed).map((block) => (block as Block).type),
+    ['prompt', 'call', 'told', 'reply'],
+  )
+  assert.equal((followed.live[1] as { state: string }).state, 'ok')
+  assert.deepEqual(followed.running[0]!.since, 100)
+})
+
+test('clearing the screen leaves the turn at work on it', () => {
+  const idle = after({ type: 'opened', entries: keptTurn('one', 100), more: true })
+  assert.deepEqual([seen(cleared(idle)), cleared(idle).more], [[], false])
+  const busy = next(idle, happen('t', prompt), 5000)
+  assert.deepEqual(seen(cleared(busy)), [{ type: 'prompt', text: 'hi', by: 'you' }])
+})
