@@ -4,3 +4,9 @@ export function moment(at: number): string {
   const two = (n: number) => String(n).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
+
+/** The same without its date, when that is today's. */
+export function momentFrom(now: number, at: number): string {
+  const today = moment(now).slice(0, 10)
+  return moment(at).replace(`${today} `, '')
+}

@@ -1,5 +1,5 @@
 import type { Attempt, Event } from '../core/talk/entry.ts'
-import type { Outcome } from '../core/talk/outcome.ts'
+import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { take } from '../core/work/verbs.ts'
@@ -16,12 +16,11 @@ export type Watch = {
 /** A failed try as it is kept, and given to whoever comes next. */
 export type Tried = Attempt & { by: string }
 
-/** One agent's try at a turn; a failed one comes with what it did. */
-export async function* attempt(
-  agent: Agent,
-  turn: Turn,
-  watch: Watch,
-): AsyncGenerator<Event, { outcome: Outcome; tried?: Tried }> {
+/** `tried` is it as a failed one, with what it did. */
+export type Try = { outcome: Outcome; tried(failure: Failure): Promise<Tried> }
+
+/** One agent's try at a turn. */
+export async function* attempt(agent: Agent, turn: Turn, watch: Watch): AsyncGenerator<Event, Try> {
   const handover = new Handover()
   const started = turn.clock.now()
   const events = take(agent, turn)
@@ -34,16 +33,18 @@ export async function* attempt(
         yield next.value
         continue
       }
-      const outcome = next.value
-      if (outcome.ok) return { outcome }
-      // A look that fails is none: the calls still tell what was touched.
-      const changed = await watch.changes?.().catch(() => undefined)
-      const did = handover.did(watch.mask, changed)
-      const failure = { ...outcome.failure, message: watch.mask(outcome.failure.message) }
       const ms = turn.clock.now() - started
-      return { outcome, tried: { type: 'attempt', by: agent.name, failure, ms, ...(did ? { did } : {}) } }
+      return { outcome: next.value, tried: (failure) => told(agent.name, failure, ms, handover, watch) }
     }
   } finally {
     await events.return(failed('aborted', 'left'))
   }
+}
+
+async function told(by: string, failure: Failure, ms: number, handover: Handover, watch: Watch): Promise<Tried> {
+  // A look that fails is none: the calls still tell what was touched.
+  const changed = await watch.changes?.().catch(() => undefined)
+  const did = handover.did(watch.mask, changed)
+  const masked = { ...failure, message: watch.mask(failure.message) }
+  return { type: 'attempt', by, failure: masked, ms, ...(did ? { did } : {}) }
 }

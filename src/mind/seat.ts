@@ -1,4 +1,4 @@
-import type { Agent, Roster, Traits, Turn } from '../core/work/agent.ts'
+import type { Agent, Leash, Roster, Traits, Turn } from '../core/work/agent.ts'
 import { wordsOf } from '../base/words.ts'
 import { failed } from '../core/talk/outcome.ts'
 
@@ -6,9 +6,9 @@ import { failed } from '../core/talk/outcome.ts'
 export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 
 /** A seat of a roster; an open that fails is a failed attempt like any other. */
-export function seat(roster: Roster, name: string, turn: Turn): Agent {
+export function seat(roster: Roster, name: string, turn: Turn, allowed?: Leash): Agent {
   try {
-    return roster.open(name, { cwd: turn.cwd, leash: turn.leash })
+    return roster.open(name, { cwd: turn.cwd, leash: turn.leash, ...(allowed === undefined ? {} : { allowed }) })
   } catch (error) {
     const why = wordsOf(error)
     return {

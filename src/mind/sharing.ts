@@ -26,9 +26,10 @@ export async function maySee(agent: Agent, turn: Turn): Promise<boolean> {
   const who = vendor === agent.name ? agent.name : `${agent.name} (${vendor})`
   const picks = await turn.ask(
     {
-      about: 'choice',
+      about: 'sharing',
       text: `${who} has not seen this conversation yet. May it be given the conversation?`,
       from: [],
+      agent: agent.name,
       options: [
         { id: 'yes', label: `Yes, share it with ${vendor}` },
         { id: 'no', label: 'No, pass it over' },

@@ -33,15 +33,16 @@ export function supervise(open: (resume?: string) => Agent, policy: Supervision)
     for (let wait = policy.firstWaitMs, left = policy.restarts; ; wait *= 2, left--) {
       agent ??= open(thread)
       const { outcome, tried } = yield* attempt(agent, asked, { ...policy, see })
-      if (tried?.failure.kind !== 'crash') return outcome
+      if (outcome.ok || outcome.failure.kind !== 'crash') return outcome
       await leave()
       if (left === 0) return outcome
-      yield tried
+      const crashed = await tried(outcome.failure)
+      yield crashed
       await turn.clock.sleep(Math.min(wait, policy.longestWaitMs), turn.signal)
       if (turn.signal.aborted) return failed('aborted', 'cancelled')
       // On its own thread it knows the prompt; without one it is asked anew.
       const prompt = thread === undefined ? turn.prompt : goOn
-      asked = { ...turn, prompt, attempts: [...asked.attempts, tried] }
+      asked = { ...turn, prompt, attempts: [...asked.attempts, crashed] }
     }
   }
   return {

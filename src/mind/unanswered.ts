@@ -6,7 +6,7 @@ import { failed } from '../core/talk/outcome.ts'
 export type Tally = {
   tried: { name: string; failure: Failure }[]
   /** Not asked, because it is parked, busy or cooling down. */
-  away: { name: string; away: Away }[]
+  away: Absent[]
   /** Not asked, because it was out for this process already. */
   out: { name: string; failure: Failure }[]
   /** Not asked, because the person did not want to share the conversation with it. */
@@ -17,8 +17,15 @@ export const newTally = (): Tally => ({ tried: [], away: [], out: [], unshared: 
 
 const passes = (failure: Failure) => failure.kind === 'quota' || failure.kind === 'busy'
 
+/** An agent that only needs time. */
+export type Absent = { name: string; away: Away }
+
+export function firstBack(back: readonly Absent[]): Absent | undefined {
+  return back.toSorted((a, b) => a.away.until - b.away.until)[0]
+}
+
 /** `back` is when and why each of those who only need time is there again. */
-export function unanswered(tally: Tally, back: readonly { name: string; away: Away }[], now: number): Outcome {
+export function unanswered(tally: Tally, back: readonly Absent[], now: number): Outcome {
   const told = [
     ...tally.tried.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
     ...tally.away.map(({ name, away }) => `${name}: ${stillAway(away, now)}`),
@@ -33,7 +40,7 @@ export function unanswered(tally: Tally, back: readonly { name: string; away: Aw
       'denied',
       `nobody is left to answer: ${told}; say yes when you are asked on a terminal, or set "sharing" to "all"`,
     )
-  const first = back.toSorted((a, b) => a.away.until - b.away.until)[0]
+  const first = firstBack(back)
   if (first) {
     const kind = first.away.as === 'parked' ? 'quota' : 'busy'
     const next = `\`termaite doctor\` looks again now; ${first.name} is the first one back`

@@ -51,7 +51,7 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       const agent = agents.get(name)
       if (!agent) throw new Error(`${name} is not in the roster`)
       const profile = profileOf(agent)
-      const leash = tighter(agent.leash ?? settings.leash, seat.leash)
+      const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const opened = pipeAgent(
         {
           name,

@@ -45,14 +45,23 @@ test('a composed command is held to its leash, and says who remembers', () => {
     memory: 'own',
     talks: true,
     vendor: 'nobody',
+    login: 'testcli login',
   })
   assert.deepEqual(traits(piped({ profile: profileOf() }, {}, { leash: 'all' })), {
     ...base,
     memory: 'none',
     talks: false,
     vendor: 'nobody',
+    login: 'testcli login',
   })
   assert.deepEqual(traits(piped({ command: 'cat' })), { ...base, memory: 'none', talks: false })
+})
+
+test('it says by what step it could be loosened: one that means the same for it is none', () => {
+  const profile = profileOf({ leashes: { read: 'looks', ask: 'looks', all: 'acts' } })
+  const looser = (seat: Leash) => piped({ profile }, {}, { leash: seat }).traits.looser
+  const acts = { leash: 'all', means: 'acts' }
+  assert.deepEqual([looser('read'), looser('ask'), looser('edit'), looser('all')], [acts, acts, acts, undefined])
 })
 
 test('a turn can hold a seat tighter, never looser; a leash it cannot be held to starts nothing', limit, async () => {

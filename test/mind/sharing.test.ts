@@ -32,9 +32,10 @@ test('another vendor is asked about once; a yes lets it in', async () => {
   assert.deepEqual(result, { ok: true, text: 'G' })
   assert.deepEqual(questions, [
     {
-      about: 'choice',
+      about: 'sharing',
       text: 'gemini (google) has not seen this conversation yet. May it be given the conversation?',
       from: [],
+      agent: 'gemini',
       options: [
         { id: 'yes', label: 'Yes, share it with google' },
         { id: 'no', label: 'No, pass it over' },

@@ -4,7 +4,7 @@ import type { PipeSpec, Seat } from './command.ts'
 import type { PipeParts } from './turn.ts'
 import { Channel } from '../../base/channel.ts'
 import { failed } from '../../core/talk/outcome.ts'
-import { tighter } from '../../core/work/agent.ts'
+import { looser, tighter } from '../../core/work/agent.ts'
 import { composer } from './command.ts'
 import { takeTurn } from './turn.ts'
 
@@ -14,6 +14,7 @@ export type { PipeParts } from './turn.ts'
 /** A command that reads a prompt from a pipe and answers on another: one process a turn. */
 export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
   const profile = composer(spec)
+  const more = looser(seat.leash, profile?.leashes ?? {})
   const close = new AbortController()
   let resume = seat.resume
   let work: Promise<void> = Promise.resolve()
@@ -24,7 +25,8 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
       memory: profile?.resumes ? 'own' : 'none',
       talks: profile?.leashes[seat.leash] !== undefined,
       steers: false,
-      ...(spec.profile ? { vendor: spec.profile.vendor } : {}),
+      ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
+      ...(more ? { looser: more } : {}),
     },
     async *turn(turn) {
       const leave = new AbortController()

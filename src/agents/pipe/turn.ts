@@ -33,7 +33,7 @@ export async function takeTurn(
   if (turn.signal.aborted) return emit(ended(failed('aborted', `${spec.name} was cancelled before it started`)))
   const loose = unheld(spec.name, turn.leash, composer(spec))
   if (loose) return emit(ended({ ok: false, failure: loose }))
-  const watch = new Watch(spec.name, spec, turn.clock)
+  const watch = new Watch(spec.name, spec, turn)
   const said = new Set<Event['type']>()
   let waiting = 0
   const say: Emit = async (event) => {

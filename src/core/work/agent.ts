@@ -15,6 +15,16 @@ export function tighter(a: Leash, b: Leash): Leash {
   return leashes[Math.min(leashes.indexOf(a), leashes.indexOf(b))]!
 }
 
+/** The next leash that allows more in fact, of those an agent can be held to, with what it means for that agent. */
+export function looser(leash: Leash, means: Partial<Record<Leash, string>>): Looser | undefined {
+  const next = leashes
+    .slice(leashes.indexOf(leash) + 1)
+    .find((more) => means[more] !== undefined && means[more] !== means[leash])
+  return next && { leash: next, means: means[next]! }
+}
+
+export type Looser = { leash: Leash; means: string }
+
 export type Traits = {
   window: number
   /** Who remembers what was said: the conversation alone, or the agent's own thread as well. */
@@ -25,6 +35,10 @@ export type Traits = {
   steers: boolean
   /** Who learns what it is told; unknown counts as a vendor of its own. */
   vendor?: string
+  /** How its seat could be loosened, by one step. */
+  looser?: Looser
+  /** What a person types to log it in. */
+  login?: string
 }
 
 /**
@@ -67,8 +81,11 @@ export interface Turn {
   sent?: string
 }
 
+/** `allowed`: what a person said yes to for this seat alone, beyond all that it is held to otherwise. */
+export type RosterSeat = { cwd: string; leash: Leash; resume?: string; allowed?: Leash }
+
 /** The configured agents. `open` is lazy and cannot fail: what is wrong shows as the failure of a turn. */
 export interface Roster {
   names(): string[]
-  open(name: string, seat: { cwd: string; leash: Leash; resume?: string }): Agent
+  open(name: string, seat: RosterSeat): Agent
 }

@@ -1,0 +1,136 @@
+import type { Event } from '../core/talk/entry.ts'
+import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
+import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
+import type { Try } from './attempt.ts'
+import type { Health } from './health.ts'
+import type { Rotation, Round } from './round.ts'
+import { attempt } from './attempt.ts'
+import { askAllow, denialsOf } from './cards/denied.ts'
+import { askLogin } from './cards/login.ts'
+import { askHandOver } from './cards/quota.ts'
+import { afterFailure, afterSuccess, away } from './health.ts'
+import { cancelled, orNote } from './round.ts'
+import { seat } from './seat.ts'
+
+/** How a turn goes on after one try: its outcome ends it, the next agent goes on, or the same one again, maybe allowed more. */
+type After = Outcome | 'next' | 'again' | { allowed: Leash }
+
+/** Who would go on, if anybody is free. */
+type Next = () => string | undefined
+
+/** One agent's tries at a turn: the outcome that ends it, or undefined when the next one goes on. */
+export async function* tryAgent(
+  roster: Roster,
+  name: string,
+  o: Rotation,
+  round: Round,
+  next: Next,
+): AsyncGenerator<Event, Outcome | undefined> {
+  for (let allowed: Leash | undefined; ;) {
+    const after = yield* tryOnce(seat(roster, name, round.turn, allowed), allowed, o, round, next)
+    if (after === 'next') return undefined
+    if (after === 'again') continue
+    if ('ok' in after) return after
+    allowed = after.allowed
+  }
+}
+
+async function* tryOnce(
+  agent: Agent,
+  allowed: Leash | undefined,
+  o: Rotation,
+  round: Round,
+  next: Next,
+): AsyncGenerator<Event, After> {
+  const { name } = agent
+  const asked = new AskedFor(round.turn)
+  const turn = { ...round.turn, ask: asked.ask, ...(allowed === undefined ? {} : { leash: allowed }) }
+  const { outcome, tried } = yield* closed(agent, attempt(agent, turn, o))
+  const denials = denialsOf(outcome)
+  // What the person said no to in this try is not asked about again.
+  if (denials.length > 0 && round.attended && !asked.permission) {
+    const more = await askAllow(round.turn, agent, denials)
+    if (more !== undefined) {
+      const failure: Failure = { kind: 'denied', message: `${name} was not allowed: ${denials.join('; ')}` }
+      yield* kept(tried, outcome.ok ? failure : outcome.failure, name, round)
+      return { allowed: more }
+    }
+  }
+  if (outcome.ok) {
+    yield* counted(name, o, round)
+    return outcome
+  }
+  const { failure } = outcome
+  if (endsTheTurn.has(failure.kind)) return outcome
+  // What an agent says while it is being cancelled counts for nothing.
+  if (round.turn.signal.aborted) return cancelled
+  const at = round.turn.clock.now()
+  const change = (health: Health) => afterFailure(health, name, failure, at, o.cooldown)
+  if (change(round.health) !== round.health)
+    round.health = yield* orNote(o.health.update(change), change(round.health), round)
+  yield* kept(tried, failure, name, round)
+  const after = round.attended ? await wished(agent, failure, round, next) : 'next'
+  if (after === 'next' && (failure.kind === 'auth' || failure.kind === 'missing')) o.out.set(name, failure)
+  return failure.kind === 'overflow' && (await shortened(agent, o, round)) ? 'again' : after
+}
+
+/** What the person wants after a failure that is theirs to decide on; when nobody says it, the next one goes on. */
+async function wished(agent: Agent, failure: Failure, round: Round, next: Next): Promise<After> {
+  const { turn, health } = round
+  const other = next()
+  if (failure.kind === 'auth') return (await askLogin(turn, agent, failure, other)) ? 'again' : 'next'
+  const absent = failure.kind === 'quota' ? away(health, agent.name, turn.clock.now()) : undefined
+  if (!absent || other === undefined) return 'next'
+  const spent = { name: agent.name, until: absent.until, stated: failure.retryAt !== undefined }
+  return (await askHandOver(turn, spent, other)) ?? 'next'
+}
+
+/** The try as a failed one: on the log, in the tally, and in the hands of whoever comes next. */
+async function* kept(tried: Try['tried'], failure: Failure, name: string, round: Round): AsyncGenerator<Event, void> {
+  const told = await tried(failure)
+  round.tally.tried.push({ name, failure: told.failure })
+  round.turn = { ...round.turn, attempts: [...round.turn.attempts, told] }
+  yield told
+}
+
+async function* counted(name: string, o: Rotation, round: Round): AsyncGenerator<Event, void> {
+  const moves = o.first === undefined && !o.consulted
+  const change = (health: Health) => afterSuccess(health, name, moves)
+  const now = yield* orNote(o.health.read(), round.health, round)
+  if (change(now) !== now) yield* orNote(o.health.update(change), now, round)
+}
+
+/** A seat is for one try. */
+async function* closed<R>(agent: Agent, events: AsyncGenerator<Event, R>): AsyncGenerator<Event, R> {
+  try {
+    return yield* events
+  } finally {
+    await agent.close().catch(() => {})
+  }
+}
+
+/** Once a turn the conversation is made shorter for whom it was too long; its own thread is as long, so it starts a new one. */
+async function shortened(agent: Agent, o: Rotation, round: Round): Promise<boolean> {
+  if (round.compacted) return false
+  round.compacted = true
+  const shorter = await o.compact?.(round.turn).catch(() => undefined)
+  const history = (shorter ?? round.turn.history).filter((entry) => entry.type !== 'thread' || entry.by !== agent.name)
+  if (!shorter && history.length === round.turn.history.length) return false
+  round.turn = { ...round.turn, history }
+  return true
+}
+
+const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'budget', 'aborted'])
+
+/** Sees whether a person was asked for a permission. */
+class AskedFor {
+  permission = false
+  readonly ask: Turn['ask']
+
+  constructor({ ask }: Turn) {
+    this.ask = (question, ...rest) => {
+      this.permission ||= question.about === 'permission'
+      return ask(question, ...rest)
+    }
+  }
+}

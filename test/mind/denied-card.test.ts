@@ -1,0 +1,107 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { ScriptStep } from '../../src/agents/scripted.ts'
+import type { RosterSeat } from '../../src/core/work/agent.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { person, told } from './cards.ts'
+import { rig } from './rig.ts'
+
+const partly = { ok: true as const, text: 'half', denials: ['Edit a.ts', 'Bash: npm test'] }
+const refused: ScriptStep[] = [
+  { type: 'reply', text: 'half' },
+  { type: 'end', outcome: partly },
+]
+const looser = { leash: 'edit' as const, means: 'edits files in the project' }
+const traits = { claude: { looser } }
+const gemini = [[{ say: 'G' }]]
+
+/** A rig that also tells which seats were opened. */
+function seated(...[members, part]: Parameters<typeof rig>) {
+  const made = rig(members, part, traits)
+  const seats: RosterSeat[] = []
+  const { open } = made.roster
+  made.roster.open = (name, seat) => (seats.push(seat), open(name, seat))
+  return { ...made, seats }
+}
+
+test('what was denied is shown; a yes opens the same agent again on a looser leash, for this turn', async () => {
+  const { turn, seats, asked: agents } = seated({ claude: [refused, [{ say: 'done' }]], gemini })
+  const { ask, asked } = person('allow')
+  const { facts, result } = await turn({ ask, attended: true, cwd: '/p' })
+  assert.deepEqual(asked, [
+    {
+      about: 'denied',
+      text: 'claude was not allowed to do all that it wanted.',
+      from: [],
+      agent: 'claude',
+      shows: [
+        { type: 'text', text: 'Edit a.ts' },
+        { type: 'text', text: 'Bash: npm test' },
+      ],
+      options: [
+        {
+          id: 'allow',
+          label: 'Allow it for this turn and try again',
+          grants: 'leash edit: edits files in the project',
+        },
+        { id: 'leave', label: 'Leave it' },
+      ],
+    },
+  ])
+  const first = {
+    type: 'attempt',
+    by: 'claude',
+    failure: { kind: 'denied', message: 'claude was not allowed: Edit a.ts; Bash: npm test' },
+    ms: 0,
+    did: { calls: [], files: [], lastWords: 'half' },
+  }
+  assert.deepEqual(facts, [
+    { type: 'reply', by: 'claude', text: 'half' },
+    first,
+    { type: 'reply', by: 'claude', text: 'done' },
+  ])
+  assert.deepEqual(result, { ok: true, text: 'done' })
+  assert.deepEqual(seats, [
+    { cwd: '/p', leash: 'ask' },
+    { cwd: '/p', leash: 'ask', allowed: 'edit' },
+  ])
+  assert.deepEqual([agents[1]!.turns[0]!.leash, agents[1]!.turns[0]!.attempts], ['edit', [first]])
+})
+
+test('left as it is, or nobody there: the answer stands with what it was denied', async () => {
+  for (const answer of ['leave', undefined]) {
+    const { turn, names, health } = seated({ claude: [refused], gemini })
+    const { result } = await turn({ ask: person(answer).ask, attended: true })
+    assert.deepEqual([result, names()], [partly, ['claude']])
+    assert.deepEqual(await health.read(), { position: 'claude', agents: {} })
+  }
+})
+
+test('a turn that failed for lack of permission can be allowed as well; the next agent is on the usual leash', async () => {
+  const denied = [{ fail: { kind: 'denied' as const, message: 'claude was not allowed: Edit' } }]
+  const { turn, seats } = seated({ claude: [denied, [{ fail: { kind: 'crash', message: 'died' } }]], gemini })
+  const { facts } = await turn({ ask: person('allow').ask, attended: true })
+  assert.deepEqual(told(facts), ['claude failed: denied', 'claude failed: crash', 'gemini said G'])
+  assert.deepEqual(
+    seats.map(({ allowed }) => allowed),
+    [undefined, 'edit', undefined],
+  )
+  const left = await seated({ claude: [denied], gemini }).turn({ ask: person('leave').ask, attended: true })
+  assert.deepEqual(left.result, failed('denied', 'claude was not allowed: Edit'))
+})
+
+test('nobody is asked when nobody watches, nothing looser is known, or it was a consultation', async () => {
+  const { ask, asked } = person('allow')
+  await seated({ claude: [refused] }).turn({ ask })
+  await seated({ claude: [refused] }, { consulted: true }).turn({ ask, attended: true })
+  await rig({ claude: [refused] }).turn({ ask, attended: true })
+  assert.deepEqual(asked, [])
+})
+
+test('what the person said no to themselves is not asked about again', async () => {
+  const permission = { about: 'permission' as const, text: 'Edit a.ts', from: [], options: [{ id: 'no', label: 'No' }] }
+  const { turn } = seated({ claude: [[{ ask: permission, then: () => refused }]] })
+  const { ask, asked } = person('no', 'allow')
+  const { result } = await turn({ ask, attended: true })
+  assert.deepEqual([result, asked], [partly, [permission]])
+})

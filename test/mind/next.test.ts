@@ -1,0 +1,74 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Strategy } from '../../src/core/work/strategy.ts'
+import type { AgentHealth } from '../../src/mind/health.ts'
+import { nextUp, whyChosen } from '../../src/mind/next.ts'
+import { rig } from './rig.ts'
+
+const names = ['a', 'b', 'c']
+const parked: AgentHealth = { failures: 0, parked: { until: 100, why: 'limit' } }
+const cooling: AgentHealth = { failures: 3, cooldown: { until: 100, seconds: 1 } }
+
+test('who is next, by strategy, health and aim', () => {
+  const up = (strategy: Strategy, agents: Record<string, AgentHealth> = {}, aimed?: string, now = 0) =>
+    nextUp(names, strategy, { position: 'b', agents }, now, aimed)
+  assert.deepEqual(
+    [
+      up('round-robin'),
+      up('exhaustion'),
+      up('random'),
+      up('round-robin', { c: parked }),
+      up('round-robin', { c: parked }, undefined, 100),
+      up('exhaustion', { b: cooling }),
+      up('exhaustion', { b: cooling }, 'b'),
+      up('exhaustion', { c: parked }, 'c'),
+      up('random', {}, 'a'),
+      up('random', { a: parked }, 'a'),
+      up('random', { a: parked, b: parked }),
+      up('round-robin', { a: parked, b: parked, c: parked }),
+    ],
+    ['c', 'b', undefined, 'a', 'c', 'c', 'b', 'b', 'a', undefined, 'c', undefined],
+  )
+  assert.equal(nextUp(names, 'exhaustion', { position: 'b', agents: {} }, 0, undefined, new Set(['b'])), 'c')
+  assert.equal(nextUp([], 'round-robin', { agents: {} }, 0), undefined)
+})
+
+test('it is whom the rotation then asks', async () => {
+  for (const strategy of ['round-robin', 'exhaustion'] as const) {
+    const {
+      turn,
+      health,
+      names: asked,
+      clock,
+    } = rig(
+      {
+        a: [[{ fail: { kind: 'quota', message: 'limit', retryAt: 2_000 } }], [{ say: 'A' }]],
+        b: [[{ say: 'B' }]],
+        c: [[{ say: 'C' }]],
+      },
+      { strategy },
+    )
+    await turn()
+    for (let i = 0; i < 5; i++) {
+      const next = nextUp(names, strategy, await health.read(), clock.now())
+      await turn()
+      assert.equal(asked().at(-1), next)
+      await clock.turn(1_000)
+    }
+  }
+})
+
+test('why it was chosen is said in a few words', () => {
+  const after = { name: 'claude', kind: 'quota' }
+  assert.deepEqual(
+    [
+      whyChosen('round-robin', {}),
+      whyChosen('exhaustion', { aimed: false }),
+      whyChosen('random', {}),
+      whyChosen('round-robin', { aimed: true }),
+      whyChosen('round-robin', { by: 'gemini', after }),
+      whyChosen('round-robin', { by: 'claude', aimed: true, after: { name: 'claude', kind: 'auth' } }),
+    ],
+    ['next in line', 'stays until it fails', 'drawn by lot', 'asked for', 'after claude (quota)', 'tried again (auth)'],
+  )
+})

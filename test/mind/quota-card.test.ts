@@ -1,0 +1,188 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Question } from '../../src/core/talk/question.ts'
+import { momentFrom } from '../../src/base/moment.ts'
+import { settled } from '../../src/base/hand-clock.ts'
+import { Conversation } from '../../src/core/talk/conversation.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { rotate } from '../../src/mind/rotate.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import type { Entry, Event } from '../../src/core/talk/entry.ts'
+import { person, pondering, told } from './cards.ts'
+import { rig } from './rig.ts'
+
+const until = 5 * 3_600_000
+const back = momentFrom(0, until)
+const spent = [{ fail: { kind: 'quota' as const, message: 'limit', retryAt: until } }]
+const two = { claude: [spent, [{ say: 'back' }]], gemini: [[{ say: 'G' }]] }
+
+const handOver: Question = {
+  about: 'quota',
+  text: `claude has spent its quota until ${back}.`,
+  from: [],
+  agent: 'claude',
+  options: [
+    { id: 'hand over', label: 'Hand over to gemini now' },
+    { id: 'wait', label: `Wait for claude until ${back}, then go on by itself` },
+    { id: 'stop', label: 'Stop the turn' },
+  ],
+  otherwise: { pick: 'hand over', at: 10_000 },
+}
+
+test('a spent quota is asked about when somebody watches: hand over goes on with the one that was named', async () => {
+  const { turn } = rig(two)
+  const { ask, asked } = person('hand over')
+  const { facts, result } = await turn({ ask, attended: true })
+  assert.deepEqual(asked, [handOver])
+  assert.deepEqual([told(facts), result], [['claude failed: quota', 'gemini said G'], { ok: true, text: 'G' }])
+})
+
+test('wait ends the turn with the time of the reset, and nobody else is asked', async () => {
+  const { turn, names } = rig(two)
+  const { result } = await turn({ ask: person('wait').ask, attended: true })
+  assert.deepEqual([result, names()], [failed('quota', 'claude is waited for', until), ['claude']])
+})
+
+test('stop ends the turn as if it was cancelled, and the agent stays parked', async () => {
+  const { turn, names, health } = rig(two)
+  const { result } = await turn({ ask: person('stop').ask, attended: true })
+  assert.deepEqual([result, names()], [failed('aborted', 'stopped: claude was not waited for'), ['claude']])
+  assert.deepEqual(await health.read(), { agents: { claude: { failures: 0, parked: { until, why: 'limit' } } } })
+})
+
+test('nobody answers, or nobody watches, or it was a consultation: handed over', async () => {
+  const silent = person(undefined)
+  const { turn } = rig(two)
+  assert.deepEqual(told((await turn({ ask: silent.ask, attended: true })).facts), [
+    'claude failed: quota',
+    'gemini said G',
+  ])
+  const unasked = person('stop')
+  await rig(two).turn({ ask: unasked.ask })
+  await rig(two).turn({ ask: unasked.ask, attended: true }, { consulted: true })
+  assert.deepEqual([silent.asked.length, unasked.asked], [1, []])
+})
+
+test('cancelled while it is looked at: the turn is cancelled, whoever comes next', async () => {
+  const abort = new AbortController()
+  const { turn, names } = rig(two)
+  const { result } = await turn({ ask: pondering(abort), attended: true, signal: abort.signal })
+  assert.deepEqual([result, names()], [failed('aborted', 'cancelled'), ['claude']])
+})
+
+test('one that is parked already is no handover; without a stated time it says so', async () => {
+  const unstated = [{ fail: { kind: 'quota' as const, message: 'limit' } }]
+  const { turn, health } = rig({ claude: [unstated], gemini: [spent], codex: [[{ say: 'C' }]] })
+  await health.update(() => ({ agents: { gemini: { failures: 0, parked: { until, why: 'limit' } } } }))
+  const { ask, asked } = person()
+  await turn({ ask, attended: true })
+  const hour = momentFrom(0, 3_600_000)
+  assert.deepEqual(
+    asked.map(({ text, options }) => [text, options[0]!.label]),
+    [
+      [
+        `claude has spent its quota and does not say until when; it is asked again after ${hour}.`,
+        'Hand over to codex now',
+      ],
+    ],
+  )
+})
+
+test('nobody else is free: wait for the first one back or stop, and nothing happens by itself', async () => {
+  const later = [{ fail: { kind: 'quota' as const, message: 'limit', retryAt: 2 * until } }]
+  const question: Question = {
+    about: 'quota',
+    text: `No agent is free. claude is the first one back, at ${back}.`,
+    from: [],
+    agent: 'claude',
+    options: [
+      { id: 'wait', label: `Wait for claude until ${back}, then go on by itself` },
+      { id: 'stop', label: 'Stop the turn' },
+    ],
+  }
+  const outcomes = []
+  for (const pick of ['wait', 'stop', undefined]) {
+    const { turn } = rig({ claude: [spent], gemini: [later] })
+    const { ask, asked } = person('hand over', pick)
+    outcomes.push((await turn({ ask, attended: true })).result)
+    assert.deepEqual(asked.slice(1), [question])
+  }
+  const nobody = `no agent is free: claude: quota: limit; gemini: quota: limit; \`termaite doctor\` looks again now; claude is the first one back`
+  assert.deepEqual(outcomes, [
+    failed('quota', 'claude is waited for', until),
+    failed('aborted', 'stopped: claude was not waited for'),
+    failed('quota', nobody, until),
+  ])
+})
+
+test('all parked before the turn began: asked the same; one that crashed cannot be waited for', async () => {
+  const { turn, health, names } = rig(two)
+  const parked = { failures: 0, parked: { until, why: 'limit' } }
+  await health.update(() => ({
+    agents: { claude: parked, gemini: { failures: 0, busy: { until: 9_000, why: '529' } } },
+  }))
+  const { result } = await turn({ ask: person('wait').ask, attended: true })
+  assert.deepEqual([result, names()], [failed('busy', 'gemini is waited for', 9_000), []])
+  const broken = rig({ claude: [spent], gemini: [[{ fail: { kind: 'crash', message: 'died' } }]] })
+  const { ask, asked } = person('hand over', 'wait')
+  const died = await broken.turn({ ask, attended: true })
+  assert.deepEqual(
+    [died.result, asked.length],
+    [failed('crash', 'no agent could answer: claude: quota: limit; gemini: crash: died'), 1],
+  )
+})
+
+/** A turn on a log, as the chat runs it, with somebody who looks at the card and says nothing. */
+function conversed() {
+  const { roster, health, clock } = rig(two)
+  const log = memoryStore().log<Entry>('log')
+  const parts = { log, blobs: memoryStore().blobs('b'), session: 's', clock, owner: 'me', alive: () => true }
+  const conversation = new Conversation(parts)
+  const agent = rotate(roster, {
+    strategy: 'round-robin',
+    health,
+    cooldown: { failures: 3, seconds: 60, maxSeconds: 1_800 },
+    random: () => 0,
+    mask: (text) => text,
+    out: new Map(),
+    sharing: 'all',
+  })
+  const withdrawn: boolean[] = []
+  const ask = (_question: Question, signal: AbortSignal) =>
+    new Promise<undefined>((resolve) =>
+      signal.addEventListener('abort', () => {
+        withdrawn.push(true)
+        resolve(undefined)
+      }),
+    )
+  const events: Event[] = []
+  const signal = new AbortController().signal
+  const done = (async () => {
+    const world = { cwd: '.', leash: 'ask' as const, signal, ask, attended: true }
+    for await (const event of conversation.converse(agent, 'go', world)) events.push(event)
+  })()
+  const answers = () => events.flatMap((event) => (event.type === 'answer' ? [[event.by, event.picks]] : []))
+  return { conversation, clock, done, events, withdrawn, answers }
+}
+
+test('ten seconds later it is handed over by itself, and the card is taken back', async () => {
+  const { clock, done, events, withdrawn, answers } = conversed()
+  await settled()
+  assert.equal(events.at(-1)?.type, 'question')
+  await clock.turn(9_999)
+  assert.deepEqual(answers(), [])
+  await clock.turn(1)
+  await done
+  assert.deepEqual([answers(), withdrawn], [[['termaite', ['hand over']]], [true]])
+  assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, { ok: true, text: 'G' })
+})
+
+test('answered elsewhere: the first answer on the log wins', async () => {
+  const { conversation, done, events, withdrawn } = conversed()
+  await settled()
+  const question = events.at(-1) as Extract<Entry, { type: 'question' }>
+  await conversation.append({ type: 'answer', ask: question.ask, picks: ['wait'] }, 'user', question.turn)
+  await done
+  assert.deepEqual(withdrawn, [true])
+  assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, failed('quota', 'claude is waited for', until))
+})
