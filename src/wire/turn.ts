@@ -2,12 +2,14 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
+import type { Shown } from './shown.ts'
 import { openRotation } from './app.ts'
 import { openBracket, orWords } from './bracket.ts'
 import { changesFrom } from './changes.ts'
 import { compactNow } from './compaction.ts'
 import { bracketInLine, readingLate } from './in-line.ts'
 import { touch } from './project.ts'
+import { shownTo } from './shown.ts'
 
 /** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
 export type TurnWishes = {
@@ -18,6 +20,8 @@ export type TurnWishes = {
   /** What is typed while the turn runs; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
+  /** Who else may see it and reach it. */
+  shown?: Shown
   bracket?: Promise<Bracket>
   exclusive?: boolean
 }
@@ -30,7 +34,7 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     app.ephemeral ? undefined : touch(app.project, io.clock),
   )
   const bracket = wishes.exclusive
-    ? bracketInLine(app, wishes.prompt)
+    ? bracketInLine(app, wishes.prompt, wishes.signal)
     : await (wishes.bracket ?? openBracket(app, wishes.prompt))
   const agent = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
@@ -53,7 +57,8 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     ...(wishes.attended ? { attended: true } : {}),
   }
   try {
-    yield* conversation.converse(wishes.exclusive ? readingLate(agent, app) : agent, wishes.prompt, world)
+    const events = conversation.converse(wishes.exclusive ? readingLate(agent, app) : agent, wishes.prompt, world)
+    yield* wishes.shown ? shownTo(wishes.shown, app.project.root, events) : events
   } finally {
     await agent.close().catch(() => {})
   }

@@ -1,7 +1,7 @@
 import type { Event } from './entry.ts'
 
-/** A turn at work in some process. `by` is who speaks in it, once somebody does. */
-export type AtWork = { turn: string; session: string; prompt: string; since: number; by?: string }
+/** A turn at work in some process. `by` is who speaks in it, once somebody does; the prompt may be cut. */
+export type AtWork = { turn: string; session: string; prompt: string; since: number; project?: string; by?: string }
 
 /**
  * A process that runs turns, as another one meets it. Facts are read from the log by anyone; what is only live,

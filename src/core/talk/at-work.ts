@@ -1,0 +1,128 @@
+import type { Event } from './entry.ts'
+import type { AtWork, Peer } from './peer.ts'
+import { Backlog } from './backlog.ts'
+
+/** How a wish of somebody elsewhere reaches a turn; false when there was nothing to take it. */
+export type Reach = {
+  cancel(): void
+  steer(text: string): boolean
+  answer(ask: string, picks?: string[]): boolean
+}
+
+/** Enough of a prompt to know a turn by. */
+const longestPrompt = 4 * 1024
+
+/** The turns of this process, as a Peer. Nothing here throws, and nobody who follows slows a turn. */
+export class TurnsAtWork implements Peer {
+  #turns = new Map<string, TurnAtWork>()
+  #watchers = 0
+  #alone = new Set<() => void>()
+
+  /** From here to its end a turn can be followed and reached. */
+  begin(about: AtWork, reach: Reach): TurnAtWork {
+    const known = { ...about, prompt: about.prompt.slice(0, longestPrompt) }
+    const turn = new TurnAtWork(known, reach, () => this.#turns.delete(about.turn))
+    this.#turns.set(about.turn, turn)
+    return turn
+  }
+
+  async turns(): Promise<AtWork[]> {
+    return [...this.#turns.values()].map(({ about }) => ({ ...about }))
+  }
+
+  async *follow(turn: string, signal: AbortSignal): AsyncGenerator<Event> {
+    const found = this.#turns.get(turn)
+    if (!found) return
+    this.#watchers++
+    try {
+      yield* found.follow(signal)
+    } finally {
+      if (--this.#watchers === 0) for (const wake of this.#alone) wake()
+    }
+  }
+
+  async answer(turn: string, ask: string, picks?: string[]): Promise<boolean> {
+    return this.#reach(turn, (reach) => reach.answer(ask, picks))
+  }
+
+  async steer(turn: string, text: string): Promise<boolean> {
+    return this.#reach(turn, (reach) => reach.steer(text))
+  }
+
+  async cancel(turn: string): Promise<boolean> {
+    return this.#reach(turn, (reach) => (reach.cancel(), true))
+  }
+
+  /** The turns go on; nobody follows or reaches them any more. */
+  async close(): Promise<void> {
+    for (const turn of this.#turns.values()) turn.end()
+  }
+
+  /** Resolves when nobody follows a turn of this process, or when it no longer matters. */
+  async unwatched(signal: AbortSignal): Promise<void> {
+    if (this.#watchers === 0 || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#alone.delete(done)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      this.#alone.add(done)
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  #reach(turn: string, wish: (reach: Reach) => boolean): boolean {
+    const found = this.#turns.get(turn)
+    try {
+      return found !== undefined && wish(found.reach)
+    } catch {
+      return false
+    }
+  }
+}
+
+/** One turn, and whoever follows it. */
+export class TurnAtWork {
+  readonly about: AtWork
+  readonly reach: Reach
+  #over: () => void
+  #soFar = new Backlog()
+  #followers = new Set<Backlog>()
+
+  constructor(about: AtWork, reach: Reach, over: () => void) {
+    this.about = about
+    this.reach = reach
+    this.#over = over
+  }
+
+  see(event: Event): void {
+    this.#noteWho(event)
+    this.#soFar.add(event)
+    for (const follower of this.#followers) follower.add(event)
+  }
+
+  end(): void {
+    this.#over()
+    this.#soFar.close()
+    for (const follower of this.#followers) follower.close()
+  }
+
+  /** Whoever comes late is given what the others have seen, and then what comes. */
+  async *follow(signal: AbortSignal): AsyncGenerator<Event> {
+    const waiting = this.#soFar.copy()
+    this.#followers.add(waiting)
+    try {
+      yield* waiting.read(signal)
+    } finally {
+      this.#followers.delete(waiting)
+    }
+  }
+
+  /** By what only an agent says; after a failed attempt it is open again who speaks. */
+  #noteWho(event: Event): void {
+    const says = event.type === 'state' || event.type === 'reply' || event.type === 'call' || 'delta' in event
+    if (event.type === 'attempt') delete this.about.by
+    else if (says && event.by !== undefined) this.about.by = event.by
+  }
+}
