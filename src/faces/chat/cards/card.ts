@@ -1,7 +1,17 @@
-import type { Component, Focusable } from '@earendil-works/pi-tui'
+import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
-import type { Question } from '../../../core/talk/question.ts'
+import type { Question, Shown } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme/theme.ts'
+import type { Section } from './body.ts'
+import type { DiffLine } from './diff.ts'
+import { decodeKittyPrintable, matchesKey } from '@earendil-works/pi-tui'
+import { boxSides, boxed } from '../palette/box.ts'
+import { Answers } from './answers.ts'
+import { sections } from './body.ts'
+import { diffLines } from './diff.ts'
+import { leaving, paintOf, titleOf } from './look.ts'
+import { Pages } from './pages.ts'
+import { words } from './words.ts'
 
 export type CardParts = {
   theme: Theme
@@ -9,30 +19,180 @@ export type CardParts = {
   /** Who asks. */
   by?: string
   clock: Clock
+  /** How many rows it may take; without it, as many as it needs. */
+  rows?(): number
   /** Something on it looks different now. */
   changed(): void
   answer(picks?: string[]): void
 }
 
-/** One question and what may be answered. */
+/** Whoever was typing when it opened goes on typing this long before a key is meant for it. */
+const guardMs = 400
+/** Rows of a card that are neither its body nor its answers: the frame, the hints and the lines between. */
+const chrome = 6
+
+/** One question: who asks, what it is about, and what may be answered. */
 export class Card implements Component, Focusable {
-  focused = false
   #parts: CardParts
+  #answers: Answers
+  #pages = new Pages()
+  #diffs = new Map<Shown, readonly DiffLine[]>()
+  #body: { width: number; sections: Section[] } | undefined
+  #open = new AbortController()
+  #focused = false
+  #quietSince: number
+  #awake = false
+  #width = 80
+  #answersAt = 0
 
   constructor(parts: CardParts) {
     this.#parts = parts
+    this.#answers = new Answers(parts.question, parts.clock)
+    this.#quietSince = parts.clock.now()
+    void this.#countDown()
+    for (const shown of parts.question.shows ?? []) if (shown.type === 'diff') void this.#compare(shown)
   }
 
-  close(): void {}
+  get focused(): boolean {
+    return this.#focused
+  }
 
-  invalidate(): void {}
+  set focused(focused: boolean) {
+    this.#focused = focused
+    this.#attend()
+  }
+
+  close(): void {
+    this.#open.abort()
+  }
+
+  invalidate(): void {
+    this.#body = undefined
+  }
+
+  /** Whether a key is meant for it: what is typed on right after it opened is the input's. */
+  wants(data: string): boolean {
+    const now = this.#parts.clock.now()
+    if (['up', 'down', 'tab', 'shift+tab', 'ctrl+o'].some((key) => matchesKey(data, key as never))) this.#awake = true
+    if (now - this.#quietSince >= guardMs) this.#awake = true
+    if (!this.#awake) this.#quietSince = now
+    return this.#awake
+  }
 
   handleInput(data: string): void {
-    const option = this.#parts.question.options[Number(data) - 1]
-    if (option) this.#parts.answer([option.id])
+    if (this.#open.signal.aborted || !this.wants(data)) return
+    this.#key(data)
+    this.#attend()
+  }
+
+  #key(data: string): void {
+    const { question } = this.#parts
+    if (matchesKey(data, 'escape')) return this.#answer(leaving(question).picks)
+    if (matchesKey(data, 'up') || matchesKey(data, 'shift+tab')) return this.#answers.move(-1)
+    if (matchesKey(data, 'down') || matchesKey(data, 'tab')) return this.#answers.move(1)
+    if (matchesKey(data, 'ctrl+o')) return this.#pages.turn(this.#sections(this.#width), this.#room(this.#width))
+    if (matchesKey(data, 'enter')) return this.#enter()
+    if (this.#answers.writing) return this.#answers.line!.handleInput(data)
+    const typed = decodeKittyPrintable(data) ?? data
+    if (typed === ' ' && question.multiple) return this.#answers.mark()
+    if (/^[1-9]$/.test(typed)) return this.#number(Number(typed) - 1)
+    if (!this.#answers.line || !/^[^\x00-\x20\x7f-\x9f]|^\x1b\[200~/.test(typed)) return
+    this.#answers.goWrite()
+    this.#answers.line.handleInput(data)
+  }
+
+  #number(at: number): void {
+    if (at >= this.#parts.question.options.length || !this.#answers.go(at)) return
+    if (this.#parts.question.multiple) this.#answers.mark()
+    else this.#enter()
+  }
+
+  #enter(): void {
+    const picks = this.#answers.picks()
+    if (picks) this.#answer(picks)
+  }
+
+  #answer(picks?: string[]): void {
+    this.close()
+    this.#parts.answer(picks)
+  }
+
+  /** The cursor is in the line only while letters go there. */
+  #attend(): void {
+    if (this.#answers.line) this.#answers.line.focused = this.#focused && this.#answers.writing
+  }
+
+  async #countDown(): Promise<void> {
+    const { clock, question, changed } = this.#parts
+    const { signal } = this.#open
+    for (let left; (left = (question.otherwise?.at ?? 0) - clock.now()) > 0 && !signal.aborted;) {
+      await clock.sleep(left % 1000 || 1000, signal)
+      if (!signal.aborted) changed()
+    }
+  }
+
+  async #compare(shown: Extract<Shown, { type: 'diff' }>): Promise<void> {
+    this.#diffs.set(shown, await diffLines(shown))
+    this.invalidate()
+    if (!this.#open.signal.aborted) this.#parts.changed()
+  }
+
+  #sections(width: number): Section[] {
+    if (this.#body?.width !== width) {
+      const { question, theme } = this.#parts
+      this.#body = { width, sections: sections(question, this.#diffs, width, theme) }
+    }
+    return this.#body.sections
+  }
+
+  #room(width: number): number {
+    const { rows, theme } = this.#parts
+    return rows ? Math.max(3, rows() - chrome - this.#answers.render(width, theme).length) : Infinity
   }
 
   render(width: number): string[] {
-    return [this.#parts.question.text.slice(0, width)]
+    const { theme, question, by } = this.#parts
+    const inside = Math.max(1, width - boxSides)
+    this.#width = inside
+    const body = this.#pages.lines(this.#sections(inside), this.#room(inside))
+    const answers = this.#answers.render(inside, theme)
+    this.#answersAt = body.length + 2
+    const count = this.#counting()
+    const lines = [
+      ...body,
+      '',
+      ...answers,
+      ...(answers.length > 0 ? [''] : []),
+      ...(count ? [theme.quiet(count)] : []),
+      theme.quiet(this.#keys()),
+    ]
+    const paint = paintOf(question, theme)
+    return boxed(lines, width, paint, { title: paint(titleOf(question, by)) })
+  }
+
+  #counting(): string | undefined {
+    const { clock, question } = this.#parts
+    const { otherwise, options } = question
+    if (!otherwise) return undefined
+    const label = options.find(({ id }) => id === otherwise.pick)?.label ?? otherwise.pick
+    const seconds = Math.max(0, Math.ceil((otherwise.at - clock.now()) / 1000))
+    return `“${words(label)}” by itself in ${seconds} s`
+  }
+
+  #keys(): string {
+    const { multiple, options } = this.#parts.question
+    const esc = `Esc: ${leaving(this.#parts.question).says}`
+    const numbers = options.length > 1 ? `1–${Math.min(9, options.length)} or ` : ''
+    if (this.#answers.count === 0) return esc
+    return multiple ? `Space marks · Enter answers · ${esc}` : `${numbers}Enter answers · ${esc}`
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (event.type !== 'click' || event.button !== 'left' || this.#open.signal.aborted) return undefined
+    const at = this.#answers.drawnAt(event.y - this.#answersAt)
+    if (at >= this.#parts.question.options.length) this.#answers.goWrite()
+    else if (at >= 0) this.#number(at)
+    this.#attend()
+    return { handled: true, focus: true }
   }
 }

@@ -1,7 +1,16 @@
-import type { Component, Focusable, TUI } from '@earendil-works/pi-tui'
+import type { Component, Focusable, TUI, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
 import type { Desk } from '../desk.ts'
 import type { Theme } from '../theme/theme.ts'
+import { CURSOR_MARKER, matchesKey } from '@earendil-works/pi-tui'
+import { boxSides, boxed, fitted } from '../palette/box.ts'
+import { callAt, commandOf } from './call.ts'
+import { Past } from './past.ts'
+import { PasteReader, clean } from './paste.ts'
+import { Popup } from './popup.ts'
+import { queueLines } from './queue.ts'
+import { Search } from './search.ts'
+import { Sheet } from './sheet.ts'
 
 export type InputParts = {
   tui: TUI
@@ -9,20 +18,49 @@ export type InputParts = {
   desk: Desk
   clock: Clock
   onSubmit(text: string): void
+  /** The text stays in the input until something is picked. */
   openPalette(query: string): void
   /** Hands the text to the person's own editor; undefined when it was left without saving. */
   edit(text: string): Promise<string | undefined>
 }
 
-/** Where a person types: the queue above it, the popup below the words that call for it. */
+const placeholder = 'Ask anything · / for commands · @ for files'
+/** A paste of more than this is shown as a chip. */
+const mostLines = 10
+const mostChars = 1000
+/** What is filled in is there to be changed, unless it is too long to be laid out at each key. */
+const mostFilled = 100_000
+
+/** Where a person types: above it what waits, and what may be meant by the word that is being typed. */
 export class InputBox implements Component, Focusable {
-  focused = false
   #parts: InputParts
-  #text = ''
+  #sheet: Sheet
+  #popup: Popup
+  #past: Past
+  #pastes: PasteReader
+  #search: Search | undefined
   #queue: readonly string[] = []
+  #focused = false
+  #editing = false
+  /** Rows above the box when it was last drawn, and how many of them are the queue's. */
+  #drawn = { above: 0, queue: 0 }
 
   constructor(parts: InputParts) {
     this.#parts = parts
+    this.#sheet = new Sheet(parts.tui)
+    this.#popup = new Popup({ ...parts, changed: () => parts.tui.requestRender() })
+    this.#past = new Past(parts.desk)
+    this.#pastes = new PasteReader(parts.clock)
+  }
+
+  get focused(): boolean {
+    return this.#focused
+  }
+
+  set focused(focused: boolean) {
+    this.#focused = focused
+    this.#sheet.focused = focused && !this.#search
+    if (this.#search) this.#search.focused = focused
   }
 
   setQueue(texts: readonly string[]): void {
@@ -30,34 +68,213 @@ export class InputBox implements Component, Focusable {
   }
 
   fill(text: string): void {
-    this.#text = text
+    this.#popup.close()
+    const words = clean(text)
+    this.#sheet.setText(words.length > mostFilled ? '' : words)
+    if (words.length > mostFilled) this.#sheet.fold(words)
   }
 
+  /** As it would be sent. */
   text(): string {
-    return this.#text
+    return this.#sheet.whole()
   }
 
   /** Whether there was anything to clear. */
   clear(): boolean {
-    const had = this.#text !== ''
-    this.#text = ''
+    const had = this.#sheet.getText() !== ''
+    this.#popup.close()
+    this.#sheet.setText('')
     return had
   }
 
   popupOpen(): boolean {
-    return false
+    return this.#popup.open || this.#search !== undefined
   }
 
-  closePopup(): void {}
+  closePopup(): void {
+    this.#popup.dismiss()
+    this.#searched()
+  }
 
-  invalidate(): void {}
+  invalidate(): void {
+    this.#sheet.invalidate()
+  }
 
   handleInput(data: string): void {
-    if (data === '\r') this.#parts.onSubmit(this.#text)
-    else this.#text += data
+    if (this.#search) return this.#search.handleInput(data)
+    for (const { type, text } of this.#pastes.read(data)) {
+      if (type === 'key') this.#key(text)
+      else this.#put(text)
+    }
+  }
+
+  /** A text that came as a whole: nothing in it is a key. */
+  #put(text: string): void {
+    this.#popup.close()
+    if (text.length > mostChars || text.split('\n').length > mostLines) this.#sheet.fold(text)
+    else this.#sheet.insertTextAtCursor(text)
+  }
+
+  #key(key: string): void {
+    if (this.#popup.open && this.#chosen(key)) return
+    if (matchesKey(key, 'escape')) return
+    if (newLine(key)) return this.#edited('\n')
+    if (matchesKey(key, 'enter')) return this.#enter()
+    if (matchesKey(key, 'tab')) return this.#popup.follow(this.#call(), true)
+    if (matchesKey(key, 'up')) return this.#up(key)
+    if (matchesKey(key, 'ctrl+g')) return void this.#editElsewhere()
+    if (matchesKey(key, 'ctrl+r')) return void this.#openSearch()
+    if (matchesKey(key, 'ctrl+k') || matchesKey(key, 'f1')) return this.#parts.openPalette('')
+    // As bytes these begin escape sequences: no keyboard sends them.
+    if (!/[\x80-\x9f]/.test(key)) this.#edited(key)
+  }
+
+  /** Whether the popup took it. */
+  #chosen(key: string): boolean {
+    if (matchesKey(key, 'escape')) this.#popup.dismiss()
+    else if (matchesKey(key, 'up')) this.#popup.move(-1)
+    else if (matchesKey(key, 'down')) this.#popup.move(1)
+    else if (matchesKey(key, 'tab')) this.#accept()
+    else if (matchesKey(key, 'enter') && !newLine(key)) this.#enterPopup()
+    else return false
+    return true
+  }
+
+  /** Enter takes what is offered where that says more than what was typed; a whole word is sent. */
+  #enterPopup(): void {
+    const { call, offer } = this.#popup
+    const named = call?.type === 'command' && this.#parts.desk.commands.some(({ name }) => name === call.typed)
+    const bare = call?.type === 'words' && call.typed === ''
+    if (!offer || named || bare || offer.typed === call?.typed) return this.#enter()
+    this.#accept()
+    if (call?.type === 'command' && !offer.waits) this.#enter()
+  }
+
+  #accept(): void {
+    const { call, offer } = this.#popup
+    if (!call || !offer) return
+    this.#sheet.swap(call.from, offer.text)
+    this.#popup.close()
+    // What is completed so far may lead on: a folder to its files, a command to its words.
+    if (offer.waits || offer.text.endsWith('/')) this.#popup.follow(this.#call())
+  }
+
+  #call() {
+    const { line, col } = this.#sheet.getCursor()
+    return callAt(this.#sheet.getLines()[line]!.slice(0, col), line === 0)
+  }
+
+  /** A key for the editor; the popup follows what it wrote, and is not opened by a move. */
+  #edited(key: string): void {
+    const before = this.#sheet.getText()
+    this.#sheet.handleInput(key)
+    if (this.#sheet.getText() !== before || this.#popup.open) this.#popup.follow(this.#call())
+  }
+
+  #enter(): void {
+    const { line, col } = this.#sheet.getCursor()
+    if (this.#sheet.getLines()[line]![col - 1] === '\\') return this.#edited('\r')
+    const text = this.#sheet.whole().trim()
+    if (text === '') return
+    this.#popup.close()
+    const command = commandOf(text)
+    if (command !== undefined && !this.#parts.desk.commands.some(({ name }) => name === command))
+      return this.#parts.openPalette(command)
+    this.#sheet.blank()
+    this.#past.add(text)
+    if (this.#past.wanted) this.#sheet.addToHistory(text)
+    this.#parts.onSubmit(text)
+  }
+
+  /** On the first line with nowhere to go it recalls: what waits before what was sent. */
+  #up(key: string): void {
+    const empty = this.#sheet.getText() === ''
+    const waiting = empty && this.#queue.length > 0 ? this.#parts.desk.takeBack() : undefined
+    if (waiting !== undefined) return this.fill(waiting)
+    const before = this.#place()
+    this.#sheet.handleInput(key)
+    if (this.#past.wanted || this.#place() !== before) return
+    void this.#past.texts().then((texts) => {
+      for (const text of texts) this.#sheet.addToHistory(text)
+      if (this.#place() !== before) return
+      this.#sheet.handleInput(key)
+      this.#parts.tui.requestRender()
+    })
+  }
+
+  #place(): string {
+    const { line, col } = this.#sheet.getCursor()
+    return `${line}:${col}:${this.#sheet.getText()}`
+  }
+
+  async #editElsewhere(): Promise<void> {
+    if (this.#editing) return
+    this.#editing = true
+    const text = await this.#parts.edit(this.#sheet.whole()).catch(() => undefined)
+    this.#editing = false
+    if (text !== undefined) this.fill(text.replace(/\n$/, ''))
+    this.#parts.tui.requestRender()
+  }
+
+  async #openSearch(): Promise<void> {
+    const texts = await this.#past.texts()
+    const { theme, clock } = this.#parts
+    this.#search = new Search({ theme, clock, texts, done: (text) => this.#searched(text) })
+    this.focused = this.#focused
+    this.#parts.tui.requestRender()
+  }
+
+  #searched(text?: string): void {
+    this.#search = undefined
+    this.focused = this.#focused
+    if (text !== undefined) this.fill(text)
   }
 
   render(width: number): string[] {
-    return [...this.#queue, this.#text].map((line) => line.slice(0, width))
+    const { theme, tui } = this.#parts
+    const most = Math.max(3, Math.min(8, Math.floor(tui.terminal.rows / 3)))
+    const queue = queueLines(this.#queue, width, theme)
+    const popup = this.#search ? this.#search.render(width, most) : this.#popup.render(width, most)
+    this.#drawn = { above: queue.length + popup.length, queue: queue.length }
+    const rows = this.#rows(Math.max(1, width - boxSides))
+    const { above, below } = this.#sheet
+    const words = {
+      ...(above > 0 ? { title: `↑ ${above} more` } : {}),
+      ...(below > 0 ? { foot: `↓ ${below} more` } : {}),
+    }
+    return [...queue, ...popup, ...boxed(rows, width, theme.accent, words)]
   }
+
+  #rows(width: number): string[] {
+    const rows = this.#sheet.rows(width)
+    if (this.#sheet.getText() === '') return [this.#hint(width)]
+    // A cursor where no key goes would be a lie.
+    return this.#sheet.focused ? rows : rows.map((row) => row.replace(/\x1b\[7m(.*?)\x1b\[0m/, '$1'))
+  }
+
+  #hint(width: number): string {
+    const words = fitted(placeholder, width)
+    if (!this.#sheet.focused) return this.#parts.theme.quiet(words)
+    return `${CURSOR_MARKER}\x1b[7m${words[0]}\x1b[27m${this.#parts.theme.quiet(words.slice(1))}`
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    const { above, queue } = this.#drawn
+    if (event.y >= above) {
+      const inside = { ...event, x: event.x - boxSides / 2, y: event.y - above, width: event.width - boxSides }
+      return this.#sheet.handleMouse(inside)
+    }
+    if (event.type !== 'click' || event.button !== 'left' || this.#search || event.y < queue) return undefined
+    if (this.#popup.point(event.y - queue)) this.#accept()
+    return { handled: true, focus: true }
+  }
+}
+
+/** Legacy terminals send Alt+Enter as Escape and Return, and Ctrl+J as a line feed. */
+function newLine(key: string): boolean {
+  return (
+    key === '\n' ||
+    key === '\x1b\r' ||
+    ['shift+enter', 'ctrl+j', 'alt+enter'].some((id) => matchesKey(key, id as never))
+  )
 }

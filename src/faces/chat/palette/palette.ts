@@ -1,6 +1,12 @@
-import type { Component, Focusable } from '@earendil-works/pi-tui'
+import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Command } from '../../../core/talk/command.ts'
 import type { Theme } from '../theme/theme.ts'
+import type { Choice } from './choices.ts'
+import { matchesKey } from '@earendil-works/pi-tui'
+import { boxSides, boxed } from './box.ts'
+import { Choices } from './choices.ts'
+import { Line } from './line.ts'
+import { called, ranked } from './ranking.ts'
 
 export type PaletteParts = {
   theme: Theme
@@ -10,22 +16,72 @@ export type PaletteParts = {
   close(): void
 }
 
+/** As many as matter: what is beyond them is found by a letter or an arrow. */
+const most = 12
+const prompt = '/'
+
 /** Every command, found by a few letters of it. */
 export class Palette implements Component, Focusable {
-  focused = false
   #parts: PaletteParts
+  #line: Line
+  #choices: Choices<Choice & { command: Command }>
 
   constructor(parts: PaletteParts) {
     this.#parts = parts
+    this.#line = new Line({ text: parts.query })
+    this.#choices = new Choices(parts.theme)
+    this.#find()
+  }
+
+  get focused(): boolean {
+    return this.#line.focused
+  }
+
+  set focused(focused: boolean) {
+    this.#line.focused = focused
   }
 
   invalidate(): void {}
 
   handleInput(data: string): void {
-    if (data === '\x1b') this.#parts.close()
+    if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) return this.#parts.close()
+    if (matchesKey(data, 'enter') || matchesKey(data, 'tab')) return this.#pick(this.#choices.chosen)
+    if (matchesKey(data, 'up')) return this.#choices.move(-1)
+    if (matchesKey(data, 'down')) return this.#choices.move(1)
+    const before = this.#line.text
+    this.#line.handleInput(data)
+    if (this.#line.text !== before) this.#find()
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (event.type === 'wheel' && event.wheelDelta) this.#choices.move(Math.sign(event.wheelDelta))
+    else if (event.type === 'click' && event.button === 'left' && event.y >= 3)
+      this.#pick(this.#choices.point(event.y - 3))
+    else return undefined
+    return { handled: true, focus: true }
+  }
+
+  #pick(choice: { command: Command } | undefined): void {
+    if (choice) this.#parts.pick(choice.command)
+  }
+
+  #find(): void {
+    const query = this.#line.text.replace(/^\//, '')
+    const found = ranked(this.#parts.commands, query)
+    this.#choices.set(found.map((command) => ({ command, label: called(command), help: command.help })))
   }
 
   render(width: number): string[] {
-    return this.#parts.commands.map(({ name }) => `/${name}`.slice(0, width))
+    const { theme } = this.#parts
+    const inside = Math.max(1, width - boxSides)
+    const rows = this.#choices.render(inside, most)
+    const place = this.#choices.place(most)
+    const lines = [
+      theme.accent(prompt) + this.#line.render(Math.max(1, inside - prompt.length)),
+      theme.quiet('─'.repeat(inside)),
+      ...(rows.length > 0 ? rows : [theme.quiet('  No command is like that; Esc goes back.')]),
+    ]
+    const foot = ['Enter picks', 'Esc closes', ...(place ? [place] : [])].join(' · ')
+    return boxed(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
   }
 }

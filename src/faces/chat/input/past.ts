@@ -1,0 +1,35 @@
+import type { Desk } from '../desk.ts'
+import { clean } from './paste.ts'
+
+/** A text longer than this is not laid out again at each key: it is sent and kept, and not recalled. */
+const longest = 50_000
+
+/** What was sent before, in this process and in those before it: read when it is first wanted. */
+export class Past {
+  #desk: Desk
+  #sent: string[] = []
+  #before: Promise<string[]> | undefined
+
+  constructor(desk: Desk) {
+    this.#desk = desk
+  }
+
+  get wanted(): boolean {
+    return this.#before !== undefined
+  }
+
+  add(text: string): void {
+    if (this.#sent.at(-1) !== text) this.#sent.push(text)
+  }
+
+  /** Newest last, no text twice in a row; what cannot be read is not there. */
+  async texts(): Promise<string[]> {
+    const before = await (this.#before ??= this.#desk.past().catch(() => []))
+    // What was sent here may have been kept before it was read: its place is at the end.
+    const own = new Set(this.#sent)
+    const all = [...before.map(tidy).filter((text) => !own.has(text)), ...this.#sent]
+    return all.filter((text, at) => text !== '' && text !== all[at - 1] && text.length <= longest)
+  }
+}
+
+const tidy = (text: string) => clean(text).replaceAll('\t', '    ').trim()
