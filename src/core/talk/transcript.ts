@@ -87,7 +87,7 @@ export function tag(name: string, attributes: string, body: string): string {
   return `<${name}${attributes}>\n${body.replaceAll(forged, '<\\')}\n</${name}>`
 }
 
-const attribute = (value: string) => value.replaceAll(/["<>\n]/g, '_')
+export const attribute = (value: string) => value.replaceAll(/["<>\n]/g, '_')
 
 function inputText(input: unknown): string {
   return typeof input === 'string' ? input : (JSON.stringify(input) ?? '')

@@ -1,0 +1,79 @@
+import { attribute, tag } from './transcript.ts'
+
+export type LineRange = { from: number; to: number }
+
+/** One thing that a reference may mean: it ends there, and names this path. */
+export type Reading = { end: number; path: string; lines?: LineRange }
+
+/**
+ * An `@` in a prompt that may name a file: what it may mean, the likeliest first. Only the disk knows whether it does:
+ * `plain` is one that can hardly be meant otherwise, so that one which is not there is worth a word.
+ */
+export type Reference = { start: number; readings: Reading[]; plain: boolean }
+
+/** Quoted, or up to the next space; not within a word, where it is an address, and not behind a backslash. */
+const mention = /(?<![^\s([{"'])@(?:"([^"\n]+)"(:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?|([^\s"'`<>|@][^\s"'`<>|]*))/g
+
+export function attachments(prompt: string): Reference[] {
+  return [...withoutCode(prompt).matchAll(mention)].flatMap((match): Reference[] => {
+    const [whole, quoted, range = '', bare] = match
+    const end = match.index + whole.length
+    if (quoted !== undefined)
+      return [{ start: match.index, plain: true, readings: readingsOf(`${quoted}${range}`, end, range === '') }]
+    if (!/[\p{L}\p{N}_]|^(?:\.{1,2}|~)\/$/u.test(bare!)) return []
+    // A sentence goes on after a path: ")." is tried as part of the name first, and then left to the sentence.
+    const [, word, marks] = /^(.*?)([.,;:!?)\]}…]*)$/su.exec(bare!)!
+    const shorter = Array.from({ length: marks!.length + 1 }, (_, cut) => cut)
+    const readings = shorter.flatMap((cut) => readingsOf(bare!.slice(0, bare!.length - cut), end - cut, true))
+    return [{ start: match.index, plain: plainly.test(word!), readings }]
+  })
+}
+
+const plainly = /^(?:\.{0,2}\/|~\/)|\/$|[\w-]:\d+(?:-\d+)?$|#L\d+(?:-L?\d+)?$|^[\w./~+-]*[\w-]\.[a-z]\w{0,4}$/i
+
+const ranged = /^(.+?)(?::(\d+)(?:-(\d+))?|#L(\d+)(?:-L?(\d+))?)$/s
+
+function readingsOf(name: string, end: number, literally: boolean): Reading[] {
+  const literal = literally && name !== '' ? [{ end, path: name }] : []
+  const [, path, from, to = from, fromL, toL = fromL] = ranged.exec(name) ?? []
+  if (path === undefined) return literal
+  const [a, b] = [Number(from ?? fromL), Number(to ?? toL)]
+  return [...literal, { end, path, lines: { from: Math.min(a, b), to: Math.max(a, b) } }]
+}
+
+const code = /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<file path="[^"\n]*"[^>\n]*>\n.*?\n<\/file>/gs
+
+/** The same length, with nothing in it where code stands: there an `@` decorates, and what is attached already is not read again. */
+function withoutCode(prompt: string): string {
+  return prompt.replaceAll(code, (text) => '\0'.repeat(text.length))
+}
+
+/** What was found for a reference: it is named in the sentence as before, and its body stands behind the prompt. */
+export type Attached = { start: number; end: number; path: string; lines?: LineRange; body: string }
+
+export function attach(prompt: string, found: readonly Attached[]): string {
+  let text = ''
+  let at = 0
+  for (const { start, end } of found) {
+    const name = prompt.slice(start + 1, end)
+    text += prompt.slice(at, start) + (name.startsWith('"') ? name.replaceAll('"', '') : name)
+    at = end
+  }
+  const blocks = found.map(({ path, lines, body }) => {
+    const part = lines ? ` lines="${lines.from}-${lines.to}"` : ''
+    return tag('file', ` path="${attribute(path)}"${part}`, body)
+  })
+  return [text + prompt.slice(at), ...new Set(blocks)].join('\n\n')
+}
+
+const block = /\n\n<file path="([^"\n]*)"(?: lines="(\d+-\d+)")?>\n(?:.*?\n<\/file>(?=\n|$)|.*$)/gs
+
+/** A prompt as it was asked, for whoever shows it: the files that stand behind it are only named. */
+export function withoutFiles(prompt: string): { text: string; files: string[] } {
+  const files: string[] = []
+  const text = prompt.replaceAll(block, (_block, path: string, lines?: string) => {
+    files.push(lines === undefined ? path : `${path}:${lines}`)
+    return ''
+  })
+  return { text, files }
+}
