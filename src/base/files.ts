@@ -35,9 +35,9 @@ export function syncFolder(path: string): void {
 }
 
 /** Replaces a file whole: a reader, or a crash at any moment, finds the old one or the new one. */
-export function replaceFile(path: string, body: string | Uint8Array, temporary = `${path}.tmp`): void {
+export function replaceFile(path: string, body: string | Uint8Array, temporary = `${path}.tmp`, mode = 0o600): void {
   try {
-    writeFileSync(temporary, body, { mode: 0o600, flush: true })
+    writeFileSync(temporary, body, { mode, flush: true })
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })

@@ -9,6 +9,7 @@ import { collect } from '../base/collect.ts'
 import { away } from '../mind/health.ts'
 import { programOf } from '../profiles/words.ts'
 import { findProgram, loginTraces } from './found.ts'
+import { leashWords } from './leash-words.ts'
 import { askOneWord } from './one-word.ts'
 import { profileOf } from './roster.ts'
 import { moment } from '../base/moment.ts'
@@ -55,7 +56,7 @@ export async function checkup(practice: Practice, agent: AgentSettings): Promise
     ...(failure ? { said: failure.message } : {}),
     quota: quotaWords(practice, agent.name, answer?.ok === true),
     mcp: 'not wired',
-    mayDo: agent.command === undefined ? leashWords(profile, leash) : 'own flags: the command runs as it is written',
+    mayDo: leashWords(agent, leash),
     ...(next === undefined ? {} : { next }),
     works: hindrance === undefined && (answer?.ok ?? loggedIn !== false),
   }
@@ -93,9 +94,6 @@ function quotaWords({ health, io }: Practice, name: string, answered: boolean): 
   const was = `${absent.as} until ${moment(absent.until)}`
   return answered ? `was ${was}; it answers, so it is back in the rotation` : was
 }
-
-const leashWords = (profile: Profile | undefined, leash: Leash) =>
-  `${leash}: ${profile?.leashes[leash] ?? 'it cannot be held to this'}`
 
 /** Long enough for the slowest CLI to say its version, short enough for a person to wait. */
 const patienceMs = 20_000

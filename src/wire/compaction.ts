@@ -1,12 +1,12 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
-import type { Agent } from '../core/work/agent.ts'
 import type { App } from './app.ts'
 import { newId } from '../base/id.ts'
 import { needsCompaction } from '../core/talk/compaction.ts'
 import { nobody } from '../core/talk/question.ts'
 import { consult, outcomeOf } from '../core/work/verbs.ts'
-import { openRotation, rosterParts } from './app.ts'
-import { openRoster, smallestWindow } from './roster.ts'
+import { moment } from '../base/moment.ts'
+import { consultant } from './consultant.ts'
+import { smallestWindow } from './roster.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
 
@@ -16,7 +16,7 @@ export async function compactNow(app: App, signal = app.io.signal): Promise<Comp
   const told = (await app.conversation.read()).entries
   const compacted = await app.conversation.compact((prompt) =>
     outcomeOf(
-      consult(summariser(app, told), 'summary', {
+      consult(consultant(app, told), 'summary', {
         id: newId(app.io.clock.now()),
         prompt,
         history: [],
@@ -36,10 +36,11 @@ export async function compactNow(app: App, signal = app.io.signal): Promise<Comp
   return compacted
 }
 
-/** A rotation whose answer is no part of the conversation: nobody is told how to close it, and who cannot be held to reading is out of it alone. */
-function summariser(app: App, told: readonly Entry[]): Agent {
-  const roster = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
-  return openRotation(app, { consulted: true, roster, told, out: new Map(app.out) })
+/** What a person is told of it. */
+export function compactedWords(compacted: Compacted): string {
+  if (compacted.ok) return 'The oldest half of the conversation is now a summary; nothing was removed.'
+  const { why, failure } = compacted
+  return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${moment(failure.retryAt)}`}.`
 }
 
 /** Makes room before a turn that would not fit; gives words for the person when it could not. */

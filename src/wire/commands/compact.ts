@@ -1,10 +1,9 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../../base/moment.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { exitCode } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
-import { compactNow } from '../compaction.ts'
+import { compactedWords, compactNow } from '../compaction.ts'
 import { print, say } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { readSettings } from '../settings/settings.ts'
@@ -17,11 +16,10 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   await app.conversation.settle()
   const compacted = await compactNow(app)
   if (compacted.ok) {
-    print(io, 'The oldest half of the conversation is now a summary; nothing was removed.')
+    print(io, compactedWords(compacted))
     return 0
   }
-  const { why, failure } = compacted
-  const until = failure?.retryAt === undefined ? '' : `, at ${moment(failure.retryAt)}`
-  say(io, `termaite: nothing was changed: ${why}${until}.`)
+  say(io, `termaite: ${compactedWords(compacted)}`)
+  const { failure } = compacted
   return failure ? exitCode({ ok: false, failure }) : 1
 }

@@ -3,8 +3,8 @@ import type { Io } from '../io.ts'
 import { existsSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { projectRoot } from '../../base/git.ts'
-import { openIndex } from '../../store/index/index.ts'
 import { confirm } from '../confirm.ts'
+import { forgetInIndex } from '../forgetting.ts'
 import { print, say, UsageError } from '../io.ts'
 import { homeOf } from '../place.ts'
 import { slugOf } from '../project.ts'
@@ -22,11 +22,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     return 1
   }
   rmSync(join(home, 'projects', project.slug), { recursive: true, force: true })
-  if (existsSync(join(home, 'termaite.db'))) {
-    const index = openIndex(home, { clock: io.clock })
-    await index.forget(project.slug)
-    await index.close()
-  }
+  await forgetInIndex(home, project.slug, io.clock)
   print(io, `Nothing of ${project.path} is kept any more.`)
   return 0
 }

@@ -12,6 +12,7 @@ import { placeOf } from '../place.ts'
 import { openProject, slugOf } from '../project.ts'
 import { exported } from '../export.ts'
 import { moment } from '../../base/moment.ts'
+import { sessionNamed, title } from '../session-named.ts'
 import { oneLine, table } from '../table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -120,27 +121,4 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
     say(io, of.project ? 'Nothing found in this project; --all looks everywhere.' : 'Nothing found.')
   else print(io, table(hits.map((hit) => [hit.session, moment(hit.at), hit.by, oneLine(hit.snippet, 100)])))
   return hits.length > 0 || json ? 0 : 1
-}
-
-/** The session a person means: the last one, or the one that begins with, or is called, what was typed. */
-async function sessionNamed({ index, of }: Asked, typed: string | undefined): Promise<Session> {
-  const sessions = await index.sessions(of)
-  const [latest] = sessions
-  if (typed === undefined && latest) return latest
-  if (typed === undefined) throw new UsageError('sessions: nothing was said in this project yet.', 1)
-  const everywhere = await index.sessions()
-  const matching = everywhere.filter(({ id }) => id.startsWith(typed))
-  const named = sessions.filter(({ name }) => name === typed)
-  const found = named.length > 0 ? named : matching
-  if (found.length === 1) return found[0]!
-  throw new UsageError(
-    found.length === 0
-      ? `sessions: none begins with, or is called, "${typed}".`
-      : `sessions: ${found.length} begin with "${typed}": give more of it.`,
-    1,
-  )
-}
-
-function title(session: Session): string {
-  return session.name ?? oneLine(session.first ?? '', 60)
 }

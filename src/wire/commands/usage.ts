@@ -1,11 +1,11 @@
-import type { UsageBy, UsageRow } from '../../store/index/index.ts'
+import type { UsageBy } from '../../store/index/index.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { openIndex } from '../../store/index/index.ts'
 import { print, say, UsageError } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { slugOf } from '../project.ts'
-import { table } from '../table.ts'
+import { usageTable } from '../usage-table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -33,26 +33,12 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     const by = (typeof values.by === 'string' ? values.by : 'agent') as UsageBy
     const rows = await index.usage({ ...of, by })
     if (rows.length === 0) say(io, 'Nothing was used yet.')
-    else print(io, table([[by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'KNOWN BY'], ...rows.map(cells)]))
+    else print(io, usageTable(by, rows))
     return 0
   } finally {
     await index.close()
   }
 }
-
-function cells(row: UsageRow): string[] {
-  const known = row.priced < row.count && row.cost !== undefined ? ` (${row.priced} of ${row.count} turns)` : ''
-  return [
-    row.key,
-    number(row.input),
-    number(row.cached),
-    number(row.output),
-    row.cost === undefined ? 'not known' : `$${row.cost.toFixed(4)}${known}`,
-    row.source,
-  ]
-}
-
-const number = (value: number) => value.toLocaleString('en')
 
 /** A date, or so long ago: 7d, 12h, 30m. */
 function momentOf(text: string, now: number): number {

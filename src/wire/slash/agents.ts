@@ -1,0 +1,46 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { AgentStanding } from '../../faces/chat/desk.ts'
+import type { App } from '../app.ts'
+import type { Hold } from '../desk/hold.ts'
+import type { AgentSettings } from '../settings/settings.ts'
+import { moment } from '../../base/moment.ts'
+import { tighter } from '../../core/work/agent.ts'
+import { channelWords } from '../channel.ts'
+import { leashWords } from '../leash-words.ts'
+import { windowOf } from '../roster.ts'
+import { nobodyWords } from '../settings/nobody.ts'
+import { UsageError } from '../io.ts'
+import { oneLine, table } from '../table.ts'
+import { block } from './block.ts'
+
+export function agentsCommand(hold: Hold): Command {
+  return {
+    name: 'agents',
+    help: 'Each agent: how it is, its window, its channel, what it may do.',
+    matters: true,
+    async run(_args, { say }) {
+      const app = hold.app()
+      if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings))
+      const rows = app.settings.agents.map((agent) => row(app, agent, hold.standing().agents))
+      say(block(table([['AGENT', 'STATE', 'WINDOW', 'CHANNEL', 'MAY DO'], ...rows])), 'text')
+    },
+  }
+}
+
+function row({ settings, leash }: App, agent: AgentSettings, standing: readonly AgentStanding[]): string[] {
+  const known = standing.find(({ name }) => name === agent.name)
+  return [
+    agent.name,
+    known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'left out',
+    windowOf(agent).toLocaleString('en'),
+    channelWords(agent),
+    leashWords(agent, tighter(agent.leash ?? settings.leash, leash)),
+  ]
+}
+
+export function stateWords({ state, until, why }: AgentStanding): string {
+  return [
+    `${state}${until === undefined ? '' : ` until ${moment(until)}`}`,
+    ...(why === undefined ? [] : [oneLine(why, 60)]),
+  ].join(': ')
+}

@@ -1,0 +1,56 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../desk/hold.ts'
+import { wordsOf } from '../../base/words.ts'
+import { agentsCommand } from './agents.ts'
+import { changeCommands } from './changes.ts'
+import { clearCommand } from './clear.ts'
+import { configCommand } from './config.ts'
+import { copyCommand } from './copy.ts'
+import { historyCommand } from './history.ts'
+import { initCommand } from './init.ts'
+import { leashCommand } from './leash.ts'
+import { modeCommand } from './mode.ts'
+import { rotationCommands } from './rotation.ts'
+import { screenCommands } from './screen.ts'
+import { sessionCommands } from './sessions.ts'
+import { usageCommand } from './usage.ts'
+import { userCommands } from './user.ts'
+import { viewCommands } from './view.ts'
+
+/** Every command that can be typed after a slash; `warn` is told of the person's own ones that cannot be used. */
+export function slashCommands(hold: Hold, warn: (words: string) => void = () => {}): Command[] {
+  const builtIn = [
+    ...screenCommands,
+    ...rotationCommands(hold),
+    agentsCommand(hold),
+    leashCommand(hold),
+    ...changeCommands(hold),
+    ...sessionCommands(hold),
+    clearCommand(hold),
+    ...viewCommands(hold),
+    historyCommand(hold),
+    copyCommand(hold),
+    usageCommand(hold),
+    initCommand(hold),
+    configCommand(hold),
+    modeCommand(hold),
+  ]
+  const taken = builtIn.map(({ name }) => name)
+  const own = userCommands(hold, taken)
+  for (const words of own.warnings) warn(words)
+  return [...builtIn, ...own.commands].map(toldWhenBroken)
+}
+
+/** A command never throws: what went wrong is said where it was typed. */
+function toldWhenBroken(command: Command): Command {
+  return {
+    ...command,
+    async run(args, world) {
+      try {
+        await command.run(args, world)
+      } catch (error) {
+        world.say(wordsOf(error), 'error')
+      }
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { Index } from '../../store/index/index.ts'
+import type { Hold } from '../desk/hold.ts'
+import { openIndex } from '../../store/index/index.ts'
+
+/** The index over all conversations, brought up to now, for one question. */
+export async function withIndex<T>(hold: Hold, work: (index: Index, project: string) => Promise<T>): Promise<T> {
+  const { place, io, project } = hold.app()
+  const index = openIndex(place.home, { clock: io.clock })
+  try {
+    await index.catchUp()
+    return await work(index, project.slug)
+  } finally {
+    await index.close()
+  }
+}

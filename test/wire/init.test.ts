@@ -1,0 +1,184 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { plain, seated, type Seat } from './seat.ts'
+
+const document = '# AGENTS.md\n\n## What this project does\nIt is a test.\n'
+
+/** An agent that answers so, and keeps what it was asked beside our home. */
+const answers = (text: string) => `cat > "$HOME/asked"; printf '%s' ${quoted(text)}`
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+const file = (seat: Seat) => join(seat.project, 'AGENTS.md')
+const kept = async (seat: Seat) =>
+  (await seat.app.conversation.read()).entries.map((entry) => [
+    entry.type,
+    entry.by,
+    ...('text' in entry ? [entry.text] : []),
+  ])
+
+test('/init asks one agent the seed’s question, shows the document, writes it, and the conversation knows it', async (t) => {
+  const seat = await seated(t, plain({ amber: answers(document) }))
+  seat.answers.push(['write'])
+  const said = await seat.type('/init')
+  assert.equal(readFileSync(file(seat), 'utf8'), document)
+  assert.equal(statSync(file(seat)).mode & 0o044, 0o044 & ~process.umask(), 'as readable as any other file')
+  assert.deepEqual(said, [
+    ['note', 'Looking through the project for an AGENTS.md; Esc cancels.'],
+    ['note', `${file(seat)} is written`],
+  ])
+  const asked = readFileSync(join(seat.folder, 'asked'), 'utf8')
+  for (const words of [
+    '"# AGENTS.md"',
+    '.cursorrules',
+    '.github/copilot-instructions.md',
+    '### Dependency & build notes',
+  ])
+    assert.ok(asked.includes(words), words)
+  assert.ok(!asked.includes('comprehensive summary'), 'nobody is told to close with a summary')
+  assert.deepEqual(seat.asked, [
+    {
+      about: 'permission',
+      text: 'amber wrote an AGENTS.md. Keep it?',
+      from: [],
+      shows: [{ type: 'diff', path: 'AGENTS.md', after: document }],
+      options: [
+        { id: 'write', label: 'Write it' },
+        { id: 'leave', label: 'Leave the project as it is' },
+      ],
+    },
+  ])
+  assert.deepEqual(await kept(seat), [
+    ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
+    ['usage', 'amber'],
+    ['question', 'termaite'],
+    ['answer', 'user'],
+    ['reply', 'amber', document],
+    ['note', 'termaite', `${file(seat)} is written`],
+    ['end', 'termaite'],
+  ])
+  seat.answers.push(['undo'])
+  await seat.type('/undo')
+  assert.equal(existsSync(file(seat)), false, 'and it can be taken back')
+})
+
+test('an AGENTS.md that is there is shown beside the new one, and kept as a copy with its own mode', async (t) => {
+  const seat = await seated(t, plain({ amber: answers(document) }))
+  writeFileSync(file(seat), 'old\n')
+  chmodSync(file(seat), 0o640)
+  seat.answers.push(['write'])
+  await seat.type('/init')
+  const backup = 'AGENTS.md.2026-11-15T12-00-00-000Z.bak'
+  assert.deepEqual(readdirSync(seat.project).sort(), ['AGENTS.md', backup])
+  assert.deepEqual(
+    [
+      readFileSync(file(seat), 'utf8'),
+      readFileSync(join(seat.project, backup), 'utf8'),
+      statSync(file(seat)).mode & 0o777,
+    ],
+    [document, 'old\n', 0o640],
+  )
+  assert.deepEqual(seat.asked[0]?.shows, [{ type: 'diff', path: 'AGENTS.md', before: 'old\n', after: document }])
+  assert.deepEqual(seat.said.at(-1), ['note', `${file(seat)} is written; the one before is ${backup}`])
+})
+
+test('without a yes nothing is written, and without a change nobody is asked', async (t) => {
+  const seat = await seated(t, plain({ amber: answers(document) }))
+  assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'Nothing was written.'])
+  assert.equal(existsSync(file(seat)), false)
+  writeFileSync(file(seat), document)
+  assert.deepEqual((await seat.type('/init')).at(-1), [
+    'note',
+    'AGENTS.md says all of it already; nothing was changed.',
+  ])
+  assert.equal(seat.asked.length, 1)
+})
+
+for (const [what, answer] of Object.entries({
+  'a fence': '```markdown\n# AGENTS.md\n\n## How to run\n```sh\nmake\n```\n```',
+  'chatter and a fence': 'Here it is:\n\n````md\n# AGENTS.md\n\n## How to run\n```sh\nmake\n```\n````\nTell me if…',
+  'a preamble': 'I looked around.\n\n# AGENTS.md\n\n## How to run\n```sh\nmake\n```\n\n',
+}))
+  test(`${what} around the document is taken off`, async (t) => {
+    const seat = await seated(t, plain({ amber: answers(answer) }))
+    seat.answers.push(['write'])
+    await seat.type('/init')
+    assert.equal(readFileSync(file(seat), 'utf8'), '# AGENTS.md\n\n## How to run\n```sh\nmake\n```\n')
+  })
+
+for (const answer of ['I have created the file.', '# AGENTS.md was written, as you asked.', '## How to run\nmake'])
+  test(`an answer that is no AGENTS.md is refused and told: ${answer.slice(0, 20)}`, async (t) => {
+    const seat = await seated(t, plain({ amber: answers(answer) }))
+    assert.deepEqual((await seat.type('/init')).at(-1), [
+      'error',
+      `amber gave no AGENTS.md, so nothing was written. It said: ${answer.replaceAll('\n', ' ')}`,
+    ])
+    assert.deepEqual([seat.asked, existsSync(file(seat))], [[], false])
+  })
+
+test('an agent that fails is told, and the next one is asked', async (t) => {
+  const seat = await seated(t, plain({ amber: 'cat >/dev/null; echo broken >&2; exit 1', birch: answers(document) }))
+  seat.answers.push(['write'])
+  const said = await seat.type('/init')
+  assert.match(said[1]![1], /^amber: crash: .*broken/)
+  assert.equal(readFileSync(file(seat), 'utf8'), document)
+})
+
+test('what was changed while the card was open is not overwritten', async (t) => {
+  const seat = await seated(t, plain({ amber: answers(document) }))
+  const { ask } = seat.world
+  seat.world.ask = async (...question) => {
+    writeFileSync(file(seat), 'mine\n')
+    seat.answers.push(['write'])
+    return ask(...question)
+  }
+  assert.deepEqual((await seat.type('/init')).at(-1), [
+    'error',
+    'AGENTS.md was changed by somebody else meanwhile, so nothing was written; try again',
+  ])
+  assert.equal(readFileSync(file(seat), 'utf8'), 'mine\n')
+})
+
+test('a link inside the project is followed, and one that leads out of it is refused before anybody is asked', async (t) => {
+  const seat = await seated(t, plain({ amber: answers(document) }))
+  writeFileSync(join(seat.project, 'CLAUDE.md'), 'old\n')
+  symlinkSync('CLAUDE.md', file(seat))
+  seat.answers.push(['write'])
+  await seat.type('/init')
+  assert.equal(readFileSync(join(seat.project, 'CLAUDE.md'), 'utf8'), document)
+  assert.equal(lstatSync(file(seat)).isSymbolicLink(), true)
+
+  const outside = await seated(t, plain({ amber: answers(document) }))
+  writeFileSync(join(outside.folder, '.bashrc'), 'mine\n')
+  symlinkSync('../.bashrc', file(outside))
+  outside.answers.push(['write'])
+  assert.deepEqual((await outside.type('/init')).at(-1), [
+    'error',
+    `AGENTS.md was not written: AGENTS.md leads to ${join(outside.folder, '.bashrc')}, which is no file of this project`,
+  ])
+  assert.deepEqual(
+    [readFileSync(join(outside.folder, '.bashrc'), 'utf8'), existsSync(join(outside.folder, 'asked'))],
+    ['mine\n', false],
+  )
+})
+
+test('Esc cancels it: the agent is ended and nothing is written', { timeout: 20_000 }, async (t) => {
+  const seat = await seated(t, plain({ amber: 'cat >/dev/null; touch "$HOME/started"; exec sleep 600' }))
+  const running = seat.type('/init')
+  while (!existsSync(join(seat.folder, 'started'))) await new Promise((resolve) => setImmediate(resolve))
+  seat.stop.abort()
+  const [how, words] = (await running).at(-1)!
+  assert.equal(how, 'error')
+  assert.match(words, /cancelled/)
+  assert.equal(existsSync(file(seat)), false)
+})
