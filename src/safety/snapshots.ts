@@ -5,7 +5,7 @@ import type { Env } from './snapshots/repository.ts'
 import type { Diff, FileStat } from './snapshots/tree-diff.ts'
 import type { Left, UndoPlan } from './snapshots/undo.ts'
 import type { UndoStep } from './snapshots/undo-plan.ts'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
@@ -45,6 +45,8 @@ export interface Snapshots {
   /** What taking a turn back would do. */
   planUndo(turn: string): Promise<UndoPlan>
   undo(plan: UndoPlan): Promise<Undone>
+  /** Deletes everything in it. */
+  clear(): Promise<void>
 }
 
 export type SnapshotOptions = {
@@ -127,6 +129,10 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       left.push(...(await goBack(repository, moves)))
       turns.put({ ...undo, after: await now() })
       return { turn: undo.turn, left, ...(files.length > 0 ? { aside: { folder, files } } : {}) }
+    },
+    async clear() {
+      opened = undefined
+      rmSync(dir, { recursive: true, force: true })
     },
   }
 }

@@ -11,8 +11,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { openApp } from '../../src/wire/app.ts'
+import { conversationOf, openApp } from '../../src/wire/app.ts'
 import { placeOf } from '../../src/wire/place.ts'
+import { openSession } from '../../src/wire/project.ts'
 import { enabledAgents } from '../../src/wire/roster.ts'
 import { readSettings } from '../../src/wire/settings/settings.ts'
 import { slashCommands } from '../../src/wire/slash/all.ts'
@@ -62,10 +63,10 @@ export class Seat {
     writeFileSync(join(this.home, 'settings.json'), JSON.stringify(settings))
   }
 
-  async open(wanted: { fresh?: boolean; name?: string } = {}): Promise<void> {
+  async open(): Promise<void> {
     const place = placeOf(this.io)
     const settings = await readSettings({ home: place.home, project: place.root }, { env: this.io.env })
-    this.app = await openApp(this.io, place, settings, { ...wanted, budget: noBudget })
+    this.app = await openApp(this.io, place, settings, { budget: noBudget })
   }
 
   readonly hold: Hold = {
@@ -73,9 +74,10 @@ export class Seat {
     standing: () => this.#standing(),
     open: async (session) => {
       this.turned.push(['open', session])
-      if ('fresh' in session) return this.open(session)
-      await this.app.project.doc.update((doc) => ({ ...doc, current: session.id }))
-      await this.open()
+      const { io, project, blobs } = this.app
+      if ('id' in session) await project.doc.update((doc) => ({ ...doc, current: session.id }))
+      const opened = await openSession(project, 'id' in session ? {} : session, io.clock)
+      this.app = { ...this.app, session: opened, conversation: conversationOf(io, project, blobs, opened) }
     },
     reload: async () => {
       await this.open()

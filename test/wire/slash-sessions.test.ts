@@ -6,7 +6,7 @@ import { ownerMark } from '../../src/base/owner.ts'
 import { openIndex } from '../../src/store/index/index.ts'
 import { plain, seated, type Seat } from './seat.ts'
 
-const echo = plain({ amber: 'cat >/dev/null; echo fine' })
+const echo = plain({ amber: 'cat >/dev/null; date +%N > made.txt; echo fine' })
 
 const history = (seat: Seat) => join(seat.home, 'projects', seat.app.project.slug, 'history.jsonl')
 
@@ -108,7 +108,7 @@ test('/clear with the word typed erases history, outputs, snapshots and index fo
   assert.deepEqual(Object.keys(doc.sessions), [seat.app.session.id], 'only the new session is known')
   await seat.turn('after it')
   assert.doesNotMatch(readFileSync(history(seat), 'utf8'), /secret/)
-  assert.match(String((await seat.type('/diff'))[0]), /changed no file/)
+  assert.match((await seat.type('/diff'))[0]![1], /^“after it” .*made\.txt/s, 'snapshots go on from nothing')
 })
 
 test('/clear erases nothing while a turn is at work here', async (t) => {

@@ -2,7 +2,6 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandList } from '../../src/wire/slash/list.ts'
 import { plain, seated } from './seat.ts'
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })
@@ -32,16 +31,6 @@ test('the screen is told what is its own', async (t) => {
   const seat = await seated(t, fine)
   for (const line of ['/help', '/help undo', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
   assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['clear'], ['exit']])
-})
-
-test('a screen of lines prints the commands, those that matter first, or those that were asked for', () => {
-  const commands = [
-    { name: 'cls', help: 'Clear the screen.', run: async () => {} },
-    { name: 'undo', words: '[turn]', help: 'Take it back.', matters: true, run: async () => {} },
-  ]
-  assert.equal(commandList(commands), '/undo [turn]  Take it back.\n/cls          Clear the screen.')
-  assert.equal(commandList(commands, ' SCREEN'), '/cls  Clear the screen.')
-  assert.equal(commandList(commands, 'x'), 'No command has "x" in it; /help lists them all.')
 })
 
 test('/mode says which one it is, and that there is no other yet', async (t) => {

@@ -1,8 +1,6 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { App } from '../app.ts'
 import type { Hold } from '../desk/hold.ts'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { forgetInIndex } from '../forgetting.ts'
 import { UsageError } from '../io.ts'
 import { runningIn } from '../running.ts'
@@ -53,11 +51,11 @@ async function refuseIfAtWork({ project, io }: App): Promise<void> {
 }
 
 /** The words of a prompt stand beside each snapshot, so those go too. */
-async function erase({ project, blobs, place, io, ephemeral }: App): Promise<void> {
+async function erase({ project, blobs, snapshots, place, io, ephemeral }: App): Promise<void> {
   await project.log.clear()
   await blobs.clear()
-  await project.doc.update(({ current: _current, over: _over, ...doc }) => ({ ...doc, sessions: {} }))
+  await project.doc.update(({ path, lastUsed }) => ({ path, lastUsed, sessions: {} }))
   if (ephemeral) return
-  rmSync(join(place.home, 'projects', project.slug, 'snapshots'), { recursive: true, force: true })
+  await snapshots.clear()
   await forgetInIndex(place.home, project.slug, io.clock)
 }
