@@ -39,10 +39,15 @@ const ofProject = /^(project\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|out
 /** What of our home is ours: one that was pointed at a folder full of other things does those no harm. */
 export function lookAround(home: string): Home {
   const found: Home = { ours: [], strangers: [] }
-  for (const name of namesIn(home).filter((name) => name !== 'projects')) {
+  for (const name of namesIn(home).filter((name) => name !== 'projects' && name !== 'run')) {
     const path = join(home, name)
     const known = isFolder(path) ? undefined : names.find((row) => row.name.test(name))
     if (known) found.ours.push({ path, parts: [path], what: known.what, ...(known.made ? { made: true } : {}) })
+    else found.strangers.push(path)
+  }
+  for (const path of namesIn(join(home, 'run')).map((name) => join(home, 'run', name))) {
+    if (path.endsWith('.sock'))
+      found.ours.push({ path, parts: [path], what: 'where a running process is reached', made: true })
     else found.strangers.push(path)
   }
   for (const name of namesIn(join(home, 'projects'))) {
@@ -62,7 +67,7 @@ export function remove(home: string, belongings: readonly Belonging[]): void {
     for (const part of parts) rmSync(part, { recursive: true, force: true })
     removeIfEmpty(path)
   }
-  removeIfEmpty(join(home, 'projects'))
+  for (const name of ['run', 'projects']) removeIfEmpty(join(home, name))
   removeIfEmpty(home)
 }
 

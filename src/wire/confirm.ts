@@ -10,8 +10,8 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<b
   return /^y(es)?$/i.test(answer.trim())
 }
 
-/** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal) is no answer, and says so. */
-export function ask(io: Io, question: string): Promise<string> {
+/** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal, a question withdrawn) is no answer, and says so. */
+export function ask(io: Io, question: string, withdrawn?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: io.in, output: io.err })
     let given: string | undefined
@@ -21,11 +21,14 @@ export function ask(io: Io, question: string): Promise<string> {
       lines.close()
     }
     const interrupted = () => leave(Number(io.signal.reason))
+    const gone = () => leave(1)
     io.signal.addEventListener('abort', interrupted)
+    withdrawn?.addEventListener('abort', gone)
     // A terminal in raw mode hands over Ctrl+C as a key, not as a signal.
     lines.on('SIGINT', () => leave(130))
     lines.on('close', () => {
       io.signal.removeEventListener('abort', interrupted)
+      withdrawn?.removeEventListener('abort', gone)
       if (given !== undefined) return resolve(given)
       io.err.write('\n')
       reject(new UsageError('nothing was answered; nothing was changed.', code))

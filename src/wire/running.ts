@@ -6,12 +6,16 @@ import { isAlive, isHere, ownerPid } from '../base/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { fileStore } from '../store/files/store.ts'
 import { say, UsageError } from './io.ts'
+import { turnsOfPeers } from './peers.ts'
 import { homeOf } from './place.ts'
 import { knownProjects } from './projects.ts'
 import { moment } from '../base/moment.ts'
 
-/** A turn that is not over. Without a pid it runs on another machine or in another container, and cannot be seen from here. */
-export type RunningTurn = { turn: string; pid?: number; since: number; project: string; prompt: string }
+/**
+ * A turn that is not over; `by` is who speaks, where its process could be asked.
+ * Without a pid it runs on another machine or in another container, and cannot be seen from here.
+ */
+export type RunningTurn = { turn: string; pid?: number; since: number; project: string; prompt: string; by?: string }
 
 /** So long a turn that cannot be seen counts as at work; nobody here can know when it ends. */
 const unseenMs = 24 * 3_600_000
@@ -22,9 +26,19 @@ const farBytes = 256 * 1024
 /** Of a log without the mark no more than this is read back: opening a long history costs what its view costs. */
 const mostBytes = 2 * 1024 ** 2
 
-/** Every turn at work, the oldest first. */
+/** Every turn at work, the oldest first: those of the logs, and those of which only their process knows. */
 export async function runningTurns(io: Io): Promise<RunningTurn[]> {
   const home = homeOf(io.env)
+  const [kept, told] = await Promise.all([keptTurns(io, home), turnsOfPeers(home, io.clock)])
+  const known = new Set(kept.map(({ turn }) => turn))
+  const speaker = new Map(told.map(({ turn, by }) => [turn, by === undefined ? {} : { by }]))
+  const unkept = told
+    .filter(({ turn }) => !known.has(turn))
+    .map(({ turn, pid, since, project = '', prompt }) => ({ turn, pid, since, project, prompt }))
+  return [...kept, ...unkept].map((one) => ({ ...one, ...speaker.get(one.turn) })).sort((a, b) => a.since - b.since)
+}
+
+async function keptTurns(io: Io, home: string): Promise<RunningTurn[]> {
   const store = fileStore(home, { clock: io.clock })
   const found = await Promise.all(
     knownProjects(home).map(async ({ slug, path, over }) => {
@@ -32,7 +46,7 @@ export async function runningTurns(io: Io): Promise<RunningTurn[]> {
       return prompts.map((prompt) => described(prompt, path))
     }),
   )
-  return found.flat().sort((a, b) => a.since - b.since)
+  return found.flat()
 }
 
 /** The turns at work in one project, over all its sessions, as they stand in its log. */

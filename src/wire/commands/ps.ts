@@ -13,8 +13,15 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     print(
       io,
       table([
-        ['TURN', 'PID', 'SINCE', 'PROJECT', 'PROMPT'],
-        ...turns.map((t) => [t.turn, String(t.pid ?? 'elsewhere'), moment(t.since), t.project, oneLine(t.prompt, 50)]),
+        ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
+        ...turns.map(({ turn, pid, since, by, project, prompt }) => [
+          turn,
+          String(pid ?? 'elsewhere'),
+          moment(since),
+          by ?? '',
+          project,
+          oneLine(prompt, 50),
+        ]),
       ]),
     )
   return 0

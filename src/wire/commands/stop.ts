@@ -3,12 +3,14 @@ import type { Io } from '../io.ts'
 import type { RunningTurn } from '../running.ts'
 import { errorCode } from '../../base/files.ts'
 import { print, say, UsageError } from '../io.ts'
+import { peerOf } from '../peers.ts'
+import { homeOf } from '../place.ts'
 import { runningTurns } from '../running.ts'
 import { oneLine } from '../table.ts'
 
 const patienceMs = 15_000
 
-/** Interrupts the process that runs a turn, as Ctrl+C there would, and waits until the turn is over. */
+/** Cancels a turn in the process that runs it, as Esc or Ctrl+C there would, and waits until it is over. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const turns = await runningTurns(io)
   const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
@@ -22,7 +24,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       1,
     )
   if (wanted.length === 0) say(io, 'Nothing is at work.')
-  const reached = wanted.filter((turn) => interrupt(io, turn))
+  const cancelled = await Promise.all(wanted.map((turn) => cancel(io, turn)))
+  const reached = wanted.filter((turn, index) => cancelled[index] || interrupt(io, turn))
   const until = io.clock.now() + patienceMs
   let left = reached.map(({ turn }) => turn)
   while (left.length > 0 && io.clock.now() < until && !io.signal.aborted) {
@@ -35,6 +38,14 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     else print(io, `Stopped ${turn.turn}: ${oneLine(turn.prompt, 60)}`)
   }
   return left.length > 0 || reached.length < wanted.length ? 1 : 0
+}
+
+/** Whether its process took the wish; one that does not answer can still be interrupted. */
+async function cancel(io: Io, { turn }: RunningTurn): Promise<boolean> {
+  const peer = await peerOf(homeOf(io.env), turn, io.clock)
+  const taken = (await peer?.cancel(turn)) === true
+  await peer?.close()
+  return taken
 }
 
 /** Whether the turn can be waited for: one that is gone already can. */

@@ -3,6 +3,7 @@ import type { Io } from '../io.ts'
 import { join } from 'node:path'
 import { homeFolder, lookAround, weight } from '../belongings.ts'
 import { print } from '../io.ts'
+import { socketsOf } from '../peers.ts'
 import { knownProjects } from '../projects.ts'
 import { runningTurns } from '../running.ts'
 import { bytes, table } from '../table.ts'
@@ -12,15 +13,17 @@ type Row = { path: string; bytes?: number; what: string; ours: boolean }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
-  const files = rows(home)
   const processes = await runningTurns(io)
+  const sockets = await socketsOf(home)
+  const files = rows(home)
   if (values.json) {
-    print(io, JSON.stringify({ home, files, entries: [], worktrees: [], sockets: [], processes }))
+    print(io, JSON.stringify({ home, files, entries: [], worktrees: [], sockets, processes }))
     return 0
   }
   if (files.length === 0) print(io, `Nothing is kept yet; it would be in ${home}`)
   else print(io, table(files.map((row) => [row.path, row.bytes === undefined ? '' : bytes(row.bytes), row.what])))
   print(io, 'Written into other programs: nothing.')
+  if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
   const pids = processes.flatMap(({ pid }) => pid ?? [])
   print(io, pids.length === 0 ? 'Processes: none.' : `Processes: ${pids.join(', ')} (termaite ps)`)
   return 0

@@ -1,0 +1,57 @@
+import type { Event } from '../core/talk/entry.ts'
+import type { Ask } from '../core/talk/question.ts'
+import type { App } from './app.ts'
+import type { TurnWishes } from './turn.ts'
+import { TurnsAtWork } from '../core/talk/at-work.ts'
+import { Cards } from './desk/cards.ts'
+import { Line } from './desk/line.ts'
+import { say } from './io.ts'
+import { serveTurns } from './peers.ts'
+import { personAt } from './person.ts'
+import { oneLine } from './table.ts'
+import { runTurn } from './turn.ts'
+
+/** One turn without a screen, which the person's other processes can follow, answer, steer and cancel. */
+export async function* runReached(
+  app: App,
+  wishes: Omit<TurnWishes, 'ask' | 'steer' | 'shown'>,
+): AsyncGenerator<Event> {
+  const { io, place } = app
+  const turns = new TurnsAtWork()
+  const cards = new Cards()
+  const line = new Line(() => {})
+  const stop = new AbortController()
+  const reach = {
+    cancel: () => stop.abort(),
+    steer: (text: string) => (line.add(text), true),
+    answer: (ask: string, picks?: string[]) => cards.answer(ask, picks),
+  }
+  // Whoever follows may answer; only when they have gone there is nobody.
+  const watcher: Ask = async (_question, withdrawn) => {
+    await turns.unwatched(withdrawn)
+    return undefined
+  }
+  const served = serveTurns(place.home, turns, io.clock)
+  try {
+    yield* runTurn(app, {
+      ...wishes,
+      signal: AbortSignal.any([wishes.signal, stop.signal]),
+      ask: firstOf(cards.ask, personAt(io, watcher)),
+      steer: (until) => line.steer(until),
+      shown: { turns, reach },
+    })
+  } finally {
+    for (let text = line.next(); text !== undefined; text = line.next())
+      say(io, `termaite: this was typed meanwhile, and no agent took it: ${oneLine(text, 200)}`)
+    await served.close()
+  }
+}
+
+/** Whoever answers first; the other need not answer any more. */
+function firstOf(one: Ask, other: Ask): Ask {
+  return async (question, withdrawn, ask) => {
+    const settled = new AbortController()
+    const signal = AbortSignal.any([withdrawn, settled.signal])
+    return Promise.race([one(question, signal, ask), other(question, signal, ask)]).finally(() => settled.abort())
+  }
+}
