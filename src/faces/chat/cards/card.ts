@@ -4,7 +4,7 @@ import type { Question, Shown } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme/theme.ts'
 import type { Section } from './body.ts'
 import type { DiffLine } from './diff.ts'
-import { decodeKittyPrintable, matchesKey } from '@earendil-works/pi-tui'
+import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { boxSides, boxed } from '../palette/box.ts'
 import { Answers } from './answers.ts'
 import { sections } from './body.ts'
@@ -163,8 +163,7 @@ export class Card implements Component, Focusable {
       '',
       ...answers,
       ...(answers.length > 0 ? [''] : []),
-      ...(count ? [theme.quiet(count)] : []),
-      theme.quiet(this.#keys()),
+      ...[...(count ? [count] : []), this.#keys()].flatMap((line) => wrapTextWithAnsi(line, inside)).map(theme.quiet),
     ]
     const paint = paintOf(question, theme)
     return boxed(lines, width, paint, { title: paint(titleOf(question, by)) })

@@ -81,7 +81,7 @@ export class Palette implements Component, Focusable {
       theme.quiet('─'.repeat(inside)),
       ...(rows.length > 0 ? rows : [theme.quiet('  No command is like that; Esc goes back.')]),
     ]
-    const foot = ['Enter picks', 'Esc closes', ...(place ? [place] : [])].join(' · ')
+    const foot = [...(place ? [place] : []), 'Enter picks', 'Esc closes'].join(' · ')
     return boxed(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
   }
 }

@@ -21,7 +21,13 @@ function scoreOf({ name, help, matters }: Command, query: string): number | unde
   const { matches, score } = fuzzyMatch(query, lower)
   // The library's score is below some hundreds either way: the three kinds of match never mix.
   if (matches) return Math.max(-300, Math.min(300, score)) + weight / 2
-  return help.toLowerCase().includes(query) ? 1000 + weight : undefined
+  return speaks(help, query) ? 1000 + weight : undefined
+}
+
+/** Whether each word of it begins one of the help; a single letter begins too many. */
+function speaks(help: string, query: string): boolean {
+  const all = help.toLowerCase().split(/\W+/)
+  return query.length > 1 && query.split(/\s+/).every((word) => all.some((other) => other.startsWith(word)))
 }
 
 /** A command as it is listed: its name and what may follow it. */

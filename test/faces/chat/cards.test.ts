@@ -1,0 +1,263 @@
+import type { Question } from '../../../src/core/talk/question.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
+import { HandClock } from '../../../src/base/hand-clock.ts'
+import { Card } from '../../../src/faces/chat/cards/card.ts'
+import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
+import { kitty, legacy } from './input-seat.ts'
+
+const permission: Question = {
+  about: 'permission',
+  text: 'May I clean the build?',
+  from: [],
+  shows: [{ type: 'command', command: 'rm -rf build && npm test', cwd: '/home/ada/demo' }],
+  options: [
+    { id: 'once', label: 'Yes, once' },
+    { id: 'always', label: 'Yes, always', grants: 'rm below build' },
+    { id: 'no', label: 'No' },
+  ],
+}
+
+const choice: Question = {
+  about: 'choice',
+  text: 'Which ones?',
+  from: ['consensus', 'critic'],
+  options: ['a', 'b', 'c'].map((id) => ({ id, label: `Take ${id}` })),
+}
+
+/** A card that has been open long enough to be answered. */
+async function shown(question: Question, parts: { by?: string; rows?: number; fresh?: boolean } = {}) {
+  const clock = new HandClock()
+  const answers: (string[] | undefined)[] = []
+  let changes = 0
+  const card = new Card({
+    theme: plain,
+    question,
+    clock,
+    ...(parts.by ? { by: parts.by } : {}),
+    ...(parts.rows ? { rows: () => parts.rows! } : {}),
+    changed: () => changes++,
+    answer: (picks) => answers.push(picks),
+  })
+  card.focused = true
+  if (!parts.fresh) await clock.turn(1000)
+  return {
+    card,
+    clock,
+    answers,
+    changes: () => changes,
+    press: (...keys: string[]) => keys.forEach((key) => card.handleInput(key)),
+    lines: (width = 50) => card.render(width).map(stripTerminalSequences),
+  }
+}
+
+test('a permission shows who asks, for what, and what a yes covers', async () => {
+  const { lines } = await shown(permission, { by: 'claude' })
+  assert.deepEqual(lines(), [
+    '╭─ claude asks for permission ───────────────────╮',
+    '│ May I clean the build?                         │',
+    '│                                                │',
+    '│ $ rm -rf build && npm test                     │',
+    '│   in /home/ada/demo                            │',
+    '│                                                │',
+    '│ › 1 Yes, once                                  │',
+    '│   2 Yes, always                                │',
+    '│     covers: rm below build                     │',
+    '│   3 No                                         │',
+    '│                                                │',
+    '│ 1–3 or Enter answers · Esc: no                 │',
+    '╰────────────────────────────────────────────────╯',
+  ])
+})
+
+test('a number, or arrows and Enter, answer once', async () => {
+  const byNumber = await shown(permission)
+  byNumber.press('4', '2', '1', legacy.escape)
+  const byArrows = await shown(permission)
+  byArrows.press(kitty.down, kitty.down, kitty.down, kitty.up, kitty.enter, kitty.enter)
+  assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
+})
+
+test('Escape is no; for a spent quota and a silence it is what is safest, and the card says so', async () => {
+  const options = [
+    { id: 'hand over', label: 'Hand over now' },
+    { id: 'wait', label: 'Wait for it' },
+    { id: 'stop', label: 'Stop the turn' },
+  ]
+  const seen = []
+  for (const about of ['permission', 'choice', 'trust', 'login', 'quota', 'silence', 'denied', 'sharing'] as const) {
+    const { answers, press, lines } = await shown({ about, text: 'So?', from: [], options, agent: 'gemini' })
+    const [title, hint] = [lines(70)[0]!, lines(70).at(-2)!]
+    press(legacy.escape)
+    seen.push([title.replaceAll(/[╭─╮]/g, '').trim(), hint.replace(/.*(Esc: .*?) *│/, '$1'), answers])
+  }
+  assert.deepEqual(seen, [
+    ['gemini asks for permission', 'Esc: no', [undefined]],
+    ['gemini asks', 'Esc: no answer', [undefined]],
+    ['Do you trust this?', 'Esc: no', [undefined]],
+    ['gemini needs a login', 'Esc: not now', [undefined]],
+    ['gemini is out of quota', 'Esc: Stop the turn', [['stop']]],
+    ['gemini is silent', 'Esc: Wait for it', [['wait']]],
+    ['gemini was not allowed to', 'Esc: leave it so', [undefined]],
+    ['Another vendor would learn this', 'Esc: no', [undefined]],
+  ])
+})
+
+test('several are marked with Space or their numbers', async () => {
+  const { answers, press, lines } = await shown({ ...choice, multiple: true }, { by: 'claude' })
+  press(' ', '3', '2', '2')
+  assert.deepEqual(lines(44), [
+    '╭─ claude asks · consensus · critic ───────╮',
+    '│ Which ones?                              │',
+    '│                                          │',
+    '│   1 [x] Take a                           │',
+    '│ › 2 [ ] Take b                           │',
+    '│   3 [x] Take c                           │',
+    '│                                          │',
+    '│ Space marks · Enter answers · Esc: no    │',
+    '│ answer                                   │',
+    '╰──────────────────────────────────────────╯',
+  ])
+  press(legacy.enter)
+  assert.deepEqual(answers, [['a', 'c']])
+})
+
+test("words of one's own are an answer: a letter begins them, a digit goes on with them", async () => {
+  const { answers, press, lines } = await shown({ ...choice, free: true })
+  assert.equal(lines(40)[6], '│   ✎ or in your own words             │')
+  press('t', 'a', 'k', 'e', ' ', '2')
+  assert.equal(lines(40)[6], '│ › ✎ take 2                           │')
+  press(legacy.enter)
+  assert.deepEqual(answers, [['take 2']])
+})
+
+test('an empty line answers nothing', async () => {
+  const { answers, press } = await shown({ about: 'choice', text: 'Your name?', from: [], free: true, options: [] })
+  press(legacy.enter, ' ', legacy.enter, 'A', legacy.enter)
+  assert.deepEqual(answers, [['A']])
+})
+
+test('what is typed on when it opens answers nothing, however long it goes on', async () => {
+  const { card, answers, clock, press } = await shown(permission, { fresh: true })
+  for (const key of ['o', 'k', ' ', '1', legacy.enter, legacy.escape]) {
+    assert.equal(card.wants(key), false)
+    press(key)
+    await clock.turn(300)
+  }
+  assert.deepEqual(answers, [])
+  await clock.turn(100)
+  press('1')
+  assert.deepEqual(answers, [['once']])
+})
+
+test('an arrow says that the person has seen it', async () => {
+  const { answers, press } = await shown(permission, { fresh: true })
+  press(legacy.down, legacy.enter)
+  assert.deepEqual(answers, [['always']])
+})
+
+test('what is picked by itself is counted down, one paint a second, until it is closed', async () => {
+  const clock = new HandClock()
+  let changes = 0
+  const question: Question = { ...choice, about: 'quota', otherwise: { pick: 'a', at: clock.now() + 10_000 } }
+  const card = new Card({ theme: plain, question, clock, changed: () => changes++, answer: () => {} })
+  const count = () => stripTerminalSequences(card.render(60).at(-3)!).slice(2, 32)
+  const seen = [count()]
+  await clock.turn(3500)
+  seen.push(count())
+  const painted = changes
+  card.close()
+  await clock.turn(5000)
+  assert.deepEqual(
+    { seen, painted, changes, asleep: clock.asleep },
+    {
+      seen: ['“Take a” by itself in 10 s    ', '“Take a” by itself in 7 s     '],
+      painted: 3,
+      changes: 3,
+      asleep: 0,
+    },
+  )
+})
+
+test('a card without a countdown never paints by itself', async () => {
+  const { changes, clock } = await shown(permission)
+  await clock.turn(60_000)
+  assert.deepEqual({ changes: changes(), asleep: clock.asleep }, { changes: 0, asleep: 0 })
+})
+
+test('nothing an agent says can draw, hide or turn a command round', async () => {
+  const { lines } = await shown(
+    {
+      ...permission,
+      text: 'Run \x1b[31mls\x1b[0m\x1b_ quietly\x07 \u202eplease',
+      shows: [{ type: 'command', command: 'ls \x1b_; rm -rf ~ \x1b\\\x9b2J\u202e#', cwd: '/a\r/b' }],
+      options: [{ id: 'x', label: 'Yes\n\x1b[2J\x07 1 No', grants: '\x1b]52;c;eA==\x07all' }],
+    },
+    { by: 'cl\x1b[2Jaude' },
+  )
+  assert.deepEqual(lines(60).slice(0, 9), [
+    '╭─ claude asks for permission ─────────────────────────────╮',
+    '│ Run ls_ quietly <U+202E>please                           │',
+    '│                                                          │',
+    '│ $ ls ␛_; rm -rf ~ ␛\\�2J<U+202E>#                         │',
+    '│   in /a␍/b                                               │',
+    '│                                                          │',
+    '│ › 1 Yes 1 No                                             │',
+    '│     covers: ]52;c;eA==all                                │',
+    '│                                                          │',
+  ])
+})
+
+test('no line is wider than it is told, at any width, whatever is asked', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.constantFrom('日本語のテキスト', '👩‍👩‍👧', 'a'.repeat(300), '\x1b]0;x', '\t\t'),
+  )
+  const question: fc.Arbitrary<Question> = fc.record(
+    {
+      about: fc.constantFrom('permission', 'choice', 'trust', 'login', 'quota', 'silence', 'denied', 'sharing'),
+      text,
+      from: fc.array(text, { maxLength: 2 }),
+      multiple: fc.boolean(),
+      free: fc.boolean(),
+      shows: fc.array(
+        fc.oneof(
+          fc.record({ type: fc.constant('command' as const), command: text, cwd: text }),
+          fc.record({ type: fc.constant('diff' as const), path: text, before: text, after: text }),
+          fc.record({ type: fc.constant('text' as const), text }),
+        ),
+        { maxLength: 2 },
+      ),
+      options: fc.array(fc.record({ id: text, label: text, grants: text }), { maxLength: 12 }),
+    },
+    { requiredKeys: ['about', 'text', 'from', 'options'] },
+  )
+  await fc.assert(
+    fc.asyncProperty(question, fc.integer({ min: 20, max: 200 }), async (asked, width) => {
+      const { card, press, lines } = await shown(asked, { by: 'claude' })
+      press('\x0f')
+      for (const line of card.render(width)) assert.equal(visibleWidth(line), width)
+      assert.doesNotMatch(lines(width).join(''), /[\x00-\x1f\x7f-\x9f]/)
+    }),
+    { numRuns: 80 },
+  )
+})
+
+test('each kind of card has the colour of what it means', () => {
+  const frame = (about: Question['about']) => {
+    const card = new Card({
+      theme: dark,
+      question: { ...choice, about },
+      clock: new HandClock(),
+      changed() {},
+      answer() {},
+    })
+    return card.render(60)[0]!.slice(0, 5)
+  }
+  assert.deepEqual(
+    ['permission', 'choice', 'denied'].map((about) => frame(about as Question['about'])),
+    ['\x1b[33m', '\x1b[36m', '\x1b[31m'],
+  )
+})

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { callAt, written } from '../../../src/faces/chat/input/call.ts'
+import { ScriptedDesk } from './scripted-desk.ts'
+import { command, legacy, seat } from './input-seat.ts'
+
+const commands = [
+  command('help', { matters: true }),
+  command('history'),
+  command('switch', { words: '[agent]', complete: () => ['claude', 'codex', 'gemini'] }),
+]
+
+test('what the words before the cursor call for', () => {
+  const calls = [
+    ['/', true],
+    ['/he', true],
+    ['/he', false],
+    ['/switch cl', true],
+    ['/etc/ho', true],
+    ['see @', false],
+    ['see @src/a', true],
+    ['(@a', false],
+    ['@"a b', false],
+    ['@"a b" ', false],
+    ['mail me@example.org', true],
+    ['/switch @x', true],
+  ] as const
+  assert.deepEqual(
+    calls.map(([before, first]) => callAt(before, first)),
+    [
+      { type: 'command', typed: '', from: 0 },
+      { type: 'command', typed: 'he', from: 0 },
+      undefined,
+      { type: 'words', command: 'switch', typed: 'cl', from: 8 },
+      undefined,
+      { type: 'file', typed: '', from: 4 },
+      { type: 'file', typed: 'src/a', from: 4 },
+      { type: 'file', typed: 'a', from: 1 },
+      { type: 'file', typed: 'a b', from: 0 },
+      undefined,
+      undefined,
+      { type: 'file', typed: 'x', from: 8 },
+    ],
+  )
+  assert.deepEqual(['a.ts', 'a b.ts', 'src/', 'my dir/'].map(written), ['@a.ts ', '@"a b.ts" ', '@src/', '@"my dir/'])
+})
+
+test('a slash opens the commands, those that matter first; letters narrow them', () => {
+  const { box, press, type, lines } = seat({ commands })
+  type('/')
+  assert.deepEqual(lines(50).slice(0, 3), [
+    '› /help            what help does                 ',
+    '  /history         what history does              ',
+    '  /switch [agent]  what switch does               ',
+  ])
+  type('sw')
+  assert.deepEqual(lines(50).slice(0, 2), [
+    '› /switch [agent]  what switch does               ',
+    '╭────────────────────────────────────────────────╮',
+  ])
+  press(legacy.escape)
+  assert.equal(box.popupOpen(), false)
+  type('i')
+  assert.equal(box.popupOpen(), false, 'it stays closed for this word')
+})
+
+test('Enter sends a command that stands alone, and leads on from one that takes words', async () => {
+  const { box, sent, press, type, lines } = seat({ commands })
+  type('/hi')
+  press(legacy.enter)
+  assert.deepEqual(sent, ['/history'])
+  type('/sw')
+  press(legacy.enter)
+  await settled()
+  assert.deepEqual(
+    { text: box.text(), lines: lines(20).slice(0, 3) },
+    {
+      text: '/switch ',
+      lines: ['› claude            ', '  codex             ', '  gemini            '],
+    },
+  )
+  type('ge')
+  await settled()
+  press(legacy.enter)
+  assert.deepEqual({ sent, text: box.text() }, { sent: ['/history'], text: '/switch gemini' })
+  press(legacy.enter)
+  assert.deepEqual(sent, ['/history', '/switch gemini'])
+})
+
+test('a command that was typed whole is sent as it is, whatever else is offered', async () => {
+  const { sent, press, type } = seat({ commands })
+  type('/switch')
+  press(legacy.enter)
+  type('/switch ')
+  await settled()
+  press(legacy.enter)
+  assert.deepEqual(sent, ['/switch', '/switch'])
+})
+
+test('Tab completes a file, quoted where its path has blanks', async () => {
+  const { box, clock, press, type } = seat({ files: ['src/main.ts', 'my notes.txt'] })
+  type('see @ma')
+  await clock.turn(100)
+  press(legacy.tab)
+  assert.equal(box.text(), 'see @src/main.ts ')
+  type('and @no')
+  await clock.turn(100)
+  press(legacy.enter)
+  assert.equal(box.text(), 'see @src/main.ts and @"my notes.txt" ')
+})
+
+test('a folder that is picked shows what is in it', async () => {
+  const { box, clock, press, type, lines } = seat({ files: ['docs/', 'docs/a.md', 'docs/b.md'] })
+  type('@docs')
+  await clock.turn(100)
+  press(legacy.tab)
+  await clock.turn(100)
+  assert.deepEqual(
+    { text: box.text(), lines: lines(20).slice(0, 3) },
+    {
+      text: '@docs/',
+      lines: ['› docs/             ', '  docs/a.md         ', '  docs/b.md         '],
+    },
+  )
+})
+
+test('an e-mail address opens nothing', async () => {
+  const { box, clock, type } = seat({ files: ['example.org'] })
+  type('write me@example.org')
+  await clock.turn(100)
+  assert.equal(box.popupOpen(), false)
+})
+
+/** A finder whose answers come when the test says so. */
+class SlowDesk extends ScriptedDesk {
+  readonly asked: { typed: string; signal: AbortSignal; found(paths: string[]): void }[] = []
+
+  override files(typed: string, _most: number, signal: AbortSignal): Promise<string[]> {
+    return new Promise((found) => this.asked.push({ typed, signal, found }))
+  }
+}
+
+test('each key gives up the question before it, and an answer that comes too late is dropped', async () => {
+  const desk = new SlowDesk()
+  const { clock, type, lines } = seat({}, { desk })
+  type('@a')
+  await clock.turn(15)
+  type('b')
+  await clock.turn(15)
+  const stale = desk.asked[0]!.signal.aborted
+  desk.asked[1]!.found(['ab.ts'])
+  await settled()
+  desk.asked[0]!.found(['a.ts'])
+  await settled()
+  assert.deepEqual(
+    { asked: desk.asked.map(({ typed }) => typed), stale, row: lines(20)[0] },
+    { asked: ['a', 'ab'], stale: true, row: '› ab.ts             ' },
+  )
+})
+
+test('keys that come at once ask once, and typing never waits for an answer', async () => {
+  const desk = new SlowDesk()
+  const { box, clock, type } = seat({}, { desk })
+  type('@main')
+  await clock.turn(15)
+  type(' and on')
+  assert.deepEqual(
+    { asked: desk.asked.map(({ typed }) => typed), text: box.text(), open: box.popupOpen() },
+    { asked: ['main'], text: '@main and on', open: false },
+  )
+})
+
+test('what is offered while an answer is awaited fits what is typed by now', async () => {
+  const desk = new SlowDesk()
+  const { box, clock, press, type, lines } = seat({}, { desk })
+  type('@a')
+  await clock.turn(15)
+  desk.asked[0]!.found(['alpha.ts', 'beta.ts'])
+  await settled()
+  type('l')
+  assert.deepEqual(lines(20).slice(0, 2), ['› alpha.ts          ', '╭──────────────────╮'])
+  press(legacy.tab)
+  assert.equal(box.text(), '@alpha.ts ')
+})
+
+test('a finder that fails, and a path that would draw, offer nothing', async () => {
+  const desk = new ScriptedDesk({ files: ['a\x1b[2J.ts'] })
+  const { box, clock, type } = seat({}, { desk })
+  type('@a')
+  await clock.turn(15)
+  assert.equal(box.popupOpen(), false)
+  desk.files = async () => Promise.reject(new Error('gone'))
+  type('b')
+  await clock.turn(15)
+  assert.equal(box.popupOpen(), false)
+})
+
+test('sixty thousand files are not gone through for a key', async () => {
+  const paths = Array.from({ length: 60_000 }, (_, at) => `src/folder${at % 300}/file${at}.ts`)
+  const wanted: number[] = []
+  const desk = new ScriptedDesk()
+  desk.files = async (typed, most) => (wanted.push(most), paths.filter((path) => path.includes(typed)).slice(0, most))
+  const { clock, type, lines } = seat({}, { desk })
+  type('@file5999')
+  await clock.turn(15)
+  assert.deepEqual({ wanted, rows: lines(40).length }, { wanted: [50], rows: 11 })
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setKittyProtocolActive } from '@earendil-works/pi-tui'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { command, kitty, legacy, seat } from './input-seat.ts'
+
+for (const [protocol, key] of Object.entries({ legacy, kitty })) {
+  test(`${protocol} keys: Enter sends, four others begin a line`, (t) => {
+    setKittyProtocolActive(protocol === 'kitty')
+    t.after(() => setKittyProtocolActive(false))
+    const { box, sent, press, type } = seat()
+    type('one')
+    press(key.shiftEnter)
+    type('two')
+    press(key.altEnter)
+    type('three')
+    press(key.ctrlJ)
+    type('four\\')
+    press(key.enter)
+    type('five')
+    assert.equal(box.text(), 'one\ntwo\nthree\nfour\nfive')
+    press(key.enter)
+    assert.deepEqual({ sent, left: box.text() }, { sent: ['one\ntwo\nthree\nfour\nfive'], left: '' })
+  })
+}
+
+test('nothing but blanks is not sent, and is not lost', () => {
+  const { box, sent, press, type } = seat()
+  type('  ')
+  press(legacy.enter)
+  assert.deepEqual({ sent, text: box.text() }, { sent: [], text: '  ' })
+})
+
+test('an empty input says what can be done, in a frame that is as wide as it is told', () => {
+  assert.deepEqual(seat().lines(50), [
+    '╭────────────────────────────────────────────────╮',
+    '│ Ask anything · / for commands · @ for files    │',
+    '╰────────────────────────────────────────────────╯',
+  ])
+})
+
+test('it grows with its text, then scrolls and says what is out of sight', () => {
+  const { press, type, lines } = seat({}, { rows: 24 })
+  for (let at = 1; at <= 9; at++) {
+    type(`line ${at}`)
+    press(legacy.ctrlJ)
+  }
+  press(legacy.up)
+  assert.deepEqual(lines(20), [
+    '╭─ ↑ 2 more ───────╮',
+    ...[3, 4, 5, 6, 7, 8, 9].map((at) => `│ line ${at}           │`),
+    '╰─ ↓ 1 more ───────╯',
+  ])
+})
+
+test('Up on an empty input takes back what waits, the newest first', () => {
+  const { box, desk, press, lines } = seat()
+  desk.queue = ['first', 'second\nwith a line']
+  box.setQueue(desk.queue)
+  assert.deepEqual(lines(60).slice(0, 2), [' ↳ waiting: first', ' ↳ waiting: second with a line  (Up takes it back)'])
+  press(legacy.up)
+  assert.deepEqual({ text: box.text(), queue: desk.queue }, { text: 'second\nwith a line', queue: ['first'] })
+})
+
+test('a long queue is three lines and a count', () => {
+  const { box, lines } = seat()
+  box.setQueue(['a', 'b', 'c', 'd', 'e'])
+  assert.deepEqual(lines(30).slice(0, 4), [' ↳ 2 more waiting', ' ↳ waiting: c', ' ↳ waiting: d', ' ↳ waiting: e'])
+})
+
+test('what was sent before comes back with Up, and what was half typed with Down', async () => {
+  const { box, press, type } = seat({ past: ['oldest', 'twin', 'twin', 'newest'] })
+  type('half')
+  press(legacy.up, legacy.up)
+  await settled()
+  const seen = [box.text()]
+  for (const key of [legacy.up, legacy.up, legacy.up, legacy.down, legacy.down, legacy.down]) {
+    press(key)
+    seen.push(box.text())
+  }
+  assert.deepEqual(seen, ['newest', 'twin', 'oldest', 'oldest', 'twin', 'newest', 'half'])
+})
+
+test('the past is read when it is first wanted, and what was sent here is its newest', async () => {
+  let reads = 0
+  const { desk, box, press, type } = seat({ past: ['before'] })
+  const past = desk.past.bind(desk)
+  desk.past = () => (reads++, past())
+  type('here')
+  press(legacy.enter)
+  assert.equal(reads, 0)
+  press(legacy.up)
+  await settled()
+  const first = box.text()
+  press(legacy.up)
+  assert.deepEqual([reads, first, box.text()], [1, 'here', 'before'])
+})
+
+test('what is typed while the past is being read is not overwritten by it', async () => {
+  const { box, press, type } = seat({ past: ['before'] })
+  press(legacy.up)
+  type('x')
+  await settled()
+  assert.equal(box.text(), 'x')
+})
+
+test('Ctrl+R finds what was sent before', async () => {
+  const { box, press, type, lines } = seat({ past: ['fix the tests', 'write docs', 'fix the lint'] })
+  press(legacy.ctrlR)
+  await settled()
+  type('fix')
+  assert.deepEqual(
+    { open: box.popupOpen(), lines: lines(30).slice(0, 3) },
+    {
+      open: true,
+      lines: ['  sent before: fix            ', '› fix the lint                ', '  fix the tests               '],
+    },
+  )
+  press(legacy.down, legacy.enter)
+  assert.deepEqual({ open: box.popupOpen(), text: box.text() }, { open: false, text: 'fix the tests' })
+})
+
+test('Ctrl+G gives the whole text to the editor and takes what comes back', async () => {
+  const { box, edits, press } = seat()
+  box.fill('draft')
+  press(legacy.ctrlG, legacy.ctrlG)
+  assert.deepEqual(
+    edits.map(({ text }) => text),
+    ['draft'],
+  )
+  edits[0]!.done('edited\ntext\n')
+  await settled()
+  assert.equal(box.text(), 'edited\ntext')
+  press(legacy.ctrlG)
+  edits[1]!.done(undefined)
+  await settled()
+  assert.equal(box.text(), 'edited\ntext')
+})
+
+test('an unknown command opens the palette and stays to be mended; a path is a prompt', () => {
+  const { box, sent, palettes, press, type } = seat({ commands: [command('help')] })
+  type('/hlep me')
+  press(legacy.enter)
+  assert.deepEqual({ sent, palettes, text: box.text() }, { sent: [], palettes: ['hlep'], text: '/hlep me' })
+  assert.equal(box.clear(), true)
+  assert.equal(box.clear(), false)
+  type('/etc/hosts is wrong')
+  press(legacy.enter)
+  type('/help me')
+  press(legacy.enter)
+  assert.deepEqual({ sent, palettes }, { sent: ['/etc/hosts is wrong', '/help me'], palettes: ['hlep'] })
+})

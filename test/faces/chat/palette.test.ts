@@ -1,0 +1,103 @@
+import type { Command } from '../../../src/core/talk/command.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
+import { Palette } from '../../../src/faces/chat/palette/palette.ts'
+import { ranked } from '../../../src/faces/chat/palette/ranking.ts'
+import { plain } from '../../../src/faces/chat/theme/colours.ts'
+import { command, kitty, legacy, pasted } from './input-seat.ts'
+
+const commands = [
+  command('agents', { help: 'Who can take a turn' }),
+  command('switch', { words: '[agent]', help: 'Who takes the next turn', matters: true }),
+  command('help', { help: 'What can be typed', matters: true }),
+  command('history', { help: 'What was said' }),
+]
+
+function open(query = '', all: readonly Command[] = commands) {
+  const picked: string[] = []
+  let closed = 0
+  const pick = ({ name }: Command) => picked.push(name)
+  const palette = new Palette({ theme: plain, commands: all, query, pick, close: () => closed++ })
+  palette.focused = true
+  return {
+    picked,
+    closes: () => closed,
+    press: (...keys: string[]) => keys.forEach((key) => palette.handleInput(key)),
+    lines: (width = 60) => palette.render(width).map(stripTerminalSequences),
+    palette,
+  }
+}
+
+test('what matters comes first, then the rest, each with its help', () => {
+  assert.deepEqual(open().lines(), [
+    '╭─ Commands ───────────────────────────────────────────────╮',
+    '│ /                                                        │',
+    '│ ──────────────────────────────────────────────────────── │',
+    '│ › /switch [agent]  Who takes the next turn               │',
+    '│   /help            What can be typed                     │',
+    '│   /agents          Who can take a turn                   │',
+    '│   /history         What was said                         │',
+    '╰─ Enter picks · Esc closes ───────────────────────────────╯',
+  ])
+})
+
+test('a name is found by its letters, and by a word of its help after that', () => {
+  const found = (typed: string) => ranked(commands, typed).map(({ name }) => name)
+  assert.deepEqual(
+    [found('h'), found('hs'), found('TURN'), found('who next'), found('hlep'), found('zz')],
+    [['help', 'history', 'switch'], ['history'], ['switch', 'agents'], ['switch'], [], []],
+  )
+})
+
+test('typing narrows, Enter picks, Esc closes', () => {
+  for (const key of [legacy, kitty]) {
+    const { picked, closes, press } = open()
+    press('h', 'i', key.enter, key.escape)
+    assert.deepEqual({ picked, closes: closes() }, { picked: ['history'], closes: 1 })
+  }
+})
+
+test('arrows go round, and a query it was opened with can be mended', () => {
+  const { picked, press, lines } = open('hx')
+  assert.equal(lines()[3], '│   No command is like that; Esc goes back.                │')
+  press(legacy.enter, legacy.backspace, legacy.up, legacy.enter, legacy.down, legacy.enter)
+  assert.deepEqual(picked, ['switch', 'help'])
+})
+
+test('more than a dozen scroll, and say where one is', () => {
+  const many = Array.from({ length: 30 }, (_, at) => command(`c${at + 1}`))
+  const { press, lines } = open('', many)
+  press(...Array.from({ length: 14 }, () => legacy.down))
+  const shown = lines(40)
+  assert.deepEqual(
+    [shown.length, shown[3], shown.at(-2), shown.at(-1)],
+    [
+      16,
+      '│   /c4   what c4 does                 │',
+      '│ › /c15  what c15 does                │',
+      '╰─ 15 of 30 · Enter picks · Esc clos… ─╯',
+    ],
+  )
+})
+
+test('a click picks the row it is on', () => {
+  const { picked, palette } = open()
+  palette.render(60)
+  const at = { x: 9, y: 4, screenX: 9, screenY: 4, width: 60, height: 8, shift: false, alt: false, ctrl: false }
+  palette.handleMouse({ ...at, type: 'click', button: 'left' })
+  assert.deepEqual(picked, ['help'])
+})
+
+test('no line is wider than it is told, whatever is pasted', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 20, max: 200 }), (text, width) => {
+      const { palette, press, lines } = open()
+      press(pasted(text))
+      for (const line of palette.render(width)) assert.equal(visibleWidth(line), width)
+      assert.doesNotMatch(lines(width).join(''), /[\x00-\x1f\x7f-\x9f]/)
+    }),
+    { numRuns: 80 },
+  )
+})
