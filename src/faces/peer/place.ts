@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../base/files.ts'
 import { shortHash } from '../../base/hash.ts'
@@ -51,10 +51,6 @@ export function readyFolder(folder: string): boolean {
 export function isPrivate(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false })
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0
-}
-
-export function lockSocket(path: string): void {
-  chmodSync(path, 0o600)
 }
 
 /** With its folder, when it was the last one in there. */

@@ -1,9 +1,11 @@
 import type { Server } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { Peer } from '../../core/talk/peer.ts'
+import { once } from 'node:events'
+import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { lockSocket, ownSocketName, readyFolder, removeSocket, socketFolders } from './place.ts'
+import { ownSocketName, readyFolder, removeSocket, socketFolders } from './place.ts'
 import { Visit } from './visit.ts'
 
 export type Served = { path: string; close(): Promise<void> }
@@ -45,22 +47,21 @@ async function listenBelow(home: string, server: Server): Promise<string | undef
   const folders = socketFolders(home)
   // Twice: another process may take its empty folder away just before we listen in it.
   for (const folder of [...folders, ...folders]) {
-    if (!readyFolder(folder)) continue
     const path = join(folder, ownSocketName())
-    if (await listen(server, path)) return path
-    // Left by a dead process that had our pid.
-    removeSocket(path)
+    if (readyFolder(folder) && (await listen(server, path))) return path
   }
   return undefined
 }
 
-function listen(server: Server, path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const failed = () => resolve(false)
-    server.once('error', failed).listen(path, () => {
-      server.off('error', failed).on('error', () => {})
-      lockSocket(path)
-      resolve(true)
-    })
-  })
+async function listen(server: Server, path: string): Promise<boolean> {
+  try {
+    // What is there was left by a dead process that had our pid.
+    rmSync(path, { force: true })
+    await once(server.listen(path), 'listening')
+    chmodSync(path, 0o600)
+    server.on('error', () => {})
+    return true
+  } catch {
+    return false
+  }
 }
