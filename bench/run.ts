@@ -1,6 +1,7 @@
 import type { Row } from './measure.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chat } from './chat.ts'
 import { failover } from './failover.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
@@ -8,7 +9,14 @@ import { start } from './start.ts'
 import { tokens } from './tokens.ts'
 
 // Arguments choose among them; without any, all are run.
-const benches: Record<string, () => Promise<Row[]>> = { start, failover, histories, tokens, 'long-answer': longAnswer }
+const benches: Record<string, () => Promise<Row[]>> = {
+  start,
+  chat,
+  failover,
+  histories,
+  tokens,
+  'long-answer': longAnswer,
+}
 const wanted = process.argv.slice(2)
 const results: Row[] = []
 for (const [name, bench] of Object.entries(benches)) {

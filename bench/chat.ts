@@ -1,0 +1,227 @@
+import type { BenchMachine, Row } from './measure.ts'
+import type { IPty } from '@lydell/node-pty'
+import { build } from 'esbuild'
+import pty from '@lydell/node-pty'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newId } from '../src/base/id.ts'
+import { slugOf } from '../src/wire/project.ts'
+import { program, withMachine } from './measure.ts'
+
+/** An agent that talks for as long as anybody listens. */
+const streaming = 'cat >/dev/null; for i in $(seq 1 100000); do echo "line $i of a long answer"; sleep 0.02; done'
+const paints = 7
+const strokes = 240
+
+/** The chat beside the least that can be built on the same library. */
+export async function chat(): Promise<Row[]> {
+  return withMachine({ streaming }, async (machine) => {
+    const minimal = join(machine.folder, 'minimal.mjs')
+    await bundleMinimal(minimal)
+    const rows = [...(await firstPaint(machine, minimal)), ...(await idle(machine))]
+    fill(machine, { size: 1e9, turns: 3400 })
+    return [...rows, ...(await firstPaintLong(machine)), ...(await typing(machine, minimal))]
+  })
+}
+
+async function bundleMinimal(outfile: string): Promise<void> {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'minimal-tui.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    minify: true,
+    banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
+    logLevel: 'error',
+  })
+}
+
+async function firstPaint(machine: BenchMachine, minimal: string): Promise<Row[]> {
+  const ours: number[] = []
+  const theirs: number[] = []
+  for (let i = 0; i <= paints; i++) {
+    const mine = await painted(machine, [program], 'Welcome to')
+    const other = await painted(machine, [minimal], 'Welcome to')
+    // The first of each warms the caches.
+    if (i > 0) (ours.push(mine), theirs.push(other))
+  }
+  return [
+    {
+      what: 'first paint of the chat, empty history',
+      value: median(ours),
+      unit: 'ms',
+      bar: 300,
+      detail: `${(median(ours) / median(theirs)).toFixed(2)} × the minimal program on the same library (${median(theirs).toFixed(0)} ms)`,
+    },
+  ]
+}
+
+async function firstPaintLong(machine: BenchMachine): Promise<Row[]> {
+  const ours: number[] = []
+  for (let i = 0; i <= paints; i++) {
+    const mine = await painted(machine, [program], 'answer 3399')
+    if (i > 0) ours.push(mine)
+  }
+  return [
+    {
+      what: 'first paint of the chat with its last answer, a history of 1 GB and 10,000 entries',
+      value: median(ours),
+      unit: 'ms',
+      bar: 300,
+      detail: `${paints} starts`,
+    },
+  ]
+}
+
+/** From the start of the process to the moment the words are written to its terminal. */
+async function painted(machine: BenchMachine, argv: readonly string[], words: string): Promise<number> {
+  const began = performance.now()
+  const seat = sit(machine, argv)
+  try {
+    await seat.wrote(words)
+    return performance.now() - began
+  } finally {
+    await seat.end()
+  }
+}
+
+async function idle(machine: BenchMachine): Promise<Row[]> {
+  const seat = sit(machine, [program])
+  try {
+    await seat.wrote('Welcome to')
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    const before = cpuMs(seat.pty.pid)
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    return [
+      {
+        what: 'processor time of the idle chat in 5 s',
+        value: cpuMs(seat.pty.pid) - before,
+        unit: 'ms',
+        bar: 10,
+        detail: 'user and system',
+      },
+      { what: 'memory of the idle chat', value: memoryMB(seat.pty.pid), unit: 'MB', bar: 120, detail: 'resident' },
+    ]
+  } finally {
+    await seat.end()
+  }
+}
+
+/** Each key is timed from its write to the write that shows it, while an agent streams. */
+async function typing(machine: BenchMachine, minimal: string): Promise<Row[]> {
+  const ours = await strokesOf(machine, [program, 'go on'], 'of a long answer')
+  const theirs = await strokesOf(machine, [minimal, '10000'], 'streamed')
+  return [
+    {
+      what: 'keystroke to paint, 10,000 entries, an agent streaming, p99',
+      value: percentile(ours.all, 0.99),
+      unit: 'ms',
+      bar: 16,
+      detail: `median ${median(ours.all).toFixed(1)} ms; the minimal program: p99 ${percentile(theirs.all, 0.99).toFixed(1)} ms, median ${median(theirs.all).toFixed(1)} ms`,
+    },
+    {
+      what: 'memory of the chat then',
+      value: ours.memory,
+      unit: 'MB',
+      detail: `the minimal program: ${theirs.memory.toFixed(0)} MB`,
+    },
+  ]
+}
+
+async function strokesOf(machine: BenchMachine, argv: readonly string[], ready: string) {
+  const seat = sit(machine, argv)
+  const all: number[] = []
+  try {
+    await seat.wrote(ready)
+    let typed = ''
+    for (let i = 0; i < strokes; i++) {
+      if (typed.length >= 40) {
+        seat.pty.write('\u0015')
+        typed = ''
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      typed += 'qzjxkvw'[i % 7]
+      const began = performance.now()
+      const shown = seat.wrote(typed)
+      seat.pty.write(typed.at(-1)!)
+      await shown
+      all.push(performance.now() - began)
+    }
+    return { all, memory: memoryMB(seat.pty.pid) }
+  } finally {
+    await seat.end()
+  }
+}
+
+type Seat = { pty: IPty; wrote(words: string): Promise<void>; end(): Promise<void> }
+
+function sit(machine: BenchMachine, argv: readonly string[]): Seat {
+  const child = pty.spawn(process.execPath, [...argv], {
+    name: 'xterm-256color',
+    cols: 120,
+    rows: 40,
+    cwd: machine.project,
+    env: { ...machine.env, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+  })
+  let waits: { words: string; tail: string; done(): void } | undefined
+  child.onData((data) => {
+    if (!waits) return
+    waits.tail = (waits.tail + plain(data)).slice(-20_000)
+    if (!waits.tail.includes(waits.words)) return
+    waits.done()
+    waits = undefined
+  })
+  const gone = new Promise<void>((resolve) => child.onExit(() => resolve()))
+  return {
+    pty: child,
+    wrote: (words) => new Promise((resolve) => (waits = { words, tail: '', done: resolve })),
+    async end() {
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+const plain = (data: string) =>
+  data.replaceAll(
+    /\u001b(?:\[[0-9;?<>=]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|_[^\u001b\u0007]*(?:\u0007|\u001b\\))/g,
+    '',
+  )
+
+/** A long past in another session, and a present of many turns. */
+function fill({ home, project }: BenchMachine, { size, turns }: { size: number; turns: number }): void {
+  const folder = join(home, 'projects', slugOf(project))
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'history.jsonl')
+  writeFileSync(file, '')
+  const line = `${JSON.stringify({ id: 'old', at: 1, by: 'a', session: 'old', turn: 't', type: 'reply', text: 'z'.repeat(400) })}\n`
+  const chunk = line.repeat(Math.ceil(1e7 / line.length))
+  let from = 0
+  for (; from < size; from += chunk.length) appendFileSync(file, chunk)
+  const at = Date.now()
+  const facts = (turn: number) => [
+    { type: 'prompt', by: 'user', text: `question ${turn}` },
+    { type: 'reply', by: 'streaming', text: `answer ${turn}` },
+    { type: 'end', by: 'streaming', outcome: { ok: true, text: '' } },
+  ]
+  const entries = Array.from({ length: turns }, (_, turn) =>
+    facts(turn).map((fact) => JSON.stringify({ id: newId(at), at, session: 'now', turn: `turn${turn}`, ...fact })),
+  )
+  appendFileSync(file, `${entries.flat().join('\n')}\n`)
+  const sessions = { now: { startedAt: at, from } }
+  writeFileSync(join(folder, 'project.json'), JSON.stringify({ path: project, lastUsed: at, current: 'now', sessions }))
+}
+
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+function memoryMB(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+}
+
+const percentile = (all: readonly number[], part: number) =>
+  [...all].sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))]!
+const median = (all: readonly number[]) => percentile(all, 0.5)

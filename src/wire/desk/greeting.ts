@@ -1,0 +1,36 @@
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Standing } from '../../faces/chat/desk.ts'
+import type { App } from '../app.ts'
+import { collect } from '../../base/collect.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine } from '../table.ts'
+
+/** Where a conversation stands when it is gone on with: the last request, what is not committed, who is back. */
+export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
+  const last = view.findLast((entry) => entry.type === 'prompt')
+  if (last?.type !== 'prompt') return []
+  const changes = await uncommitted(app)
+  return [
+    `Last request (${moment(last.at)}): ${oneLine(last.text, 100)}`,
+    ...(changes === undefined ? [] : [changes]),
+    whoIsBack(standing),
+  ]
+}
+
+async function uncommitted({ place, io }: App): Promise<string | undefined> {
+  const { code, out } = await collect('git', ['status', '--porcelain'], { cwd: place.root, env: io.env })
+  if (code !== 0) return undefined
+  const files = out
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '').length
+  return files === 0 ? 'Nothing uncommitted.' : `Uncommitted: ${files} ${files === 1 ? 'file' : 'files'}.`
+}
+
+function whoIsBack({ agents }: Standing): string {
+  const ready = agents.filter(({ state }) => state === 'ready').map(({ name }) => name)
+  const others = agents
+    .filter(({ state }) => state !== 'ready')
+    .map(({ name, state, until }) => `${name} is ${state}${until === undefined ? '' : ` until ${moment(until)}`}`)
+  return [ready.length === 0 ? 'Nobody is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
+}

@@ -1,0 +1,121 @@
+import type { Reach } from '../../core/talk/at-work.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import type { App } from '../app.ts'
+import type { Audience } from './audience.ts'
+import type { Cards } from './cards.ts'
+import type { Line } from './line.ts'
+import { wordsOf } from '../../base/words.ts'
+import { TurnsAtWork } from '../../core/talk/at-work.ts'
+import { withAttachments } from '../attach.ts'
+import { serveTurns } from '../peers.ts'
+import { ready } from '../ready.ts'
+import { runTurn } from '../turn.ts'
+import { closingOf, TurnSeen } from './closing.ts'
+
+export type WorkParts = {
+  app(): App
+  audience: Audience
+  cards: Cards
+  line: Line
+  /** Every event of a turn, before it is shown. */
+  seen(event: Event): void
+  /** A turn is over; another may begin right after. */
+  over(seen: TurnSeen, prompt: string): Promise<void>
+  /** A prompt that could not be kept goes back to whoever typed it. */
+  giveBack(prompt: string): void
+}
+
+/** The turns of this desk, one after another. */
+export class Work {
+  #parts: WorkParts
+  #stop: AbortController | undefined
+  #idle: Promise<void> = Promise.resolve()
+  #aimed: string | undefined
+  #turns = new TurnsAtWork()
+  #served: ReturnType<typeof serveTurns> | undefined
+  #reach: Reach = {
+    cancel: () => void this.cancel(),
+    steer: (text) => (this.#parts.line.add(text), true),
+    answer: (ask, picks) => this.#parts.cards.answer(ask, picks),
+  }
+
+  constructor(parts: WorkParts) {
+    this.#parts = parts
+  }
+
+  get busy(): boolean {
+    return this.#stop !== undefined
+  }
+
+  get aimed(): string | undefined {
+    return this.#aimed
+  }
+
+  aim(agent: string | undefined): void {
+    this.#aimed = agent
+  }
+
+  /** Begins at once, or waits behind what is at work. */
+  submit(prompt: string): void {
+    if (this.busy) this.#parts.line.add(prompt)
+    else this.#idle = this.#run(prompt)
+  }
+
+  cancel(): boolean {
+    this.#stop?.abort()
+    return this.busy
+  }
+
+  async close(): Promise<void> {
+    await this.#served?.close()
+  }
+
+  /** Resolves when nothing is at work and nothing waits. */
+  idle(): Promise<void> {
+    return this.#idle
+  }
+
+  async #run(first: string): Promise<void> {
+    const { audience, line, app, giveBack } = this.#parts
+    for (let prompt: string | undefined = first; prompt !== undefined; prompt = line.next()) {
+      const stop = (this.#stop = new AbortController())
+      const [aimed] = [this.#aimed, (this.#aimed = undefined)]
+      try {
+        await this.#turn(prompt, aimed, AbortSignal.any([stop.signal, app().io.signal]))
+      } catch (error) {
+        await audience.tell({ type: 'said', how: 'error', text: wordsOf(error) })
+        giveBack(prompt)
+      }
+      // Whoever cancels wants to think again: what was typed meanwhile is not sent behind their back.
+      if (stop.signal.aborted) for (let typed; (typed = line.takeBack()) !== undefined;) giveBack(typed)
+    }
+    this.#stop = undefined
+  }
+
+  async #turn(typed: string, aimed: string | undefined, signal: AbortSignal): Promise<void> {
+    const { audience, cards, line } = this.#parts
+    const app = this.#parts.app()
+    this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
+    const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
+    const { prompt, warnings } = await withAttachments(typed, app.place.cwd)
+    for (const warning of warnings) say(warning, 'error')
+    await ready(app, say)
+    const seen = new TurnSeen(app.io.clock)
+    const events = runTurn(app, {
+      prompt,
+      signal,
+      ask: cards.ask,
+      attended: true,
+      steer: (until) => line.steer(until),
+      shown: { turns: this.#turns, reach: this.#reach },
+      ...(aimed === undefined ? {} : { agent: aimed }),
+    })
+    for await (const event of events) {
+      seen.see(event)
+      this.#parts.seen(event)
+      await audience.tell({ type: 'event', turn: seen.turn, event })
+    }
+    await audience.tell({ type: 'closing', closing: await closingOf(app, seen, aimed) })
+    await this.#parts.over(seen, prompt)
+  }
+}

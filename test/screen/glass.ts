@@ -1,0 +1,168 @@
+import type { Machine } from '../cli/program.ts'
+import type { IPty } from '@lydell/node-pty'
+import type { IBufferCell, Terminal as Emulator } from '@xterm/headless'
+import headless from '@xterm/headless'
+import pty from '@lydell/node-pty'
+import { join } from 'node:path'
+import { program } from '../cli/program.ts'
+
+export type Size = { cols: number; rows: number }
+
+export type GlassOptions = { size?: Size; args?: readonly string[]; env?: Record<string, string>; background?: string }
+
+/** Keys as a terminal sends them. */
+export const keys = {
+  enter: '\r',
+  escape: '\u001b',
+  up: '\u001b[A',
+  down: '\u001b[B',
+  pageUp: '\u001b[5~',
+  pageDown: '\u001b[6~',
+  shiftTab: '\u001b[Z',
+  tab: '\t',
+  ctrlC: '\u0003',
+  ctrlD: '\u0004',
+  ctrlG: '\u0007',
+  ctrlJ: '\n',
+  ctrlK: '\u000b',
+  ctrlO: '\u000f',
+} as const
+
+/** The built program in a real PTY, seen through a terminal emulator. */
+export class Glass {
+  readonly emulator: Emulator
+  readonly pty: IPty
+  readonly exited: Promise<{ exitCode: number; signal?: number }>
+  /** Everything it wrote, for what must never reach a terminal. */
+  raw = ''
+  #looks = new Set<() => void>()
+
+  constructor(machine: Machine, options: GlassOptions = {}) {
+    const { cols, rows } = options.size ?? { cols: 80, rows: 24 }
+    this.emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 1000 })
+    this.pty = pty.spawn(process.execPath, [program, ...(options.args ?? [])], {
+      name: 'xterm-256color',
+      cols,
+      rows,
+      cwd: machine.project,
+      env: {
+        PATH: process.env.PATH,
+        HOME: join(machine.folder, 'home'),
+        TERMAITE_HOME: machine.home,
+        TERM: 'xterm-256color',
+        LANG: 'C.UTF-8',
+        TZ: 'UTC',
+        EDITOR: 'true',
+        ...options.env,
+      },
+    })
+    // A terminal answers what it is asked: its background, its attributes, where the cursor is.
+    this.emulator.onData((answer) => this.pty.write(answer))
+    const background = options.background ?? '1e1e/1e1e/1e1e'
+    this.emulator.parser.registerOscHandler(11, (data) => {
+      if (data === '?') this.pty.write(`\u001b]11;rgb:${background}\u001b\\`)
+      return true
+    })
+    this.pty.onData((data) => {
+      this.raw += data
+      this.emulator.write(data, () => this.#looks.forEach((look) => look()))
+    })
+    this.exited = new Promise((resolve) => this.pty.onExit((exit) => this.emulator.write('', () => resolve(exit))))
+  }
+
+  type(text: string): void {
+    this.pty.write(text)
+  }
+
+  resize({ cols, rows }: Size): void {
+    this.emulator.resize(cols, rows)
+    this.pty.resize(cols, rows)
+  }
+
+  /** The rows of the screen as text, without what is empty at their ends. */
+  rows(): string[] {
+    const { active } = this.emulator.buffer
+    return Array.from({ length: this.emulator.rows }, (_, row) =>
+      (active.getLine(active.baseY + row)?.translateToString(true) ?? '').trimEnd(),
+    )
+  }
+
+  text(): string {
+    return this.rows().join('\n')
+  }
+
+  /** Everything in the normal buffer, what was scrolled out of sight included. */
+  scrollback(): string {
+    const { normal } = this.emulator.buffer
+    return Array.from({ length: normal.length }, (_, row) => normal.getLine(row)?.translateToString(true) ?? '')
+      .join('\n')
+      .trimEnd()
+  }
+
+  /** Resolves once the screen shows it; a program that ends before that is an error that shows its last screen. */
+  async shows(what: string | RegExp | ((screen: string) => boolean)): Promise<string> {
+    const there = (screen: string) =>
+      typeof what === 'string' ? screen.includes(what) : what instanceof RegExp ? what.test(screen) : what(screen)
+    let look = () => {}
+    const seen = new Promise<string>((resolve) => {
+      look = () => {
+        const screen = this.text()
+        if (there(screen)) resolve(screen)
+      }
+      this.#looks.add(look)
+      look()
+    })
+    const gone = this.exited.then((exit) => {
+      throw new Error(`it ended (${JSON.stringify(exit)}) before it showed ${what}:\n${this.scrollback()}`)
+    })
+    try {
+      return await Promise.race([seen, gone])
+    } finally {
+      gone.catch(() => {})
+      this.#looks.delete(look)
+    }
+  }
+
+  /** The screen with its colours: each row, and below it where a style begins and what it is. */
+  frame(): string {
+    const { active } = this.emulator.buffer
+    const rows = this.rows()
+    const cell = active.getNullCell()
+    const styles = rows.map((_, row) => {
+      const line = active.getLine(active.baseY + row)
+      const runs: string[] = []
+      let last = ''
+      for (let col = 0; line && col < this.emulator.cols; col++) {
+        const style = styleOf(line.getCell(col, cell) ?? cell)
+        if (style !== last) runs.push(`${col}:${style || '-'}`)
+        last = style
+      }
+      return runs.join(' ')
+    })
+    return [...rows.map((row) => `|${row}`), '', ...styles.map((style, row) => `${row} ${style}`), ''].join('\n')
+  }
+
+  end(): void {
+    this.pty.kill('SIGKILL')
+  }
+}
+
+function styleOf(cell: IBufferCell): string {
+  const colour = (mode: 'fg' | 'bg') => {
+    const [isDefault, isRGB, value] =
+      mode === 'fg'
+        ? [cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor()]
+        : [cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor()]
+    if (isDefault) return ''
+    return `${mode}${isRGB ? `#${value.toString(16)}` : value}`
+  }
+  const flags = [
+    cell.isBold() ? 'b' : '',
+    cell.isDim() ? 'd' : '',
+    cell.isItalic() ? 'i' : '',
+    cell.isUnderline() ? 'u' : '',
+    cell.isInverse() ? 'r' : '',
+    cell.isStrikethrough() ? 's' : '',
+  ].join('')
+  return [colour('fg'), colour('bg'), flags].filter((part) => part !== '').join(',')
+}
