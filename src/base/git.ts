@@ -26,3 +26,8 @@ export function gitFolders(root: string): { own: string; common: string } | unde
 function pointer(text: string): string {
   return text.replace(/^gitdir:/, '').trim()
 }
+
+/** Someone else's GIT_DIR, index or trace must not reach our git: termaite may run inside a hook. */
+export function withoutGit<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_'))) as E
+}

@@ -40,17 +40,18 @@ test('the sentence around it is tried as part of the name, and then left alone',
   assert.deepEqual(read('"@a.ts" [@b.ts] \'@c.ts\''), [
     ['*', 'a.ts'],
     ['*', 'b.ts]', 'b.ts'],
-    ['*', 'c.ts'],
+    ['*', "c.ts'", 'c.ts'],
   ])
 })
 
 test('a word that may be anything is no plain path; rooted ones are', () => {
-  assert.deepEqual(read('@alice @types/node @app.route("/") @src/été @Makefile'), [
+  assert.deepEqual(read('@alice @types/node @app.route("/") @src/été @Makefile @it\'s'), [
     ['alice'],
     ['types/node'],
     ['app.route('],
     ['src/été'],
     ['Makefile'],
+    ["it's"],
   ])
   assert.deepEqual(read('@./x @../x @/etc/hosts @~/x @./ @../'), [
     ['*', './x'],

@@ -12,7 +12,7 @@ export type Reading = { end: number; path: string; lines?: LineRange }
 export type Reference = { start: number; readings: Reading[]; plain: boolean }
 
 /** Quoted, or up to the next space; not within a word, where it is an address, and not behind a backslash. */
-const mention = /(?<![^\s([{"'])@(?:"([^"\n]+)"(:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?|([^\s"'`<>|@][^\s"'`<>|]*))/g
+const mention = /(?<![^\s([{<"',;])@(?:"([^"\n]+)"(:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?|([^\s"`@][^\s"`]*))/g
 
 export function attachments(prompt: string): Reference[] {
   return [...withoutCode(prompt).matchAll(mention)].flatMap((match): Reference[] => {
@@ -22,7 +22,7 @@ export function attachments(prompt: string): Reference[] {
       return [{ start: match.index, plain: true, readings: readingsOf(`${quoted}${range}`, end, range === '') }]
     if (!/[\p{L}\p{N}_]|^(?:\.{1,2}|~)\/$/u.test(bare!)) return []
     // A sentence goes on after a path: ")." is tried as part of the name first, and then left to the sentence.
-    const [, word, marks] = /^(.*?)([.,;:!?)\]}…]*)$/su.exec(bare!)!
+    const [, word, marks] = /^(.*?)([.,;:!?)\]}>'…]*)$/su.exec(bare!)!
     const shorter = Array.from({ length: marks!.length + 1 }, (_, cut) => cut)
     const readings = shorter.flatMap((cut) => readingsOf(bare!.slice(0, bare!.length - cut), end - cut, true))
     return [{ start: match.index, plain: plainly.test(word!), readings }]

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
 import { isMissing } from '../../base/files.ts'
+import { withoutGit } from '../../base/git.ts'
 import { collect } from '../../base/collect.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -100,9 +101,4 @@ export function ensureFile(path: string, body: string): void {
   const draft = join(dirname(path), `.${randomName()}`)
   writeFileSync(draft, body, { mode: 0o600 })
   renameSync(draft, path)
-}
-
-/** Someone else's GIT_DIR, index or trace must not reach our git: termaite may run inside a hook. */
-function withoutGit(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
 }
