@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closings, folderOf, replies, sitDown } from './desk.ts'
+import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
 
@@ -104,4 +104,109 @@ test('a conversation that goes on is shown, and where it was left is said in thr
     ['Last request (then): the last request', 'Ready: good.'],
   )
   assert.deepEqual(await desk.past(), ['the last request'])
+})
+
+test('a spent quota can be waited for; the request goes on by itself, also after a restart', options, async (t) => {
+  const folder = folderOf(t)
+  const back = join(folder, 'back')
+  const agents = {
+    spent: `cat >/dev/null; [ -e ${back} ] && echo "here again" && exit; echo "usage limit reached" >&2; exit 1`,
+    other: 'cat >/dev/null; echo "not me"',
+  }
+  const first = await sitDown(t, folder, agents)
+  first.desk.submit('hard work')
+  await first.until((all) => questions(all).length === 1)
+  const [{ ask, question }] = questions(first.heard) as [ReturnType<typeof questions>[0]]
+  assert.deepEqual(
+    [question.about, question.options.map(({ id }) => id), question.otherwise?.pick],
+    ['quota', ['hand over', 'wait', 'stop'], 'hand over'],
+  )
+  first.desk.answer(ask, ['wait'])
+  await first.until((all) => all.some((one) => one.type === 'standing' && one.standing.waiting !== undefined))
+  await first.desk.idle()
+  assert.deepEqual([replies(first.heard), first.desk.standing().waiting?.agent], [[], 'spent'])
+  const { project, store } = first.desk.app()
+  await first.desk.close()
+
+  // The hour is over, and so is the process that was told to wait.
+  writeFileSync(back, '')
+  await project.doc.update((doc) => ({ ...doc, waiting: { ...doc.waiting!, until: Date.now() } }))
+  await store.doc('health', {}).update(() => ({}))
+  const second = await sitDown(t, folder, agents)
+  await second.until((all) => closings(all).length === 1)
+  assert.deepEqual(replies(second.heard), ['here again'])
+  assert.deepEqual((await project.doc.read()).waiting, undefined)
+})
+
+test('who waits for a quota can give it up', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, {
+    spent: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
+  })
+  desk.submit('hard work')
+  await until((all) => questions(all).length === 1)
+  desk.answer(questions(heard)[0]!.ask, ['wait'])
+  await until((all) => all.some((one) => one.type === 'standing' && one.standing.waiting !== undefined))
+  await desk.idle()
+  assert.equal(desk.cancel(), true)
+  await until((all) => all.some((one) => one.type === 'said' && one.text === 'No longer waiting.'))
+  assert.deepEqual((await desk.app().project.doc.read()).waiting, undefined)
+})
+
+test('another session shows its own entries, and a turn at work holds it back', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  desk.submit('one')
+  await assert.rejects(desk.open({ fresh: true }), /a turn is at work/)
+  await until((all) => closings(all).length === 1)
+  await desk.idle()
+  const was = desk.app().session.id
+  await desk.open({ fresh: true, name: 'other' })
+  assert.deepEqual([desk.standing().session, desk.standing().tokens.used], ['other', 0])
+  await desk.open({ id: was })
+  const opened = heard.flatMap((one) => (one.type === 'opened' ? [one.entries.length] : []))
+  assert.deepEqual(opened, [0, 0, 4])
+  await assert.rejects(desk.open({ id: 'nothing' }), /there is no session nothing/)
+})
+
+test('what a command asks is a card like any other, and a broken one says why', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(
+    t,
+    folder,
+    { good: 'cat >/dev/null; echo fine' },
+    {
+      commands: () => [
+        {
+          name: 'pick',
+          help: 'asks',
+          async run(args, { ask, say, signal }) {
+            const options = [{ id: 'a', label: 'A' }]
+            say(`${args}: ${(await ask({ about: 'choice', text: 'which?', from: [], options }, signal))?.join()}`)
+          },
+        },
+        {
+          name: 'broken',
+          help: 'breaks',
+          async run() {
+            throw new Error('it broke')
+          },
+        },
+      ],
+    },
+  )
+  desk.seatedAt({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
+  desk.submit('/pick one')
+  await until((all) => questions(all).length === 1)
+  desk.answer(questions(heard)[0]!.ask, ['a'])
+  await until((all) => all.some((one) => one.type === 'said'))
+  desk.submit('/broken')
+  await until((all) => all.filter((one) => one.type === 'said').length === 2)
+  assert.deepEqual(
+    heard.flatMap((one) => (one.type === 'said' ? [[one.how, one.text]] : [])),
+    [
+      ['note', 'one: a'],
+      ['error', 'it broke'],
+    ],
+  )
 })

@@ -90,3 +90,6 @@ export const closings = (heard: readonly Happening[]) =>
 
 export const replies = (heard: readonly Happening[]) =>
   heard.flatMap((one) => (one.type === 'event' && one.event.type === 'reply' ? [one.event.text] : []))
+
+export const questions = (heard: readonly Happening[]) =>
+  heard.flatMap((one) => (one.type === 'event' && one.event.type === 'question' ? [one.event] : []))
