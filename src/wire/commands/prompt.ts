@@ -8,6 +8,7 @@ import { budget, noBudget } from '../../core/work/budget.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
+import { withAttachments } from '../attach.ts'
 import { openBracket } from '../bracket.ts'
 import { say, UsageError } from '../io.ts'
 import { personAt } from '../person.ts'
@@ -39,7 +40,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const names = enabledAgents(settings).map(({ name }) => name)
   if (names.length === 0) throw new UsageError(nobodyWords(settings))
   const agent = firstAgent(text(values.agent) ?? io.env.TERMAITE_AGENT, names)
-  const prompt = await promptOf(io, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
+  const prompt = await promptOf(io, place.cwd, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
   const app = await openApp(io, place, settings, {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
@@ -80,11 +81,13 @@ async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Eve
   }
 }
 
-async function promptOf(io: Io, given: string | undefined): Promise<string> {
+async function promptOf(io: Io, cwd: string, given: string | undefined): Promise<string> {
   const alone = given === undefined || given === '-'
   if (given === '-' && io.in.isTTY) say(io, 'Type the prompt; Ctrl+D on a line of its own ends it.')
   const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
-  const whole = alone ? (piped ?? '') : piped ? `${given}\n\n${tag('stdin', '', piped)}` : given
+  const { prompt, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME)
+  for (const warning of warnings) say(io, `termaite: ${warning}`)
+  const whole = piped && !alone ? `${prompt}\n\n${tag('stdin', '', piped)}` : prompt
   if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
   if (whole.trim() === '') throw new UsageError('there is no prompt. Give one: termaite -p "why does the build fail?"')
   return whole
