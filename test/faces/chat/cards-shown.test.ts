@@ -53,11 +53,7 @@ test('a diff shows what changes and three lines around it, coloured by line', as
     '  line 6',
     '  line 7',
     '  line 8',
-    '  ⋯',
-    '  line 14',
-    '  line 15',
-    '  line 16',
-    '… 4 more lines, Ctrl+O shows all',
+    '… 8 more lines, Ctrl+O shows all',
   ])
   assert.deepEqual(
     raw()
@@ -94,11 +90,11 @@ test('Ctrl+O shows all of it, page by page where there is no room, and less agai
     seen.push(body().at(-1))
   }
   assert.deepEqual(seen, [
-    '… 18 more lines, Ctrl+O shows all',
+    '… 22 more lines, Ctrl+O shows all',
     'lines 1–11 of 32, Ctrl+O goes on',
     'lines 12–22 of 32, Ctrl+O goes on',
     'lines 23–32 of 32, Ctrl+O shows less',
-    '… 18 more lines, Ctrl+O shows all',
+    '… 22 more lines, Ctrl+O shows all',
     'lines 1–11 of 32, Ctrl+O goes on',
   ])
 })
@@ -107,4 +103,35 @@ test('a long command is wrapped, never cut', async () => {
   const command = `echo ${'word '.repeat(12)}end`
   const { body } = await showing({ type: 'command', command })
   assert.deepEqual(body(), ['$ echo word word word word word word', '  word word word word word word end'])
+})
+
+test('a card takes no more rows than there are, and shows of the longest part less', async () => {
+  const question: Question = {
+    about: 'permission',
+    text: numbered(20),
+    from: [],
+    shows: [
+      { type: 'text', text: numbered(40) },
+      { type: 'command', command: numbered(40) },
+    ],
+    options: ['a', 'b', 'c'].map((id) => ({ id, label: id })),
+  }
+  const heights = [20, 24, 40].map((rows) => {
+    const card = new Card({
+      theme: dark,
+      question,
+      clock: new HandClock(),
+      rows: () => rows,
+      changed() {},
+      answer() {},
+    })
+    const brief = card.render(60).length
+    card.handleInput(expand)
+    return [brief, card.render(60).length]
+  })
+  assert.deepEqual(heights, [
+    [20, 20],
+    [23, 24],
+    [39, 40],
+  ])
 })

@@ -28,7 +28,7 @@ function shownLines(shown: Shown, diff: readonly DiffLine[] | undefined, width: 
     const head = theme.strong(exact(shown.path)) + theme.quiet(shown.before === undefined ? '  new file' : '')
     const none = diff ? '  nothing changes' : '  …'
     const lines = diff?.length ? diffed(diff, width, theme) : [theme.quiet(none)]
-    return { lines: ['', ...wrapTextWithAnsi(head, width), ...lines], most: 14 }
+    return { lines: ['', ...wrapTextWithAnsi(head, width), ...lines], most: 30 }
   }
   const command = hanging('$ ', cut(exact(shown.command)), width).map((line) => theme.code(line))
   const place = shown.cwd === undefined ? [] : hanging('  in ', exact(shown.cwd), width).map(theme.quiet)

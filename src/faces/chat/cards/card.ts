@@ -19,7 +19,7 @@ export type CardParts = {
   /** Who asks. */
   by?: string
   clock: Clock
-  /** How many rows it may take; without it, as many as it needs. */
+  /** How many rows it may take; without it, what fits on a small screen above the input. */
   rows?(): number
   /** Something on it looks different now. */
   changed(): void
@@ -28,8 +28,9 @@ export type CardParts = {
 
 /** Whoever was typing when it opened goes on typing this long before a key is meant for it. */
 const guardMs = 400
-/** Rows of a card that are neither its body nor its answers: the frame, the hints and the lines between. */
-const chrome = 6
+/** Rows of a card that are always there: its frame, the blank lines, and one that says how to see more. */
+const chrome = 5
+const smallest = 19
 
 /** One question: who asks, what it is about, and what may be answered. */
 export class Card implements Component, Focusable {
@@ -147,7 +148,13 @@ export class Card implements Component, Focusable {
 
   #room(width: number): number {
     const { rows, theme } = this.#parts
-    return rows ? Math.max(3, rows() - chrome - this.#answers.render(width, theme).length) : Infinity
+    const taken = chrome + this.#foot(width).length + this.#answers.render(width, theme).length
+    return Math.max(3, (rows?.() ?? smallest) - taken)
+  }
+
+  #foot(width: number): string[] {
+    const said = [this.#counting(), this.#keys()].filter((line) => line !== undefined)
+    return said.flatMap((line) => wrapTextWithAnsi(line, width)).map(this.#parts.theme.quiet)
   }
 
   render(width: number): string[] {
@@ -157,14 +164,7 @@ export class Card implements Component, Focusable {
     const body = this.#pages.lines(this.#sections(inside), this.#room(inside))
     const answers = this.#answers.render(inside, theme)
     this.#answersAt = body.length + 2
-    const count = this.#counting()
-    const lines = [
-      ...body,
-      '',
-      ...answers,
-      ...(answers.length > 0 ? [''] : []),
-      ...[...(count ? [count] : []), this.#keys()].flatMap((line) => wrapTextWithAnsi(line, inside)).map(theme.quiet),
-    ]
+    const lines = [...body, '', ...answers, ...(answers.length > 0 ? [''] : []), ...this.#foot(inside)]
     const paint = paintOf(question, theme)
     return boxed(lines, width, paint, { title: paint(titleOf(question, by)) })
   }

@@ -1,26 +1,26 @@
 import type { Section } from './body.ts'
 
+/** A part of which less than this is shown says nothing. */
+const least = 3
+
 /** What is on a card before it is opened, and then page by page, as much as there is room for. */
 export class Pages {
   #page: number | undefined
 
   /** Opens it, turns to the next page, and closes it after the last. */
   turn(sections: readonly Section[], room: number): void {
-    const pages = Math.ceil(sections.flatMap(({ lines }) => lines).length / room)
+    const pages = Math.ceil(whole(sections).length / room)
     const next = this.#page === undefined ? 0 : this.#page + 1
-    this.#page = next < pages && hidden(sections) > 0 ? next : undefined
+    const hides = brief(sections, room).some((most, at) => most < sections[at]!.lines.length)
+    this.#page = hides && next < pages ? next : undefined
   }
 
   lines(sections: readonly Section[], room: number): string[] {
     if (this.#page === undefined) {
-      return sections.flatMap(({ lines, most }) => {
-        const more = lines.length - most
-        return more <= 0
-          ? lines
-          : [...lines.slice(0, most), `… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`]
-      })
+      const most = brief(sections, room)
+      return sections.flatMap(({ lines }, at) => cut(lines, most[at]!))
     }
-    const all = sections.flatMap(({ lines }) => lines)
+    const all = whole(sections)
     const from = Math.min(this.#page * room, Math.max(0, all.length - 1))
     const shown = all.slice(from, from + room)
     const place = shown.length < all.length ? `lines ${from + 1}–${from + shown.length} of ${all.length}, ` : ''
@@ -29,6 +29,24 @@ export class Pages {
   }
 }
 
-function hidden(sections: readonly Section[]): number {
-  return sections.reduce((sum, { lines, most }) => sum + Math.max(0, lines.length - most), 0)
+const whole = (sections: readonly Section[]) => sections.flatMap(({ lines }) => lines)
+
+/** How many lines of each are shown at first: the longest gives way until all fit. */
+function brief(sections: readonly Section[], room: number): number[] {
+  const most = sections.map((section) => Math.min(section.lines.length, section.most))
+  // A part that is cut takes one line more, to say so.
+  const taken = () => most.reduce((sum, count, at) => sum + count + Number(count < sections[at]!.lines.length), 0)
+  while (taken() > room) {
+    const longest = most.indexOf(Math.max(...most))
+    if (most[longest]! <= least) break
+    most[longest]!--
+  }
+  return most
+}
+
+function cut(lines: string[], most: number): string[] {
+  const more = lines.length - most
+  return more <= 0
+    ? lines
+    : [...lines.slice(0, most), `… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`]
 }

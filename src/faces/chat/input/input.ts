@@ -238,11 +238,13 @@ export class InputBox implements Component, Focusable {
     this.#drawn = { above: queue.length + popup.length, queue: queue.length }
     const rows = this.#rows(Math.max(1, width - boxSides))
     const { above, below } = this.#sheet
-    const words = {
-      ...(above > 0 ? { title: `↑ ${above} more` } : {}),
-      ...(below > 0 ? { foot: `↓ ${below} more` } : {}),
-    }
-    return [...queue, ...popup, ...boxed(rows, width, theme.accent, words)]
+    const title = above > 0 ? `↑ ${above} more` : this.#popup.place(most)
+    const foot = below > 0 ? `↓ ${below} more` : ''
+    return [
+      ...queue,
+      ...popup,
+      ...boxed(rows, width, theme.accent, { title: theme.quiet(title), foot: theme.quiet(foot) }),
+    ]
   }
 
   #rows(width: number): string[] {

@@ -9,7 +9,7 @@ import { called, ranked } from '../palette/ranking.ts'
 import { clean } from './paste.ts'
 import { written } from './call.ts'
 
-/** `text` takes the place of what was typed; `whole` when it says no more than what was typed already. */
+/** `text` takes the place of what was written, `typed` is what one would have typed; one that `waits` leads on to more words. */
 export type Offer = Choice & { text: string; typed: string; waits?: boolean }
 
 /** Keys that come faster than this ask for files once. */
@@ -55,6 +55,11 @@ export class Popup {
 
   render(width: number, most: number): string[] {
     return this.#choices.render(width, most)
+  }
+
+  /** Where the chosen one stands, when there are more than are shown. */
+  place(most: number): string {
+    return this.#choices.place(most)
   }
 
   /** Closed by the person: it stays so until something else is called for. */

@@ -26,7 +26,7 @@ export function fitted(line: string, width: number): string {
 }
 
 function edge(left: string, right: string, width: number, paint: Paint, words = ''): string {
-  const label = words && width > 10 ? ` ${truncateToWidth(words, width - 6, '…')} ` : ''
+  const label = visibleWidth(words) > 0 && width > 10 ? ` ${truncateToWidth(words, width - 6, '…')} ` : ''
   const rest = Math.max(0, width - 3 - visibleWidth(label))
   return `${paint(`${left}─`)}${label}${paint(`${'─'.repeat(rest)}${right}`)}`
 }
