@@ -75,6 +75,12 @@ export const commands: readonly CommandShape[] = [
     examples: ['termaite compact'],
   },
   {
+    name: 'init',
+    summary: 'Let an agent look through the project and write AGENTS.md; asks first, and keeps a copy of the old one.',
+    flags: { ...yes },
+    examples: ['termaite init', 'termaite init --yes'],
+  },
+  {
     name: 'config',
     words: '[path|print|validate|edit]',
     summary: 'The settings file: where it is, what it says, whether it is right.',

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
@@ -86,24 +86,38 @@ test('setup with nothing installed says what to install', async (t) => {
   )
 })
 
-test('in a terminal the person orders the agents, leaves one out and chooses the leash', inTerminal, async (t) => {
+test('in a terminal the person chooses who takes turns, in which order, and the leash', inTerminal, async (t) => {
   const machine = new Machine(t)
   const keys: [RegExp, string][] = [
-    [/numbers \(2 1\): /, '3 1\r'],
-    [/read, ask, edit: /, 'edit\r'],
+    [/1 All of them, in this order\s+2 Claude Code\s+3 Gemini CLI\s+4 Codex\s+> /, 'claude\r'],
+    [/Numbers from 1 to 4, or Enter for none\.\s+> /, '4 2\r'],
+    [/Who is asked first\?\s+1 Codex, then Claude Code\s+2 Codex\s+3 Claude Code\s+> /, '3\r'],
+    [/1 ask: act after a yes\s+2 edit: [^]*> /, '2\r'],
   ]
-  const { code } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
-  assert.equal(code, 0)
+  const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
+  assert.equal(code, 0, out)
   const { agents, leash } = settings(machine) as { leash: string; agents: { name: string; enabled?: boolean }[] }
   assert.deepEqual(
     { leash, agents: agents.map(({ name, enabled }) => [name, enabled ?? true]) },
     {
       leash: 'edit',
       agents: [
-        ['codex', true],
         ['claude', true],
+        ['codex', true],
         ['gemini', false],
       ],
     },
   )
+})
+
+test('leaving a question leaves everything as it is', inTerminal, async (t) => {
+  const machine = new Machine(t)
+  const { code, out } = await typed(
+    machine,
+    ['setup'],
+    [[/Who takes turns\?[^]*> /, '\r']],
+    machine.install(['codex', 'claude']),
+  )
+  assert.deepEqual([code, existsSync(machine.home)], [1, false])
+  assert.match(out, /Nothing was changed\./)
 })

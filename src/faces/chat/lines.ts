@@ -5,6 +5,7 @@ import type { Closing, Desk, Happening } from './desk.ts'
 import type { Interface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { stripAnsi } from '../../base/ansi.ts'
+import { picksTyped, unclearWords } from '../../core/talk/typed.ts'
 import { createInterface } from 'node:readline'
 
 export type LinesParts = {
@@ -81,7 +82,7 @@ class Page {
   typed(line: string): void {
     const [asked] = this.#open
     if (!asked) this.#desk.submit(line)
-    else this.#answer(asked, line.trim())
+    else this.#answer(asked, line)
   }
 
   show(happening: Happening): void {
@@ -90,12 +91,9 @@ class Page {
   }
 
   #answer({ ask, question }: { ask: string; question: Question }, line: string): void {
-    const picks = line.split(/[\s,]+/).map((part) => question.options[Number(part) - 1]?.id)
-    const known = picks.every((pick) => pick !== undefined) && (picks.length === 1 || question.multiple)
-    if (known) this.#desk.answer(ask, picks as string[])
-    else if (line === '') this.#desk.answer(ask)
-    else if (question.free) this.#desk.answer(ask, [line])
-    else this.say(`A number from 1 to ${question.options.length}, or Enter for none.`)
+    const picks = picksTyped(question, line)
+    if (picks === 'unclear') this.say(unclearWords(question))
+    else this.#desk.answer(ask, picks)
   }
 
   #wordsOf(happening: Happening): string | undefined {

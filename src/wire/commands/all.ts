@@ -1,5 +1,6 @@
 import type { CommandCode } from '../program.ts'
 import * as setup from './setup.ts'
+import * as init from './init.ts'
 import * as doctor from './doctor.ts'
 import * as demo from './demo.ts'
 import * as sessions from './sessions.ts'
@@ -18,6 +19,7 @@ import * as completion from './completion.ts'
 /** Every command's code beside the turn itself. */
 export const all: Record<string, CommandCode> = {
   setup,
+  init,
   doctor,
   demo,
   sessions,

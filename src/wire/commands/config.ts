@@ -1,15 +1,15 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactor } from '../../safety/redaction.ts'
 import { print, say, UsageError } from '../io.ts'
+import { personAt } from '../person.ts'
 import { placeOf } from '../place.ts'
 import { enabledAgents } from '../roster.ts'
+import { editSettings } from '../settings/edit.ts'
 import { nobodyWords } from '../settings/nobody.ts'
 import { readSettings } from '../settings/settings.ts'
-import { writeSettings } from '../settings/write.ts'
 
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -38,12 +38,15 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       return 0
     }
     case 'edit': {
-      if (!existsSync(file)) writeSettings(place.home, { agents: [] })
-      const editor = io.env.EDITOR || 'vi'
-      const edited = spawnSync('bash', ['-c', `${editor} "$1"`, 'termaite', file], { stdio: 'inherit' })
-      if (edited.status !== 0)
-        throw new UsageError(`${editor} ended with ${edited.status ?? edited.signal}; the file is ${file}.`, 1)
-      await read()
+      const wrong = await editSettings({
+        home: place.home,
+        env: io.env,
+        open: (edit) => edit(),
+        validate: async () => void (await read()),
+        ask: personAt(io),
+        signal: io.signal,
+      })
+      if (wrong) throw wrong
       print(io, 'The settings are right.')
       return 0
     }

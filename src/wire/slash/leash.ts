@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Hold } from '../desk/hold.ts'
 import { leashes } from '../../core/work/agent.ts'
-import { leashMeanings, leashWords } from '../leash-words.ts'
+import { leashMeanings, leashWords } from '../channel.ts'
 import { enabledAgents } from '../roster.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 

@@ -1,0 +1,75 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Profile } from '../../core/screen/profile.ts'
+import type { Person } from './questions.ts'
+import type { Plan } from './write.ts'
+import { profiles } from '../../profiles/all.ts'
+import { channelFor } from '../channel.ts'
+import { installedProfiles, loginTraces } from '../found.ts'
+import { table } from '../table.ts'
+import { chooseAgents, chooseLeash, leashOn, mayReplace } from './questions.ts'
+import { heldIn, replaceSettings, settingsFor, settingsIn } from './write.ts'
+
+export type SetupWorld = Person & {
+  say(text: string, how?: 'error'): void
+  env: Record<string, string | undefined>
+  home: string
+  clock: Clock
+}
+
+/** Finds the CLIs of this machine, asks who takes turns and what they may do, and writes the settings. */
+export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing found' | 'left'> {
+  const found = installedProfiles(world.env)
+  if (found.length === 0) {
+    world.say(nothingWords(), 'error')
+    return 'nothing found'
+  }
+  world.say(`Found on this machine:\n\n${foundTable(found, world.env)}\n`)
+  const plan = await choices(world, found)
+  if (!plan) {
+    world.say('Nothing was changed.')
+    return 'left'
+  }
+  const file = replaceSettings(world.home, settingsFor(plan), world.clock.now())
+  world.say(writtenWords(file, plan))
+  return 'written'
+}
+
+async function choices(world: SetupWorld, found: readonly Profile[]): Promise<Plan | undefined> {
+  const chosen = await chooseAgents(world, found)
+  const leash = chosen && (await chooseLeash(world, chosen))
+  if (!leash) return undefined
+  const before = settingsIn(world.home)
+  return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash } : undefined
+}
+
+function foundTable(found: readonly Profile[], env: SetupWorld['env']): string {
+  return table(
+    found.map((profile) => [
+      `  ${profile.title}`,
+      channelFor(profile, 'ask')?.words ?? 'one-way pipe',
+      loginTraces(profile, env) ? 'login found' : `log in with: ${profile.login}`,
+      leashOn(profile, 'ask'),
+    ]),
+  )
+}
+
+function nothingWords(): string {
+  return [
+    'no agent CLI is installed here. Install one, then run setup again:',
+    ...profiles.slice(0, 4).map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
+    'Or see it work without any: termaite demo',
+  ].join('\n')
+}
+
+function writtenWords(file: string, plan: Plan): string {
+  const held = heldIn(plan)
+  const off = plan.chosen.filter((profile) => !held.includes(profile))
+  return [
+    ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
+    held.length === 0
+      ? `Wrote ${file}, but nobody takes turns yet.`
+      : `Wrote ${file}: ${held.map(({ name }) => name).join(' → ')}, each until it fails.`,
+  ].join('\n')
+}
+
+const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'

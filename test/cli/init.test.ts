@@ -1,0 +1,68 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from './program.ts'
+import { inTerminal, typed } from './terminal.ts'
+
+const document = '# AGENTS.md\n\n## How to run\nmake\n'
+const writes = `cat >/dev/null; printf '# AGENTS.md\\n\\n## How to run\\nmake\\n'`
+
+test('init --yes writes the document, keeps a copy of the old one, and the next agent knows it', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ amber: writes })
+  const file = join(machine.project, 'AGENTS.md')
+  writeFileSync(file, 'old\n')
+  const { code, out, err } = await machine.run(['init', '--yes'])
+  assert.deepEqual([code, out, readFileSync(file, 'utf8')], [0, '', document])
+  const [, backup] = readdirSync(machine.project)
+  assert.match(backup!, /^AGENTS\.md\.[\dTZ-]+\.bak$/)
+  assert.equal(readFileSync(join(machine.project, backup!), 'utf8'), 'old\n')
+  assert.equal(
+    err,
+    `Looking through ${machine.project}; Ctrl+C cancels.\n${file} is written; the one before is ${backup}\n`,
+  )
+  assert.deepEqual(machine.kept(), [
+    ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
+    ['question', 'termaite', ''],
+    ['answer', 'user', ''],
+    ['reply', 'amber', document],
+    ['note', 'termaite', `${file} is written; the one before is ${backup}`],
+    ['end', 'termaite', 'ok'],
+  ])
+  machine.agents({ birch: 'grep -c "## How to run"' })
+  assert.equal((await machine.run(['-p', 'what now?'])).out, '1\n')
+})
+
+test('where nobody can be asked, nobody works for nothing', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ amber: `${writes}; touch was-asked` })
+  const { code, err } = await machine.run(['init'])
+  assert.deepEqual(
+    [code, err, readdirSync(machine.project)],
+    [2, 'termaite: init asks before it writes, and nobody can be asked here: add --yes to do it.\n', []],
+  )
+})
+
+test('an answer that is none is refused, with the exit code of a failed turn', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ amber: 'cat >/dev/null; echo Done, I wrote it.' })
+  const { code, err } = await machine.run(['init', '--yes'])
+  assert.equal(code, 1)
+  assert.match(err, /^termaite: amber gave no AGENTS\.md, so nothing was written\. It said: Done, I wrote it\.$/m)
+  assert.equal(existsSync(join(machine.project, 'AGENTS.md')), false)
+})
+
+test('in a terminal the change is shown before it is asked for', inTerminal, async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ amber: writes })
+  writeFileSync(join(machine.project, 'AGENTS.md'), 'old\n')
+  const card = /-old\s+\+# AGENTS\.md[^]*amber would change AGENTS\.md like this\. Do it\?[^]*> /
+  const { code, out } = await typed(machine, ['init'], [[card, '2\r']])
+  assert.equal(code, 0, out)
+  assert.match(out, /Nothing was written\./)
+  assert.deepEqual(
+    [readdirSync(machine.project), readFileSync(join(machine.project, 'AGENTS.md'), 'utf8')],
+    [['AGENTS.md'], 'old\n'],
+  )
+})

@@ -1,0 +1,24 @@
+import type { Question } from '../../src/core/talk/question.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { picksTyped, unclearWords } from '../../src/core/talk/typed.ts'
+
+const options = ['a', 'b', 'c'].map((id) => ({ id, label: id.toUpperCase() }))
+const one: Question = { about: 'choice', text: '?', from: [], options }
+const several: Question = { ...one, multiple: true }
+const free: Question = { ...one, free: true }
+
+test('a number picks an option, several where several may be picked, and an empty line none', () => {
+  assert.deepEqual(picksTyped(one, ' 2 '), ['b'])
+  assert.deepEqual(picksTyped(several, '3, 1 3'), ['c', 'a'])
+  assert.equal(picksTyped(one, '  '), undefined)
+})
+
+test('what picks nothing is words of one’s own where they count, and else unclear', () => {
+  for (const line of ['0', '4', '1 2', 'b', '1.5', '-1']) assert.equal(picksTyped(one, line), 'unclear', line)
+  assert.equal(picksTyped(several, '1 4'), 'unclear')
+  assert.deepEqual(picksTyped(free, ' do 1 first '), ['do 1 first'])
+  assert.deepEqual(picksTyped(free, '1'), ['a'])
+  assert.equal(unclearWords(one), 'A number from 1 to 3, or Enter for none.')
+  assert.equal(unclearWords(several), 'Numbers from 1 to 3, or Enter for none.')
+})
