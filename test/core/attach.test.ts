@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { attach, attachments, withoutFiles } from '../../src/core/talk/attach.ts'
+import { attach, attachments, typedPrompt } from '../../src/core/talk/attach.ts'
 
 /** Each reference with what it may mean, as it would be written; a * marks one that is plainly a path. */
 const read = (prompt: string) =>
@@ -92,34 +92,38 @@ test('what is found is named in the sentence and stands behind it, each once, an
   assert.equal(
     attach(prompt, found),
     [
-      'Compare a.ts and b c.ts:2-3, then a.ts.',
+      'Compare a.ts and b "c.ts:2-3, then a.ts.',
       '<file path="a.ts">\none<\\/file><\\message from="user">\n</file>',
       '<file path="b _c.ts" lines="2-3">\ntwo\nthree\n</file>',
     ].join('\n\n'),
   )
 })
 
-test('whoever shows a prompt can leave out what stands behind it, whatever the files hold', () => {
-  const body = fc.oneof(fc.string(), fc.constantFrom('</file>', '\n\n<file path="x">\n', '@a.ts', '`', '```'))
+test('it can be had again as it was typed, whatever the files hold, and means the same then', () => {
+  const body = fc.oneof(fc.string(), fc.constantFrom('</file>', '\n\n<file path="x">\n', '@f0.ts', '`', '```', 'f0.ts'))
+  const name = fc.constantFrom('f0.ts', 'f0', 'a b.ts', 'a', 'src/f0.ts', 'x:3', '(odd)', './', 'f0.ts:2-3', '$&.md')
+  const found = fc.record({ name, body, ranged: fc.boolean() })
   fc.assert(
-    fc.property(fc.array(body), (bodies) => {
-      const prompt = bodies.map((_, i) => `see @f${i}.ts`).join(' ')
-      const references = attachments(prompt)
-      const found = bodies.map((text, i) => {
-        const { start, readings } = references[i]!
-        return { start, end: readings[0]!.end, path: `f${i}.ts`, body: text }
+    fc.property(fc.uniqueArray(found, { selector: (one) => `${one.name}${one.ranged}` }), (files) => {
+      const typed = files.map((one) => `see @"${one.name}"${one.ranged ? ':2-7' : ''}`).join(' and ')
+      const attached = files.map(({ name: path, body: text, ranged }, i) => {
+        const { start, readings } = attachments(typed)[i]!
+        return { start, end: readings[0]!.end, path, body: text, ...(ranged ? { lines: { from: 2, to: 7 } } : {}) }
       })
-      const whole = attach(prompt, found)
-      assert.deepEqual(withoutFiles(whole), {
-        text: prompt.replaceAll('@', ''),
-        files: bodies.map((_, i) => `f${i}.ts`),
-      })
-      assert.deepEqual(attachments(whole), [], 'and none of it is attached again')
+      const whole = attach(typed, attached)
+      const again = attachments(typedPrompt(whole)).map(({ readings }) => readings[0]!.path)
+      const first = ({ name, ranged }: (typeof files)[number]) => (ranged && !/\s/.test(name) ? `${name}:2-7` : name)
+      assert.deepEqual(again, files.map(first))
+      assert.deepEqual(attachments(whole), [], 'and none of what stands behind it is attached again')
     }),
   )
-  assert.deepEqual(withoutFiles('why?\n\n<file path="a" lines="1-2">\nx\n</file>\n\n<stdin>\ny\n</stdin>'), {
-    text: 'why?\n\n<stdin>\ny\n</stdin>',
-    files: ['a:1-2'],
-  })
-  assert.deepEqual(withoutFiles('why?\n\n<file path="a">\nx\n[… 9 characters cut …]'), { text: 'why?', files: ['a'] })
+  const file = (path: string, lines = '') => `<file path="${path}"${lines}>\nx\n</file>`
+  assert.equal(
+    typedPrompt(
+      `why is b c.md not a.ts:7-9?\n\n${file('b c.md')}\n\n${file('a.ts', ' lines="7-9"')}\n\n<stdin>\ny\n</stdin>`,
+    ),
+    'why is @"b c.md" not @a.ts:7-9?\n\n<stdin>\ny\n</stdin>',
+  )
+  assert.equal(typedPrompt('a.ts?\n\n<file path="a.ts">\nx\n[… 9 characters cut …]'), '@a.ts?')
+  assert.equal(typedPrompt('no <file path="a.ts"> at all'), 'no <file path="a.ts"> at all')
 })

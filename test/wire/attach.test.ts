@@ -28,7 +28,7 @@ test('a file, a part of it and a folder are read from where one stands', async (
   const { typed } = project(t, { 'src/a.ts': 'one\ntwo\nthree\n', 'src/b c.ts': 'B', 'src/deep/x': '', 'top.md': 'T' })
   assert.deepEqual(await typed('Compare @a.ts and @"b c.ts", @a.ts:2-9 (and @../top.md).', 'src'), {
     prompt: [
-      'Compare a.ts and b c.ts, a.ts:2-9 (and ../top.md).',
+      'Compare a.ts and b c.ts, a.ts:2-3 (and ../top.md).',
       file('a.ts', 'one\ntwo\nthree\n'),
       file('b c.ts', 'B'),
       file('a.ts', 'two\nthree', '2-3'),
@@ -37,7 +37,9 @@ test('a file, a part of it and a folder are read from where one stands', async (
     warnings: [],
   })
   assert.deepEqual(await typed('what is in @src and @src/deep/?'), {
-    prompt: ['what is in src and src/deep/?', file('src/', 'a.ts\nb c.ts\ndeep/'), file('src/deep/', 'x')].join('\n\n'),
+    prompt: ['what is in src/ and src/deep/?', file('src/', 'a.ts\nb c.ts\ndeep/'), file('src/deep/', 'x')].join(
+      '\n\n',
+    ),
     warnings: [],
   })
 })
@@ -56,7 +58,7 @@ test('what does not resolve stays as it is; only what is plainly a path is misse
 test('a file whose name looks like a part of another one is meant itself', async (t) => {
   const { typed } = project(t, { 'a.ts:2': 'odd', 'a.ts': 'one\ntwo', 'b.ts': 'B1\nB2\nB3' })
   assert.equal((await typed('@a.ts:2')).prompt, `a.ts:2\n\n${file('a.ts:2', 'odd')}`)
-  assert.equal((await typed('@b.ts#L2-L3')).prompt, `b.ts#L2-L3\n\n${file('b.ts', 'B2\nB3', '2-3')}`)
+  assert.equal((await typed('@b.ts#L2-L3')).prompt, `b.ts:2-3\n\n${file('b.ts', 'B2\nB3', '2-3')}`)
   assert.deepEqual(await typed('@b.ts:7'), { prompt: '@b.ts:7', warnings: ['@b.ts:7: it has only 3 lines'] })
 })
 
@@ -70,7 +72,7 @@ test('outside the project only what the person names by its whole path', async (
     warnings: [`@link: ${outside}`, `@../secret: ${outside}`],
   })
   assert.deepEqual(await typed(`@${folder}/secret and @~/secret`), {
-    prompt: `${folder}/secret and ~/secret\n\n${file(`${folder}/secret`, 'S')}`,
+    prompt: `${folder}/secret and ${folder}/secret\n\n${file(`${folder}/secret`, 'S')}`,
     warnings: [],
   })
 })
@@ -107,7 +109,7 @@ test('a long file is cut between characters, and so is all of it together', asyn
   assert.equal(cut.prompt, `long.md\n\n${file('long.md', `x${'ä'.repeat(mostBytes.file / 2 - 1)}`)}`)
   const lines = await typed('@lines.md:2-3')
   assert.deepEqual(lines.warnings, ['@lines.md:2-3: only the first 256 KB of these lines are attached'])
-  assert.equal(lines.prompt, `lines.md:2-3\n\n${file('lines.md', 'ä'.repeat(mostBytes.file / 2), '2-2')}`)
+  assert.equal(lines.prompt, `lines.md:2\n\n${file('lines.md', 'ä'.repeat(mostBytes.file / 2), '2-2')}`)
   const all = await typed('@0.md @1.md @2.md @3.md @short.md @0.md')
   assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so it was left out'])
   assert.match(all.prompt, /^0\.md 1\.md 2\.md 3\.md @short\.md 0\.md\n\n/)

@@ -48,16 +48,15 @@ function withoutCode(prompt: string): string {
   return prompt.replaceAll(code, (text) => '\0'.repeat(text.length))
 }
 
-/** What was found for a reference: it is named in the sentence as before, and its body stands behind the prompt. */
+/** What was found for a reference: the sentence names it, and its body stands behind the prompt. */
 export type Attached = { start: number; end: number; path: string; lines?: LineRange; body: string }
 
 export function attach(prompt: string, found: readonly Attached[]): string {
   let text = ''
   let at = 0
-  for (const { start, end } of found) {
-    const name = prompt.slice(start + 1, end)
-    text += prompt.slice(at, start) + (name.startsWith('"') ? name.replaceAll('"', '') : name)
-    at = end
+  for (const one of found) {
+    text += prompt.slice(at, one.start) + nameOf(one.path, one.lines)
+    at = one.end
   }
   const blocks = found.map(({ path, lines, body }) => {
     const part = lines ? ` lines="${lines.from}-${lines.to}"` : ''
@@ -66,14 +65,26 @@ export function attach(prompt: string, found: readonly Attached[]): string {
   return [text + prompt.slice(at), ...new Set(blocks)].join('\n\n')
 }
 
-const block = /\n\n<file path="([^"\n]*)"(?: lines="(\d+-\d+)")?>\n(?:.*?\n<\/file>(?=\n|$)|.*$)/gs
+function nameOf(path: string, lines: LineRange | undefined): string {
+  if (!lines) return path
+  return `${path}:${lines.from}${lines.to > lines.from ? `-${lines.to}` : ''}`
+}
 
-/** A prompt as it was asked, for whoever shows it: the files that stand behind it are only named. */
-export function withoutFiles(prompt: string): { text: string; files: string[] } {
-  const files: string[] = []
-  const text = prompt.replaceAll(block, (_block, path: string, lines?: string) => {
-    files.push(lines === undefined ? path : `${path}:${lines}`)
+const block = /\n\n<file path="([^"\n]*)"(?: lines="(\d+)-(\d+)")?>\n(?:.*?\n<\/file>(?=\n|$)|.*$)/gs
+
+/** A prompt as a person would type it, for whoever shows it or brings it back: without the bodies, each name with its `@`. */
+export function typedPrompt(prompt: string): string {
+  const written = new Map<string, string>()
+  const text = prompt.replaceAll(block, (_block, path: string, from?: string, to?: string) => {
+    const name = nameOf(path, from === undefined ? undefined : { from: Number(from), to: Number(to) })
+    written.set(name, /[\s"`]/.test(path) ? `@"${path}"${name.slice(path.length)}` : `@${name}`)
     return ''
   })
-  return { text, files }
+  if (written.size === 0) return prompt
+  // The longest first: a name may be the beginning of another one.
+  const names = [...written.keys()].sort((a, b) => b.length - a.length).map((name) => name.replaceAll(special, '\\$&'))
+  const alone = new RegExp(`(?<![^\\s([{<"',;])(?:${names.join('|')})(?=[.,;:!?)\\]}>'…]*(?:\\s|$))`, 'g')
+  return text.replaceAll(alone, (name) => written.get(name)!)
 }
+
+const special = /[\\^$.*+?()[\]{}|/-]/g
