@@ -6,7 +6,7 @@ import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Card } from '../../../src/faces/chat/cards/card.ts'
 import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
-import { kitty, legacy } from './input-seat.ts'
+import { kitty, legacy, pasted } from './input-seat.ts'
 
 const permission: Question = {
   about: 'permission',
@@ -150,6 +150,20 @@ test('what is typed on when it opens answers nothing, however long it goes on', 
   await clock.turn(100)
   press('1')
   assert.deepEqual(answers, [['once']])
+})
+
+test('a paste answers nothing, not even one that ends before it ends; it is words where words are asked for', async () => {
+  const asked = await shown(permission)
+  asked.press(pasted('1'), '1', legacy.enter, legacy.escape)
+  const free = await shown({ ...choice, free: true })
+  free.press(pasted('my\nown \x1b[2Jwords'), '1', legacy.enter)
+  const line = free.lines(40)[6]
+  await free.clock.turn(30)
+  free.press(legacy.enter)
+  assert.deepEqual(
+    [asked.answers, line, free.answers],
+    [[], '│ › ✎ my own words1                    │', [['my own words1']]],
+  )
 })
 
 test('an arrow says that the person has seen it', async () => {

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../base/clock.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme/theme.ts'
 import { fitted } from '../palette/box.ts'
@@ -18,9 +17,9 @@ export class Answers {
   /** Which option each of the rows drawn last belongs to. */
   #drawn: number[] = []
 
-  constructor(question: Question, clock: Clock) {
+  constructor(question: Question) {
     this.#question = question
-    this.line = question.free ? new Line({ clock, placeholder: 'or in your own words' }) : undefined
+    this.line = question.free ? new Line({ placeholder: 'or in your own words' }) : undefined
   }
 
   get count(): number {

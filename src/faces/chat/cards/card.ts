@@ -2,10 +2,12 @@ import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@
 import type { Clock } from '../../../base/clock.ts'
 import type { Question, Shown } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme/theme.ts'
+import type { Line } from '../palette/line.ts'
 import type { Section } from './body.ts'
 import type { DiffLine } from './diff.ts'
 import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { boxSides, boxed } from '../palette/box.ts'
+import { PasteReader } from '../input/paste.ts'
 import { Answers } from './answers.ts'
 import { sections } from './body.ts'
 import { diffLines } from './diff.ts'
@@ -28,6 +30,8 @@ export type CardParts = {
 
 /** Whoever was typing when it opened goes on typing this long before a key is meant for it. */
 const guardMs = 400
+/** Keys that nobody presses who has not seen it. */
+const seen = ['up', 'down', 'tab', 'shift+tab', 'ctrl+o'] as const
 /** Rows of a card that are always there: its frame, the blank lines, and one that says how to see more. */
 const chrome = 5
 const smallest = 19
@@ -36,6 +40,7 @@ const smallest = 19
 export class Card implements Component, Focusable {
   #parts: CardParts
   #answers: Answers
+  #pastes: PasteReader
   #pages = new Pages()
   #diffs = new Map<Shown, readonly DiffLine[]>()
   #body: { width: number; sections: Section[] } | undefined
@@ -48,7 +53,8 @@ export class Card implements Component, Focusable {
 
   constructor(parts: CardParts) {
     this.#parts = parts
-    this.#answers = new Answers(parts.question, parts.clock)
+    this.#answers = new Answers(parts.question)
+    this.#pastes = new PasteReader(parts.clock)
     this.#quietSince = parts.clock.now()
     void this.#countDown()
     for (const shown of parts.question.shows ?? []) if (shown.type === 'diff') void this.#compare(shown)
@@ -74,16 +80,25 @@ export class Card implements Component, Focusable {
   /** Whether a key is meant for it: what is typed on right after it opened is the input's. */
   wants(data: string): boolean {
     const now = this.#parts.clock.now()
-    if (['up', 'down', 'tab', 'shift+tab', 'ctrl+o'].some((key) => matchesKey(data, key as never))) this.#awake = true
+    if (seen.some((key) => matchesKey(data, key))) this.#awake = true
     if (now - this.#quietSince >= guardMs) this.#awake = true
     if (!this.#awake) this.#quietSince = now
     return this.#awake
   }
 
   handleInput(data: string): void {
-    if (this.#open.signal.aborted || !this.wants(data)) return
-    this.#key(data)
-    this.#attend()
+    for (const { type, text } of this.#pastes.read(data)) {
+      if (this.#open.signal.aborted || !this.wants(text)) return
+      if (type === 'key') this.#key(text)
+      else this.#write((line) => line.insert(text))
+      this.#attend()
+    }
+  }
+
+  #write(work: (line: Line) => void): void {
+    if (!this.#answers.line) return
+    this.#answers.goWrite()
+    work(this.#answers.line)
   }
 
   #key(data: string): void {
@@ -97,9 +112,7 @@ export class Card implements Component, Focusable {
     const typed = decodeKittyPrintable(data) ?? data
     if (typed === ' ' && question.multiple) return this.#answers.mark()
     if (/^[1-9]$/.test(typed)) return this.#number(Number(typed) - 1)
-    if (!this.#answers.line || !/^[^\x00-\x20\x7f-\x9f]|^\x1b\[200~/.test(typed)) return
-    this.#answers.goWrite()
-    this.#answers.line.handleInput(data)
+    if (/^[^\x00-\x20\x7f-\x9f]/.test(typed)) this.#write((line) => line.handleInput(data))
   }
 
   #number(at: number): void {

@@ -4,7 +4,8 @@ import type { Desk } from '../desk.ts'
 import type { Theme } from '../theme/theme.ts'
 import { CURSOR_MARKER, matchesKey } from '@earendil-works/pi-tui'
 import { boxSides, boxed, fitted } from '../palette/box.ts'
-import { callAt, commandOf } from './call.ts'
+import { commandOf } from './call.ts'
+import { Completion } from './completion.ts'
 import { Past } from './past.ts'
 import { PasteReader, clean } from './paste.ts'
 import { Popup } from './popup.ts'
@@ -36,6 +37,7 @@ export class InputBox implements Component, Focusable {
   #parts: InputParts
   #sheet: Sheet
   #popup: Popup
+  #completion: Completion
   #past: Past
   #pastes: PasteReader
   #search: Search | undefined
@@ -49,6 +51,7 @@ export class InputBox implements Component, Focusable {
     this.#parts = parts
     this.#sheet = new Sheet(parts.tui)
     this.#popup = new Popup({ ...parts, changed: () => parts.tui.requestRender() })
+    this.#completion = new Completion(this.#sheet, this.#popup, parts.desk)
     this.#past = new Past(parts.desk)
     this.#pastes = new PasteReader(parts.clock)
   }
@@ -101,10 +104,9 @@ export class InputBox implements Component, Focusable {
   }
 
   handleInput(data: string): void {
-    if (this.#search) return this.#search.handleInput(data)
     for (const { type, text } of this.#pastes.read(data)) {
-      if (type === 'key') this.#key(text)
-      else this.#put(text)
+      if (type === 'key') this.#search ? this.#search.handleInput(text) : this.#key(text)
+      else this.#search ? this.#search.insert(text) : this.#put(text)
     }
   }
 
@@ -116,11 +118,12 @@ export class InputBox implements Component, Focusable {
   }
 
   #key(key: string): void {
-    if (this.#popup.open && this.#chosen(key)) return
-    if (matchesKey(key, 'escape')) return
     if (newLine(key)) return this.#edited('\n')
+    const taken = this.#popup.open ? this.#completion.take(key) : undefined
+    if (taken === 'send') return this.#enter()
+    if (taken || matchesKey(key, 'escape')) return
     if (matchesKey(key, 'enter')) return this.#enter()
-    if (matchesKey(key, 'tab')) return this.#popup.follow(this.#call(), true)
+    if (matchesKey(key, 'tab')) return this.#completion.follow(true)
     if (matchesKey(key, 'up')) return this.#up(key)
     if (matchesKey(key, 'ctrl+g')) return void this.#editElsewhere()
     if (matchesKey(key, 'ctrl+r')) return void this.#openSearch()
@@ -129,46 +132,11 @@ export class InputBox implements Component, Focusable {
     if (!/[\x80-\x9f]/.test(key)) this.#edited(key)
   }
 
-  /** Whether the popup took it. */
-  #chosen(key: string): boolean {
-    if (matchesKey(key, 'escape')) this.#popup.dismiss()
-    else if (matchesKey(key, 'up')) this.#popup.move(-1)
-    else if (matchesKey(key, 'down')) this.#popup.move(1)
-    else if (matchesKey(key, 'tab')) this.#accept()
-    else if (matchesKey(key, 'enter') && !newLine(key)) this.#enterPopup()
-    else return false
-    return true
-  }
-
-  /** Enter takes what is offered where that says more than what was typed; a whole word is sent. */
-  #enterPopup(): void {
-    const { call, offer } = this.#popup
-    const named = call?.type === 'command' && this.#parts.desk.commands.some(({ name }) => name === call.typed)
-    const bare = call?.type === 'words' && call.typed === ''
-    if (!offer || named || bare || offer.typed === call?.typed) return this.#enter()
-    this.#accept()
-    if (call?.type === 'command' && !offer.waits) this.#enter()
-  }
-
-  #accept(): void {
-    const { call, offer } = this.#popup
-    if (!call || !offer) return
-    this.#sheet.swap(call.from, offer.text)
-    this.#popup.close()
-    // What is completed so far may lead on: a folder to its files, a command to its words.
-    if (offer.waits || offer.text.endsWith('/')) this.#popup.follow(this.#call())
-  }
-
-  #call() {
-    const { line, col } = this.#sheet.getCursor()
-    return callAt(this.#sheet.getLines()[line]!.slice(0, col), line === 0)
-  }
-
   /** A key for the editor; the popup follows what it wrote, and is not opened by a move. */
   #edited(key: string): void {
     const before = this.#sheet.getText()
     this.#sheet.handleInput(key)
-    if (this.#sheet.getText() !== before || this.#popup.open) this.#popup.follow(this.#call())
+    if (this.#sheet.getText() !== before || this.#popup.open) this.#completion.follow()
   }
 
   #enter(): void {
@@ -218,8 +186,7 @@ export class InputBox implements Component, Focusable {
 
   async #openSearch(): Promise<void> {
     const texts = await this.#past.texts()
-    const { theme, clock } = this.#parts
-    this.#search = new Search({ theme, clock, texts, done: (text) => this.#searched(text) })
+    this.#search = new Search({ theme: this.#parts.theme, texts, done: (text) => this.#searched(text) })
     this.focused = this.#focused
     this.#parts.tui.requestRender()
   }
@@ -267,16 +234,14 @@ export class InputBox implements Component, Focusable {
       return this.#sheet.handleMouse(inside)
     }
     if (event.type !== 'click' || event.button !== 'left' || this.#search || event.y < queue) return undefined
-    if (this.#popup.point(event.y - queue)) this.#accept()
+    if (this.#popup.point(event.y - queue)) this.#completion.accept()
     return { handled: true, focus: true }
   }
 }
 
-/** Legacy terminals send Alt+Enter as Escape and Return, and Ctrl+J as a line feed. */
+const newLines = ['shift+enter', 'ctrl+j', 'alt+enter'] as const
+
+/** Terminals without a protocol send Alt+Enter as Escape and Return, and Ctrl+J as a line feed. */
 function newLine(key: string): boolean {
-  return (
-    key === '\n' ||
-    key === '\x1b\r' ||
-    ['shift+enter', 'ctrl+j', 'alt+enter'].some((id) => matchesKey(key, id as never))
-  )
+  return key === '\n' || key === '\x1b\r' || newLines.some((id) => matchesKey(key, id))
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../base/clock.ts'
 import type { Focusable } from '@earendil-works/pi-tui'
 import type { Choice } from '../palette/choices.ts'
 import type { Theme } from '../theme/theme.ts'
@@ -17,11 +16,11 @@ export class Search implements Focusable {
   #done: (text?: string) => void
 
   /** `texts` are newest last. */
-  constructor(parts: { theme: Theme; clock: Clock; texts: readonly string[]; done(text?: string): void }) {
+  constructor(parts: { theme: Theme; texts: readonly string[]; done(text?: string): void }) {
     this.#theme = parts.theme
     this.#done = parts.done
-    this.#texts = [...new Set([...parts.texts].reverse())].map((text) => ({ text, label: text.replace(/\s+/g, ' ') }))
-    this.#line = new Line({ clock: parts.clock })
+    this.#texts = [...new Set([...parts.texts].reverse())].map((text) => ({ text, label: oneLine(text) }))
+    this.#line = new Line()
     this.#choices = new Choices(parts.theme)
     this.#choices.set(this.#texts)
   }
@@ -40,6 +39,15 @@ export class Search implements Focusable {
     if (matchesKey(data, 'up')) return this.#choices.move(-1)
     if (matchesKey(data, 'down') || matchesKey(data, 'ctrl+r')) return this.#choices.move(1)
     this.#line.handleInput(data)
+    this.#find()
+  }
+
+  insert(text: string): void {
+    this.#line.insert(text)
+    this.#find()
+  }
+
+  #find(): void {
     this.#choices.set(this.#found(this.#line.text.trim().toLowerCase()))
   }
 
@@ -59,3 +67,6 @@ export class Search implements Focusable {
     ]
   }
 }
+
+/** As much of it as a person could know it by. */
+const oneLine = (text: string) => text.slice(0, 500).replace(/\s+/g, ' ')

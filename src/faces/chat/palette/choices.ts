@@ -12,6 +12,7 @@ export class Choices<T extends Choice> {
   #theme: Theme
   #items: readonly T[] = []
   #chosen = 0
+  #widest = 0
   #from = 0
 
   constructor(theme: Theme) {
@@ -30,6 +31,7 @@ export class Choices<T extends Choice> {
   set(items: readonly T[], keep = false): void {
     const was = this.chosen?.label
     this.#items = items
+    this.#widest = items.reduce((widest, { label, help }) => (help ? Math.max(widest, visibleWidth(label)) : widest), 0)
     this.#chosen = keep
       ? Math.max(
           0,
@@ -56,11 +58,7 @@ export class Choices<T extends Choice> {
     this.#from = Math.max(0, Math.min(this.#from, this.#chosen, count - most))
     this.#from = Math.max(this.#from, this.#chosen - most + 1)
     const shown = this.#items.slice(this.#from, this.#from + most)
-    const labels = Math.min(
-      widestLabel,
-      Math.floor(width / 2),
-      Math.max(0, ...this.#items.map(({ label }) => visibleWidth(label))),
-    )
+    const labels = Math.min(widestLabel, Math.floor(width / 2), this.#widest)
     return shown.map((item, row) => this.#row(item, this.#from + row === this.#chosen, labels, width))
   }
 

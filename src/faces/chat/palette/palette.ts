@@ -3,6 +3,7 @@ import type { Command } from '../../../core/talk/command.ts'
 import type { Theme } from '../theme/theme.ts'
 import type { Choice } from './choices.ts'
 import { matchesKey } from '@earendil-works/pi-tui'
+import { PasteReader } from '../input/paste.ts'
 import { boxSides, boxed } from './box.ts'
 import { Choices } from './choices.ts'
 import { Line } from './line.ts'
@@ -24,6 +25,7 @@ const prompt = '/'
 export class Palette implements Component, Focusable {
   #parts: PaletteParts
   #line: Line
+  #pastes = new PasteReader()
   #choices: Choices<Choice & { command: Command }>
 
   constructor(parts: PaletteParts) {
@@ -44,12 +46,23 @@ export class Palette implements Component, Focusable {
   invalidate(): void {}
 
   handleInput(data: string): void {
+    for (const { type, text } of this.#pastes.read(data)) {
+      if (type === 'key') this.#key(text)
+      else this.#write(() => this.#line.insert(text))
+    }
+  }
+
+  #key(data: string): void {
     if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) return this.#parts.close()
     if (matchesKey(data, 'enter') || matchesKey(data, 'tab')) return this.#pick(this.#choices.chosen)
     if (matchesKey(data, 'up')) return this.#choices.move(-1)
     if (matchesKey(data, 'down')) return this.#choices.move(1)
+    this.#write(() => this.#line.handleInput(data))
+  }
+
+  #write(work: () => void): void {
     const before = this.#line.text
-    this.#line.handleInput(data)
+    work()
     if (this.#line.text !== before) this.#find()
   }
 
