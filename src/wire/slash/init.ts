@@ -2,6 +2,9 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../desk/hold.ts'
 import { initLine } from '../init/lines.ts'
 import { runInit } from '../init/turn.ts'
+import { UsageError } from '../io.ts'
+import { enabledAgents } from '../roster.ts'
+import { nobodyWords } from '../settings/nobody.ts'
 
 export function initCommand(hold: Hold): Command {
   return {
@@ -9,6 +12,8 @@ export function initCommand(hold: Hold): Command {
     help: 'Let an agent look through the project and write AGENTS.md; asks first.',
     matters: true,
     async run(_args, { say, ask, signal }) {
+      const { settings } = hold.app()
+      if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
       say('Looking through the project for an AGENTS.md; Esc cancels.', 'note')
       for await (const event of runInit(hold.app(), { ask, signal })) {
         const line = initLine(event)
