@@ -11,18 +11,17 @@ import { openApp } from '../app.ts'
 import { withAttachments } from '../attach.ts'
 import { openBracket } from '../bracket.ts'
 import { say, UsageError } from '../io.ts'
-import { personAt } from '../person.ts'
 import { placeOf } from '../place.ts'
 import { latestProject } from '../projects.ts'
 import { enabledAgents } from '../roster.ts'
 import { ready } from '../ready.ts'
 import { nobodyWords } from '../settings/nobody.ts'
 import { readSettings } from '../settings/settings.ts'
+import { runReached } from '../reached.ts'
 import { readStdin } from '../stdin.ts'
 import { oneLine } from '../table.ts'
-import { runTurn } from '../turn.ts'
 
-/** One turn without a screen. */
+/** One turn without a screen, or the chat when a person sits at both ends. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (values.continue && values.cwd !== undefined)
     throw new UsageError('--continue and --cwd name two folders; leave one of them out.')
@@ -32,32 +31,37 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     )
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Going on in ${place.root}`)
-  const settings = await readSettings(
-    { home: place.home, project: place.root },
-    { env: io.env, ...flag('rotation', values.rotation), ...flag('leash', values.leash) },
-  )
-  for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+  const overrides = { env: io.env, ...flag('rotation', values.rotation), ...flag('leash', values.leash) }
+  const read = () => readSettings({ home: place.home, project: place.root }, overrides)
+  const settings = await read()
   const names = enabledAgents(settings).map(({ name }) => name)
-  if (names.length === 0) throw new UsageError(nobodyWords(settings))
-  const agent = firstAgent(text(values.agent) ?? io.env.TERMAITE_AGENT, names)
-  const prompt = await promptOf(io, place.cwd, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
-  const app = await openApp(io, place, settings, {
+  const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const wishes = {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
     budget: purse(io, values),
-  })
+  }
+  if (isChat(io, values)) {
+    if (values.exclusive) throw new UsageError('--exclusive is for one turn with -p; leave it out.')
+    const { chat } = await import('../chat.ts')
+    return chat({ io, place, settings, read, wishes, ...screenOf(io, values), ...said(words), ...aimed(wanted, names) })
+  }
+  for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+  if (names.length === 0) throw new UsageError(nobodyWords(settings))
+  const { agent } = aimed(wanted, names)
+  const prompt = await promptOf(io, place.cwd, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
+  const app = await openApp(io, place, settings, wishes)
   const exclusive = values.exclusive === true
   // Taken while the history is read; not before another turn that is waited for has done its work.
   const bracket = exclusive ? undefined : openBracket(app, prompt)
   readyWatchdog(io.env.PATH)
   await ready(app, (words) => say(io, words))
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
-  const turn = runTurn(app, {
+  const turn = runReached(app, {
     prompt,
     signal: io.signal,
     exclusive,
-    ask: personAt(io),
     ...(bracket ? { bracket } : {}),
     ...(agent === undefined ? {} : { agent }),
   })
@@ -93,11 +97,24 @@ async function promptOf(io: Io, cwd: string, given: string | undefined): Promise
   return whole
 }
 
-function firstAgent(wanted: string | undefined, names: readonly string[]): string | undefined {
-  if (wanted === undefined || wanted === '' || wanted === 'auto') return undefined
+function aimed(wanted: string | undefined, names: readonly string[]): { agent?: string } {
+  if (wanted === undefined || wanted === '' || wanted === 'auto') return {}
   if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
-  return wanted
+  return { agent: wanted }
 }
+
+/** A person at both ends, and nothing that only makes sense without a screen. */
+function isChat(io: Io, values: Parsed['values']): boolean {
+  if (values.prompt !== undefined || values['output-format'] !== undefined || io.piped) return false
+  return io.in.isTTY === true && io.out.isTTY === true
+}
+
+function screenOf({ env }: Io, values: Parsed['values']): { altScreen: boolean; lines: boolean } {
+  const altScreen = !(values['no-alt-screen'] || values.classic)
+  return { altScreen, lines: env.TERM === 'dumb' || env.TERMAITE_SCREEN_READER === '1' }
+}
+
+const said = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})
 
 function purse(io: Io, values: Parsed['values']): Budget {
   const limit = (name: string) => {

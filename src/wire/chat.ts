@@ -1,0 +1,57 @@
+import type { StationParts } from './desk/station.ts'
+import { readyWatchdog } from '../base/process/watchdog.ts'
+import { openChat } from '../faces/chat/chat.ts'
+import { openLines } from '../faces/chat/lines.ts'
+import { quote } from '../profiles/quote.ts'
+import { ChatDesk } from './desk/desk.ts'
+import { Station } from './desk/station.ts'
+import { say } from './io.ts'
+import { slashCommands } from './slash/all.ts'
+
+export type ChatWishes = StationParts & {
+  /** The first turn, as it was given on the command line. */
+  prompt?: string
+  agent?: string
+  altScreen: boolean
+  /** Plain lines instead of a screen. */
+  lines: boolean
+}
+
+/** The chat from its first paint to its last word; the exit code. */
+export async function chat(wishes: ChatWishes): Promise<number> {
+  const { io } = wishes
+  const hangup = io.hangup?.() ?? new AbortController().signal
+  const desk = new ChatDesk(await Station.open(wishes), slashCommands)
+  readyWatchdog(io.env.PATH)
+  const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
+  await desk.begun()
+  if (wishes.agent !== undefined) desk.aim(wishes.agent)
+  if (wishes.prompt !== undefined) desk.submit(wishes.prompt)
+  const fault = await shown
+  // Whoever leaves cancels; whoever's line dropped did not mean to.
+  const cut = !hangup.aborted && desk.busy
+  if (cut) desk.cancel()
+  await desk.idle()
+  await desk.close()
+  if (hangup.aborted) return 0
+  if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
+  say(io, `Go on with: ${resumeCommand(desk)}`)
+  return fault !== undefined ? 1 : cut ? 130 : 0
+}
+
+/** Why it broke, if it did. */
+async function show(desk: ChatDesk, wishes: ChatWishes, signal: AbortSignal): Promise<string | undefined> {
+  const { io } = wishes
+  if (wishes.lines) {
+    await openLines(desk, { in: io.in, out: io.out, clock: io.clock, signal })
+    return undefined
+  }
+  const end = await openChat(desk, { clock: io.clock, env: io.env, signal, altScreen: wishes.altScreen })
+  return end.why === 'broken' ? end.message : undefined
+}
+
+function resumeCommand(desk: ChatDesk): string {
+  const { place, session } = desk.app()
+  const name = session.name === undefined ? '' : ` --session ${quote(session.name)}`
+  return `termaite --cwd ${quote(place.cwd)}${name}`
+}
