@@ -22,6 +22,17 @@ export async function askedTheme(tui: Pick<TUI, 'queryTerminalBackgroundColor'>,
   return 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark
 }
 
+/** Goes with a terminal that changes its background while it is looked at. */
+export function followedTheme(
+  tui: Pick<TUI, 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'>,
+  env: Env,
+  turn: (to: Theme) => void,
+): void {
+  if (env.NO_COLOR) return
+  tui.onTerminalColorSchemeChange((scheme) => turn(scheme === 'light' ? light : dark))
+  tui.setTerminalColorSchemeNotifications(true)
+}
+
 /** COLORFGBG is `fg;bg`, or `fg;x;bg`: 7 and 9 to 15 are light ones. */
 function hinted(env: Env): Theme | undefined {
   const background = env.COLORFGBG?.split(';').at(-1)

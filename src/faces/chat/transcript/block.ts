@@ -56,6 +56,9 @@ export type Fresh = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block
 /** Whether a click or Ctrl+O shows more of it. */
 export function opens(block: Block): boolean {
   switch (block.type) {
+    case 'prompt':
+    case 'steer':
+      return block.text.length > 500 || block.text.includes('\n')
     case 'thought':
     case 'call':
     case 'group':

@@ -1,0 +1,45 @@
+import type { Closing } from './desk.ts'
+
+type Source = NonNullable<Closing['source']>
+
+/** How long, as short as it can be said: `0.4 s`, `12 s`, `3 min 20 s`, `1 h 05 min`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000
+  if (seconds < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`
+  const whole = Math.floor(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
+  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
+}
+
+/** A number of tokens; what nobody reported is only about that. */
+export function tokens(count: number, source: Source): string {
+  return `${about(source)}${thousands(count)} tokens`
+}
+
+export function cost(dollars: number, source: Source): string {
+  return `${about(source)}$${dollars < 0.1 ? dollars.toFixed(3) : dollars.toFixed(2)}`
+}
+
+/** A time of today by its clock, any other with its day. */
+export function clockTime(at: number, now: number): string {
+  const date = new Date(at)
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`
+  const today = new Date(now).toDateString() === date.toDateString()
+  return today ? time : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+}
+
+export function lineCounts({ added, removed }: { added: number; removed: number }): string {
+  return `+${added} −${removed}`
+}
+
+const about = (source: Source) => (source === 'reported' ? '' : '~')
+
+function thousands(count: number): string {
+  if (count < 1000) return String(count)
+  if (count < 99_950) return `${(count / 1000).toFixed(1)}k`
+  if (count < 999_500) return `${Math.round(count / 1000)}k`
+  return `${(count / 1_000_000).toFixed(1)}M`
+}
+
+const two = (n: number) => String(n).padStart(2, '0')

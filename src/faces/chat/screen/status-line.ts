@@ -1,0 +1,84 @@
+import type { Component } from '@earendil-works/pi-tui'
+import type { Clock } from '../../../base/clock.ts'
+import type { AgentStanding, Standing } from '../desk.ts'
+import type { Theme } from '../theme/theme.ts'
+import type { Segment } from './squeeze.ts'
+import { clockTime, cost, tokens } from '../numbers.ts'
+import { oneLine } from '../transcript/text.ts'
+import { squeezed } from './squeeze.ts'
+
+const marks = { ready: '●', busy: '◐', 'cooling down': '◌', parked: '○', out: '✗' } as const
+
+/** How things stand, in one line that never becomes two. */
+export class StatusLine implements Component {
+  #theme: Theme
+  #clock: Clock
+  #standing: () => Standing
+
+  constructor(theme: Theme, clock: Clock, standing: () => Standing) {
+    this.#theme = theme
+    this.#clock = clock
+    this.#standing = standing
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    return [
+      ` ${squeezed(this.#segments(this.#standing()), Math.max(0, width - 2))}`.slice(0, width === 0 ? 0 : undefined),
+    ]
+  }
+
+  #segments(standing: Standing): Segment[] {
+    const { quiet, strong, warn } = this.#theme
+    const { agents, next, tokens: used, waiting } = standing
+    return [
+      { forms: [quiet(standing.mode), ''], matters: 3 },
+      { forms: [strong(`leash ${standing.leash}`), strong(standing.leash)], matters: 10 },
+      ...(waiting
+        ? [
+            {
+              forms: [
+                warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}`),
+                warn(`waits until ${this.#time(waiting.until)}`),
+              ] as [string, string],
+              matters: 9,
+            },
+          ]
+        : []),
+      ...agents.map((agent, at) => this.#agent(agent, agent.name === next, at)),
+      ...(next === undefined
+        ? []
+        : [
+            {
+              forms: [`next ${this.#name(next)}`, `→ ${this.#name(next)}`, ''] as [string, string, string],
+              matters: 6,
+            },
+          ]),
+      { forms: [quiet(tokens(used.used, used.source)), ''], matters: 2 },
+      ...(used.cost === undefined
+        ? []
+        : [{ forms: [quiet(cost(used.cost, used.source)), ''] as [string, string], matters: 1 }]),
+    ]
+  }
+
+  /** The one who is next is kept longest, then those before the others. */
+  #agent(agent: AgentStanding, isNext: boolean, at: number): Segment {
+    const { quiet, good, warn, bad } = this.#theme
+    const paint = { ready: good, busy: warn, 'cooling down': warn, parked: warn, out: bad }[agent.state]
+    const short = `${this.#name(agent.name)} ${paint(marks[agent.state])}`
+    const until = agent.until === undefined ? '' : ` until ${this.#time(agent.until)}`
+    const health = agent.state === 'ready' ? '' : ` ${agent.state}${until}`
+    const left = agent.left === undefined ? '' : ` ${Math.round(agent.left * 100)}%`
+    const forms = [short + quiet(health + left), short + quiet(health), short]
+    return { forms: (isNext ? forms : [...forms, '']) as [string, ...string[]], matters: isNext ? 8 : 5 - at / 100 }
+  }
+
+  #name(name: string): string {
+    return this.#theme.speaker(name)(oneLine(name, 40))
+  }
+
+  #time(at: number): string {
+    return clockTime(at, this.#clock.now())
+  }
+}

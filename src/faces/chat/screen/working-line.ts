@@ -1,0 +1,59 @@
+import type { Component } from '@earendil-works/pi-tui'
+import type { Clock } from '../../../base/clock.ts'
+import type { Running } from '../running.ts'
+import type { Theme } from '../theme/theme.ts'
+import { duration } from '../numbers.ts'
+import { oneLine } from '../transcript/text.ts'
+import { squeezed } from './squeeze.ts'
+
+/** Calm: one step a quarter of a second, none while nothing runs. */
+export const stepMs = 250
+const frames = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
+
+/** After that long without a word it is said how long it has been. */
+const silentMs = 5000
+
+/** What is at work right now; no line at all when nothing is. */
+export class WorkingLine implements Component {
+  #theme: Theme
+  #clock: Clock
+  #running: () => readonly Running[]
+
+  constructor(theme: Theme, clock: Clock, running: () => readonly Running[]) {
+    this.#theme = theme
+    this.#clock = clock
+    this.#running = running
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    const run = this.#running().at(-1)
+    return run ? [` ${this.#line(run, width - 2)}`] : []
+  }
+
+  #line(run: Running, width: number): string {
+    const theme = this.#theme
+    const now = this.#clock.now()
+    const silent = now - run.lastAt
+    const call = run.calls.at(-1)
+    const more = this.#running().length - 1
+    const spinner = theme.accent(frames[Math.floor((now - run.since) / stepMs) % frames.length]!)
+    const who = run.by === undefined ? 'starting' : theme.speaker(run.by)(oneLine(run.by, 40))
+    const files = run.files.length
+    const optional = (word: string, matters: number) =>
+      word === '' ? [] : [{ forms: [word, ''] as [string, string], matters }]
+    return squeezed(
+      [
+        { forms: [`${spinner} ${who}`], matters: 10 },
+        { forms: [duration(Math.floor((now - run.since) / 1000) * 1000)], matters: 9 },
+        ...optional(call ? oneLine(call.tool, 40) : '', 7),
+        ...optional(silent > silentMs ? theme.quiet(`last event ${duration(silent - (silent % 1000))} ago`) : '', 5),
+        ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
+        ...optional(more > 0 ? theme.quiet(`${more} more at work`) : '', 3),
+        ...optional(theme.quiet('Esc cancels'), 6),
+      ],
+      Math.max(0, width),
+    )
+  }
+}

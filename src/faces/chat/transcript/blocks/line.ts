@@ -1,0 +1,52 @@
+import type { Asked, Closed, Plan, Told } from '../block.ts'
+import type { Look } from '../look.ts'
+import { duration, lineCounts, tokens } from '../../numbers.ts'
+import { bounded, harmless, indented, oneLine, wrapped } from '../text.ts'
+
+/** A question that was asked, and what was said to it. */
+export function questionLines(asked: Asked, width: number, { theme }: Look): string[] {
+  const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
+  const answer = { open: '…', unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[
+    asked.state
+  ]
+  const from = [...asked.question.from, ...(asked.by === undefined ? [] : [asked.by])].map((name) => oneLine(name, 60))
+  const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(asked.question.text)}${answer}`
+  return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('?')} `)
+}
+
+/** One line for a turn that is over: who, why that one, how long, what it changed and what it took. */
+export function closingLines({ closing }: Closed, width: number, { theme }: Look): string[] {
+  const { by, why, ms, changed } = closing
+  const parts = [
+    by === undefined ? '' : oneLine(by, 60),
+    why === undefined ? '' : oneLine(why, 100),
+    duration(ms),
+    changed && changed.files > 0
+      ? `${changed.files} ${changed.files === 1 ? 'file' : 'files'} ${lineCounts(changed)}`
+      : '',
+    closing.tokens === undefined ? '' : tokens(closing.tokens, closing.source ?? 'estimated'),
+  ].filter((part) => part !== '')
+  return indented(wrapped(parts.join(' · '), width - 2).map(theme.quiet), '  ', `${theme.quiet('─')} `)
+}
+
+const boxes = { pending: '☐', in_progress: '◐', completed: '☑' } as const
+
+/** What the agent means to do. */
+export function planLines({ items }: Plan, width: number, { theme }: Look): string[] {
+  const done = items.filter(({ status }) => status === 'completed').length
+  return [
+    `  ${theme.strong('Plan')} ${theme.quiet(`${done}/${items.length}`)}`,
+    ...items.flatMap(({ task, status }) => {
+      const paint =
+        status === 'completed' ? theme.quiet : status === 'in_progress' ? theme.strong : (text: string) => text
+      return indented(wrapped(oneLine(task, 400), width - 4).map(paint), '    ', `  ${paint(boxes[status])} `)
+    }),
+  ]
+}
+
+/** What a command said: its lines as it laid them out. */
+export function toldLines({ text, how }: Told, width: number, { theme }: Look): string[] {
+  const { text: shown, rest } = bounded(harmless(text).replace(/\n+$/, ''))
+  const paint = { note: theme.quiet, text: (line: string) => line, error: theme.bad }[how]
+  return [...wrapped(shown, width - 2), ...(rest ? [rest] : [])].map((line) => `  ${paint(line)}`)
+}

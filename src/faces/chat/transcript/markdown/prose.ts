@@ -1,0 +1,73 @@
+import type { Look } from '../look.ts'
+import type { Left, Part } from './split.ts'
+import { Markdown } from '@earendil-works/pi-tui'
+import { indented, wrapped } from '../text.ts'
+import { split } from './split.ts'
+import { markdownTheme } from './theme.ts'
+
+/** Before a long run without a break gets to the parser. */
+const longestLine = 6000
+
+/** One Markdown text as it grows: what can no longer change is rendered once. */
+export class Prose {
+  #closed = ''
+  #left: Left = { joined: false }
+  #lines: string[] = []
+  #width = 0
+  #last: { part: string; lines: string[] } | undefined
+
+  /** Renders from its beginning next time: the colours have changed. */
+  forget(): void {
+    this.#width = 0
+  }
+
+  render(text: string, width: number, look: Look): string[] {
+    if (width !== this.#width || !text.startsWith(this.#closed)) {
+      this.#closed = ''
+      this.#left = { joined: false }
+      this.#lines = []
+      this.#last = undefined
+      this.#width = width
+    }
+    const parts = split(text.slice(this.#closed.length), this.#left)
+    for (const part of parts.slice(0, -1)) {
+      this.#lines.push(...this.#piece(part, width, look))
+      this.#closed = text.slice(0, this.#closed.length + part.length)
+      this.#left = part.left
+    }
+    const open = parts.at(-1)
+    if (!open) return this.#lines
+    if (this.#last?.part !== open.text) this.#last = { part: open.text, lines: this.#piece(open, width, look) }
+    return [...this.#lines, ...this.#last.lines]
+  }
+
+  #piece(part: Part, width: number, look: Look): string[] {
+    const { fence } = part
+    const lines = fence
+      ? codeLines(part.text, fence.language, fence.begins, width, look)
+      : proseLines(part.text, width, look)
+    const room = this.#lines.length > 0 && lines.length > 0 && !part.joined
+    return room ? ['', ...lines] : lines
+  }
+}
+
+function proseLines(text: string, width: number, look: Look): string[] {
+  const bound = text.replaceAll(new RegExp(`[^\\n]{${longestLine}}`, 'g'), '$&\n')
+  const lines = new Markdown(bound, 0, 0, markdownTheme(look), undefined, {
+    preserveOrderedListMarkers: true,
+    renderLatex: false,
+  }).render(Math.max(1, width))
+  while (lines.length > 0 && lines.at(-1)!.trim() === '') lines.pop()
+  return lines.map((line) => line.trimEnd())
+}
+
+function codeLines(code: string, language: string, begins: boolean, width: number, look: Look): string[] {
+  const { theme, late } = look
+  const plain = () => code.split('\n')
+  const lines = language === '' || code.length > 20_000 ? plain() : (late.colour()?.(code, language, theme) ?? plain())
+  const body = indented(
+    lines.flatMap((line) => wrapped(line, width - 2)),
+    '  ',
+  )
+  return begins && language !== '' ? [`  ${theme.quiet(language)}`, ...body] : body
+}

@@ -1,0 +1,106 @@
+/** Code between two fences. */
+type Fence = { mark: string; language: string; begins: boolean }
+
+/** How a part is left: inside a fence, or with no room before what follows. */
+export type Left = { fence?: Fence; joined: boolean }
+
+/** A piece of a Markdown text that is rendered by itself. */
+export type Part = { text: string; length: number; fence?: Fence; joined: boolean; left: Left }
+
+const opening = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/
+const item = /^([-*+]|\d{1,9}[.)])\s/
+
+/** Longer ones are cut where they can be, so that what streams in is never rendered from far back. */
+const mostProse = 6000
+const mostCodeLines = 80
+
+/**
+ * Cuts a text where what follows cannot change what came before: after an empty line that no list goes over,
+ * and round code. All parts but the last are final however the text goes on; `left` is how the part before it was left.
+ */
+export function split(text: string, left: Left = { joined: false }): Part[] {
+  const cutter = new Cutter(left)
+  for (let at = 0; ;) {
+    const stop = text.indexOf('\n', at)
+    if (stop < 0) {
+      cutter.lastLine(text.slice(at), at)
+      cutter.cut(text.length, { joined: false })
+      return cutter.parts
+    }
+    cutter.line(text.slice(at, stop), at, stop + 1)
+    at = stop + 1
+  }
+}
+
+class Cutter {
+  readonly parts: Part[] = []
+  #fence: Fence | undefined
+  #joined: boolean
+  #from = 0
+  #lines: string[] = []
+  #size = 0
+  #afterBlank = false
+
+  constructor({ fence, joined }: Left) {
+    this.#fence = fence
+    this.#joined = joined
+  }
+
+  /** A whole line, from `at` up to where the next one begins. */
+  line(line: string, at: number, next: number): void {
+    if (this.#fence) return this.#codeLine(line, next)
+    const fence = opening.exec(line)
+    if (!fence) return this.#proseLine(line, at)
+    this.cut(at, { joined: false, fence: { mark: fence[1]!, language: fence[2]!.toLowerCase(), begins: true } })
+  }
+
+  /** The line that still grows: a fence that is only half there would flicker. */
+  lastLine(line: string, at: number): void {
+    if (!this.#fence) this.#proseLine(line, at)
+    else if (!this.#closes(line) && !/^[`~]{1,2}$/.test(line)) this.#hold(line)
+  }
+
+  cut(to: number, left: Left): void {
+    const length = to - this.#from
+    const empty = !this.#fence && this.#lines.every((line) => line.trim() === '')
+    const before = this.parts.at(-1)
+    if (empty && before) {
+      before.length += length
+      before.left = left
+    } else if (length > 0) {
+      const fence = this.#fence ? { fence: this.#fence } : {}
+      this.parts.push({ text: this.#lines.join('\n'), length, ...fence, joined: this.#joined, left })
+    }
+    this.#from = to
+    this.#lines = []
+    this.#size = 0
+    this.#afterBlank = false
+    this.#fence = left.fence
+    this.#joined = left.joined
+  }
+
+  #codeLine(line: string, next: number): void {
+    if (this.#closes(line)) return this.cut(next, { joined: false })
+    this.#hold(line)
+    if (this.#lines.length >= mostCodeLines) this.cut(next, { joined: true, fence: { ...this.#fence!, begins: false } })
+  }
+
+  #proseLine(line: string, at: number): void {
+    const begins = line !== '' && !/^\s/.test(line) && !item.test(line)
+    if (this.#afterBlank && begins) this.cut(at, { joined: false })
+    else if (this.#size + line.length > mostProse && this.#lines.length > 0) this.cut(at, { joined: true })
+    this.#hold(line)
+    this.#afterBlank = line.trim() === ''
+  }
+
+  #closes(line: string): boolean {
+    const { mark } = this.#fence!
+    const word = line.trim()
+    return word.length >= mark.length && word === mark[0]!.repeat(word.length)
+  }
+
+  #hold(line: string): void {
+    this.#lines.push(line)
+    this.#size += line.length + 1
+  }
+}
