@@ -51,9 +51,11 @@ async function* tryOnce(
   if (denials.length > 0 && round.attended && !asked.permission) {
     const more = await askAllow(round.turn, agent, denials)
     if (more !== undefined) {
-      const failure: Failure = { kind: 'denied', message: `${name} was not allowed: ${denials.join('; ')}` }
-      yield* kept(tried, outcome.ok ? failure : outcome.failure, name, round)
-      return { allowed: more }
+      const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
+      // Whoever tries again is told, or it would not dare.
+      const failure: Failure = { kind: 'denied', message: `${what}. It may do more now: ${more.means}` }
+      yield* kept(tried, failure, name, round)
+      return { allowed: more.leash }
     }
   }
   if (outcome.ok) {

@@ -51,7 +51,10 @@ test('what was denied is shown; a yes opens the same agent again on a looser lea
   const first = {
     type: 'attempt',
     by: 'claude',
-    failure: { kind: 'denied', message: 'claude was not allowed: Edit a.ts; Bash: npm test' },
+    failure: {
+      kind: 'denied',
+      message: 'claude was not allowed: Edit a.ts; Bash: npm test. It may do more now: edits files in the project',
+    },
     ms: 0,
     did: { calls: [], files: [], lastWords: 'half' },
   }

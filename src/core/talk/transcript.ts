@@ -26,12 +26,18 @@ export function promptText(asked: Asked): string {
     parts.length > 1
       ? `The messages above are one conversation between a user and several agents in this project; you are ${asked.agent}. Answer the last message from the user.`
       : '',
-    asked.attempts.length > 0
-      ? 'Another agent tried the last message before you and failed; what it already did is still in place: look before you do it again.'
-      : '',
+    asked.attempts.length > 0 ? triedBefore(asked) : '',
     asked.metaInstruction ?? '',
   ].filter((part) => part !== '')
   return [...parts, ...(tail.length ? ['', tail.join('\n')] : [])].join('\n') + '\n'
+}
+
+function triedBefore({ agent, attempts }: Asked): string {
+  const own = attempts.every(({ by }) => by === agent)
+  const [who, did] = own
+    ? ['You tried the last message before', 'you']
+    : ['Another agent tried the last message before you', 'it']
+  return `${who} and failed; what ${did} already did is still in place: look before you do it again.`
 }
 
 /** One entry as an agent is told of it; what is only ours (usage, threads, ends) is not told. */

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Agent, Leash, Turn } from '../../core/work/agent.ts'
+import type { Agent, Looser, Turn } from '../../core/work/agent.ts'
 
 /** What an agent was not allowed to do, in its own words; empty when it was free to do all it wanted. */
 export function denialsOf(outcome: Outcome): readonly string[] {
@@ -8,7 +8,7 @@ export function denialsOf(outcome: Outcome): readonly string[] {
 }
 
 /** The looser leash that the person gives the agent for this turn; undefined when things are left as they are. */
-export async function askAllow(turn: Turn, agent: Agent, denials: readonly string[]): Promise<Leash | undefined> {
+export async function askAllow(turn: Turn, agent: Agent, denials: readonly string[]): Promise<Looser | undefined> {
   const { looser } = agent.traits
   if (!looser) return undefined
   const picks = await turn.ask(
@@ -29,5 +29,5 @@ export async function askAllow(turn: Turn, agent: Agent, denials: readonly strin
     },
     turn.signal,
   )
-  return picks?.includes('allow') ? looser.leash : undefined
+  return picks?.includes('allow') ? looser : undefined
 }
