@@ -1,9 +1,11 @@
 import type { Dialect, Ended, Step } from '../core/screen/profile.ts'
-import type { Usage } from '../core/talk/entry.ts'
+import type { FileChange, Usage } from '../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Loose } from './jsonl.ts'
 import type { Sign } from './signs.ts'
+import { asked, line as written, questionTool } from './claude-asks.ts'
 import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from './jsonl.ts'
+import { sides } from './patch.ts'
 import { readMessage } from './signs.ts'
 
 /** What Claude Code calls its errors in the `error` field of a message. */
@@ -19,15 +21,24 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   server_error: 'busy',
 }
 
-/** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`. */
-export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => Failure | undefined): Dialect {
+/** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */
+export function claudeDialect(
+  signs: readonly Sign[],
+  known: (ended: Ended) => Failure | undefined,
+  asks = false,
+): Dialect {
   const calls = new Map<string, { tool: string; input: unknown }>()
   const denied: string[] = []
   const used: Loose[] = []
   let thread: string | undefined
   let streamed: string | undefined
   let error: Loose = {}
-  let result: Loose | undefined
+  /** One, and one more for each message that came too late for the turn before. */
+  const results: Loose[] = []
+  /** What was typed meanwhile and is not worked off; a version that does not tell is not waited for. */
+  const pending = new Set<string>()
+  let tells = false
+  let windows = ''
 
   function partial({ event, parent_tool_use_id }: Loose): Step[] {
     if (parent_tool_use_id) return []
@@ -58,7 +69,7 @@ export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => F
     })
   }
 
-  function done({ message }: Loose): Step[] {
+  function done({ message, tool_use_result }: Loose): Step[] {
     return listOf(loose(message).content).flatMap((block): Step[] => {
       if (block.type !== 'tool_result') return []
       const id = String(block.tool_use_id)
@@ -66,18 +77,42 @@ export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => F
       const call = calls.get(id)
       // A tool taken away by the leash is no `permission_denials` of its own account.
       if (call && /\bis disabled for this session\b/.test(text)) denied.push(denial(call.tool, call.input))
-      return [{ type: 'result', call: id, ok: block.is_error !== true, text }]
+      const data = changesOf(loose(tool_use_result))
+      return [{ type: 'result', call: id, ok: block.is_error !== true, text, ...(data.length > 0 ? { data } : {}) }]
     })
   }
 
-  function outcome(last: Loose, ended: Ended): Outcome {
-    const text = textOf(last.result) ?? ''
+  function limits({ rate_limit_info }: Loose): Step[] {
+    const { unifiedWindows, ...one } = loose(rate_limit_info)
+    const all = Object.entries(loose(unifiedWindows)).map(([name, window]) => [name, loose(window)] as const)
+    const told = all.length > 0 ? all : [[textOf(one.rateLimitType) ?? '', one] as const]
+    const steps = told.flatMap(([name, { utilization, resetsAt }]): Step[] => {
+      if (typeof utilization !== 'number') return []
+      const until = numberOf(resetsAt) * 1000
+      const window = windowNames[name] ?? name
+      return [{ type: 'limit', used: Math.round(utilization * 100), ...(until ? { until } : {}), window }]
+    })
+    // Told with every answer of the model, and worth saying when it has changed.
+    if (JSON.stringify(steps) === windows) return []
+    windows = JSON.stringify(steps)
+    return steps
+  }
+
+  function outcome(ended: Ended): Outcome {
+    const last = results.at(-1)!
+    const text = results
+      .map(({ result }) => textOf(result) ?? '')
+      .join('\n\n')
+      .trim()
     if (last.stop_reason === 'refusal') return { ok: true, text, refused: true }
     if (last.is_error === true) return { ok: false, failure: failure(last, ended) }
     const denials = [
       ...new Set([
         ...denied,
-        ...listOf(last.permission_denials).map((one) => denial(textOf(one.tool_name) ?? 'tool', one.tool_input)),
+        ...results
+          .flatMap(({ permission_denials }) => listOf(permission_denials))
+          .filter(({ tool_name }) => tool_name !== questionTool)
+          .map((one) => denial(textOf(one.tool_name) ?? 'tool', one.tool_input)),
       ]),
     ]
     return { ok: true, text, ...(denials.length ? { denials } : {}) }
@@ -96,7 +131,8 @@ export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => F
   }
 
   return {
-    open: (prompt) => prompt,
+    asks,
+    open: (prompt) => (asks ? message(prompt) : prompt),
     line(line) {
       const event = parseLine(line)
       switch (event.type) {
@@ -106,12 +142,24 @@ export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => F
           return said(event)
         case 'user':
           return done(event)
+        case 'control_request':
+          return asked(event)
+        case 'control_cancel_request':
+          return [{ type: 'unask', id: String(event.request_id) }]
+        case 'rate_limit_event':
+          return limits(event)
+        case 'command_lifecycle':
+          if (!['queued', 'started'].includes(String(event.state))) pending.delete(String(event.command_uuid))
+          return []
         case 'result':
-          result = event
+          results.push(event)
           used.push(...Object.values(loose(event.model_usage_since_last_result)).map(loose))
           return []
         case 'system': {
-          const key = event.subtype === 'init' ? textOf(event.session_id) : undefined
+          if (event.subtype !== 'init') return []
+          const { capabilities, session_id } = event
+          tells = Array.isArray(capabilities) && capabilities.includes('msg_lifecycle_v1')
+          const key = textOf(session_id)
           if (key === undefined || key === thread) return []
           thread = key
           return [{ type: 'thread', key }]
@@ -120,16 +168,41 @@ export function claudeDialect(signs: readonly Sign[], known: (ended: Ended) => F
           return []
       }
     },
-    over: () => result !== undefined,
+    over: () => results.length > 0 && (!tells || pending.size === 0),
+    ...(asks
+      ? {
+          steer(text: string, id: string) {
+            pending.add(id)
+            return message(text, id)
+          },
+          stop: () => written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } }),
+        }
+      : {}),
     end(ended) {
-      if (!result) {
+      const last = results.at(-1)
+      if (!last) {
         const failed = known(ended)
         return [{ type: 'end', outcome: failed ? { ok: false, failure: failed } : brokenOff('claude', ended) }]
       }
-      const usage = used.length > 0 ? usageByModel(used) : usageOf(loose(result.usage))
-      return [...(usage.input + usage.output > 0 ? [usage] : []), { type: 'end', outcome: outcome(result, ended) }]
+      const usage = used.length > 0 ? usageByModel(used) : usageOf(loose(last.usage))
+      return [...(usage.input + usage.output > 0 ? [usage] : []), { type: 'end', outcome: outcome(ended) }]
     },
   }
+}
+
+const message = (content: string, uuid?: string) =>
+  written({ type: 'user', message: { role: 'user', content }, ...(uuid === undefined ? {} : { uuid }) })
+
+/** What Claude Code calls its usage windows. */
+const windowNames: Readonly<Record<string, string>> = { five_hour: '5-hour', seven_day: 'weekly' }
+
+/** The files that an edit changed, from what it says of its own result. */
+function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] {
+  const path = textOf(filePath)
+  if (path === undefined || !Array.isArray(structuredPatch)) return []
+  const hunks = listOf(structuredPatch).map(({ lines }) => `@@\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`)
+  if (hunks.length > 0) return [{ path, ...sides(hunks.join('')) }]
+  return typeof content === 'string' ? [{ path, after: content }] : []
 }
 
 /** What every model of this run used; the totals beside it count a resumed session from its start. */

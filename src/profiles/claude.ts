@@ -65,6 +65,8 @@ const flags: Record<Leash, string> = {
   all: `$([ "$EUID" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
 }
 
+const twoWay = (command: string) => hasFlag(command, ['--input-format'], 'stream-json')
+
 export const claude: Profile = {
   name: 'claude',
   title: 'Claude Code',
@@ -73,22 +75,20 @@ export const claude: Profile = {
   window: 200_000,
   command: ({ leash, resume, model }) =>
     [
-      'claude -p --output-format stream-json --verbose --include-partial-messages',
+      'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages',
+      '--permission-prompt-tool stdio',
       flags[leash],
       ...(model === undefined ? [] : [`--model ${quote(model)}`]),
       ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
     ].join(' '),
   leashes: {
     read: 'reads and searches; no shell, no edits, no MCP servers',
-    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked; what its own settings allow runs',
-    edit: 'edits files in the project; the rest as in ask',
-    all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools need a rule',
+    ask: 'asks before it acts; what its own settings allow runs without a question',
+    edit: 'edits files in the project without asking; the rest as in ask',
+    all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools are asked for',
   },
-  speaks: (command) =>
-    hasFlag(command, ['-p', '--print']) &&
-    hasFlag(command, ['--output-format'], 'stream-json') &&
-    !hasFlag(command, ['--input-format'], 'stream-json'),
-  dialect: () => claudeDialect(signs, failure),
+  speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
+  dialect: (_resume, command) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
   resumes: true,
   // One retry rides over a blip; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },

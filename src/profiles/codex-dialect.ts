@@ -1,126 +1,268 @@
 import type { Dialect, Ended, Step } from '../core/screen/profile.ts'
+import type { PlanItem, Usage } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
+import type { CountedThread } from './counted-thread.ts'
 import type { Loose } from './jsonl.ts'
 import type { Sign } from './signs.ts'
-import { brokenOff, contentText, denial, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './jsonl.ts'
-import { readMessage } from './signs.ts'
-import { threadKey, usageSince, type CountedThread } from './counted-thread.ts'
+import { failed } from '../core/talk/outcome.ts'
+import { asked } from './codex-asks.ts'
+import { failureOf } from './codex-failure.ts'
+import { changesOf, workOf } from './codex-items.ts'
+import { limitsOf, spentUntil } from './codex-limits.ts'
+import { rejections } from './codex-exec-dialect.ts'
+import { threadKey, usageSince } from './counted-thread.ts'
+import { brokenOff, listOf, loose, numberOf, parseLine, textOf } from './jsonl.ts'
 
-/** `codex exec --json`; `thread` is the one it resumes, with what that had used before. */
+/** What is told of a thread and shown nowhere. */
+const unheard = [
+  'thread/started',
+  'thread/status/changed',
+  'turn/diff/updated',
+  'configWarning',
+  'remoteControl/status/changed',
+  'mcpServer/startupStatus/updated',
+]
+
+/** `codex app-server`: requests and notifications both ways; `thread` is the one it resumes, with what that had used before. */
 export function codexDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
   thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
 ): Dialect {
-  const begun = new Set<string>()
+  const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
+  const items = new Map<string, Loose>()
+  const streamed = new Set<string>()
   const said: string[] = []
   const denied: string[] = []
+  /** What was typed meanwhile and not taken yet. */
+  const early: string[] = []
+  const totals = new Map<string, CountedThread>()
+  let requests = 0
+  let steering = 0
   let id = thread.id
-  let total: CountedThread | undefined
-  let trouble: string | undefined
-  let failed = false
+  let turn: string | undefined
+  let limits: Step[] = []
+  let trouble: Loose | undefined
+  let done: string | undefined
+
+  const line = (message: Loose) => `${JSON.stringify(message)}\n`
+  const send = (text: string): Step => ({ type: 'send', text })
+
+  function request(method: string, params: Loose, then: (result: Loose, error: string | undefined) => Step[]) {
+    waiting.set(++requests, then)
+    return line({ id: requests, method, params })
+  }
+
+  /** A request without which there is no turn. */
+  const must = (method: string, params: Loose, then: (result: Loose) => Step[]) =>
+    request(method, params, (result, error) => {
+      if (error === undefined) return then(result)
+      trouble = { message: error }
+      done = 'failed'
+      return []
+    })
+
+  function start(text: string): string {
+    done = undefined
+    return must('turn/start', { threadId: id, input: input(text) }, (result) => {
+      turn = textOf(loose(result.turn).id)
+      return early.splice(0).map((typed) => send(steer(typed)))
+    })
+  }
+
+  /** What comes after the turn's last word begins another one: nothing that was typed is lost. */
+  function steer(text: string): string {
+    if (turn === undefined) {
+      early.push(text)
+      return ''
+    }
+    steering++
+    return request('turn/steer', { threadId: id, expectedTurnId: turn, input: input(text) }, (_result, error) => {
+      steering--
+      return error === undefined ? [] : [send(start(text))]
+    })
+  }
+
+  const began = (prompt: string) => (result: Loose) => {
+    id = textOf(loose(result.thread).id) ?? id
+    return [
+      { type: 'thread' as const, key: threadKey({ ...thread, id }) },
+      send(start(prompt)),
+      send(request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)),
+    ]
+  }
+
+  function spent({ rateLimits }: Loose): Step[] {
+    const now = limitsOf(loose(rateLimits))
+    if (now.length === 0 || JSON.stringify(now) === JSON.stringify(limits)) return []
+    limits = now
+    return now
+  }
 
   function item(item: Loose, over: boolean): Step[] {
-    const text = textOf(item.text) ?? ''
-    if (item.type === 'agent_message') {
-      if (!over) return []
-      said.push(text)
-      return [{ type: 'text', delta: `${text}\n` }]
-    }
-    if (item.type === 'reasoning') return over ? [{ type: 'thought', delta: `${text}\n` }] : []
+    const call = String(item.id)
+    items.set(call, item)
+    if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []
     const work = workOf(item)
     if (!work) return []
-    // Items are numbered anew in each turn of a thread.
-    const call = `${id}/${textOf(item.id) ?? ''}`
-    const steps: Step[] = begun.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
-    begun.add(call)
+    const steps: Step[] = streamed.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
+    streamed.add(call)
     if (!over) return steps
-    if (item.status === 'declined') denied.push(denial(work.tool, work.input))
+    if (item.status === 'declined') {
+      denied.push(work.denial)
+      return [...steps, { type: 'result', call, ok: false, text: 'not allowed' }]
+    }
     const ok = item.status === undefined || item.status === 'completed'
-    return [...steps, { type: 'result', call, ok, text: work.output }]
+    const data = work.changes && ok ? { data: work.changes } : {}
+    return [...steps, { type: 'result', call, ok, text: work.output, ...data }]
+  }
+
+  /** The whole of what was said: shown now unless it was shown as it came. */
+  function words(item: Loose, key: string): Step[] {
+    const type = item.type === 'reasoning' ? 'thought' : 'text'
+    const text = type === 'text' ? (textOf(item.text) ?? '') : [item.summary, item.content].flat().join('\n')
+    if (type === 'text') said.push(text)
+    return text === '' ? [] : [{ type, delta: streamed.has(key) ? '\n' : `${text}\n` }]
+  }
+
+  function delta(type: 'text' | 'thought', { itemId, delta }: Loose): Step[] {
+    streamed.add(String(itemId))
+    return [{ type, delta: textOf(delta) ?? '' }]
+  }
+
+  function heard(method: unknown, params: Loose): Step[] {
+    // An agent that it sent off has a thread of its own, and its words are not the agent's.
+    const own = params.threadId === undefined || params.threadId === id
+    if (method === 'thread/tokenUsage/updated') {
+      const used = loose(loose(params.tokenUsage).total)
+      totals.set(String(params.threadId), { id: String(params.threadId), ...tokensOf(used) })
+      return []
+    }
+    if (!own) return []
+    switch (method) {
+      case 'item/started':
+      case 'item/completed':
+        return item(loose(params.item), method === 'item/completed')
+      case 'item/agentMessage/delta':
+        return delta('text', params)
+      case 'item/reasoning/summaryTextDelta':
+      case 'item/reasoning/textDelta':
+        return delta('thought', params)
+      case 'item/commandExecution/outputDelta':
+        return [{ type: 'progress', call: String(params.itemId), delta: textOf(params.delta) ?? '' }]
+      case 'turn/plan/updated':
+        return [{ type: 'plan', items: listOf(params.plan).map(planItem) }]
+      case 'account/rateLimits/updated':
+        return spent(params)
+      case 'serverRequest/resolved':
+        return [{ type: 'unask', id: String(params.requestId) }]
+      case 'error':
+        if (params.willRetry !== true) trouble = loose(params.error)
+        return []
+      case 'turn/completed': {
+        const { status, error } = loose(params.turn)
+        done = textOf(status) ?? 'failed'
+        if (error) trouble = loose(error)
+        return []
+      }
+      default:
+        return []
+    }
   }
 
   function outcome(ended: Ended): Outcome {
-    if (!total || failed) {
-      const failure = trouble === undefined ? known(ended) : failureOf(trouble, ended)
+    if (done === undefined) {
+      const failure = known(ended)
       return failure ? { ok: false, failure } : brokenOff('codex', ended)
     }
-    const denials = [...new Set([...denied, ...rejections(ended.err)])]
+    if (done === 'interrupted') return failed('aborted', 'codex stopped the turn')
+    if (done !== 'completed') {
+      const failure = failureOf(signs, trouble ?? {}, ended.now)
+      const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
+      return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
+    }
+    // What a person was asked for is an item that was declined.
+    const unasked = rejections(ended.err).filter((words) => !words.includes('rejected by user'))
+    const denials = [...new Set([...denied, ...unasked])]
     return { ok: true, text: said.join('\n\n').trim(), ...(denials.length ? { denials } : {}) }
   }
 
-  function failureOf(message: string, { now }: Ended): Failure {
-    const failure = readMessage(signs, message, now) ?? { kind: 'crash' as const, message }
-    return { ...failure, message: innerMessage(message).slice(0, 500) }
+  const desk = {
+    answer: (id: unknown, result: Loose) => line({ id, result }),
+    refuse: (id: unknown, message: string) => line({ id, error: { code: -32601, message } }),
+    steer,
+    changes: (item: string) => changesOf(items.get(item) ?? {}),
   }
 
   return {
-    open: (prompt) => prompt,
-    line(line) {
-      const event = parseLine(line)
-      switch (event.type) {
-        case 'thread.started':
-          id = textOf(event.thread_id) ?? id
-          return [{ type: 'thread', key: threadKey({ ...thread, id }) }]
-        case 'item.started':
-        case 'item.completed':
-          return item(loose(event.item), event.type === 'item.completed')
-        case 'turn.completed':
-          total = { id, ...tokensOf(loose(event.usage)) }
-          return []
-        case 'turn.failed':
-          failed = true
-          trouble = textOf(loose(event.error).message) ?? trouble
-          return []
-        case 'error':
-          trouble = textOf(event.message) ?? trouble
-          return []
-        default:
-          return []
-      }
+    asks: true,
+    open: (prompt) =>
+      must(
+        'initialize',
+        {
+          clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
+          capabilities: { experimentalApi: false, requestAttestation: false, optOutNotificationMethods: unheard },
+        },
+        () => [
+          send(line({ method: 'initialized' })),
+          send(
+            thread.id === ''
+              ? must('thread/start', {}, began(prompt))
+              : must('thread/resume', { threadId: thread.id, excludeTurns: true }, began(prompt)),
+          ),
+        ],
+      ),
+    line(text) {
+      const message = parseLine(text)
+      if (message.method !== undefined && message.id !== undefined) return asked(message, desk)
+      if (message.method !== undefined) return heard(message.method, loose(message.params))
+      const then = waiting.get(numberOf(message.id))
+      waiting.delete(numberOf(message.id))
+      const error = message.error === undefined ? undefined : (textOf(loose(message.error).message) ?? 'it failed')
+      return then?.(loose(message.result), error) ?? []
     },
-    over: () => total !== undefined,
+    over: () => done !== undefined && steering === 0,
+    steer,
+    stop: () => (turn === undefined ? undefined : request('turn/interrupt', { threadId: id, turnId: turn }, () => [])),
     end(ended) {
-      const usage = total && usageSince(thread, total)
+      const own = totals.get(id)
+      const usage = usageOf(thread, own, [...totals.values()])
       return [
-        ...(total && id !== '' ? [{ type: 'thread' as const, key: threadKey(total) }] : []),
-        ...(usage && usage.input + usage.output > 0 ? [usage] : []),
+        ...(own && done === 'completed' ? [{ type: 'thread' as const, key: threadKey(own) }] : []),
+        ...(usage.input + usage.output > 0 ? [usage] : []),
         { type: 'end', outcome: outcome(ended) },
       ]
     },
   }
 }
 
-/** The items that are tools at work; the others are words or its own bookkeeping. */
-function workOf(item: Loose): { tool: string; input: unknown; output: string } | undefined {
-  switch (item.type) {
-    case 'command_execution':
-      return { tool: 'shell', input: { command: item.command }, output: contentText(item.aggregated_output ?? '') }
-    case 'file_change': {
-      const changes = listOf(item.changes)
-      const output = changes.map(({ kind, path }) => `${textOf(kind)} ${textOf(path)}`).join('\n')
-      return { tool: 'file_change', input: { changes: item.changes }, output }
-    }
-    case 'mcp_tool_call': {
-      const output = textOf(loose(item.error).message) ?? contentText(loose(item.result).content ?? '')
-      return { tool: `${textOf(item.server)}.${textOf(item.tool)}`, input: item.arguments, output }
-    }
-    case 'web_search':
-      return { tool: 'web_search', input: { query: item.query }, output: '' }
-    default:
-      return undefined
-  }
-}
+const input = (text: string) => [{ type: 'text', text, text_elements: [] }]
 
-// "… ERROR codex_core::tools::router: error=patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings"
-const rejection = /codex_core::tools::router: error=(.*(?:rejected|reject command|approval policy).*)$/
+const planStates: Readonly<Record<string, PlanItem['status']>> = { inProgress: 'in_progress', completed: 'completed' }
 
-/** What it was not allowed to do is told on its error channel alone. */
-function rejections(err: string): string[] {
-  return err.split('\n').flatMap((line) => rejection.exec(line)?.[1] ?? [])
-}
+const planItem = ({ step, status }: Loose): PlanItem => ({
+  task: textOf(step) ?? '',
+  status: planStates[textOf(status) ?? ''] ?? 'pending',
+})
 
-function tokensOf(usage: Loose): Omit<CountedThread, 'id'> {
-  const { input_tokens, cached_input_tokens, output_tokens } = usage
-  return { input: numberOf(input_tokens), cached: numberOf(cached_input_tokens), output: numberOf(output_tokens) }
+const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Loose) => ({
+  input: numberOf(inputTokens),
+  cached: numberOf(cachedInputTokens),
+  output: numberOf(outputTokens),
+})
+
+/** Its own thread since it was resumed, and all of those that it began. */
+function usageOf(thread: CountedThread, own: CountedThread | undefined, all: readonly CountedThread[]): Usage {
+  const none = { id: '', input: 0, cached: 0, output: 0 }
+  return all
+    .map((total) => usageSince(total === own ? thread : none, total))
+    .reduce(
+      (sum, one) => ({
+        ...sum,
+        input: sum.input + one.input,
+        output: sum.output + one.output,
+        cached: (sum.cached ?? 0) + (one.cached ?? 0),
+      }),
+      usageSince(none, none),
+    )
 }

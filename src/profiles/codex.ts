@@ -2,6 +2,7 @@ import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { codexDialect } from './codex-dialect.ts'
+import { codexExecDialect } from './codex-exec-dialect.ts'
 import { threadOf } from './counted-thread.ts'
 import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
@@ -61,12 +62,16 @@ function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
+/** What the sandbox holds, and whether it asks for the rest. */
 const modes: Record<Leash, string> = {
-  read: '-s read-only',
-  ask: '-s read-only',
-  edit: '-s workspace-write',
-  all: '--dangerously-bypass-approvals-and-sandbox',
+  read: '-c sandbox_mode=read-only -c approval_policy=never',
+  ask: '-c sandbox_mode=read-only -c approval_policy=on-request',
+  edit: '-c sandbox_mode=workspace-write -c approval_policy=on-request',
+  all: '-c sandbox_mode=danger-full-access -c approval_policy=never',
 }
+
+const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
+const isServer = (command: string) => hasFlag(command, ['app-server'])
 
 export const codex: Profile = {
   name: 'codex',
@@ -74,24 +79,22 @@ export const codex: Profile = {
   vendor: 'OpenAI',
   words: ['codex'],
   window: 272_000,
-  command: ({ leash, resume, model }) =>
-    [
-      `codex exec --json --skip-git-repo-check ${modes[leash]}`,
-      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`resume ${quote(threadOf(resume).id)}`]),
-      '-',
-    ].join(' '),
+  command: ({ leash, model }) =>
+    [`codex app-server ${modes[leash]}`, ...(model === undefined ? [] : [`-c ${quote(`model=${model}`)}`])].join(' '),
   leashes: {
     read: 'reads and runs commands in a read-only sandbox without network',
-    ask: 'as read: in a pipe nobody can be asked, so what needs a yes is refused',
-    edit: 'changes files in the project and runs commands in a sandbox without network',
+    ask: 'as read, and asks before it changes a file or leaves the sandbox',
+    edit: 'changes files in the project and runs commands in a sandbox without network; asks before it leaves it',
     all: 'runs everything without asking and without its sandbox',
   },
-  speaks: (command) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json']),
-  dialect: (resume) => codexDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
+  speaks: (command) => isExec(command) || isServer(command),
+  dialect(resume, command) {
+    const dialect = command === undefined || isServer(command) ? codexDialect : codexExecDialect
+    return dialect(signs, failure, resume === undefined ? undefined : threadOf(resume))
+  },
   resumes: true,
   failure,
-  lostThread: ({ err }) => /no rollout found for thread id/.test(err),
+  lostThread: ({ out }) => /^\{"(?:error|id)":.*no rollout found for thread id/m.test(out),
   install: 'npm install -g @openai/codex',
   login: 'codex login',
   version: 'codex --version',

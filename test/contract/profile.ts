@@ -1,7 +1,7 @@
-import type { Profile, Step } from '../../src/core/screen/profile.ts'
+import type { Profile } from '../../src/core/screen/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { Sign } from '../../src/profiles/signs.ts'
-import type { Recording } from '../profiles/replay.ts'
+import type { Recording, Told } from '../profiles/replay.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ import { now, replay } from '../profiles/replay.ts'
 export type ProfileFacts = {
   signs: readonly Sign[]
   runs: Record<string, Recording>
-  meanings: Record<string, Step[]>
+  meanings: Record<string, Told[]>
 }
 
 /** What shared code may rely on, whichever CLI a profile is of. */
@@ -49,7 +49,8 @@ export function profileContract(profile: Profile, { signs, runs, meanings }: Pro
     for (const leash of held) {
       const words = callsOf(profile, leash, { model: odd, ...(profile.resumes ? { resume: odd } : {}) })
       const found = words.filter((word) => word.includes(odd))
-      assert.ok(found.length === (profile.resumes ? 2 : 1) || !takesModel(profile), `${leash}: ${words.join(' ')}`)
+      const expected = takesThread(profile) ? 2 : 1
+      assert.ok(found.length === expected || !takesModel(profile), `${leash}: ${words.join(' ')}`)
     }
   })
 
@@ -113,6 +114,10 @@ const isBehind = ({ says, said }: Sign) =>
 
 /** Two of the CLIs have no flag for it; theirs is a setting of their own. */
 const takesModel = (profile: Profile) => profile.command({ leash: 'all', model: 'some-model' }).includes('some-model')
+
+/** One of the CLIs is told its thread on stdin. */
+const takesThread = (profile: Profile) =>
+  profile.command({ leash: 'all', resume: 'some-thread' }).includes('some-thread')
 
 /** The words that reach the program when bash runs the command, seen by a stand-in on the path. */
 function callsOf(profile: Profile, leash: Leash, seat: { model?: string; resume?: string } = {}): string[] {

@@ -1,10 +1,15 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { claude } from '../../src/profiles/claude.ts'
-import { failed, kindOf, recorded, replay, thread } from './replay.ts'
+import { failed, kindOf, meanings, recorded, replay, thread } from './replay.ts'
+
+test('a command of a person’s own that reads a plain prompt is understood as well', () => {
+  const runs = Object.entries(recorded('claude-one-way')).map(([name, run]) => [name, replay(claude, run)])
+  assert.deepEqual(Object.fromEntries(runs), meanings('claude-one-way'))
+})
 
 test('without partial messages the text is shown once, when it is whole', () => {
-  const run = recorded('claude').look!
+  const run = recorded('claude-one-way').look!
   const out = run.ended.out.replaceAll(/^.*"type":"stream_event".*\n/gm, '')
   assert.deepEqual(replay(claude, { ...run, ended: { ...run.ended, out } }), [
     thread,
@@ -88,7 +93,8 @@ test('words in an answer that ended well park nobody', () => {
 })
 
 test('each leash is held by its own flags, and what is handed in is quoted', () => {
-  const plain = 'claude -p --output-format stream-json --verbose --include-partial-messages'
+  const plain =
+    'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages --permission-prompt-tool stdio'
   assert.deepEqual(
     [
       claude.command({ leash: 'read' }),

@@ -18,7 +18,7 @@ export const failed = (kind: FailureKind, message: string, retryAt?: number): St
   outcome: failure(kind, message, retryAt),
 })
 
-export type Recording = { args: string; ended: Ended }
+export type Recording = { args: string; picks?: string[][]; ended: Ended }
 
 export function recorded(cli: string): Record<string, Recording> {
   const files = readdirSync(join(folder, cli)).filter((file) => file.endsWith('.json'))
@@ -26,19 +26,25 @@ export function recorded(cli: string): Record<string, Recording> {
 }
 
 function recording(cli: string, file: string): Recording {
-  const { args, code, out, err } = JSON.parse(readFileSync(join(folder, cli, file), 'utf8'))
-  return { args, ended: { out, err, ...(code === null ? {} : { code }), now } }
+  const { args, picks = [], code, out, err } = JSON.parse(readFileSync(join(folder, cli, file), 'utf8'))
+  return { args, picks, ended: { out, err, ...(code === null ? {} : { code }), now } }
 }
 
+/** A step as it can be written down: the reply to a question is what was said to it. */
+export type Told = Exclude<Step, { type: 'ask' }> | (Omit<Extract<Step, { type: 'ask' }>, 'reply'> & { reply: string })
+
 /** All that a dialect makes of a recorded run. */
-export function replay(profile: Profile, { ended }: Recording, resume?: string): Step[] {
-  const dialect = profile.dialect!(resume)
+export function replay(profile: Profile, { args, picks = [], ended }: Recording, resume?: string): Told[] {
+  const dialect = profile.dialect!(resume, args)
+  const answers = [...picks]
+  const told = (step: Step): Told => (step.type === 'ask' ? { ...step, reply: step.reply(answers.shift()) } : step)
+  dialect.open('Say hello.\n')
   const lines = ended.out.split('\n').filter((line) => line.trim() !== '')
-  return [...lines.flatMap((line) => dialect.line(line)), ...dialect.end(ended)]
+  return [...lines.flatMap((line) => dialect.line(line).map(told)), ...dialect.end(ended).map(told)]
 }
 
 /** What each recorded run of a CLI means, whole: written by hand, held by the contract of profiles. */
-export function meanings(cli: string): Record<string, Step[]> {
+export function meanings(cli: string): Record<string, Told[]> {
   return JSON.parse(readFileSync(join(folder, '..', 'meanings', `${cli}.json`), 'utf8'))
 }
 

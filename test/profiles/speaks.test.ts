@@ -2,13 +2,14 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { profileFor } from '../../src/profiles/all.ts'
 
-test('a command as a person wrote it speaks the dialect when it asks for it, and reads a plain prompt', () => {
+test('a command as a person wrote it speaks the dialect when it asks for it', () => {
   const commands = {
     'claude -p --output-format stream-json --verbose': true,
     'claude --print --output-format=stream-json --verbose': true,
     'claude -p': false,
     'claude -p --output-format json': false,
-    'claude -p --input-format stream-json --output-format stream-json --verbose': false,
+    'claude -p --input-format stream-json --output-format stream-json --verbose': true,
+    'codex app-server': true,
     'codex exec --json': true,
     'codex e --json': true,
     'codex exec': false,
@@ -28,5 +29,18 @@ test('a command as a person wrote it speaks the dialect when it asks for it, and
   assert.deepEqual(
     Object.fromEntries(Object.keys(commands).map((command) => [command, profileFor(command)!.speaks(command)])),
     commands,
+  )
+})
+
+test('an own command is talked to as it was started: with a plain prompt, or both ways', () => {
+  const bothWays = (command: string) => profileFor(command)!.dialect!(undefined, command).asks === true
+  assert.deepEqual(
+    [
+      'claude -p --output-format stream-json --verbose',
+      'claude -p --input-format stream-json --output-format stream-json --verbose',
+      'codex exec --json',
+      'codex app-server',
+    ].map(bothWays),
+    [false, true, false, true],
   )
 })

@@ -5,7 +5,7 @@ const day = new Date(planResets * 1000).toLocaleDateString('en-US', { month: 'sh
 
 realTurns('claude', {
   act: { tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } },
-  denials: ['Write: new.txt'],
+  denials: { ask: ['Write: new.txt'], read: ['Write: new.txt'] },
   usage: { input: 1200, output: 34, cached: 1000, cost: 0.00168, source: 'reported' },
   busy: {
     kind: 'busy',

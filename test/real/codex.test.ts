@@ -4,7 +4,10 @@ const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+new
 
 realTurns('codex', {
   act: { tool: 'exec_command', input: { cmd: patch } },
-  denials: ['patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings'],
+  denials: {
+    ask: ['file_change: new.txt'],
+    read: ['patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings'],
+  },
   usage: { input: 1200, output: 34, cached: 1000, source: 'reported' },
   busy: { kind: 'busy', message: 'exceeded retry limit, last status: 429 Too Many Requests' },
   auth: {

@@ -7,7 +7,7 @@ import { realTurns, skipped } from './turns.ts'
 
 realTurns('gemini', {
   act: { tool: 'write_file', input: { file_path: 'new.txt', content: 'new\n' } },
-  denials: ['write_file: new.txt'],
+  denials: { ask: ['write_file: new.txt'], read: ['write_file: new.txt'] },
   usage: { input: 1200, output: 34, cached: 1000, source: 'reported' },
   busy: { kind: 'busy', message: 'Resource has been exhausted (e.g. check quota).' },
   auth: { kind: 'auth', message: 'API key not valid. Please pass a valid API key.' },

@@ -54,7 +54,8 @@ export async function modelServer(script: Script): Promise<ModelServer> {
       if (!trouble) throw new Error(`${speech.wire} has no trouble of the kind ${next.error}`)
       return send(response, trouble)
     }
-    send(response, speech.say(next, one))
+    const said = speech.say(next, one)
+    send(response, 'headers' in next ? { ...said, headers: { ...said.headers, ...next.headers } } : said)
   }
 
   const server = createServer((request, response) => {

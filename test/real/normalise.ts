@@ -22,5 +22,7 @@ export function normaliser(root: string): (text: string) => string {
       .replaceAll(/\b20\d\d-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3,6}Z/g, '2026-11-15T12:00:00.000Z')
       .replaceAll(/cc-socks\/\d+\.sock/g, 'cc-socks/1.sock')
       .replaceAll(/_\d{13}_(\d+)/g, '_1794744000000_$1')
+      .replaceAll(/"(created|updated|recency|started|completed)At":\d+/g, '"$1At":1794744000')
+      .replaceAll(/"processId":"\d+"/g, '"processId":"1"')
       .replaceAll(/"(\w+_ms|\w+Ms|ms)":\d+(?:\.\d+)?/g, '"$1":1')
 }

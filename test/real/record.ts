@@ -1,9 +1,10 @@
-import type { Profile } from '../../src/core/screen/profile.ts'
+import type { Profile, Step } from '../../src/core/screen/profile.ts'
 import type { Rig } from './rig.ts'
 import type { Scenario } from './scenarios.ts'
 import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { modelServer } from './model-server.ts'
@@ -11,44 +12,52 @@ import { normaliser } from './normalise.ts'
 import { rig } from './rig.ts'
 import { scenariosOf } from './scenarios.ts'
 
-type Ran = { args: string; code: number | null; out: string; err: string }
+/** `picks`: what was answered to its questions, in turn. */
+type Ran = { args: string; picks?: string[][]; code: number | null; out: string; err: string }
 
 const folder = join(import.meta.dirname, '..', 'fixtures', 'recorded')
 
-async function run(args: string, prompt: string, { cwd, env }: Rig): Promise<Ran> {
+/** Runs it as the pipe agent does: the dialect says what goes to its stdin, and when that is closed. */
+async function run(profile: Profile, args: string, { cwd, env }: Rig, picks: string[][] = [], resume?: string) {
+  const dialect = profile.dialect!(resume)
+  const answers = [...picks]
   const child = spawn('bash', ['-c', args], { cwd, env })
   // A CLI that gives up early does not read its prompt.
   child.stdin.on('error', () => {})
-  child.stdin.end(prompt)
+  child.stdin.write(dialect.open('Say hello.\n'))
+  if (!dialect.asks) child.stdin.end()
+  const steps: Step[] = []
+  let out = ''
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    out += `${line}\n`
+    for (const step of line.trim() === '' ? [] : dialect.line(line)) {
+      steps.push(step)
+      if (step.type === 'send') child.stdin.write(step.text)
+      if (step.type === 'ask') child.stdin.write(step.reply(answers.shift()))
+    }
+    if (dialect.asks && dialect.over?.()) child.stdin.end()
+  })
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
-  return { args, code: await code, out, err }
-}
-
-function threadIn(profile: Profile, { out, err, code }: Ran): string {
-  const dialect = profile.dialect!()
-  const steps = out
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line) => dialect.line(line))
-  const last = dialect.end({ out, err, code: code ?? 1, now: Date.now() })
+  const err = await text(child.stderr)
+  const ran: Ran = { args, ...(picks.length > 0 ? { picks } : {}), code: await code, out, err }
+  const last = dialect.end({ out, err, code: ran.code ?? 1, now: Date.now() })
   const thread = [...steps, ...last].findLast((step) => step.type === 'thread')
-  if (thread?.type !== 'thread') throw new Error(`${profile.name} named no thread`)
-  return thread.key
+  return { ran, thread: thread?.type === 'thread' ? thread.key : undefined }
 }
 
-async function record(profile: Profile, { leash, script, env, thread }: Scenario): Promise<Ran> {
+async function record(profile: Profile, { leash, script, env, thread, picks }: Scenario): Promise<Ran> {
   const server = await modelServer(script)
   await using place = await rig(profile.name, server.url)
   const seat = { ...place, env: { ...profile.env, ...place.env, ...env } }
   await writeFile(join(place.cwd, 'a.txt'), 'hi\n')
   let resume: string | undefined
   if (thread === 'lost') resume = '0b0e7a9c-1111-4222-8333-444455556666'
-  if (thread === 'second') resume = threadIn(profile, await run(profile.command({ leash }), 'Say hello.\n', seat))
-  const ran = await run(profile.command({ leash, ...(resume ? { resume } : {}) }), 'Say hello.\n', seat)
+  if (thread === 'second') resume = (await run(profile, profile.command({ leash }), seat)).thread
+  const args = profile.command({ leash, ...(resume ? { resume } : {}) })
+  const { ran } = await run(profile, args, seat, picks, resume)
   await server.close()
   const plain = normaliser(place.root)
-  return { args: plain(ran.args), code: ran.code, out: plain(ran.out), err: plain(ran.err) }
+  return { ...ran, args: plain(ran.args), out: plain(ran.out), err: plain(ran.err) }
 }
 
 // Usage: node test/real/record.ts <cli> [case…]

@@ -9,12 +9,23 @@ export type Scenario = {
   env?: Record<string, string | undefined>
   /** `lost`: on a thread nobody has; `second`: the second turn of a thread. */
   thread?: 'lost' | 'second'
+  /** What is answered to its questions, in turn; nobody answers the others. */
+  picks?: string[][]
 }
 
 type Call = { tool: string; input: unknown }
 
-/** The tools of one CLI that look and that act, how its login is taken away, and what its provider calls a spent quota. */
-type Ways = { look: Call; act: Call; loggedOut: Record<string, undefined>; spent: Record<string, Scenario> }
+/**
+ * The tools of one CLI that look and that act, how its login is taken away, and what its provider calls a spent quota;
+ * `more` are runs that only this CLI has.
+ */
+type Ways = {
+  look: Call
+  act: Call
+  loggedOut: Record<string, undefined>
+  spent: Record<string, Scenario>
+  more?: Record<string, Scenario>
+}
 
 const always =
   (answer: Answer): Script =>
@@ -24,6 +35,11 @@ const first =
   (answer: Answer, then: Answer): Script =>
   (asked) =>
     asked.count === 1 ? answer : then
+/** One call after the other, then the last words. */
+const calls =
+  (...all: Call[]): Script =>
+  ({ count }) =>
+    count <= all.length ? { call: all[count - 1]! } : { text: 'That is all.' }
 const trouble = (error: Trouble): Scenario => ({ leash: 'read', script: always({ error }) })
 
 const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\nEOF"
@@ -31,10 +47,90 @@ const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+new
 /** Claude's usage windows exist for a subscription alone. */
 const subscription = { ANTHROPIC_API_KEY: undefined, CLAUDE_CODE_OAUTH_TOKEN: 'made-up' }
 
+const bash = (command: string): Call => ({ tool: 'Bash', input: { command, description: 'makes a file' } })
+const write: Call = { tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } }
+const change = { file_path: 'a.txt', old_string: 'hi', new_string: 'ho' }
+const colour = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+}
+const shape = { ...colour, question: 'Which shapes?', header: 'Shapes', multiSelect: true }
+
+/** What Claude Code asks when it can, and is told. */
+const claudeAsks: Record<string, Scenario> = {
+  allowed: { leash: 'ask', script: calls(bash('touch made.txt')), picks: [['once']] },
+  turn: { leash: 'ask', script: calls(bash('touch made.txt'), bash('touch made.txt')), picks: [['turn']] },
+  always: { leash: 'ask', script: calls(bash('touch made.txt'), bash('touch made.txt')), picks: [['always']] },
+  words: { leash: 'ask', script: calls(write), picks: [['Put it elsewhere.']] },
+  change: {
+    leash: 'ask',
+    script: calls({ tool: 'Read', input: { file_path: 'a.txt' } }, { tool: 'Edit', input: change }),
+    picks: [['once']],
+  },
+  question: {
+    leash: 'ask',
+    script: calls({ tool: 'AskUserQuestion', input: { questions: [colour, shape] } }),
+    picks: [['Blue'], ['Red', 'a star']],
+  },
+  unanswered: { leash: 'ask', script: calls({ tool: 'AskUserQuestion', input: { questions: [colour] } }) },
+  limits: {
+    leash: 'read',
+    env: subscription,
+    script: always({
+      text: 'Hello there.',
+      headers: {
+        'anthropic-ratelimit-unified-status': 'allowed_warning',
+        'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+        'anthropic-ratelimit-unified-reset': '1794762000',
+        'anthropic-ratelimit-unified-5h-utilization': '0.93',
+        'anthropic-ratelimit-unified-5h-reset': '1794762000',
+        'anthropic-ratelimit-unified-7d-utilization': '0.4',
+        'anthropic-ratelimit-unified-7d-reset': '1795176000',
+      },
+    }),
+  },
+}
+
+const exec = (cmd: string): Call => ({ tool: 'exec_command', input: { cmd } })
+const escalated = (cmd: string): Call => ({
+  tool: 'exec_command',
+  input: { cmd, sandbox_permissions: 'require_escalated', justification: 'It must be made.', prefix_rule: ['touch'] },
+})
+const update = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@\n-hi\n+ho\n*** End Patch\nEOF"
+
+/** What Codex asks when it can, and is told. */
+const codexAsks: Record<string, Scenario> = {
+  allowed: { leash: 'ask', script: calls(escalated('touch made.txt')), picks: [['once']] },
+  turn: { leash: 'ask', script: calls(escalated('touch made.txt'), escalated('touch made.txt')), picks: [['turn']] },
+  always: { leash: 'ask', script: calls(escalated('touch made.txt'), escalated('touch b.txt')), picks: [['always']] },
+  words: { leash: 'ask', script: calls(escalated('touch made.txt')), picks: [['Put it elsewhere.']] },
+  change: { leash: 'ask', script: calls(exec(update)), picks: [['once']] },
+  limits: {
+    leash: 'read',
+    script: always({
+      text: 'Hello there.',
+      headers: {
+        'x-codex-primary-used-percent': '93',
+        'x-codex-primary-window-minutes': '300',
+        'x-codex-primary-reset-at': '1794762000',
+        'x-codex-secondary-used-percent': '12',
+        'x-codex-secondary-window-minutes': '10080',
+        'x-codex-secondary-reset-at': '1795176000',
+      },
+    }),
+  },
+}
+
 const waysOf: Record<string, Ways> = {
   claude: {
     look: { tool: 'Bash', input: { command: 'cat a.txt', description: 'look' } },
-    act: { tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } },
+    act: write,
+    more: claudeAsks,
     loggedOut: { ANTHROPIC_API_KEY: undefined },
     spent: { plan: { ...trouble('plan'), env: subscription }, credit: trouble('credit') },
   },
@@ -45,15 +141,16 @@ const waysOf: Record<string, Ways> = {
     spent: { plan: trouble('plan'), quota: trouble('quota') },
   },
   codex: {
-    look: { tool: 'exec_command', input: { cmd: 'cat a.txt' } },
-    act: { tool: 'exec_command', input: { cmd: patch } },
+    look: exec('cat a.txt'),
+    act: exec(patch),
+    more: codexAsks,
     loggedOut: { MOCK_API_KEY: undefined },
     spent: { plan: trouble('plan'), quota: trouble('quota') },
   },
 }
 
 export function scenariosOf(cli: string): Record<string, Scenario> {
-  const { look, act, loggedOut, spent } = waysOf[cli]!
+  const { look, act, loggedOut, spent, more } = waysOf[cli]!
   return {
     answer: { leash: 'read', script: always({ text: 'Hello there.', thought: 'A greeting.' }) },
     look: { leash: 'ask', script: first({ text: 'Looking.', call: look }, { text: 'It says hi.' }) },
@@ -71,5 +168,6 @@ export function scenariosOf(cli: string): Record<string, Scenario> {
     overloaded: trouble('overloaded'),
     overflow: trouble('overflow'),
     login: { leash: 'read', script: always({ text: 'Hello there.' }), env: loggedOut },
+    ...more,
   }
 }

@@ -12,7 +12,7 @@ import { factsOf, outcomeOf, talk } from './talk.ts'
 export type Ways = {
   /** A tool call that makes new.txt in the project. */
   act: { tool: string; input: unknown }
-  denials: string[]
+  denials: Record<'ask' | 'read', string[]>
   usage: object
   /** What it says of each trouble. */
   busy: Failure
@@ -79,18 +79,14 @@ export function realTurns(cli: string, ways: Ways) {
   })
 
   test(`${cli} acts under a leash that lets it, and is denied under one that does not`, { skip }, async () => {
-    for (const [leash, made] of [
-      ['edit', true],
-      ['all', true],
-      ['ask', false],
-      ['read', false],
-    ] as const) {
+    for (const leash of ['edit', 'all', 'ask', 'read'] as const) {
+      const made = leash === 'edit' || leash === 'all'
       await using it = await talk(cli, acting(ways))
       const outcome = outcomeOf(await it.say('Make new.txt.', leash))
       // Some put the whole path into a call before they refuse it.
       if (outcome?.ok && outcome.denials)
         outcome.denials = outcome.denials.map((text) => text.replace(`${it.place().cwd}/`, ''))
-      const denials = made ? {} : { denials: ways.denials }
+      const denials = made ? {} : { denials: ways.denials[leash] }
       assert.deepEqual(
         { leash, made: existsSync(join(it.place().cwd, 'new.txt')), outcome },
         { leash, made, outcome: { ok: true, text: 'That is all.', ...denials } },

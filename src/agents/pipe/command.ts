@@ -37,16 +37,21 @@ export function argvOf(spec: PipeSpec, leash: Leash, resume: string | undefined)
 /** A dialect is spoken by what the profile composes, and by an own command that asks for it. */
 export function dialectOf(spec: PipeSpec, resume: string | undefined): Dialect | undefined {
   const { profile, command, args = [] } = spec
-  const speaks = command === undefined || profile?.speaks([command, ...args].join(' '))
-  return speaks ? profile?.dialect?.(resume) : undefined
+  if (command === undefined) return profile?.dialect?.(resume)
+  const own = [command, ...args].join(' ')
+  return profile?.speaks(own) ? profile.dialect?.(resume, own) : undefined
 }
 
 export type Thread = { key?: string; entries: readonly Entry[] }
 
 /** The thread to go on with, and what it has not seen; without a thread, the whole view. */
 export function threadOf(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {
-  if (!composer(spec)?.resumes) return { entries: history }
-  const known = missed(history, spec.name)
+  return composer(spec)?.resumes ? ownThread(spec.name, history, resume) : { entries: history }
+}
+
+/** The same for an agent that can resume. */
+export function ownThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
+  const known = missed(history, name)
   if (resume === undefined || resume === known.key) return known
   // A key that is handed in is newer than any turn that ended: its thread was told the view when it began.
   return { key: resume, entries: known.key === undefined ? [] : known.entries }

@@ -1,15 +1,17 @@
 import type { Writable } from 'node:stream'
 import type { Dialect, Step } from '../../core/screen/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Ask } from '../../core/talk/question.ts'
+import type { Turn } from '../../core/work/agent.ts'
 import type { Emit, Speech } from './speech.ts'
 import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
 import { Lines } from '../../base/lines.ts'
+import { Asking } from './asking.ts'
+import { steering } from './steering.ts'
 
 type Parts = {
   name: string
   emit: Emit
-  ask: Ask
+  turn: Pick<Turn, 'ask' | 'steer' | 'cwd'>
   /** Where answers go; closed once the CLI has said its last word. */
   stdin: Writable
   /** Aborts when nobody waits for an answer any more. */
@@ -20,7 +22,8 @@ type Parts = {
 export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
   const lines = new Lines()
   const calls = new Set<string>()
-  let asking = 0
+  /** Aborts at the CLI's last word: nothing more is handed to it. */
+  const over = new AbortController()
   const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
   let speaking: keyof typeof strippers | undefined
   let outcome: Outcome | undefined
@@ -28,6 +31,14 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
   let broken = false
 
   const note = (text: string) => parts.emit({ type: 'note', text })
+
+  const asking = new Asking({
+    ask: parts.turn.ask,
+    cwd: parts.turn.cwd,
+    stdin: parts.stdin,
+    withdrawn: parts.withdrawn,
+    failed: (error) => note(`${parts.name} could not be answered: ${error.message}`),
+  })
 
   const read = async (line: string) => {
     try {
@@ -46,26 +57,24 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
     speaking = undefined
   }
 
-  const answer = async ({ question, reply }: Extract<Step, { type: 'ask' }>) => {
-    const picks = await parts.ask(question, parts.withdrawn).catch(() => undefined)
-    if (!parts.withdrawn.aborted) parts.stdin.write(reply(picks))
+  const leave = () => {
+    over.abort()
+    parts.stdin.end()
   }
 
   const take = async (step: Step): Promise<void> => {
     if (step.type !== speaking) await pause()
     switch (step.type) {
-      case 'ask': {
-        // Not waited for: what else the CLI says meanwhile is heard, and so is its end.
-        asking++
-        void answer(step)
-          .catch((error: Error) => note(`${parts.name} could not be answered: ${error.message}`))
-          .finally(() => asking--)
+      case 'ask':
+        return asking.ask(step)
+      case 'unask':
+        return asking.takeBack(step.id)
+      case 'send':
+        parts.stdin.write(step.text)
         return
-      }
       case 'end':
         outcome = step.outcome
-        parts.stdin.end()
-        return
+        return leave()
       case 'reply':
         // Kept back: until the end is known it is half an answer.
         reply = step.text
@@ -93,12 +102,21 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
 
   return {
     typed: true,
-    open: (prompt) => ({ text: dialect.open(prompt), stays: dialect.asks === true }),
+    open(prompt) {
+      void steering(dialect, parts.turn.steer, parts.stdin, AbortSignal.any([parts.withdrawn, over.signal]))
+      return { text: dialect.open(prompt), stays: dialect.asks === true }
+    },
     async hear(text) {
       for (const line of lines.push(text)) await takeAll(await read(line))
+      if (dialect.over?.()) leave()
+    },
+    stop() {
+      const words = dialect.stop?.()
+      if (words !== undefined) parts.stdin.write(words)
+      return words !== undefined
     },
     over: () => dialect.over?.() ?? false,
-    busy: () => calls.size > 0 || asking > 0,
+    busy: () => calls.size > 0 || asking.open,
     async finish(ended) {
       for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)

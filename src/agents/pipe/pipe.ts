@@ -5,7 +5,7 @@ import type { PipeParts } from './turn.ts'
 import { Channel } from '../../base/channel.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { looser, tighter } from '../../core/work/agent.ts'
-import { composer } from './command.ts'
+import { composer, dialectOf } from './command.ts'
 import { takeTurn } from './turn.ts'
 
 export type { PipeSpec } from './command.ts'
@@ -24,7 +24,7 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
       window: spec.window,
       memory: profile?.resumes ? 'own' : 'none',
       talks: profile?.leashes[seat.leash] !== undefined,
-      steers: false,
+      steers: dialectOf(spec, undefined)?.steer !== undefined,
       ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
       ...(more ? { looser: more } : {}),
     },

@@ -13,6 +13,7 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
       await answer.add(text)
       await emit({ type: 'text', delta: text })
     },
+    stop: () => false,
     over: () => false,
     busy: () => false,
     finish: async () => ({ ok: true, ...(await answer.finish()) }),

@@ -10,6 +10,8 @@ export interface Speech {
   open(prompt: string): { text: string; stays: boolean }
   /** The next piece of its output, without control sequences. */
   hear(text: string): Promise<void>
+  /** Tells it to stop by itself; false when it knows no such word. */
+  stop(): boolean
   /** Whether its last word is said, though the process is still there. */
   over(): boolean
   /** Whether something is under way that explains a silence. */

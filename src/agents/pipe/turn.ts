@@ -45,7 +45,7 @@ export async function takeTurn(
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
     const dialect = dialectOf(spec, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
-    return dialectSpeech(dialect, { name: spec.name, emit: say, ask: turn.ask, stdin: run.stdin, withdrawn })
+    return dialectSpeech(dialect, { name: spec.name, emit: say, turn, stdin: run.stdin, withdrawn })
   }
   const alive = async (speech: Speech, since: number) =>
     waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)

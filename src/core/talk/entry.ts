@@ -51,6 +51,8 @@ export type Live =
   | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
   /** What the agent means to do, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
+  /** How much of a provider's window is spent, in percent, and when it begins anew: told before it is hit. */
+  | { type: 'limit'; used: number; until?: number; window?: string }
 
 /** From an agent that was consulted. */
 export type Inner = { type: 'inner'; role: string; event: Event }
@@ -62,7 +64,7 @@ export type Entry = Fact & { id: string; at: number; by: string; session: string
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>
 
-const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'inner'])
+const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'limit', 'inner'])
 
 export function isFact(event: Event): event is Fact & { by?: string } {
   return !live.has(event.type)

@@ -7,7 +7,8 @@ export type Tokens = { input: number; cached: number; output: number }
 
 /** What a model says next. Errors are named for what went wrong; each wire words them as its provider does. */
 export type Answer =
-  | { text: string; thought?: string; usage?: Tokens }
+  /** `headers` are those by which a provider tells how much of a window is spent. */
+  | { text: string; thought?: string; usage?: Tokens; headers?: Record<string, string> }
   | { call: { tool: string; input: unknown }; text?: string; usage?: Tokens }
   | { error: Trouble }
   | { refusal: string }

@@ -1,0 +1,18 @@
+import type { Writable } from 'node:stream'
+import type { Dialect } from '../../core/screen/profile.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import { randomUUID } from 'node:crypto'
+
+/** Hands over what is typed meanwhile, until the turn is over; whoever says nothing at once has nobody who types. */
+export async function steering(
+  dialect: Dialect,
+  steer: Turn['steer'],
+  stdin: Writable,
+  over: AbortSignal,
+): Promise<void> {
+  while (dialect.steer && !over.aborted) {
+    const typed = await steer(over)
+    if (typed.length === 0) return
+    for (const text of typed) stdin.write(dialect.steer(text, randomUUID()))
+  }
+}

@@ -1,0 +1,58 @@
+import type { FileChange } from '../core/talk/entry.ts'
+import type { Loose } from './jsonl.ts'
+import { contentText, denial, listOf, loose, textOf } from './jsonl.ts'
+import { sides } from './patch.ts'
+
+/** An item that is a tool at work: what it was to do, what came of it, and its words in a list of denials. */
+export type Work = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
+
+/** The items of an app-server's turn that are tools at work; the others are words or its own bookkeeping. */
+export function workOf(item: Loose): Work | undefined {
+  switch (item.type) {
+    case 'commandExecution': {
+      const input = { command: commandOf(item.command) }
+      return { tool: 'shell', input, output: textOf(item.aggregatedOutput) ?? '', denial: denial('shell', input) }
+    }
+    case 'fileChange': {
+      const changes = changesOf(item)
+      const paths = changes.map(({ path }) => path).join(', ')
+      return {
+        tool: 'file_change',
+        input: { changes: item.changes },
+        output: listOf(item.changes)
+          .map(({ kind, path }) => `${textOf(loose(kind).type)} ${textOf(path)}`)
+          .join('\n'),
+        changes,
+        denial: denial('file_change', { path: paths }),
+      }
+    }
+    case 'mcpToolCall': {
+      const tool = `${textOf(item.server)}.${textOf(item.tool)}`
+      const output = textOf(loose(item.error).message) ?? contentText(loose(item.result).content ?? '')
+      return { tool, input: item.arguments, output, denial: denial(tool, item.arguments) }
+    }
+    case 'webSearch': {
+      const input = { query: item.query }
+      return { tool: 'web_search', input, output: '', denial: denial('web_search', input) }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A new file comes whole, a deleted one too, any other as a diff. */
+export function changesOf({ changes }: Loose): FileChange[] {
+  return listOf(changes).map(({ path, kind, diff }) => {
+    const text = textOf(diff) ?? ''
+    const { type, move_path } = loose(kind)
+    const at = textOf(move_path) ?? textOf(path) ?? ''
+    if (type === 'add') return { path: at, after: text }
+    return type === 'delete' ? { path: at, before: text, after: '' } : { path: at, ...sides(text) }
+  })
+}
+
+/** The words that its shell is given, where its quotes can be taken off without a doubt. */
+export function commandOf(command: unknown): string {
+  const text = textOf(command) ?? ''
+  return /^\S*\b(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text
+}
