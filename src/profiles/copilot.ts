@@ -3,9 +3,10 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from './counted-thread.ts'
-import { behind } from './providers.ts'
+import { asking } from './asking.ts'
+import { behind, providerSigns } from './providers.ts'
 import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
+import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
 export const signs: readonly Sign[] = [
@@ -43,6 +44,9 @@ export const signs: readonly Sign[] = [
     /^(?:Failed to get response from the AI model; .*?Last error: |(?:✗|×) |Model call failed: |Error: |\d{3} )/,
   ),
 ]
+
+/** Over ACP the provider's words stand alone. */
+const shown: readonly Sign[] = [...signs, ...providerSigns]
 
 /** Errors of its text form stand on stderr. */
 function failure(ended: Ended) {
@@ -84,6 +88,18 @@ export const copilot: Profile = {
   },
   speaks: (command) => hasFlag(command, ['--output-format'], 'json'),
   dialect: (resume) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
+  acp: {
+    command: ({ leash, model }) =>
+      [
+        'copilot --acp --no-color',
+        ...(leash === 'read' ? flags.read : []),
+        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ].join(' '),
+    leashes: asking,
+    // "Info: /home/me/project/new.txt" after a file it was allowed to write
+    aside: /^Info: /,
+    failure: (message, now) => readMessage(shown, message, now),
+  },
   resumes: true,
   // It tries a limit five times over about a minute and says so as it goes; nothing shortens that.
   env: { COPILOT_AUTO_UPDATE: 'false' },

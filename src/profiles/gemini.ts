@@ -2,6 +2,7 @@ import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
+import { asking } from './asking.ts'
 import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
@@ -118,6 +119,19 @@ export const gemini: Profile = {
   },
   speaks: (command) => hasFlag(command, ['-o', '--output-format'], 'stream-json'),
   dialect: () => geminiDialect(signs, failure),
+  acp: {
+    // Without --skip-trust: unlike headless it works in a folder that was never trusted, and leaves the project's own settings alone.
+    command: ({ model }) => ['gemini --acp', ...(model === undefined ? [] : [`-m ${quote(model)}`])].join(' '),
+    leashes: asking,
+    // Its looser modes are for trusted folders alone; in this one it asks for everything, and the leash answers.
+    modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
+    // "[MODE_UPDATE] plan"
+    aside: /^\[MODE_UPDATE\] /,
+    failure(message, now) {
+      const found = readMessage(signs, message, now)
+      return found && { ...found, message: sentence(found.message) }
+    },
+  },
   resumes: true,
   // It starts itself a second time for a larger heap: a second of waiting that one turn does not need.
   env: { GEMINI_CLI_NO_RELAUNCH: 'true' },

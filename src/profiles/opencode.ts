@@ -1,10 +1,11 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
+import { asking } from './asking.ts'
 import { opencodeDialect } from './opencode-dialect.ts'
 import { behind, providerSigns } from './providers.ts'
 import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
+import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
 const own: readonly Sign[] = [
@@ -37,10 +38,10 @@ function failure(ended: Ended) {
 const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', webfetch: 'allow', todowrite: 'allow' }
 
 /** A rejected question would end the run without an answer; so it goes on and says what it could not do. */
-function ruled(rest: 'deny' | 'ask', edit: 'deny' | 'ask' | 'allow'): string {
+function ruled(rest: 'deny' | 'ask', edit: 'deny' | 'ask' | 'allow', command = 'opencode run --format json'): string {
   const permission = { '*': rest, ...looking, edit, bash: rest, task: rest, external_directory: rest }
   const config = { permission, experimental: { continue_loop_on_deny: true } }
-  return `OPENCODE_CONFIG_CONTENT=${quote(JSON.stringify(config))} opencode run --format json`
+  return `OPENCODE_CONFIG_CONTENT=${quote(JSON.stringify(config))} ${command}`
 }
 
 const commands: Record<Leash, string> = {
@@ -70,6 +71,13 @@ export const opencode: Profile = {
   },
   speaks: (command) => hasFlag(command, ['--format'], 'json'),
   dialect: () => opencodeDialect(signs, failure),
+  acp: {
+    // It takes no model on the command line: its own settings choose one.
+    command: ({ leash }) =>
+      leash === 'read' ? ruled('deny', 'deny', 'opencode acp') : ruled('ask', 'ask', 'opencode acp'),
+    leashes: asking,
+    failure: (message, now) => readMessage(signs, message, now),
+  },
   resumes: true,
   // It retries limits and server errors for ever and says nothing, and no setting changes that: silenceSeconds ends it.
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },

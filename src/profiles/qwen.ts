@@ -1,10 +1,11 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
-import { behind } from './providers.ts'
+import { asking } from './asking.ts'
+import { behind, providerSigns } from './providers.ts'
 import { qwenDialect } from './qwen-dialect.ts'
 import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
+import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
 
 export const signs: readonly Sign[] = [
@@ -25,6 +26,9 @@ export const signs: readonly Sign[] = [
   },
   ...behind(/^\[API Error: /),
 ]
+
+/** Over ACP the provider's words stand alone. */
+const shown: readonly Sign[] = [...signs, ...providerSigns]
 
 /** Its text form prints errors on stderr. */
 function failure(ended: Ended) {
@@ -63,6 +67,17 @@ export const qwen: Profile = {
   speaks: (command) =>
     hasFlag(command, ['-o', '--output-format'], 'stream-json') && !hasFlag(command, ['--input-format'], 'stream-json'),
   dialect: () => qwenDialect(signs, failure),
+  acp: {
+    command: ({ leash, model }) =>
+      [
+        `qwen --acp --approval-mode ${leash === 'read' ? 'plan' : 'default'} --exclude-tools ${leash === 'read' ? acting : unasked}`,
+        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ].join(' '),
+    leashes: asking,
+    // Its own choice is a mode in which a model says yes.
+    modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
+    failure: (message, now) => readMessage(shown, message, now),
+  },
   resumes: true,
   // It retries limits and server errors for many minutes without a word, and neither a flag nor a variable changes that: silenceSeconds ends it.
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },

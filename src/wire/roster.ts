@@ -2,6 +2,7 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Leash, Roster } from '../core/work/agent.ts'
 import type { Profile } from '../core/screen/profile.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
+import { acpAgent } from '../agents/acp/acp.ts'
 import { pipeAgent } from '../agents/pipe/pipe.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
@@ -52,7 +53,8 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       if (!agent) throw new Error(`${name} is not in the roster`)
       const profile = profileOf(agent)
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
-      const opened = pipeAgent(
+      const open = agent.kind === 'acp' ? acpAgent : pipeAgent
+      const opened = open(
         {
           name,
           ...(agent.command === undefined ? {} : { command: agent.command }),

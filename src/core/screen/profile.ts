@@ -25,6 +25,20 @@ export interface Dialect {
   end(exit: Ended): Step[]
 }
 
+/** How a CLI speaks the Agent Client Protocol. */
+export type AcpFacts = {
+  /** The command that speaks it on stdin and stdout, for one of its `leashes`. */
+  command(seat: { leash: Leash; model?: string }): string
+  /** What each leash means over ACP, in words; a leash it cannot be held to is left out. */
+  leashes: Partial<Record<Leash, string>>
+  /** The session mode that each leash needs; left out where it asks by default. */
+  modes?: Partial<Record<Leash, string>>
+  /** A piece of a message that is a remark of the CLI's own, and no part of an answer. */
+  aside?: RegExp
+  /** What an error that it answers with says. */
+  failure(message: string, now: number): Failure | undefined
+}
+
 /** All that is known of one third-party CLI, as data. */
 export interface Profile {
   name: string
@@ -42,6 +56,8 @@ export interface Profile {
   speaks(command: string): boolean
   /** `resume` is the thread the turn goes on with: some count a thread's usage from its start. */
   dialect?(resume?: string): Dialect
+  /** Where it speaks ACP of its own: it can ask before it acts then, and is preferred to `command`. */
+  acp?: AcpFacts
   /** Whether `command` can resume a thread. */
   resumes: boolean
   /** Variables that cut its own silent retries or switch off what would hang without a person. */

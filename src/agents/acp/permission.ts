@@ -1,0 +1,101 @@
+import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
+import type { Shown } from '../../core/talk/question.ts'
+import type { Call } from './calls.ts'
+import type { Rules } from './rules.ts'
+import { commandOf, diffsOf, inputOf, toolOf } from './calls.ts'
+import { inside, isGits } from './inside.ts'
+
+export type Permit = { response: RequestPermissionResponse; allowed: boolean }
+
+/** Answers an agent that asks before it acts: by the leash where that decides, else a person does. */
+export async function permit(
+  { options }: RequestPermissionRequest,
+  call: Call,
+  rules: Rules,
+  signal: AbortSignal,
+): Promise<Permit> {
+  const yes = optionOf(options, 'allow_once', 'allow_always')
+  const no = optionOf(options, 'reject_once', 'reject_always')
+  const what = wordsOf(call, rules.cwd)
+  if (rules.leash === 'read') {
+    rules.deny(what)
+    return answer(no)
+  }
+  // Without a way to say yes it is no permission that is asked for, but a choice.
+  if (yes && (rules.leash === 'all' || (rules.leash === 'edit' && (await isPlainEdit(call, rules.root))))) {
+    await remember(call, yes, rules)
+    return answer(yes)
+  }
+  const withdrawn = AbortSignal.any([rules.over, signal])
+  const question = {
+    about: 'permission' as const,
+    text: `${rules.name}: ${call.title ?? what}`,
+    from: [],
+    shows: shownOf(call, rules.cwd),
+    options: options.map(({ optionId: id, name: label, kind }) => ({
+      id,
+      label,
+      ...(kind === 'allow_always' ? { grants: `${label}, as ${rules.name} understands it` } : {}),
+    })),
+  }
+  const picks = await rules.ask(question, withdrawn)
+  if (withdrawn.aborted) return answer(undefined)
+  if (!picks) rules.deny(what)
+  const picked = options.find(({ optionId }) => picks?.includes(optionId)) ?? no
+  await remember(call, picked, rules)
+  return answer(picked)
+}
+
+function answer(option: PermissionOption | undefined): Permit {
+  if (!option) return { response: { outcome: { outcome: 'cancelled' } }, allowed: false }
+  return { response: { outcome: { outcome: 'selected', optionId: option.optionId } }, allowed: isYes(option) }
+}
+
+const isYes = ({ kind }: PermissionOption) => kind === 'allow_once' || kind === 'allow_always'
+
+/** The first option of the first kind that is offered. */
+function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOption['kind'][]) {
+  return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]
+}
+
+/** What was said yes to is not asked about again when the agent has it done by us. */
+async function remember(call: Call, option: PermissionOption | undefined, { allowed, root }: Rules): Promise<void> {
+  if (!option || !isYes(option)) return
+  for (const one of call.content ?? []) {
+    const real = one.type === 'diff' ? await inside(root, one.path) : undefined
+    if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
+  }
+  const command = commandOf(call)
+  if (command !== undefined) allowed.command(command)
+  if (option.kind === 'allow_always' && call.kind === 'edit') allowed.edits()
+}
+
+/** Whether it changes files of the project and nothing else. */
+async function isPlainEdit(call: Call, root: string): Promise<boolean> {
+  if (!['edit', 'delete', 'move'].includes(call.kind ?? '')) return false
+  const paths = [
+    ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),
+    ...(call.locations ?? []).map(({ path }) => path),
+  ]
+  const reals = await Promise.all(paths.map((path) => inside(root, path)))
+  return reals.length > 0 && reals.every((real) => real !== undefined && !isGits(root, real))
+}
+
+function shownOf(call: Call, cwd: string): Shown[] {
+  const diffs = diffsOf(call.content, cwd).map((change): Shown => ({ type: 'diff', ...change }))
+  const command = commandOf(call)
+  if (command !== undefined) return [{ type: 'command', command, cwd }, ...diffs]
+  if (diffs.length > 0) return diffs
+  const texts = (call.content ?? []).flatMap((one) =>
+    one.type === 'content' && one.content.type === 'text' ? [one.content.text] : [],
+  )
+  const text = texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2)
+  return [{ type: 'text', text }]
+}
+
+/** What it was to do, short enough for a list of denials. */
+function wordsOf(call: Call, cwd: string): string {
+  const [change] = diffsOf(call.content, cwd)
+  const text = commandOf(call) ?? change?.path ?? call.title ?? ''
+  return `${toolOf(call)}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
+}

@@ -1,0 +1,101 @@
+import type { ContentBlock, ContentChunk, SessionNotification } from '@agentclientprotocol/sdk'
+import type { Emit } from '../pipe/speech.ts'
+import type { Calls } from './calls.ts'
+import type { Spent } from './usage.ts'
+import { AnsiStripper } from '../../base/ansi.ts'
+
+type Parts = {
+  emit: Emit
+  calls: Calls
+  spent: Spent
+  /** What is a remark of the CLI's own and no part of an answer. */
+  aside: RegExp | undefined
+}
+
+type Voice = 'text' | 'thought'
+
+/** What an agent tells while it works, as events; its words are gathered for the reply. */
+export class Telling {
+  #parts: Parts
+  #strippers: Record<Voice, AnsiStripper> = { text: new AnsiStripper(), thought: new AnsiStripper() }
+  #speaking: Voice | undefined
+  #texts: string[] = ['']
+  #message: string | undefined
+  #told = 0
+  /** What comes before the prompt is replayed, or about the session: nobody asked for it. */
+  listening = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** How many updates came so far. */
+  get told(): number {
+    return this.#told
+  }
+
+  get answer(): string {
+    return this.#texts
+      .map((text) => text.trim())
+      .filter((text) => text !== '')
+      .join('\n\n')
+  }
+
+  async hear({ update }: SessionNotification): Promise<void> {
+    this.#told++
+    if (!this.listening) return
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        this.#parts.spent.step(update._meta)
+        return this.#say('text', update)
+      case 'agent_thought_chunk':
+        return this.#say('thought', update)
+      case 'tool_call':
+      case 'tool_call_update':
+        await this.pause()
+        return this.#parts.calls.hear(update)
+      case 'plan': {
+        await this.pause()
+        const items = update.entries.map(({ content, status }) => ({ task: content, status }))
+        return this.#parts.emit({ type: 'plan', items })
+      }
+      default:
+        return
+    }
+  }
+
+  /** Lets out what a stripper holds back, before anything else is said; the next words are a paragraph of their own. */
+  async pause(): Promise<void> {
+    const voice = this.#speaking
+    this.#speaking = undefined
+    if (voice === undefined) return
+    await this.#out(voice, this.#strippers[voice].end())
+    if (voice === 'text') this.#texts.push('')
+  }
+
+  async #say(voice: Voice, { content, messageId }: ContentChunk): Promise<void> {
+    const text = textOf(content)
+    if (text === '' || (voice === 'text' && this.#parts.aside?.test(text))) return
+    if (this.#speaking !== voice || (messageId ?? undefined) !== this.#message) await this.pause()
+    this.#speaking = voice
+    this.#message = messageId ?? undefined
+    await this.#out(voice, this.#strippers[voice].push(text))
+  }
+
+  async #out(voice: Voice, delta: string): Promise<void> {
+    if (delta === '') return
+    if (voice === 'text') this.#texts.push(this.#texts.pop() + delta)
+    await this.#parts.emit({ type: voice, delta })
+  }
+}
+
+function textOf(content: ContentBlock): string {
+  switch (content.type) {
+    case 'text':
+      return content.text
+    case 'resource_link':
+      return content.uri
+    default:
+      return `[${content.type}]`
+  }
+}

@@ -1,0 +1,90 @@
+import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk'
+import type { AcpScript, AcpStep } from './acping.ts'
+import { appendFileSync } from 'node:fs'
+import { RequestError, agent, methods, ndJsonStream } from '@agentclientprotocol/sdk'
+
+/** An ACP agent that does what its script says; all that goes over its pipes stands in two files of the given folder. */
+const place = process.cwd()
+const script = JSON.parse(process.argv[2]!.replaceAll('$CWD', place)) as AcpScript
+const log = (name: string, chunk: Uint8Array) => appendFileSync(`${process.argv[3]}/${name}.jsonl`, chunk)
+
+const output = new WritableStream<Uint8Array>({
+  write(chunk) {
+    log('out', chunk)
+    return new Promise((resolve) => process.stdout.write(chunk, () => resolve()))
+  },
+})
+const input = new ReadableStream<Uint8Array>({
+  start(controller) {
+    process.stdin.on('data', (chunk) => {
+      log('in', chunk as Uint8Array)
+      controller.enqueue(chunk as Uint8Array)
+    })
+    process.stdin.on('end', () => controller.close())
+  },
+})
+
+const cancelled = new AbortController()
+const sessionId = script.session ?? 'session-1'
+const fault = (wrong: NonNullable<AcpScript['newError']>) => new RequestError(wrong.code, wrong.message, wrong.data)
+const tell = (client: AgentContext, update: object) =>
+  client.notify(methods.client.session.update, { sessionId, update: update as SessionUpdate })
+const forever = new Promise<never>(() => {})
+const held = setInterval(() => {}, 1 << 30)
+
+async function act(step: AcpStep, client: AgentContext): Promise<void> {
+  if ('say' in step) {
+    const content = { type: 'text', text: step.say }
+    return tell(client, { sessionUpdate: 'agent_message_chunk', content })
+  }
+  if ('update' in step) return tell(client, step.update)
+  if ('raw' in step) return void process.stdout.write(`${step.raw}\n`)
+  if ('complain' in step) return void process.stderr.write(`${step.complain}\n`)
+  if ('exit' in step) process.exit(step.exit)
+  if ('error' in step) throw fault(step.error)
+  if ('hang' in step) {
+    if (step.hang === 'deaf') process.on('SIGTERM', () => {})
+    return step.hang === 'deaf' || cancelled.signal.aborted
+      ? forever
+      : new Promise((resolve) => cancelled.signal.addEventListener('abort', () => resolve(), { once: true }))
+  }
+  const { request, params, fails } = step
+  const done = client.request(request, { sessionId, ...(params as object) })
+  await (fails ? done.catch(() => {}) : done)
+}
+
+agent({ name: 'scripted' })
+  .onRequest(methods.agent.initialize, () => ({
+    protocolVersion: script.version ?? 1,
+    agentCapabilities: {
+      loadSession: script.loads ?? false,
+      sessionCapabilities: script.resumes ? { resume: {} } : {},
+    },
+  }))
+  .onRequest(methods.agent.session.new, () => {
+    if (script.newError) throw fault(script.newError)
+    return { sessionId, ...script.made }
+  })
+  .onRequest(methods.agent.session.load, async ({ client }) => {
+    if (script.loadError) throw fault(script.loadError)
+    for (const update of script.replays ?? []) void tell(client, update)
+    return { ...script.made }
+  })
+  .onRequest(methods.agent.session.resume, () => {
+    if (script.loadError) throw fault(script.loadError)
+    return { ...script.made }
+  })
+  .onRequest(methods.agent.session.setMode, async ({ client, params }) => {
+    if (script.modeError) throw fault(script.modeError)
+    const content = { type: 'text', text: `[mode ${params.modeId}]` }
+    await tell(client, { sessionUpdate: 'agent_message_chunk', content })
+  })
+  .onRequest(methods.agent.session.setConfigOption, () => ({ configOptions: [] }))
+  .onRequest(methods.agent.session.prompt, async ({ client }) => {
+    for (const step of script.steps) await act(step, client)
+    clearInterval(held)
+    return { stopReason: cancelled.signal.aborted ? 'cancelled' : (script.stop ?? 'end_turn'), ...script.reply }
+  })
+  .onNotification(methods.agent.session.cancel, () => cancelled.abort())
+  .connect(ndJsonStream(output, input))
+  .closed.then(() => (script.stays ? forever : process.exit(0)))

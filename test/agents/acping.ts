@@ -1,0 +1,120 @@
+import type { ClientRequestMethod, NewSessionResponse, StopReason } from '@agentclientprotocol/sdk'
+import type { AcpParts, AcpSpec } from '../../src/agents/acp/acp.ts'
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { acpAgent } from '../../src/agents/acp/acp.ts'
+import { alive, labelled } from '../base/alive.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { frameFaults } from './acp-frames.ts'
+
+const { label, env } = labelled()
+
+/** Agents of this test file that still run. */
+export const running = () => alive(label)
+
+type Wrong = { code: number; message: string; data?: unknown }
+
+/** What a scripted agent does with a prompt, one after the other. `$CWD` stands for its working folder. */
+export type AcpStep =
+  | { say: string }
+  | { update: object }
+  | { request: ClientRequestMethod; params: object; fails?: boolean }
+  | { raw: string }
+  | { complain: string }
+  | { exit: number }
+  | { error: Wrong }
+  /** Until it is cancelled; `deaf` not even then. */
+  | { hang: true | 'deaf' }
+
+export type AcpScript = {
+  steps: AcpStep[]
+  stop?: StopReason
+  reply?: object
+  session?: string
+  version?: number
+  loads?: boolean
+  resumes?: boolean
+  replays?: object[]
+  made?: Partial<NewSessionResponse>
+  newError?: Wrong
+  loadError?: Wrong
+  modeError?: Wrong
+  /** Whether it stays when its input ends. */
+  stays?: boolean
+}
+
+const program = join(import.meta.dirname, 'acp-agent.ts')
+
+/** A project of its own, and what a scripted agent did there. */
+export type Ground = {
+  cwd: string
+  agent(
+    script: AcpScript,
+    over?: Partial<AcpSpec>,
+    leash?: Leash,
+    parts?: Partial<AcpParts>,
+  ): ReturnType<typeof acpAgent>
+  /** Every message it was sent, in order. */
+  sent(): Promise<any[]>
+  /** Our answers to its requests, in order. */
+  answers(): Promise<any[]>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function ground(): Promise<Ground> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'termaite-acp-')))
+  const cwd = join(root, 'project')
+  await mkdir(join(cwd, '.git'), { recursive: true })
+  const lines = async (name: string) => {
+    const text = await readFile(join(root, `${name}.jsonl`), 'utf8').catch(() => '')
+    return text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+  }
+  const sent = () => lines('in')
+  return {
+    cwd,
+    agent: (script, over = {}, leash = 'ask', parts = {}) =>
+      acpAgent(
+        {
+          name: 'sayer',
+          command: process.execPath,
+          args: ['--disable-warning=ExperimentalWarning', program, JSON.stringify(script), root],
+          window: 1000,
+          timeoutMs: 60_000,
+          silenceMs: 30_000,
+          ...over,
+        },
+        { leash },
+        { env: { ...env, NODE_COMPILE_CACHE: join(tmpdir(), 'termaite-acp-cache') }, ...parts },
+      ),
+    sent,
+    answers: async () => (await sent()).filter((message) => message.method === undefined),
+    async [Symbol.asyncDispose]() {
+      const faults = frameFaults(await sent(), await lines('out'))
+      await rm(root, { recursive: true, force: true, maxRetries: 5 })
+      if (faults.length > 0) throw new Error(`frames that the schema does not allow:\n${faults.join('\n')}`)
+    },
+  }
+}
+
+/** One turn of a scripted agent, and what it was told. */
+export async function played(
+  it: Ground,
+  script: AcpScript,
+  { leash = 'ask', over = {}, ...turn }: Partial<Turn> & { over?: Partial<AcpSpec> } = {},
+): Promise<Event[]> {
+  const agent = it.agent(script, over, leash)
+  const events = await eventsOf(agent, turnOf({ cwd: it.cwd, leash, ...turn }))
+  await agent.close()
+  return events
+}
+
+/** A person who picks these, card after card, and keeps the cards. */
+export function person(...picks: (string[] | undefined)[]) {
+  const cards: Question[] = []
+  const ask = async (question: Question) => picks[cards.push(question) - 1]
+  return { cards, ask }
+}
