@@ -6,6 +6,7 @@ import { quote } from '../profiles/quote.ts'
 import { ChatDesk } from './desk/desk.ts'
 import { Station } from './desk/station.ts'
 import { say } from './io.ts'
+import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/all.ts'
 
 export type ChatWishes = StationParts & {
@@ -21,7 +22,7 @@ export type ChatWishes = StationParts & {
 export async function chat(wishes: ChatWishes): Promise<number> {
   const { io } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
-  const desk = new ChatDesk(await Station.open(wishes), slashCommands)
+  const desk = new ChatDesk(await Station.open(wishes), { commands: slashCommands, firstStart: setupCommand })
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()

@@ -11,6 +11,7 @@ import { PassThrough } from 'node:stream'
 import { realClock } from '../../src/base/clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { ChatDesk } from '../../src/wire/desk/desk.ts'
+import { setupCommand } from '../../src/wire/slash/setup.ts'
 import { Station } from '../../src/wire/desk/station.ts'
 import { placeOf } from '../../src/wire/place.ts'
 import { readSettings } from '../../src/wire/settings/settings.ts'
@@ -56,7 +57,7 @@ export async function sitDown(
     settings: await read(),
     wishes: { ...wishes, budget: noBudget },
   })
-  const desk = new ChatDesk(station, seating.commands ?? (() => []))
+  const desk = new ChatDesk(station, { commands: seating.commands ?? (() => []), firstStart: setupCommand })
   const heard: Happening[] = []
   const looks = new Set<() => void>()
   void (async () => {

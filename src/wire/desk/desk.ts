@@ -28,6 +28,12 @@ import { Work } from './work.ts'
 /** So many entries are shown at first; more come when they are scrolled to. */
 const firstPage = 200
 
+/** What can be typed after a slash, and what is run by itself where nobody is configured yet. */
+export type DeskWords = {
+  commands(hold: Hold, warn: (words: string) => void): Command[]
+  firstStart(hold: Hold): Command
+}
+
 /** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */
 export class ChatDesk implements Desk, Hold {
   readonly commands: readonly Command[]
@@ -45,10 +51,14 @@ export class ChatDesk implements Desk, Hold {
   #view: Entry[] = []
   #spent = new Spent()
   #begun: Promise<void> | undefined
+  #warnings: string[]
+  #firstStart: Command
 
-  constructor(station: Station, commands: (hold: Hold) => Command[]) {
+  constructor(station: Station, words: DeskWords) {
     this.#station = station
-    this.commands = commands(this)
+    this.#warnings = [...this.app().settings.warnings]
+    this.commands = words.commands(this, (warning) => this.#warnings.push(warning))
+    this.#firstStart = words.firstStart(this)
     this.#work = new Work({
       app: () => this.#station.app,
       audience: this.#audience,
@@ -80,14 +90,15 @@ export class ChatDesk implements Desk, Hold {
   /** Reads what there is and says it: the first page, how things stand, and where the conversation was left. */
   async #begin(): Promise<void> {
     const { app } = this.#station
-    for (const text of app.settings.warnings) this.#say(text)
     const { broken } = await app.conversation.settle()
-    if (broken.length > 0) this.#say(brokenWords(broken.length), 'error')
     await this.#show()
+    for (const text of this.#warnings) this.#say(text)
+    if (broken.length > 0) this.#say(brokenWords(broken.length), 'error')
     await this.#waiting.takeUp()
     await this.#stand()
     this.#elsewhere.follow(app)
     for (const text of await greeting(app, this.#view, this.#standing)) this.#say(text)
+    if (app.roster.names().length === 0) await this.#run(this.#firstStart, '')
   }
 
   earlier(before: string, most: number) {

@@ -13,6 +13,7 @@ import { modeCommand } from './mode.ts'
 import { rotationCommands } from './rotation.ts'
 import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
+import { setupCommand } from './setup.ts'
 import { usageCommand } from './usage.ts'
 import { userCommands } from './user.ts'
 import { viewCommands } from './view.ts'
@@ -33,6 +34,7 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     usageCommand(hold),
     initCommand(hold),
     configCommand(hold),
+    setupCommand(hold),
     modeCommand(hold),
   ]
   const taken = builtIn.map(({ name }) => name)
