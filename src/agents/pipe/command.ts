@@ -37,8 +37,9 @@ export function argvOf(spec: PipeSpec, leash: Leash, resume: string | undefined)
 /** A dialect is spoken by what the profile composes, and by an own command that asks for it. */
 export function dialectOf(spec: PipeSpec, resume: string | undefined): Dialect | undefined {
   const { profile, command, args = [] } = spec
-  const speaks = command === undefined || profile?.speaks([command, ...args].join(' '))
-  return speaks ? profile?.dialect?.(resume) : undefined
+  if (command === undefined) return profile?.dialect?.(resume)
+  const own = [command, ...args].join(' ')
+  return profile?.speaks(own) ? profile.dialect?.(resume, own) : undefined
 }
 
 export type Thread = { key?: string; entries: readonly Entry[] }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Ended } from '../../core/screen/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
@@ -38,27 +39,22 @@ export async function runOnce(job: Job): Promise<Done> {
   try {
     run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
   } catch (error) {
-    return {
-      outcome: {
-        ok: false,
-        failure: notStarted(job, error as NodeJS.ErrnoException),
-      },
-      left: [],
-    }
+    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
   }
   const over = new AbortController()
   let cause: Failure | undefined
+  let speech: Speech | undefined
   const stop = (failure: Failure) => {
     // The first cause wins: what follows from being stopped is not why it was.
     if (over.signal.aborted) return
     cause = failure
+    const told = speech?.stop() ?? false
     over.abort()
-    void run.end()
+    void (told ? leftOrEnded(run, turn.clock) : run.end())
   }
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
   turn.signal.addEventListener('abort', cancel, { once: true })
   if (turn.signal.aborted) cancel()
-  let speech: Speech | undefined
   let outcome: Outcome
   let ended: Ended | undefined
   try {
@@ -136,23 +132,27 @@ async function leave(job: Job, run: Run, over: AbortController): Promise<boolean
   return true
 }
 
+/** How long a CLI that was told to stop may take to put its thread in order. */
+const stopMs = 2_000
+
+async function leftOrEnded(run: Run, clock: Clock): Promise<void> {
+  const left = new AbortController()
+  void run.exited.then(() => left.abort())
+  await clock.sleep(stopMs, left.signal)
+  await run.end()
+}
+
 export function notStarted(
   { spec, turn, argv }: Pick<Job, 'spec' | 'turn' | 'argv'>,
   error: NodeJS.ErrnoException,
 ): Failure {
   if (!existsSync(turn.cwd))
-    return {
-      kind: 'crash',
-      message: `${spec.name} could not be run: there is no folder ${turn.cwd}`,
-    }
+    return { kind: 'crash', message: `${spec.name} could not be run: there is no folder ${turn.cwd}` }
   if (error.code === 'ENOENT' || error.code === 'EACCES')
     return missing(
       spec.name,
       error.code === 'ENOENT' ? `${argv[0]} was not found` : `${argv[0]} may not be run`,
       spec.profile,
     )
-  return {
-    kind: 'crash',
-    message: `${spec.name} could not be started: ${error.message}`,
-  }
+  return { kind: 'crash', message: `${spec.name} could not be started: ${error.message}` }
 }

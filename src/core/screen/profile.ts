@@ -8,12 +8,18 @@ import type { Reader } from './reading.ts'
 /** How a process ended, and what it said: `out` and `err` are its last words, bounded and without escape sequences. */
 export type Ended = { out: string; err: string; code?: number; signal?: string; now: number }
 
-/** What one line of a CLI's output means. The answer to an `ask` goes to its stdin. */
-export type Step = Event | { type: 'ask'; question: Question; reply(picks?: string[]): string }
+/** What one line of a CLI's output means. */
+export type Step =
+  | Event
+  /** The answer goes to its stdin. `id` is by what it may take the question back. */
+  | { type: 'ask'; id?: string; question: Question; reply(picks?: string[]): string }
+  | { type: 'unask'; id: string }
+  /** Goes to its stdin at once. */
+  | { type: 'send'; text: string }
 
 /** A CLI's structured output, read as it comes. Stateful: one for each turn. */
 export interface Dialect {
-  /** Whether it may ask: then stdin stays open after the prompt, until a `line` gives the `end`. */
+  /** Whether it may ask: then stdin stays open after the prompt, until a `line` gives the `end` or it is `over`. */
   asks?: boolean
   /** What goes to stdin for this prompt. */
   open(prompt: string): string
@@ -21,6 +27,10 @@ export interface Dialect {
   line(line: string): Step[]
   /** Whether it has said its last word: a process that stays after it is ended, and the answer counts. */
   over?(): boolean
+  /** Words for the turn at work, as they go to stdin; `id` is theirs alone. */
+  steer?(text: string, id: string): string
+  /** What tells it to stop and to leave its thread whole; undefined while there is nothing to stop. */
+  stop?(): string | undefined
   /** The last steps, an `end` among them. */
   end(exit: Ended): Step[]
 }
@@ -54,8 +64,8 @@ export interface Profile {
   leashes: Partial<Record<Leash, string>>
   /** Whether a command as a person wrote it speaks the dialect. */
   speaks(command: string): boolean
-  /** `resume` is the thread the turn goes on with: some count a thread's usage from its start. */
-  dialect?(resume?: string): Dialect
+  /** `resume` is the thread the turn goes on with; `command` is what a person wrote, where `command` above composed nothing. */
+  dialect?(resume?: string, command?: string): Dialect
   /** Where it speaks ACP of its own: it can ask before it acts then, and is preferred to `command`. */
   acp?: AcpFacts
   /** Whether `command` can resume a thread. */
