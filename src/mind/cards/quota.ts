@@ -5,7 +5,7 @@ import { momentFrom } from '../../base/moment.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
 /** How long a spent quota may be looked at before the turn goes on by itself. */
-export const handOverMs = 10_000
+const handOverMs = 10_000
 
 const stop = { id: 'stop', label: 'Stop the turn' }
 
