@@ -120,6 +120,22 @@ test('Ctrl+R finds what was sent before', async () => {
   assert.deepEqual({ open: box.popupOpen(), text: box.text() }, { open: false, text: 'fix the tests' })
 })
 
+test('a text too long to be laid out at each key is passed over by Up, and found as a chip', async () => {
+  const long = 'word '.repeat(5000).trim()
+  const { box, press, type, lines } = seat({ past: ['short', long] })
+  press(legacy.up)
+  await settled()
+  const recalled = box.text()
+  press(legacy.ctrlR)
+  await settled()
+  type('word')
+  press(legacy.enter)
+  assert.deepEqual(
+    [recalled, box.text() === long, lines(40)[1]],
+    ['short', true, `│ ${'[pasted 24999 chars]'.padEnd(37)}│`],
+  )
+})
+
 test('Ctrl+G gives the whole text to the editor and takes what comes back', async () => {
   const { box, edits, press } = seat()
   box.fill('draft')

@@ -41,7 +41,7 @@ export class Card implements Component, Focusable {
   #parts: CardParts
   #answers: Answers
   #pastes: PasteReader
-  #pages = new Pages()
+  #pages = new Pages((text) => this.#parts.theme.quiet(text))
   #diffs = new Map<Shown, readonly DiffLine[]>()
   #body: { width: number; sections: Section[] } | undefined
   #open = new AbortController()

@@ -1,3 +1,4 @@
+import type { Paint } from '../theme/theme.ts'
 import type { Section } from './body.ts'
 
 /** A part of which less than this is shown says nothing. */
@@ -5,7 +6,13 @@ const least = 3
 
 /** What is on a card before it is opened, and then page by page, as much as there is room for. */
 export class Pages {
+  #paint: Paint
   #page: number | undefined
+
+  /** `paint` is for what it says of itself. */
+  constructor(paint: Paint) {
+    this.#paint = paint
+  }
 
   /** Opens it, turns to the next page, and closes it after the last. */
   turn(sections: readonly Section[], room: number): void {
@@ -18,14 +25,20 @@ export class Pages {
   lines(sections: readonly Section[], room: number): string[] {
     if (this.#page === undefined) {
       const most = brief(sections, room)
-      return sections.flatMap(({ lines }, at) => cut(lines, most[at]!))
+      return sections.flatMap(({ lines }, at) => this.#cut(lines, most[at]!))
     }
     const all = whole(sections)
     const from = Math.min(this.#page * room, Math.max(0, all.length - 1))
     const shown = all.slice(from, from + room)
     const place = shown.length < all.length ? `lines ${from + 1}–${from + shown.length} of ${all.length}, ` : ''
     const last = from + shown.length >= all.length
-    return [...shown, `${place}Ctrl+O ${last ? 'shows less' : 'goes on'}`]
+    return [...shown, this.#paint(`${place}Ctrl+O ${last ? 'shows less' : 'goes on'}`)]
+  }
+
+  #cut(lines: string[], most: number): string[] {
+    const more = lines.length - most
+    if (more <= 0) return lines
+    return [...lines.slice(0, most), this.#paint(`… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`)]
   }
 }
 
@@ -42,11 +55,4 @@ function brief(sections: readonly Section[], room: number): number[] {
     most[longest]!--
   }
   return most
-}
-
-function cut(lines: string[], most: number): string[] {
-  const more = lines.length - most
-  return more <= 0
-    ? lines
-    : [...lines.slice(0, most), `… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`]
 }

@@ -29,8 +29,8 @@ const placeholder = 'Ask anything · / for commands · @ for files'
 /** A paste of more than this is shown as a chip. */
 const mostLines = 10
 const mostChars = 1000
-/** What is filled in is there to be changed, unless it is too long to be laid out at each key. */
-const mostFilled = 100_000
+/** A longer text is not laid out at each key: it is filled in as a chip, and Up goes past it. */
+const longest = 20_000
 
 /** Where a person types: above it what waits, and what may be meant by the word that is being typed. */
 export class InputBox implements Component, Focusable {
@@ -73,8 +73,8 @@ export class InputBox implements Component, Focusable {
   fill(text: string): void {
     this.#popup.close()
     const words = clean(text)
-    this.#sheet.setText(words.length > mostFilled ? '' : words)
-    if (words.length > mostFilled) this.#sheet.fold(words)
+    this.#sheet.setText(words.length > longest ? '' : words)
+    if (words.length > longest) this.#sheet.fold(words)
   }
 
   /** As it would be sent. */
@@ -150,7 +150,7 @@ export class InputBox implements Component, Focusable {
       return this.#parts.openPalette(command)
     this.#sheet.blank()
     this.#past.add(text)
-    if (this.#past.wanted) this.#sheet.addToHistory(text)
+    if (this.#past.wanted) this.#remember(text)
     this.#parts.onSubmit(text)
   }
 
@@ -163,11 +163,15 @@ export class InputBox implements Component, Focusable {
     this.#sheet.handleInput(key)
     if (this.#past.wanted || this.#place() !== before) return
     void this.#past.texts().then((texts) => {
-      for (const text of texts) this.#sheet.addToHistory(text)
+      for (const text of texts) this.#remember(text)
       if (this.#place() !== before) return
       this.#sheet.handleInput(key)
       this.#parts.tui.requestRender()
     })
+  }
+
+  #remember(text: string): void {
+    if (text.length <= longest) this.#sheet.addToHistory(text)
   }
 
   #place(): string {

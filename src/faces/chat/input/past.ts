@@ -1,9 +1,6 @@
 import type { Desk } from '../desk.ts'
 import { clean } from './paste.ts'
 
-/** A text longer than this is not laid out again at each key: it is sent and kept, and not recalled. */
-const longest = 50_000
-
 /** What was sent before, in this process and in those before it: read when it is first wanted. */
 export class Past {
   #desk: Desk
@@ -28,7 +25,7 @@ export class Past {
     // What was sent here may have been kept before it was read: its place is at the end.
     const own = new Set(this.#sent)
     const all = [...before.map(tidy).filter((text) => !own.has(text)), ...this.#sent]
-    return all.filter((text, at) => text !== '' && text !== all[at - 1] && text.length <= longest)
+    return all.filter((text, at) => text !== '' && text !== all[at - 1])
   }
 }
 
