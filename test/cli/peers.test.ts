@@ -6,7 +6,9 @@ import assert from 'node:assert/strict'
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
+import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
 import { socketFolders } from '../../src/faces/peer/place.ts'
+import { servePeer } from '../../src/faces/peer/server.ts'
 import { peers } from '../../src/wire/peers.ts'
 import { following, shown } from '../contract/peer.ts'
 import { Machine, ended } from './program.ts'
@@ -171,6 +173,32 @@ test('ps shows a turn of which nothing is kept, with who speaks, and stop ends i
   assert.equal((await result).code, 130)
 })
 
+test('stop cancels one turn of a process that has more to do, and sends it no signal', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ unused: 'true' })
+  const turns = new TurnsAtWork()
+  const served = (await servePeer(turns, machine.home, realClock))!
+  t.after(() => served.close())
+  const about = { session: 's', prompt: 'of this process', since: 1 }
+  const wishes: string[] = []
+  for (const turn of ['one', 'two']) {
+    const atWork = turns.begin(
+      { ...about, turn },
+      {
+        cancel: () => {
+          wishes.push(turn)
+          atWork.end()
+        },
+        steer: () => false,
+        answer: () => false,
+      },
+    )
+  }
+  const { code, out } = await machine.run(['stop', 'two'])
+  assert.deepEqual({ code, out, wishes }, { code: 0, out: 'Stopped two: of this process\n', wishes: ['two'] })
+  assert.deepEqual(await turns.turns(), [{ ...about, turn: 'one' }])
+})
+
 test('stop interrupts a process that no longer answers at its socket', async (t) => {
   const machine = new Machine(t)
   machine.agents({ slow: twoWords })
@@ -196,7 +224,7 @@ test('a home whose path is too long for a socket is served from a short one', as
   assert.deepEqual([existsSync(short!), existsSync(join(home, 'run'))], [false, false])
 })
 
-test('a follower that has stopped reading keeps no turn and no process alive', async (t) => {
+test('a follower that has stopped reading keeps no turn and no process alive', { timeout: 30_000 }, async (t) => {
   const machine = new Machine(t)
   machine.agents({ loud: `cat >/dev/null; while [ ! -e go ]; do sleep 0.02; done; seq 1 300000` })
   const { result, turn } = await met(machine, t, ['-p', 'count'])

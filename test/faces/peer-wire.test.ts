@@ -241,6 +241,20 @@ test('the socket is ours alone, and goes with its folder when it is closed', asy
   assert.deepEqual([existsSync(join(home, 'run')), findSockets(home)], [false, []])
 })
 
+test('whoever closes right after a turn still lets its end out', async (t) => {
+  const turns = new TurnsAtWork()
+  const turn = turns.begin(about, recorder())
+  const { path, close } = await serve(t, turns)
+  const peer = (await connectPeer(path, realClock))!
+  const follower = following(peer, 't1')
+  turn.see(note('one'))
+  await follower.seen(({ length }) => length === 1)
+  turn.see(end)
+  turn.end()
+  await close()
+  assert.deepEqual(await follower.over, [note('one'), end])
+})
+
 test('a folder that others could open is neither served in nor looked into', async (t) => {
   const home = newHome(t)
   mkdirSync(join(home, 'run'))

@@ -67,7 +67,6 @@ export class Visit {
   /** Waits until the other side has room again, or is gone. */
   async #write(frame: string | undefined): Promise<void> {
     const socket = this.#socket
-    await this.#room
     if (frame === undefined || !socket.writable || socket.write(frame)) return
     this.#room ??= new Promise<void>((resolve) => {
       const done = () => {
