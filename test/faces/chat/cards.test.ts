@@ -98,9 +98,9 @@ test('Escape is no; for a spent quota and a silence it is what is safest, and th
     ['gemini asks', 'Esc: no answer', [undefined]],
     ['Do you trust this?', 'Esc: no', [undefined]],
     ['gemini needs a login', 'Esc: not now', [undefined]],
-    ['gemini is out of quota', 'Esc: Stop the turn', [['stop']]],
+    ['gemini cannot go on now', 'Esc: Stop the turn', [['stop']]],
     ['gemini is silent', 'Esc: Wait for it', [['wait']]],
-    ['gemini was not allowed to', 'Esc: leave it so', [undefined]],
+    ['gemini was not allowed to do it', 'Esc: leave it so', [undefined]],
     ['Another vendor would learn this', 'Esc: no', [undefined]],
   ])
 })

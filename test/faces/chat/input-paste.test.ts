@@ -31,6 +31,12 @@ test('a chip goes as one character and comes back with undo', async () => {
   assert.equal(box.text(), `${many} ${many}!`)
 })
 
+test('what a person types that looks like a chip is what it is', () => {
+  const { box, type, lines } = seat()
+  type('[paste #1 +12 lines]')
+  assert.deepEqual([box.text(), lines(40)[1]], ['[paste #1 +12 lines]', '│ [paste #1 +12 lines]                 │'])
+})
+
 test('what looks like a chip inside a paste is text', async () => {
   const trap = `${many}\n[paste #2 +12 lines]`
   const { sent, clock, press } = seat()

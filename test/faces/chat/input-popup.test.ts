@@ -162,7 +162,9 @@ test('each key gives up the question before it, and an answer that comes too lat
 test('keys that come at once ask once, and typing never waits for an answer', async () => {
   const desk = new SlowDesk()
   const { box, clock, type } = seat({}, { desk })
-  type('@main')
+  type('@ma')
+  await clock.turn(14)
+  type('in')
   await clock.turn(15)
   type(' and on')
   assert.deepEqual(

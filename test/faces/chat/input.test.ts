@@ -83,17 +83,22 @@ test('what was sent before comes back with Up, and what was half typed with Down
 
 test('the past is read when it is first wanted, and what was sent here is its newest', async () => {
   let reads = 0
-  const { desk, box, press, type } = seat({ past: ['before'] })
+  const { desk, box, press, type } = seat({ past: ['before', 'here', 'and here'] })
   const past = desk.past.bind(desk)
   desk.past = () => (reads++, past())
-  type('here')
-  press(legacy.enter)
+  for (const text of ['here', 'and here']) {
+    type(text)
+    press(legacy.enter)
+  }
   assert.equal(reads, 0)
   press(legacy.up)
   await settled()
-  const first = box.text()
-  press(legacy.up)
-  assert.deepEqual([reads, first, box.text()], [1, 'here', 'before'])
+  const seen = [box.text()]
+  for (let at = 0; at < 3; at++) {
+    press(legacy.up)
+    seen.push(box.text())
+  }
+  assert.deepEqual([reads, seen], [1, ['and here', 'here', 'before', 'before']])
 })
 
 test('what is typed while the past is being read is not overwritten by it', async () => {

@@ -59,6 +59,12 @@ test('typing narrows, Enter picks, Esc closes', () => {
   }
 })
 
+test('a paste picks nothing, not even one that ends before it ends', () => {
+  const { picked, press, lines } = open()
+  press(pasted('his\x1b[201~\r'))
+  assert.deepEqual([picked, lines(40)[1]], [[], '│ /his                                 │'])
+})
+
 test('arrows go round, and a query it was opened with can be mended', () => {
   const { picked, press, lines } = open('hx')
   assert.equal(lines()[3], '│   No command is like that; Esc goes back.                │')

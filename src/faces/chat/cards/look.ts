@@ -13,9 +13,9 @@ const looks: Record<Question['about'], Look> = {
   choice: { title: (who) => `${who} asks`, paint: calm, leaving: 'no answer' },
   trust: { title: () => 'Do you trust this?', paint: waits, leaving: 'no' },
   login: { title: (who) => `${who} needs a login`, paint: calm, leaving: 'not now' },
-  quota: { title: (who) => `${who} is out of quota`, paint: waits, leaving: 'no answer', safest: 'stop' },
+  quota: { title: (who) => `${who} cannot go on now`, paint: waits, leaving: 'no answer', safest: 'stop' },
   silence: { title: (who) => `${who} is silent`, paint: waits, leaving: 'no answer', safest: 'wait' },
-  denied: { title: (who) => `${who} was not allowed to`, paint: (theme) => theme.bad, leaving: 'leave it so' },
+  denied: { title: (who) => `${who} was not allowed to do it`, paint: (theme) => theme.bad, leaving: 'leave it so' },
   sharing: { title: () => 'Another vendor would learn this', paint: waits, leaving: 'no' },
 }
 

@@ -11,18 +11,17 @@ export function ranked(commands: readonly Command[], typed: string): Command[] {
     .map(({ command }) => command)
 }
 
-/** Less is better: the name as it was begun, then its letters in order, then a word of the help. */
+/** Less is better: letters of the name in order, best where they begin it, then words of the help. */
 function scoreOf({ name, help, matters }: Command, query: string): number | undefined {
-  const weight = matters ? 0 : 1
+  const weight = matters ? 0 : 0.5
   if (query === '') return weight
-  const lower = name.toLowerCase()
-  if (lower === query) return -1000
-  if (lower.startsWith(query)) return -500 + weight
-  const { matches, score } = fuzzyMatch(query, lower)
-  // The library's score is below some hundreds either way: the three kinds of match never mix.
-  if (matches) return Math.max(-300, Math.min(300, score)) + weight / 2
-  return speaks(help, query) ? 1000 + weight : undefined
+  const { matches, score } = fuzzyMatch(query, name)
+  if (matches) return score + weight
+  return speaks(help, query) ? byHelp + weight : undefined
 }
+
+/** Beyond any score of a name. */
+const byHelp = 10_000
 
 /** Whether each word of it begins one of the help; a single letter begins too many. */
 function speaks(help: string, query: string): boolean {
