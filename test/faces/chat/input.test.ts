@@ -71,7 +71,7 @@ test('a long queue is three lines and a count', () => {
 test('what was sent before comes back with Up, and what was half typed with Down', async () => {
   const { box, press, type } = seat({ past: ['oldest', 'twin', 'twin', 'newest'] })
   type('half')
-  press(legacy.up, legacy.up)
+  press(legacy.up, legacy.up, legacy.up)
   await settled()
   const seen = [box.text()]
   for (const key of [legacy.up, legacy.up, legacy.up, legacy.down, legacy.down, legacy.down]) {
@@ -123,6 +123,23 @@ test('Ctrl+R finds what was sent before', async () => {
   )
   press(legacy.down, legacy.enter)
   assert.deepEqual({ open: box.popupOpen(), text: box.text() }, { open: false, text: 'fix the tests' })
+})
+
+test('Up recalls after a search too, and what is sent while the past is read is its newest', async () => {
+  const { box, press, type } = seat({ past: ['one', 'two'] })
+  press(legacy.ctrlR)
+  await settled()
+  assert.deepEqual([box.popupOpen(), box.clear(), box.popupOpen()], [true, true, false])
+  press(legacy.up)
+  type('three')
+  press(legacy.enter)
+  await settled()
+  const seen = []
+  for (let at = 0; at < 3; at++) {
+    press(legacy.up)
+    seen.push(box.text())
+  }
+  assert.deepEqual(seen, ['three', 'two', 'one'])
 })
 
 test('a text too long to be laid out at each key is passed over by Up, and found as a chip', async () => {

@@ -44,6 +44,11 @@ export class InputBox implements Component, Focusable {
   #queue: readonly string[] = []
   #focused = false
   #editing = false
+  /** How many keys there were, and which of them waits for the past to be read. */
+  #handled = 0
+  #awaited = 0
+  /** Whether the sheet knows what was sent before. */
+  #recalls: 'no' | 'soon' | 'yes' = 'no'
   /** Rows above the box when it was last drawn, and how many of them are the queue's. */
   #drawn = { above: 0, queue: 0 }
 
@@ -84,8 +89,8 @@ export class InputBox implements Component, Focusable {
 
   /** Whether there was anything to clear. */
   clear(): boolean {
-    const had = this.#sheet.getText() !== ''
-    this.#popup.close()
+    const had = this.#sheet.getText() !== '' || this.#search !== undefined
+    this.closePopup()
     this.#sheet.setText('')
     return had
   }
@@ -104,9 +109,11 @@ export class InputBox implements Component, Focusable {
   }
 
   handleInput(data: string): void {
+    this.#handled++
     for (const { type, text } of this.#pastes.read(data)) {
-      if (type === 'key') this.#search ? this.#search.handleInput(text) : this.#key(text)
-      else this.#search ? this.#search.insert(text) : this.#put(text)
+      const search = this.#search
+      if (type === 'key') search ? search.handleInput(text) : this.#key(text)
+      else search ? search.insert(text) : this.#put(text)
     }
   }
 
@@ -150,7 +157,7 @@ export class InputBox implements Component, Focusable {
       return this.#parts.openPalette(command)
     this.#sheet.blank()
     this.#past.add(text)
-    if (this.#past.wanted) this.#remember(text)
+    if (this.#recalls === 'yes') this.#remember(text)
     this.#parts.onSubmit(text)
   }
 
@@ -161,10 +168,15 @@ export class InputBox implements Component, Focusable {
     if (waiting !== undefined) return this.fill(waiting)
     const before = this.#place()
     this.#sheet.handleInput(key)
-    if (this.#past.wanted || this.#place() !== before) return
+    if (this.#recalls === 'yes' || this.#place() !== before) return
+    this.#awaited = this.#handled
+    if (this.#recalls === 'soon') return
+    this.#recalls = 'soon'
     void this.#past.texts().then((texts) => {
+      this.#recalls = 'yes'
       for (const text of texts) this.#remember(text)
-      if (this.#place() !== before) return
+      // Whoever has gone on meanwhile does not want it any more.
+      if (this.#handled !== this.#awaited) return
       this.#sheet.handleInput(key)
       this.#parts.tui.requestRender()
     })

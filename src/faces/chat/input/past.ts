@@ -11,10 +11,6 @@ export class Past {
     this.#desk = desk
   }
 
-  get wanted(): boolean {
-    return this.#before !== undefined
-  }
-
   add(text: string): void {
     if (this.#sent.at(-1) !== text) this.#sent.push(text)
   }
