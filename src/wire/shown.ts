@@ -3,11 +3,11 @@ import type { Event } from '../core/talk/entry.ts'
 import { isEntry } from '../core/talk/entry.ts'
 
 /** Where a turn can be seen by other processes, and how their wishes reach it. */
-export type Shown = { turns: TurnsAtWork; reach: Reach }
+export type Reachable = { turns: TurnsAtWork; reach: Reach }
 
 /** The events of a turn, seen by whoever follows it before they go on. */
 export async function* shownTo(
-  { turns, reach }: Shown,
+  { turns, reach }: Reachable,
   project: string,
   events: AsyncIterable<Event>,
 ): AsyncGenerator<Event> {

@@ -2,7 +2,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
-import type { Shown } from './shown.ts'
+import type { Reachable } from './shown.ts'
 import { openRotation } from './app.ts'
 import { openBracket, orWords } from './bracket.ts'
 import { changesFrom } from './changes.ts'
@@ -21,7 +21,7 @@ export type TurnWishes = {
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
   /** Who else may see it and reach it. */
-  shown?: Shown
+  shown?: Reachable
   bracket?: Promise<Bracket>
   exclusive?: boolean
 }
