@@ -10,6 +10,7 @@ import { Past } from './past.ts'
 import { PasteReader, clean } from './paste.ts'
 import { Popup } from './popup.ts'
 import { queueLines } from './queue.ts'
+import { Recall } from './recall.ts'
 import { Search } from './search.ts'
 import { Sheet } from './sheet.ts'
 
@@ -39,25 +40,23 @@ export class InputBox implements Component, Focusable {
   #popup: Popup
   #completion: Completion
   #past: Past
+  #recall: Recall
   #pastes: PasteReader
   #search: Search | undefined
   #queue: readonly string[] = []
   #focused = false
   #editing = false
-  /** How many keys there were, and which of them waits for the past to be read. */
-  #handled = 0
-  #awaited = 0
-  /** Whether the sheet knows what was sent before. */
-  #recalls: 'no' | 'soon' | 'yes' = 'no'
   /** Rows above the box when it was last drawn, and how many of them are the queue's. */
   #drawn = { above: 0, queue: 0 }
 
   constructor(parts: InputParts) {
     this.#parts = parts
+    const changed = () => parts.tui.requestRender()
     this.#sheet = new Sheet(parts.tui)
-    this.#popup = new Popup({ ...parts, changed: () => parts.tui.requestRender() })
+    this.#popup = new Popup({ ...parts, changed })
     this.#completion = new Completion(this.#sheet, this.#popup, parts.desk)
     this.#past = new Past(parts.desk)
+    this.#recall = new Recall({ sheet: this.#sheet, past: this.#past, longest, changed })
     this.#pastes = new PasteReader(parts.clock)
   }
 
@@ -109,7 +108,7 @@ export class InputBox implements Component, Focusable {
   }
 
   handleInput(data: string): void {
-    this.#handled++
+    this.#recall.pressed()
     for (const { type, text } of this.#pastes.read(data)) {
       const search = this.#search
       if (type === 'key') search ? search.handleInput(text) : this.#key(text)
@@ -156,39 +155,16 @@ export class InputBox implements Component, Focusable {
     if (command !== undefined && !this.#parts.desk.commands.some(({ name }) => name === command))
       return this.#parts.openPalette(command)
     this.#sheet.blank()
-    this.#past.add(text)
-    if (this.#recalls === 'yes') this.#remember(text)
+    this.#recall.sent(text)
     this.#parts.onSubmit(text)
   }
 
-  /** On the first line with nowhere to go it recalls: what waits before what was sent. */
+  /** What waits is taken back before what was sent is recalled. */
   #up(key: string): void {
     const empty = this.#sheet.getText() === ''
     const waiting = empty && this.#queue.length > 0 ? this.#parts.desk.takeBack() : undefined
     if (waiting !== undefined) return this.fill(waiting)
-    const before = this.#place()
-    this.#sheet.handleInput(key)
-    if (this.#recalls === 'yes' || this.#place() !== before) return
-    this.#awaited = this.#handled
-    if (this.#recalls === 'soon') return
-    this.#recalls = 'soon'
-    void this.#past.texts().then((texts) => {
-      this.#recalls = 'yes'
-      for (const text of texts) this.#remember(text)
-      // Whoever has gone on meanwhile does not want it any more.
-      if (this.#handled !== this.#awaited) return
-      this.#sheet.handleInput(key)
-      this.#parts.tui.requestRender()
-    })
-  }
-
-  #remember(text: string): void {
-    if (text.length <= longest) this.#sheet.addToHistory(text)
-  }
-
-  #place(): string {
-    const { line, col } = this.#sheet.getCursor()
-    return `${line}:${col}:${this.#sheet.getText()}`
+    this.#recall.up(key)
   }
 
   async #editElsewhere(): Promise<void> {
