@@ -62,6 +62,7 @@ async function listen(server: Server, path: string): Promise<boolean> {
     server.on('error', () => {})
     return true
   } catch {
+    removeSocket(path)
     return false
   }
 }
