@@ -125,6 +125,10 @@ export const gemini: Profile = {
     leashes: asking,
     // Its looser modes are for trusted folders alone; in this one it asks for everything, and the leash answers.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
+    // It takes our "not found" for a failure of its own, and could make no new file.
+    readsItself: true,
+    // "Cannot enable privileged approval modes in an untrusted folder.": an edit that is always allowed fails there.
+    forgets: true,
     // "[MODE_UPDATE] plan"
     aside: /^\[MODE_UPDATE\] /,
     failure(message, now) {

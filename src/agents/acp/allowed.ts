@@ -2,6 +2,7 @@
 export class Allowed {
   #writes = new Map<string, string>()
   #commands = new Set<string>()
+  #always = new Set<string>()
   #edits = false
 
   write(path: string, after: string): void {
@@ -12,6 +13,11 @@ export class Allowed {
     this.#commands.add(line.trim())
   }
 
+  /** The same command, as often as it comes. */
+  commandAlways(line: string): void {
+    this.#always.add(line.trim())
+  }
+
   /** Every edit in the project from now on. */
   edits(): void {
     this.#edits = true
@@ -19,6 +25,14 @@ export class Allowed {
 
   hasWrite(path: string, after: string): boolean {
     return this.#edits || this.#writes.get(path) === after
+  }
+
+  get hasEdits(): boolean {
+    return this.#edits
+  }
+
+  hasCommandAlways(line: string): boolean {
+    return this.#always.has(line.trim())
   }
 
   hasCommand(line: string): boolean {

@@ -7,7 +7,7 @@ import { stripAnsi } from '../../base/ansi.ts'
 /** A tool call as far as it is known: agents tell of it bit by bit. */
 export type Call = Omit<Partial<ToolCall>, 'toolCallId'> & { id: string }
 
-type Kept = Call & { told: boolean; over: boolean; shown: string; refused: boolean }
+type Kept = Call & { told: boolean; over: boolean; shown: string; diffs: FileChange[] }
 
 type Parts = {
   cwd: string
@@ -46,23 +46,24 @@ export class Calls {
     return call
   }
 
-  refused(id: string): void {
+  /** What was refused does not run, and most agents say no more of it. */
+  async refuse(id: string): Promise<void> {
     const call = this.#calls.get(id)
-    if (call) call.refused = true
-  }
-
-  /** What was refused did not run, also when the agent says no more of it. */
-  async finish(): Promise<void> {
-    for (const call of this.#calls.values()) if (call.told && !call.over && call.refused) await this.#end(call)
+    if (!call || call.over) return
+    call.over = true
+    await this.#parts.emit({ type: 'result', call: id, ok: false, text: 'it was not allowed' })
   }
 
   #known(update: ToolCall | ToolCallUpdate): Kept {
     const { toolCallId: id, ...said } = update
-    const known = this.#calls.get(id) ?? { id, told: false, over: false, shown: '', refused: false }
+    const known = this.#calls.get(id) ?? { id, told: false, over: false, shown: '', diffs: [] }
     // What an update leaves out is as it was.
     for (const [key, value] of Object.entries(said))
       if (value !== undefined && value !== null && !(key === 'rawInput' && !saysWhat(value)))
         Object.assign(known, { [key]: value })
+    // Some show the change when they ask, and say no more of it when it is made.
+    const diffs = diffsOf(known.content, this.#parts.cwd)
+    if (diffs.length > 0) known.diffs = diffs
     this.#calls.set(id, known)
     return known
   }
@@ -83,9 +84,8 @@ export class Calls {
   async #end(call: Kept): Promise<void> {
     call.over = true
     const ok = call.status === 'completed'
-    const text = this.#text(call.content) || rawText(call.rawOutput) || (call.refused ? 'refused' : '')
-    const diffs = ok ? diffsOf(call.content, this.#parts.cwd) : []
-    const data = diffs.length > 0 ? { data: { diffs } } : {}
+    const text = this.#text(call.content) || rawText(call.rawOutput)
+    const data = ok && call.diffs.length > 0 ? { data: { diffs: call.diffs } } : {}
     await this.#parts.emit({ type: 'result', call: call.id, ok, text, ...data })
   }
 
@@ -112,9 +112,9 @@ export function inputOf(call: Call, cwd: string): unknown {
 
 /** The command line of a call that runs one. */
 export function commandOf(call: Call): string | undefined {
+  if (call.kind !== 'execute') return undefined
   const { command } = (call.rawInput ?? {}) as { command?: unknown }
-  if (typeof command === 'string') return command
-  return call.kind === 'execute' ? call.title : undefined
+  return typeof command === 'string' ? command : call.title
 }
 
 export function diffsOf(content: readonly ToolCallContent[] | undefined, cwd: string): FileChange[] {

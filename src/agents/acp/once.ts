@@ -112,7 +112,7 @@ async function verdict(
   side: Side,
 ): Promise<Outcome> {
   const words = await link.words
-  await side.finish()
+  await side.telling.pause()
   if (cause) return { ok: false, failure: cause }
   if ('response' in heard) {
     const short = cutShort(spec.name, heard.response)

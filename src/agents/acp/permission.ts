@@ -4,6 +4,7 @@ import type { Call } from './calls.ts'
 import type { Rules } from './rules.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './calls.ts'
 import { inside, isGits } from './inside.ts'
+import { visible } from './visible.ts'
 
 export type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
@@ -14,7 +15,7 @@ export async function permit(
   rules: Rules,
   signal: AbortSignal,
 ): Promise<Permit> {
-  const yes = optionOf(options, 'allow_once', 'allow_always')
+  const once = optionOf(options, 'allow_once', 'allow_always')
   const no = optionOf(options, 'reject_once', 'reject_always')
   const what = wordsOf(call, rules.cwd)
   if (rules.leash === 'read') {
@@ -22,28 +23,44 @@ export async function permit(
     return answer(no)
   }
   // Without a way to say yes it is no permission that is asked for, but a choice.
-  if (yes && (rules.leash === 'all' || (rules.leash === 'edit' && (await isPlainEdit(call, rules.root))))) {
-    await remember(call, yes, rules)
-    return answer(yes)
+  if (once && (await isFree(call, rules))) {
+    await remember(call, once, rules)
+    return answer(once)
   }
   const withdrawn = AbortSignal.any([rules.over, signal])
   const question = {
     about: 'permission' as const,
-    text: `${rules.name}: ${call.title ?? what}`,
+    text: visible(`${rules.name}: ${call.title ?? what}`),
     from: [],
     shows: shownOf(call, rules.cwd),
-    options: options.map(({ optionId: id, name: label, kind }) => ({
-      id,
-      label,
-      ...(kind === 'allow_always' ? { grants: `${label}, as ${rules.name} understands it` } : {}),
+    options: options.map((option) => ({
+      id: option.optionId,
+      label: visible(option.name),
+      ...(option.kind === 'allow_always' ? { grants: grantsOf(option, call, rules) } : {}),
     })),
   }
   const picks = await rules.ask(question, withdrawn)
   if (withdrawn.aborted) return answer(undefined)
   if (!picks) rules.deny(what)
   const picked = options.find(({ optionId }) => picks?.includes(optionId)) ?? no
-  await remember(call, picked, rules)
-  return answer(picked)
+  if (picked) await remember(call, picked, rules)
+  return answer(picked?.kind === 'allow_always' && rules.keepsAlways ? once : picked)
+}
+
+/** Whether it needs no yes: by the leash, or by one that was given for always. */
+async function isFree(call: Call, rules: Rules): Promise<boolean> {
+  const { leash, allowed, root } = rules
+  if (leash === 'all') return true
+  const command = commandOf(call)
+  if (command !== undefined) return allowed.hasCommandAlways(command)
+  return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, root)
+}
+
+/** What an "always" covers: known where we keep it, and else the agent's own affair. */
+function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
+  if (!rules.keepsAlways) return `${name}, as ${rules.name} understands it`
+  if (commandOf(call) !== undefined) return 'this command, until the turn ends'
+  return isEdit(call) ? 'every edit in the project, until the turn ends' : 'this once: there is nothing it could cover'
 }
 
 function answer(option: PermissionOption | undefined): Permit {
@@ -58,21 +75,25 @@ function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOpti
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]
 }
 
-/** What was said yes to is not asked about again when the agent has it done by us. */
-async function remember(call: Call, option: PermissionOption | undefined, { allowed, root }: Rules): Promise<void> {
-  if (!option || !isYes(option)) return
+/** What was said yes to is not asked about again: neither when the agent has it done by us, nor after an "always". */
+async function remember(call: Call, option: PermissionOption, { allowed, root, keepsAlways }: Rules): Promise<void> {
+  if (!isYes(option)) return
   for (const one of call.content ?? []) {
     const real = one.type === 'diff' ? await inside(root, one.path) : undefined
     if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
   }
   const command = commandOf(call)
   if (command !== undefined) allowed.command(command)
-  if (option.kind === 'allow_always' && call.kind === 'edit') allowed.edits()
+  if (option.kind !== 'allow_always') return
+  if (command !== undefined && keepsAlways) allowed.commandAlways(command)
+  if (isEdit(call)) allowed.edits()
 }
+
+const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind === 'move'
 
 /** Whether it changes files of the project and nothing else. */
 async function isPlainEdit(call: Call, root: string): Promise<boolean> {
-  if (!['edit', 'delete', 'move'].includes(call.kind ?? '')) return false
+  if (!isEdit(call)) return false
   const paths = [
     ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),
     ...(call.locations ?? []).map(({ path }) => path),
@@ -82,15 +103,20 @@ async function isPlainEdit(call: Call, root: string): Promise<boolean> {
 }
 
 function shownOf(call: Call, cwd: string): Shown[] {
-  const diffs = diffsOf(call.content, cwd).map((change): Shown => ({ type: 'diff', ...change }))
+  const diffs = diffsOf(call.content, cwd).map(({ path, before, after }): Shown => ({
+    type: 'diff',
+    path: visible(path),
+    ...(before === undefined ? {} : { before: visible(before) }),
+    after: visible(after),
+  }))
   const command = commandOf(call)
-  if (command !== undefined) return [{ type: 'command', command, cwd }, ...diffs]
+  if (command !== undefined) return [{ type: 'command', command: visible(command), cwd }, ...diffs]
   if (diffs.length > 0) return diffs
   const texts = (call.content ?? []).flatMap((one) =>
     one.type === 'content' && one.content.type === 'text' ? [one.content.text] : [],
   )
   const text = texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2)
-  return [{ type: 'text', text }]
+  return [{ type: 'text', text: visible(text) }]
 }
 
 /** What it was to do, short enough for a list of denials. */

@@ -13,6 +13,8 @@ export type Rules = {
   /** Aborts when the turn is over: nobody waits for an answer any more. */
   over: AbortSignal
   allowed: Allowed
+  /** Whether an "always" is kept by us, for an agent that cannot. */
+  keepsAlways: boolean
   /** Takes down what was not allowed, where no person said so. */
   deny(what: string): void
 }

@@ -1,4 +1,5 @@
-import type { ClientApp } from '@agentclientprotocol/sdk'
+import type { ClientApp, ClientCapabilities } from '@agentclientprotocol/sdk'
+import type { AcpFacts } from '../../core/screen/profile.ts'
 import type { Calls } from './calls.ts'
 import type { Rules } from './rules.ts'
 import type { Sdk } from './sdk.ts'
@@ -12,10 +13,12 @@ import { Refusal } from './rules.ts'
 type Parts = { rules: Rules; calls: Calls; telling: Telling; terminals: Terminals }
 
 /** What we can do for an agent: all of it is under the rules, so an agent that has us do it is held by them. */
-export const capabilities = {
-  fs: { readTextFile: true, writeTextFile: true },
-  terminal: true,
-  elicitation: { form: {} },
+export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities {
+  return {
+    fs: { readTextFile: facts?.readsItself !== true, writeTextFile: true },
+    terminal: true,
+    elicitation: { form: {} },
+  }
 }
 
 const notAllowed = -32603
@@ -39,7 +42,7 @@ export function served(sdk: Sdk, { rules, calls, telling, terminals }: Parts): C
       await telling.pause()
       const call = await calls.asked(params.toolCall)
       const { response, allowed } = await permit(params, call, rules, signal)
-      if (!allowed) calls.refused(call.id)
+      if (!allowed) await calls.refuse(call.id)
       return response
     })
     .onRequest(fs.readTextFile, ({ params }) =>

@@ -12,7 +12,7 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import { wordsOf } from '../../base/words.ts'
 import { factsOf, unheld } from './command.ts'
 import { isAuth, isRpcError } from './failure.ts'
-import { capabilities } from './served.ts'
+import { capabilitiesFor } from './served.ts'
 
 export type Wanted = {
   spec: AcpSpec
@@ -43,7 +43,7 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   const { spec } = wanted
   const hello = await agent.request<InitializeResponse>(sdk.methods.agent.initialize, {
     protocolVersion: sdk.PROTOCOL_VERSION,
-    clientCapabilities: capabilities,
+    clientCapabilities: capabilitiesFor(factsOf(spec)),
   })
   if (hello.protocolVersion !== sdk.PROTOCOL_VERSION) {
     const message = `${spec.name} speaks version ${hello.protocolVersion} of ACP, and version ${sdk.PROTOCOL_VERSION} is needed`

@@ -46,6 +46,7 @@ export class Side {
       },
       over,
       allowed: new Allowed(),
+      keepsAlways: factsOf(spec)?.forgets === true,
       deny: (what) => this.#denials.add(what),
     }
     this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env })
@@ -83,10 +84,5 @@ export class Side {
       before = this.telling.told
       await clock.sleep(quietMs)
     }
-  }
-
-  async finish(): Promise<void> {
-    await this.telling.pause()
-    await this.calls.finish()
   }
 }

@@ -7,6 +7,7 @@ import { start } from '../../base/process/run.ts'
 import { inside } from './inside.ts'
 import { Printed } from './printed.ts'
 import { Refusal, forbid, mustAgree } from './rules.ts'
+import { visible } from './visible.ts'
 
 type Terminal = { run: Run; printed: Printed; exit?: TerminalExitStatus; exited: Promise<TerminalExitStatus> }
 
@@ -35,7 +36,7 @@ export class Terminals {
     if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
     if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
     if (rules.leash !== 'all' && !rules.allowed.hasCommand(line)) {
-      const shows = [{ type: 'command' as const, command: line, cwd: place }]
+      const shows = [{ type: 'command' as const, command: visible(line), cwd: place }]
       await mustAgree(rules, what, { text: `${rules.name} wants to run a command`, shows }, signal)
     }
     if (rules.over.aborted) throw new Refusal('The turn is over.')

@@ -43,11 +43,18 @@ export type AcpFacts = {
   leashes: Partial<Record<Leash, string>>
   /** The session mode that each leash needs; left out where it asks by default. */
   modes?: Partial<Record<Leash, string>>
+  /** Whether it must read files itself, because it does not get along with our answers. */
+  readsItself?: true
+  /** Whether its own "always" lasts no longer than its process, or fails: then it is kept for it. */
+  forgets?: true
   /** A piece of a message that is a remark of the CLI's own, and no part of an answer. */
   aside?: RegExp
   /** What an error that it answers with says. */
   failure(message: string, now: number): Failure | undefined
 }
+
+/** What one turn is spoken in: the seat its command was composed for, or else the `command` that a person wrote. */
+export type DialectSeat = { leash?: Leash; resume?: string; model?: string; command?: string }
 
 /** All that is known of one third-party CLI, as data. */
 export interface Profile {
@@ -64,8 +71,7 @@ export interface Profile {
   leashes: Partial<Record<Leash, string>>
   /** Whether a command as a person wrote it speaks the dialect. */
   speaks(command: string): boolean
-  /** `resume` is the thread the turn goes on with; `command` is what a person wrote, where `command` above composed nothing. */
-  dialect?(resume?: string, command?: string): Dialect
+  dialect?(seat?: DialectSeat): Dialect
   /** Where it speaks ACP of its own: it can ask before it acts then, and is preferred to `command`. */
   acp?: AcpFacts
   /** Whether `command` can resume a thread. */
