@@ -51,6 +51,7 @@ export class ChatDesk implements Desk, Hold {
   #view: Entry[] = []
   #spent = new Spent()
   #begun: Promise<void> | undefined
+  #closed = new AbortController()
   #warnings: string[]
   #firstStart: Command
 
@@ -110,6 +111,8 @@ export class ChatDesk implements Desk, Hold {
     const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(typed) ?? []
     const command = this.commands.find((one) => one.name === name)
     if (command) void this.#run(command, args.trim())
+    // A word that is no command was meant as one; a path was not.
+    else if (name !== undefined && !name.includes('/')) this.#screen?.palette(name)
     else if (typed !== '') this.send(text)
   }
 
@@ -137,7 +140,7 @@ export class ChatDesk implements Desk, Hold {
 
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]> {
     const { place, io } = this.app()
-    this.#finder ??= openFinder(place.cwd, { env: io.env, clock: io.clock })
+    this.#finder ??= openFinder(place.cwd, { env: io.env, clock: io.clock, signal: this.#closed.signal })
     return this.#finder.find(typed, most, signal)
   }
 
@@ -206,6 +209,7 @@ export class ChatDesk implements Desk, Hold {
   }
 
   async close(): Promise<void> {
+    this.#closed.abort()
     this.#waiting.close()
     this.#elsewhere.close()
     this.#audience.close()
@@ -224,6 +228,7 @@ export class ChatDesk implements Desk, Hold {
       if (!stop.signal.aborted) say(wordsOf(error), 'error')
     } finally {
       if (this.#command === stop) this.#command = undefined
+      await this.#refresh().catch(() => {})
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
+import { typedPrompt } from '../../core/talk/attach.ts'
 import { collect } from '../../base/collect.ts'
 import { moment } from '../../base/moment.ts'
 import { oneLine } from '../table.ts'
@@ -11,7 +12,7 @@ export async function greeting(app: App, view: readonly Entry[], standing: Stand
   if (last?.type !== 'prompt') return []
   const changes = await uncommitted(app)
   return [
-    `Last request (${moment(last.at)}): ${oneLine(last.text, 100)}`,
+    `Last request (${moment(last.at)}): ${oneLine(typedPrompt(last.text), 100)}`,
     ...(changes === undefined ? [] : [changes]),
     whoIsBack(standing),
   ]

@@ -1,5 +1,6 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Log } from '../../core/talk/store.ts'
+import { typedPrompt } from '../../core/talk/attach.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 
 /** So many lines of the log are looked through, and so many prompts recalled. */
@@ -12,7 +13,8 @@ export async function pastPrompts(log: Log<Entry>): Promise<string[]> {
   for await (const { item } of log.back()) {
     if (++lines > most.lines || prompts.length >= most.prompts) break
     if (!isEntry(item) || (item.type !== 'prompt' && item.type !== 'steer')) continue
-    if (prompts.at(-1) !== item.text) prompts.push(item.text)
+    const text = typedPrompt(item.text)
+    if (prompts.at(-1) !== text) prompts.push(text)
   }
   return prompts.reverse()
 }

@@ -97,7 +97,7 @@ export class Work {
     const app = this.#parts.app()
     this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
     const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
-    const { prompt, warnings } = await withAttachments(typed, app.place.cwd)
+    const { prompt, warnings } = await withAttachments(typed, app.place.cwd, app.io.env.HOME)
     for (const warning of warnings) say(warning, 'error')
     await ready(app, say)
     const seen = new TurnSeen(app.io.clock)
