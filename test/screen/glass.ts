@@ -10,6 +10,9 @@ export type Size = { cols: number; rows: number }
 
 export type GlassOptions = { size?: Size; args?: readonly string[]; env?: Record<string, string>; background?: string }
 
+/** Who waits longer would wait for ever: then the screen is shown instead. */
+const patienceMs = 30_000
+
 /** Keys as a terminal sends them. */
 export const keys = {
   enter: '\r',
@@ -36,6 +39,7 @@ export class Glass {
   /** Everything it wrote, for what must never reach a terminal. */
   raw = ''
   #looks = new Set<() => void>()
+  #painting = false
 
   constructor(machine: Machine, options: GlassOptions = {}) {
     const { cols, rows } = options.size ?? { cols: 80, rows: 24 }
@@ -63,6 +67,13 @@ export class Glass {
       if (data === '?') this.pty.write(`\u001b]11;rgb:${background}\u001b\\`)
       return true
     })
+    // What is painted in one go is looked at when it is whole.
+    const painting = (on: boolean) => (params: (number | number[])[]) => {
+      if (params[0] === 2026) this.#painting = on
+      return false
+    }
+    this.emulator.parser.registerCsiHandler({ prefix: '?', final: 'h' }, painting(true))
+    this.emulator.parser.registerCsiHandler({ prefix: '?', final: 'l' }, painting(false))
     this.pty.onData((data) => {
       this.raw += data
       this.emulator.write(data, () => this.#looks.forEach((look) => look()))
@@ -74,9 +85,11 @@ export class Glass {
     this.pty.write(text)
   }
 
-  resize({ cols, rows }: Size): void {
+  /** Resolves once the screen is painted in its new size. */
+  async resize({ cols, rows }: Size): Promise<void> {
     this.emulator.resize(cols, rows)
     this.pty.resize(cols, rows)
+    await this.shows(() => this.rows()[0]!.length === cols && this.rows()[rows - 1] !== '')
   }
 
   /** The rows of the screen as text, without what is empty at their ends. */
@@ -107,7 +120,7 @@ export class Glass {
     const seen = new Promise<string>((resolve) => {
       look = () => {
         const screen = this.text()
-        if (there(screen)) resolve(screen)
+        if (!this.#painting && there(screen)) resolve(screen)
       }
       this.#looks.add(look)
       look()
@@ -115,9 +128,15 @@ export class Glass {
     const gone = this.exited.then((exit) => {
       throw new Error(`it ended (${JSON.stringify(exit)}) before it showed ${what}:\n${this.scrollback()}`)
     })
+    let late: NodeJS.Timeout | undefined
+    const never = new Promise<string>((_resolve, reject) => {
+      const words = () => new Error(`it never showed ${what}:\n${this.text()}`)
+      late = setTimeout(() => reject(words()), patienceMs)
+    })
     try {
-      return await Promise.race([seen, gone])
+      return await Promise.race([seen, gone, never])
     } finally {
+      clearTimeout(late)
       gone.catch(() => {})
       this.#looks.delete(look)
     }
@@ -140,6 +159,11 @@ export class Glass {
       return runs.join(' ')
     })
     return [...rows.map((row) => `|${row}`), '', ...styles.map((style, row) => `${row} ${style}`), ''].join('\n')
+  }
+
+  /** Closes the terminal itself, as a window that is closed. */
+  close(): void {
+    ;(this.pty as IPty & { destroy(): void }).destroy()
   }
 
   end(): void {

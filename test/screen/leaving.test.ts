@@ -1,0 +1,90 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { Glass, keys } from './glass.ts'
+
+const options = { timeout: 120_000 }
+
+/** An agent that says half, waits until it may go on, and leaves its process id behind. */
+function slow(t: TestContext) {
+  const machine = new Machine(t)
+  const [go, pid] = [join(machine.folder, 'go'), join(machine.folder, 'pid')]
+  machine.agents({
+    slow: `cat >/dev/null; echo $$ > ${pid}; echo 'the first half'; until [ -e ${go} ]; do sleep 0.02; done; echo 'the second half'`,
+  })
+  return {
+    machine,
+    goOn: () => writeFileSync(go, ''),
+    agentLives: () => existsSync(`/proc/${readFileSync(pid, 'utf8').trim()}`),
+  }
+}
+
+function open(t: TestContext, machine: Machine, args: string[] = []): Glass {
+  const glass = new Glass(machine, { args })
+  t.after(() => glass.end())
+  return glass
+}
+
+test('the way out leaves the terminal as it was, the last answer and the way back', options, async (t) => {
+  const { machine, goOn } = slow(t)
+  goOn()
+  const glass = open(t, machine, ['say it'])
+  await glass.shows(/─ slow/)
+  assert.equal(glass.emulator.buffer.active.type, 'alternate')
+  glass.type('/exit\r')
+  assert.deepEqual(await glass.exited, { exitCode: 0, signal: 0 })
+  assert.equal(glass.emulator.buffer.active.type, 'normal')
+  assert.equal(
+    glass.scrollback(),
+    `● slow\n  the first half\n  the second half\nGo on with: termaite --cwd ${machine.project}`,
+  )
+})
+
+test('two Ctrl+C cancel the turn and leave; nothing of it is left', options, async (t) => {
+  const { machine, agentLives } = slow(t)
+  const glass = open(t, machine, ['say it'])
+  await glass.shows('the first half')
+  assert.equal(agentLives(), true)
+  glass.type(keys.ctrlC + keys.ctrlC)
+  await glass.exited
+  assert.equal(agentLives(), false)
+  assert.equal(glass.emulator.buffer.active.type, 'normal')
+  assert.deepEqual(machine.kept(), [
+    ['prompt', 'user', 'say it'],
+    ['end', 'rotation', 'aborted'],
+  ])
+})
+
+test('a closed terminal lets the turn finish; the next chat shows it, and then its answer', options, async (t) => {
+  const { machine, goOn, agentLives } = slow(t)
+  const first = open(t, machine, ['say it'])
+  await first.shows('the first half')
+  first.close()
+  const second = open(t, machine)
+  await second.shows('the first half')
+  assert.equal(agentLives(), true)
+  goOn()
+  await second.shows(/the second half[^]*─ slow/)
+  assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
+  assert.deepEqual(machine.kept(), [
+    ['prompt', 'user', 'say it'],
+    ['reply', 'slow', 'the first half\nthe second half'],
+    ['end', 'rotation', 'ok'],
+  ])
+})
+
+test('a turn whose terminal was closed can be cancelled from the next chat', options, async (t) => {
+  const { machine, agentLives } = slow(t)
+  const first = open(t, machine, ['say it'])
+  await first.shows('the first half')
+  first.pty.kill('SIGHUP')
+  const second = open(t, machine)
+  await second.shows('the first half')
+  second.type(keys.escape)
+  await first.exited
+  assert.equal(agentLives(), false)
+  await second.shows(/cancelled/)
+})
