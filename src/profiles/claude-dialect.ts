@@ -84,6 +84,8 @@ export function claudeDialect(
 
   function limits({ rate_limit_info }: Loose): Step[] {
     const { unifiedWindows, ...one } = loose(rate_limit_info)
+    // Whoever pays for what comes after the window has none to wait for.
+    if (one.isUsingOverage === true) return []
     const all = Object.entries(loose(unifiedWindows)).map(([name, window]) => [name, loose(window)] as const)
     const told = all.length > 0 ? all : [[textOf(one.rateLimitType) ?? '', one] as const]
     const steps = told.flatMap(([name, { utilization, resetsAt }]): Step[] => {

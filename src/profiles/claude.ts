@@ -88,7 +88,7 @@ export const claude: Profile = {
     all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools are asked for',
   },
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
-  dialect: (_resume, command) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
+  dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
   resumes: true,
   // One retry rides over a blip; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },

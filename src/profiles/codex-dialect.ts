@@ -23,10 +23,14 @@ const unheard = [
   'mcpServer/startupStatus/updated',
 ]
 
+/** What a thread is held to in this turn. */
+export type Mode = { sandbox: string; approvalPolicy: string }
+
 /** `codex app-server`: requests and notifications both ways; `thread` is the one it resumes, with what that had used before. */
 export function codexDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
+  held: Partial<Mode> & { model?: string },
   thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
 ): Dialect {
   const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
@@ -182,7 +186,7 @@ export function codexDialect(
       return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
     }
     // What a person was asked for is an item that was declined.
-    const unasked = rejections(ended.err).filter((words) => !words.includes('rejected by user'))
+    const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
     return { ok: true, text: said.join('\n\n').trim(), ...(denials.length ? { denials } : {}) }
   }
@@ -207,8 +211,8 @@ export function codexDialect(
           send(line({ method: 'initialized' })),
           send(
             thread.id === ''
-              ? must('thread/start', {}, began(prompt))
-              : must('thread/resume', { threadId: thread.id, excludeTurns: true }, began(prompt)),
+              ? must('thread/start', held, began(prompt))
+              : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt)),
           ),
         ],
       ),

@@ -4,8 +4,10 @@ import { loose, numberOf } from './jsonl.ts'
 
 type Limit = Extract<Step, { type: 'limit' }>
 
-/** The windows of an account as far as it has any; a key that is paid by use has none. */
-export function limitsOf({ primary, secondary }: Loose): Limit[] {
+/** The windows of an account as far as it has any; one that goes on with credits, and a key that is paid by use, has none. */
+export function limitsOf({ primary, secondary, credits }: Loose): Limit[] {
+  const { hasCredits, unlimited } = loose(credits)
+  if (hasCredits === true || unlimited === true) return []
   return [primary, secondary].flatMap((found): Limit[] => {
     const { usedPercent, windowDurationMins, resetsAt } = loose(found)
     if (typeof usedPercent !== 'number') return []

@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
+import type { Mode } from './codex-dialect.ts'
 import type { Sign } from './signs.ts'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
@@ -63,12 +64,14 @@ function failure(ended: Ended) {
 }
 
 /** What the sandbox holds, and whether it asks for the rest. */
-const modes: Record<Leash, string> = {
-  read: '-c sandbox_mode=read-only -c approval_policy=never',
-  ask: '-c sandbox_mode=read-only -c approval_policy=on-request',
-  edit: '-c sandbox_mode=workspace-write -c approval_policy=on-request',
-  all: '-c sandbox_mode=danger-full-access -c approval_policy=never',
+const modes: Record<Leash, Mode> = {
+  read: { sandbox: 'read-only', approvalPolicy: 'never' },
+  ask: { sandbox: 'read-only', approvalPolicy: 'on-request' },
+  edit: { sandbox: 'workspace-write', approvalPolicy: 'on-request' },
+  all: { sandbox: 'danger-full-access', approvalPolicy: 'never' },
 }
+
+const flags = ({ sandbox, approvalPolicy }: Mode) => `-c sandbox_mode=${sandbox} -c approval_policy=${approvalPolicy}`
 
 const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
 const isServer = (command: string) => hasFlag(command, ['app-server'])
@@ -80,7 +83,9 @@ export const codex: Profile = {
   words: ['codex'],
   window: 272_000,
   command: ({ leash, model }) =>
-    [`codex app-server ${modes[leash]}`, ...(model === undefined ? [] : [`-c ${quote(`model=${model}`)}`])].join(' '),
+    [`codex app-server ${flags(modes[leash])}`, ...(model === undefined ? [] : [`-c ${quote(`model=${model}`)}`])].join(
+      ' ',
+    ),
   leashes: {
     read: 'reads and runs commands in a read-only sandbox without network',
     ask: 'as read, and asks before it changes a file or leaves the sandbox',
@@ -88,9 +93,12 @@ export const codex: Profile = {
     all: 'runs everything without asking and without its sandbox',
   },
   speaks: (command) => isExec(command) || isServer(command),
-  dialect(resume, command) {
-    const dialect = command === undefined || isServer(command) ? codexDialect : codexExecDialect
-    return dialect(signs, failure, resume === undefined ? undefined : threadOf(resume))
+  dialect({ leash, resume, model, command } = {}) {
+    const thread = resume === undefined ? undefined : threadOf(resume)
+    if (command !== undefined && !isServer(command)) return codexExecDialect(signs, failure, thread)
+    // A thread that is resumed brings the sandbox and the model of its last turn along: each turn says its own.
+    const mode = leash === undefined ? {} : modes[leash]
+    return codexDialect(signs, failure, { ...mode, ...(model === undefined ? {} : { model }) }, thread)
   },
   resumes: true,
   failure,

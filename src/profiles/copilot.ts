@@ -87,7 +87,7 @@ export const copilot: Profile = {
     all: 'runs everything without asking, in every folder and on every address',
   },
   speaks: (command) => hasFlag(command, ['--output-format'], 'json'),
-  dialect: (resume) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
+  dialect: ({ resume } = {}) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
   acp: {
     command: ({ leash, model }) =>
       [

@@ -7,7 +7,7 @@ import { failed, meanings, recorded, replay } from './replay.ts'
 // Some of its messages tell a time of the machine it runs on.
 process.env.TZ = 'UTC'
 
-const exec = () => codex.dialect!(undefined, 'codex exec --json')
+const exec = () => codex.dialect!({ command: 'codex exec --json' })
 
 test('each recorded run of codex exec means what it meant', () => {
   const expected = meanings('codex-exec')

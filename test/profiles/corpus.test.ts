@@ -25,7 +25,7 @@ const reported: Record<string, string> = { codex: 'codex exec --json' }
 /** What the pipe agent makes of a run, with the dialect or as text. */
 function judge(profile: Profile | undefined, { args, out, err, code }: Run, spoken: boolean): Outcome {
   const ended = { out, err, code, now }
-  const dialect = spoken ? profile?.dialect?.(undefined, args) : undefined
+  const dialect = spoken ? profile?.dialect?.(args === undefined ? {} : { command: args }) : undefined
   if (!dialect) return verdict('it', { ok: true, text: out.trim() }, false, ended, profile)
   dialect.open('')
   const lines = out.split('\n').filter((line) => line.trim() !== '')

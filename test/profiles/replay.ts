@@ -1,7 +1,9 @@
 import type { Ended, Profile, Step } from '../../src/core/screen/profile.ts'
+import type { Leash } from '../../src/core/work/agent.ts'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripAnsi } from '../../src/base/ansi.ts'
 import { failed as failure } from '../../src/core/talk/outcome.ts'
 
 const folder = join(import.meta.dirname, '..', 'fixtures', 'recorded')
@@ -18,24 +20,27 @@ export const failed = (kind: FailureKind, message: string, retryAt?: number): St
   outcome: failure(kind, message, retryAt),
 })
 
-export type Recording = { args: string; picks?: string[][]; ended: Ended }
+/** Without a leash it is a run of a command that nobody composed, or of a time before it was recorded. */
+export type Recording = { args: string; leash?: Leash; picks?: string[][]; ended: Ended }
 
 export function recorded(cli: string): Record<string, Recording> {
   const files = readdirSync(join(folder, cli)).filter((file) => file.endsWith('.json'))
   return Object.fromEntries(files.map((file) => [file.slice(0, -'.json'.length), recording(cli, file)]))
 }
 
+/** As the pipe agent has it: without escape sequences. */
 function recording(cli: string, file: string): Recording {
-  const { args, picks = [], code, out, err } = JSON.parse(readFileSync(join(folder, cli, file), 'utf8'))
-  return { args, picks, ended: { out, err, ...(code === null ? {} : { code }), now } }
+  const { args, leash, picks = [], code, out, err } = JSON.parse(readFileSync(join(folder, cli, file), 'utf8'))
+  return { args, leash, picks, ended: { out, err: stripAnsi(err), ...(code === null ? {} : { code }), now } }
 }
 
 /** A step as it can be written down: the reply to a question is what was said to it. */
 export type Told = Exclude<Step, { type: 'ask' }> | (Omit<Extract<Step, { type: 'ask' }>, 'reply'> & { reply: string })
 
 /** All that a dialect makes of a recorded run. */
-export function replay(profile: Profile, { args, picks = [], ended }: Recording, resume?: string): Told[] {
-  const dialect = profile.dialect!(resume, args)
+export function replay(profile: Profile, { args, leash, picks = [], ended }: Recording, resume?: string): Told[] {
+  const thread = resume === undefined ? {} : { resume }
+  const dialect = profile.dialect!(leash ? { leash, ...thread } : { command: args, ...thread })
   const answers = [...picks]
   const told = (step: Step): Told => (step.type === 'ask' ? { ...step, reply: step.reply(answers.shift()) } : step)
   dialect.open('Say hello.\n')

@@ -33,7 +33,7 @@ test('a command as a person wrote it speaks the dialect when it asks for it', ()
 })
 
 test('an own command is talked to as it was started: with a plain prompt, or both ways', () => {
-  const bothWays = (command: string) => profileFor(command)!.dialect!(undefined, command).asks === true
+  const bothWays = (command: string) => profileFor(command)!.dialect!({ command }).asks === true
   assert.deepEqual(
     [
       'claude -p --output-format stream-json --verbose',

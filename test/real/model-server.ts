@@ -43,7 +43,7 @@ export async function modelServer(script: Script): Promise<ModelServer> {
     asked.push(one)
     if (side) return send(response, side)
     for (const { count, come } of waiting) if (count === one.count) come(one)
-    const next = script(one)
+    const next = await script(one)
     if ('hang' in next) return
     if ('drop' in next) {
       response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -1,4 +1,5 @@
 import type { Profile, Step } from '../../src/core/screen/profile.ts'
+import type { Leash } from '../../src/core/work/agent.ts'
 import type { Rig } from './rig.ts'
 import type { Scenario } from './scenarios.ts'
 import { spawn } from 'node:child_process'
@@ -13,13 +14,15 @@ import { rig } from './rig.ts'
 import { scenariosOf } from './scenarios.ts'
 
 /** `picks`: what was answered to its questions, in turn. */
-type Ran = { args: string; picks?: string[][]; code: number | null; out: string; err: string }
+type Ran = { args: string; leash: Leash; picks?: string[][]; code: number | null; out: string; err: string }
 
 const folder = join(import.meta.dirname, '..', 'fixtures', 'recorded')
 
 /** Runs it as the pipe agent does: the dialect says what goes to its stdin, and when that is closed. */
-async function run(profile: Profile, args: string, { cwd, env }: Rig, picks: string[][] = [], resume?: string) {
-  const dialect = profile.dialect!(resume)
+async function run(profile: Profile, leash: Leash, { cwd, env }: Rig, picks: string[][] = [], resume?: string) {
+  const seat = { leash, ...(resume === undefined ? {} : { resume }) }
+  const args = profile.command(seat)
+  const dialect = profile.dialect!(seat)
   const answers = [...picks]
   const child = spawn('bash', ['-c', args], { cwd, env })
   // A CLI that gives up early does not read its prompt.
@@ -39,7 +42,7 @@ async function run(profile: Profile, args: string, { cwd, env }: Rig, picks: str
   })
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
   const err = await text(child.stderr)
-  const ran: Ran = { args, ...(picks.length > 0 ? { picks } : {}), code: await code, out, err }
+  const ran: Ran = { args, leash, ...(picks.length > 0 ? { picks } : {}), code: await code, out, err }
   const last = dialect.end({ out, err, code: ran.code ?? 1, now: Date.now() })
   const thread = [...steps, ...last].findLast((step) => step.type === 'thread')
   return { ran, thread: thread?.type === 'thread' ? thread.key : undefined }
@@ -52,9 +55,8 @@ async function record(profile: Profile, { leash, script, env, thread, picks }: S
   await writeFile(join(place.cwd, 'a.txt'), 'hi\n')
   let resume: string | undefined
   if (thread === 'lost') resume = '0b0e7a9c-1111-4222-8333-444455556666'
-  if (thread === 'second') resume = (await run(profile, profile.command({ leash }), seat)).thread
-  const args = profile.command({ leash, ...(resume ? { resume } : {}) })
-  const { ran } = await run(profile, args, seat, picks, resume)
+  if (thread === 'second') resume = (await run(profile, leash, seat)).thread
+  const { ran } = await run(profile, leash, seat, picks, resume)
   await server.close()
   const plain = normaliser(place.root)
   return { ...ran, args: plain(ran.args), out: plain(ran.out), err: plain(ran.err) }

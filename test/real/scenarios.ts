@@ -63,6 +63,7 @@ const shape = { ...colour, question: 'Which shapes?', header: 'Shapes', multiSel
 
 /** What Claude Code asks when it can, and is told. */
 const claudeAsks: Record<string, Scenario> = {
+  blocked: { leash: 'read', script: calls(write) },
   allowed: { leash: 'ask', script: calls(bash('touch made.txt')), picks: [['once']] },
   turn: { leash: 'ask', script: calls(bash('touch made.txt'), bash('touch made.txt')), picks: [['turn']] },
   always: { leash: 'ask', script: calls(bash('touch made.txt'), bash('touch made.txt')), picks: [['always']] },
@@ -105,6 +106,7 @@ const update = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@
 
 /** What Codex asks when it can, and is told. */
 const codexAsks: Record<string, Scenario> = {
+  blocked: { leash: 'read', script: calls(exec(patch)) },
   allowed: { leash: 'ask', script: calls(escalated('touch made.txt')), picks: [['once']] },
   turn: { leash: 'ask', script: calls(escalated('touch made.txt'), escalated('touch made.txt')), picks: [['turn']] },
   always: { leash: 'ask', script: calls(escalated('touch made.txt'), escalated('touch b.txt')), picks: [['always']] },

@@ -1,5 +1,7 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Leash } from '../../src/core/work/agent.ts'
+import type { World } from '../../src/core/talk/conversation.ts'
+import type { Ask } from '../../src/core/talk/question.ts'
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Script } from './model-server.ts'
 import type { Rig } from './rig.ts'
@@ -12,8 +14,11 @@ import { carries, processTable } from '../../src/base/process/table.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
+/** How the CLI is reached, who answers what it asks, and what is typed meanwhile. */
+export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: World['steer'] }
+
 /** A conversation with a real CLI whose model is a script. */
-export async function talk(cli: string, script: Script) {
+export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer }: Wishes = {}) {
   const server = await modelServer(script)
   const rigs: Rig[] = [await rig(cli, server.url)]
   const store = memoryStore()
@@ -25,12 +30,12 @@ export async function talk(cli: string, script: Script) {
 
   function agent(leash: Leash): Agent {
     const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000 }
-    return pipeAgent(spec, { leash }, { blobs, env: place().env })
+    return open(spec, { leash }, { blobs, env: place().env })
   }
 
   async function take(by: Agent, prompt: string, leash: Leash, signal: AbortSignal): Promise<Event[]> {
     const events: Event[] = []
-    const world = { cwd: place().cwd, leash, signal }
+    const world = { cwd: place().cwd, leash, signal, ...(ask ? { ask } : {}), ...(steer ? { steer } : {}) }
     for await (const event of conversation.converse(by, prompt, world)) events.push(event)
     await by.close()
     return events

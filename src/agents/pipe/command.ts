@@ -29,18 +29,23 @@ export function composer(spec: PipeSpec): Profile | undefined {
 
 export function argvOf(spec: PipeSpec, leash: Leash, resume: string | undefined): [string, ...string[]] {
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
-  const model = spec.model === undefined ? {} : { model: spec.model }
-  const composed = composer(spec)?.command({ leash, ...(resume === undefined ? {} : { resume }), ...model })
+  const composed = composer(spec)?.command(composedFor(spec, leash, resume))
   return ['bash', '-c', spec.command ?? composed ?? '']
 }
 
 /** A dialect is spoken by what the profile composes, and by an own command that asks for it. */
-export function dialectOf(spec: PipeSpec, resume: string | undefined): Dialect | undefined {
+export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefined): Dialect | undefined {
   const { profile, command, args = [] } = spec
-  if (command === undefined) return profile?.dialect?.(resume)
+  if (command === undefined) return profile?.dialect?.(composedFor(spec, leash, resume))
   const own = [command, ...args].join(' ')
-  return profile?.speaks(own) ? profile.dialect?.(resume, own) : undefined
+  return profile?.speaks(own) ? profile.dialect?.({ command: own }) : undefined
 }
+
+const composedFor = ({ model }: PipeSpec, leash: Leash, resume: string | undefined) => ({
+  leash,
+  ...(resume === undefined ? {} : { resume }),
+  ...(model === undefined ? {} : { model }),
+})
 
 export type Thread = { key?: string; entries: readonly Entry[] }
 

@@ -17,7 +17,7 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
     window: spec.window,
     memory: profile?.resumes ? 'own' : 'none',
     talks: profile?.leashes[seat.leash] !== undefined,
-    steers: dialectOf(spec, undefined)?.steer !== undefined,
+    steers: dialectOf(spec, seat.leash, undefined)?.steer !== undefined,
     ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
     ...(more ? { looser: more } : {}),
   }

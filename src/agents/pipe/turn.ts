@@ -43,7 +43,7 @@ export async function takeTurn(
   }
   const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
-    const dialect = dialectOf(spec, key)
+    const dialect = dialectOf(spec, turn.leash, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
     return dialectSpeech(dialect, { name: spec.name, emit: say, turn, stdin: run.stdin, withdrawn })
   }

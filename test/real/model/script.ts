@@ -19,7 +19,7 @@ export type Answer =
 
 export type Trouble = 'rate' | 'quota' | 'plan' | 'key' | 'credit' | 'server' | 'overloaded' | 'overflow'
 
-export type Script = (asked: Asked) => Answer
+export type Script = (asked: Asked) => Answer | Promise<Answer>
 
 /** `input` counts the cached ones too. */
 export const tokens: Tokens = { input: 1200, cached: 1000, output: 34 }
