@@ -116,9 +116,9 @@ function help(io: Io, text: string): number {
   return 0
 }
 
-/** A reader that went away (`| head`) is no error; a full disk is one, whatever else went well. */
+/** A reader that went away (`| head`, a closed terminal) is no error; a full disk is one, whatever else went well. */
 function unwritten(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') return
+  if (error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY)) return
   const why = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)
   process.stderr.write(`termaite: the output could not be written: ${why}. Make room, or send it elsewhere.\n`)
   process.once('exit', () => (process.exitCode = 1))
