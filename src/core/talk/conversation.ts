@@ -51,8 +51,8 @@ export type World = {
  */
 export type Around = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
 
-/** How a conversation stands before a turn; `broken` are lines of its log that could not be read. */
-export type Standing = { view: Entry[]; broken: string[] }
+/** How a conversation stands before a turn: lines of its log that could not be read, and turns that had to be ended. */
+export type Standing = { view: Entry[]; broken: string[]; ended: number }
 
 /** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
 export class Conversation {
@@ -94,7 +94,7 @@ export class Conversation {
       const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
       await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
     }
-    return { view: dead.length > 0 ? await this.view() : view(entries), broken }
+    return { view: dead.length > 0 ? await this.view() : view(entries), broken, ended: dead.length }
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */

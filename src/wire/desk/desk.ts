@@ -91,8 +91,10 @@ export class ChatDesk implements Desk, Hold {
   /** Reads what there is and says it: the first page, how things stand, and where the conversation was left. */
   async #begin(): Promise<void> {
     const { app } = this.#station
-    const { broken } = await app.conversation.settle()
-    await this.#show()
+    await this.#page()
+    const { view, broken, ended } = await app.conversation.settle()
+    if (ended > 0) await this.#page()
+    this.#use(view)
     for (const text of this.#warnings) this.#say(text)
     if (broken.length > 0) this.#say(brokenWords(broken.length), 'error')
     await this.#waiting.takeUp()
@@ -160,9 +162,11 @@ export class ChatDesk implements Desk, Hold {
     if (this.#work.busy) throw new UsageError('a turn is at work; cancel it first (Esc), or wait for its end.')
     this.#waiting.close()
     await this.#station.enter(session)
-    await this.#show()
+    await this.#page()
+    this.#use(await this.app().conversation.view())
     await this.#waiting.takeUp()
     await this.#stand()
+    this.#elsewhere.follow(this.app())
   }
 
   async reload(): Promise<void> {
@@ -242,14 +246,18 @@ export class ChatDesk implements Desk, Hold {
     return picks
   }
 
-  async #show(): Promise<void> {
+  /** What is on the screen comes before what has to be counted. */
+  async #page(): Promise<void> {
     const { app, pages } = this.#station
     const shown = await this.#elsewhere.look(app)
     const { entries, more } = await pages.newest(firstPage)
     await this.#audience.tell({ type: 'opened', entries: entries.filter(({ turn }) => !shown.has(turn)), more })
-    this.#view = await app.conversation.view()
+  }
+
+  #use(view: Entry[]): void {
+    this.#view = view
     this.#spent = new Spent()
-    for (const entry of this.#view) this.#spent.see(entry)
+    for (const entry of view) this.#spent.see(entry)
   }
 
   #see(event: Event): void {

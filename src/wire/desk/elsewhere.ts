@@ -4,13 +4,14 @@ import type { Audience } from './audience.ts'
 import { peers } from '../peers.ts'
 import { closingOf, TurnSeen } from './closing.ts'
 
-type Followed = { turn: string; peer: Peer; asks: Set<string> }
+type Followed = { turn: string; peer: Peer; asks: Set<string>; begun: boolean }
 
 /** The turns of this conversation that other processes run: they are shown here, and wishes reach them. */
 export class Elsewhere {
   #audience: Audience
   #over: () => Promise<void>
   #followed: Followed[] = []
+  #looked: string | undefined
   #stop = new AbortController()
 
   constructor(audience: Audience, over: () => Promise<void>) {
@@ -20,16 +21,18 @@ export class Elsewhere {
 
   /** The ids of the turns that will be shown: their entries come with them. */
   async look({ place, io, session }: App): Promise<Set<string>> {
+    if (this.#looked === session.id) return this.#turns()
+    this.#looked = session.id
     for (const peer of await peers(place.home, io.clock)) {
       const turns = (await peer.turns()).filter((turn) => turn.session === session.id)
-      for (const { turn } of turns) this.#followed.push({ turn, peer, asks: new Set() })
+      for (const { turn } of turns) this.#followed.push({ turn, peer, asks: new Set(), begun: false })
       if (turns.length === 0) await peer.close()
     }
-    return new Set(this.#followed.map(({ turn }) => turn))
+    return this.#turns()
   }
 
   follow(app: App): void {
-    for (const followed of this.#followed) void this.#show(app, followed)
+    for (const followed of this.#followed.filter(({ begun }) => !begun)) void this.#show(app, followed)
   }
 
   /** Whether somebody took it. */
@@ -58,8 +61,13 @@ export class Elsewhere {
     this.#stop.abort()
   }
 
+  #turns(): Set<string> {
+    return new Set(this.#followed.map(({ turn }) => turn))
+  }
+
   async #show(app: App, followed: Followed): Promise<void> {
     const { turn, peer, asks } = followed
+    followed.begun = true
     const seen = new TurnSeen(app.io.clock)
     for await (const event of peer.follow(turn, this.#stop.signal)) {
       seen.see(event)
@@ -67,7 +75,7 @@ export class Elsewhere {
       await this.#audience.tell({ type: 'event', turn, event })
     }
     this.#followed = this.#followed.filter((one) => one !== followed)
-    await peer.close()
+    if (!this.#followed.some((one) => one.peer === peer)) await peer.close()
     if (this.#stop.signal.aborted) return
     await this.#audience.tell({ type: 'closing', closing: { ...(await closingOf(app, seen, undefined)), turn } })
     await this.#over()
