@@ -1,6 +1,7 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
+import { questionTool } from './claude-asks.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
@@ -73,10 +74,12 @@ export const claude: Profile = {
   vendor: 'Anthropic',
   words: ['claude'],
   window: 200_000,
-  command: ({ leash, resume, model }) =>
+  command: ({ leash, resume, model, attended }) =>
     [
       'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages',
       '--permission-prompt-tool stdio',
+      // What nobody can answer would only cost its description in every request.
+      ...(attended ? [] : [`--disallowedTools ${questionTool}`]),
       flags[leash],
       ...(model === undefined ? [] : [`--model ${quote(model)}`]),
       ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),

@@ -95,16 +95,19 @@ test('words in an answer that ended well park nobody', () => {
 test('each leash is held by its own flags, and what is handed in is quoted', () => {
   const plain =
     'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages --permission-prompt-tool stdio'
+  const alone = `${plain} --disallowedTools AskUserQuestion`
   assert.deepEqual(
     [
       claude.command({ leash: 'read' }),
       claude.command({ leash: 'ask', model: 'opus; rm' }),
       claude.command({ leash: 'edit', resume: "it's" }),
+      claude.command({ leash: 'ask', attended: true }),
     ],
     [
-      `${plain} --permission-mode dontAsk --tools Read,Glob,Grep,WebFetch,WebSearch --strict-mcp-config`,
-      `${plain} --permission-mode default --model 'opus; rm'`,
-      `${plain} --permission-mode acceptEdits --resume 'it'\\''s'`,
+      `${alone} --permission-mode dontAsk --tools Read,Glob,Grep,WebFetch,WebSearch --strict-mcp-config`,
+      `${alone} --permission-mode default --model 'opus; rm'`,
+      `${alone} --permission-mode acceptEdits --resume 'it'\\''s'`,
+      `${plain} --permission-mode default`,
     ],
   )
 })

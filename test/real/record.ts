@@ -19,11 +19,11 @@ type Ran = { args: string; leash: Leash; picks?: string[][]; code: number | null
 const folder = join(import.meta.dirname, '..', 'fixtures', 'recorded')
 
 /** Runs it as the pipe agent does: the dialect says what goes to its stdin, and when that is closed. */
-async function run(profile: Profile, leash: Leash, { cwd, env }: Rig, picks: string[][] = [], resume?: string) {
+async function run(profile: Profile, leash: Leash, { cwd, env }: Rig, picks?: string[][], resume?: string) {
   const seat = { leash, ...(resume === undefined ? {} : { resume }) }
-  const args = profile.command(seat)
+  const args = profile.command({ ...seat, attended: picks !== undefined })
   const dialect = profile.dialect!(seat)
-  const answers = [...picks]
+  const answers = [...(picks ?? [])]
   const child = spawn('bash', ['-c', args], { cwd, env })
   // A CLI that gives up early does not read its prompt.
   child.stdin.on('error', () => {})
@@ -42,7 +42,7 @@ async function run(profile: Profile, leash: Leash, { cwd, env }: Rig, picks: str
   })
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
   const err = await text(child.stderr)
-  const ran: Ran = { args, leash, ...(picks.length > 0 ? { picks } : {}), code: await code, out, err }
+  const ran: Ran = { args, leash, ...(picks ? { picks } : {}), code: await code, out, err }
   const last = dialect.end({ out, err, code: ran.code ?? 1, now: Date.now() })
   const thread = [...steps, ...last].findLast((step) => step.type === 'thread')
   return { ran, thread: thread?.type === 'thread' ? thread.key : undefined }
@@ -55,7 +55,7 @@ async function record(profile: Profile, { leash, script, env, thread, picks }: S
   await writeFile(join(place.cwd, 'a.txt'), 'hi\n')
   let resume: string | undefined
   if (thread === 'lost') resume = '0b0e7a9c-1111-4222-8333-444455556666'
-  if (thread === 'second') resume = (await run(profile, leash, seat)).thread
+  if (thread === 'second') resume = (await run(profile, leash, seat, picks)).thread
   const { ran } = await run(profile, leash, seat, picks, resume)
   await server.close()
   const plain = normaliser(place.root)

@@ -9,7 +9,7 @@ export type Scenario = {
   env?: Record<string, string | undefined>
   /** `lost`: on a thread nobody has; `second`: the second turn of a thread. */
   thread?: 'lost' | 'second'
-  /** What is answered to its questions, in turn; nobody answers the others. */
+  /** What is answered to its questions, in turn; nobody answers the others, and without it nobody is there. */
   picks?: string[][]
 }
 
@@ -78,7 +78,7 @@ const claudeAsks: Record<string, Scenario> = {
     script: calls({ tool: 'AskUserQuestion', input: { questions: [colour, shape] } }),
     picks: [['Blue'], ['Red', 'a star']],
   },
-  unanswered: { leash: 'ask', script: calls({ tool: 'AskUserQuestion', input: { questions: [colour] } }) },
+  unanswered: { leash: 'ask', script: calls({ tool: 'AskUserQuestion', input: { questions: [colour] } }), picks: [] },
   limits: {
     leash: 'read',
     env: subscription,

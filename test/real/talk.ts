@@ -35,7 +35,13 @@ export async function talk(cli: string, script: Script, { open = pipeAgent, ask,
 
   async function take(by: Agent, prompt: string, leash: Leash, signal: AbortSignal): Promise<Event[]> {
     const events: Event[] = []
-    const world = { cwd: place().cwd, leash, signal, ...(ask ? { ask } : {}), ...(steer ? { steer } : {}) }
+    const world = {
+      cwd: place().cwd,
+      leash,
+      signal,
+      ...(ask ? { ask, attended: true } : {}),
+      ...(steer ? { steer } : {}),
+    }
     for await (const event of conversation.converse(by, prompt, world)) events.push(event)
     await by.close()
     return events

@@ -1,6 +1,6 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Dialect, Profile } from '../../core/screen/profile.ts'
-import type { Leash } from '../../core/work/agent.ts'
+import type { Leash, Turn } from '../../core/work/agent.ts'
 import { missed } from '../../core/talk/view.ts'
 
 /**
@@ -27,9 +27,13 @@ export function composer(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined
 }
 
-export function argvOf(spec: PipeSpec, leash: Leash, resume: string | undefined): [string, ...string[]] {
+export function argvOf(
+  spec: PipeSpec,
+  { leash, attended = false }: Pick<Turn, 'leash' | 'attended'>,
+  resume: string | undefined,
+): [string, ...string[]] {
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
-  const composed = composer(spec)?.command(composedFor(spec, leash, resume))
+  const composed = composer(spec)?.command({ ...composedFor(spec, leash, resume), attended })
   return ['bash', '-c', spec.command ?? composed ?? '']
 }
 

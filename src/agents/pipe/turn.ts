@@ -61,7 +61,7 @@ export async function takeTurn(
     runOnce({
       spec,
       turn,
-      argv: argvOf(spec, turn.leash, key),
+      argv: argvOf(spec, turn, key),
       env,
       prompt,
       watch,

@@ -65,8 +65,8 @@ export interface Profile {
   /** The first words of a command by which it is known. */
   words: readonly string[]
   window: number
-  /** The headless command for one of its `leashes`; with `resume`, on its own thread of that key. */
-  command(seat: { leash: Leash; resume?: string; model?: string }): string
+  /** The headless command for one of its `leashes`; with `resume`, on its own thread of that key; `attended` where somebody can answer. */
+  command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
   /** What each leash means for this CLI, in words; a leash it cannot be held to is left out. */
   leashes: Partial<Record<Leash, string>>
   /** Whether a command as a person wrote it speaks the dialect. */
