@@ -32,7 +32,13 @@ const tell = (client: AgentContext, update: object) =>
 const forever = new Promise<never>(() => {})
 const held = setInterval(() => {}, 1 << 30)
 
-async function act(step: AcpStep, client: AgentContext): Promise<void> {
+/** The terminals so far: `$1` stands for the first. */
+const terminals: string[] = []
+
+async function act(written: AcpStep, client: AgentContext): Promise<void> {
+  const step = JSON.parse(
+    JSON.stringify(written).replaceAll(/"\$(\d)"/g, (_, at) => `"${terminals[at - 1]}"`),
+  ) as AcpStep
   if ('say' in step) {
     const content = { type: 'text', text: step.say }
     return tell(client, { sessionUpdate: 'agent_message_chunk', content })
@@ -50,7 +56,8 @@ async function act(step: AcpStep, client: AgentContext): Promise<void> {
   }
   const { request, params, fails } = step
   const done = client.request(request, { sessionId, ...(params as object) })
-  await (fails ? done.catch(() => {}) : done)
+  const answer = (await (fails ? done.catch(() => {}) : done)) as { terminalId?: string } | undefined
+  if (answer?.terminalId) terminals.push(answer.terminalId)
 }
 
 agent({ name: 'scripted' })

@@ -18,7 +18,7 @@ export const running = () => alive(label)
 
 type Wrong = { code: number; message: string; data?: unknown }
 
-/** What a scripted agent does with a prompt, one after the other. `$CWD` stands for its working folder. */
+/** What a scripted agent does with a prompt, one after the other. `$CWD` stands for its working folder, `"$1"` for its first terminal. */
 export type AcpStep =
   | { say: string }
   | { update: object }

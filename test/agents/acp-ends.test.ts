@@ -1,0 +1,253 @@
+import type { AcpFacts } from '../../src/core/screen/profile.ts'
+import type { Failure } from '../../src/core/talk/outcome.ts'
+import type { AcpScript } from './acping.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { realClock } from '../../src/base/clock.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { turning, until } from '../base/alive.ts'
+import { turnOf } from '../contract/agent.ts'
+import { ground, played, running } from './acping.ts'
+import { failureIn, profileOf } from './piping.ts'
+
+const facts = (over: Partial<AcpFacts> = {}): AcpFacts => ({
+  command: () => 'exit 9',
+  leashes: { ask: 'asks', edit: 'edits' },
+  failure: () => undefined,
+  ...over,
+})
+
+async function failure(script: AcpScript, over: Parameters<typeof played>[2] = {}): Promise<Failure | undefined> {
+  await using it = await ground()
+  return failureIn(await played(it, script, over))
+}
+
+test('an agent that dies is a crash in its last words, and one that is not there says how to get it', async () => {
+  assert.deepEqual(await failure({ steps: [{ say: 'Half' }, { complain: 'out of luck' }, { exit: 4 }] }), {
+    kind: 'crash',
+    message: 'sayer failed with exit code 4: out of luck',
+  })
+  assert.deepEqual(await failure({ steps: [{ complain: 'bye' }, { exit: 0 }] }), {
+    kind: 'crash',
+    message: 'sayer left before it answered: bye',
+  })
+  const profile = profileOf({ acp: facts({ command: () => 'no-such-agent --acp' }) })
+  await using it = await ground()
+  const agent = it.agent({ steps: [] }, { profile })
+  for (const [command, args, why] of [
+    ['no-such-agent', ['--acp'], 'no-such-agent was not found'],
+    ['no-such-agent --acp', undefined, 'bash: line 1: no-such-agent: command not found'],
+  ] as const) {
+    const over = { profile, command, args: args as unknown as string[] }
+    assert.deepEqual(failureIn(await played(it, { steps: [] }, { over })), {
+      kind: 'missing',
+      message: `sayer could not be run (${why}); install it with: npm install -g testcli`,
+    })
+  }
+  await agent.close()
+})
+
+test('an error that it answers with is read: not logged in, the signs of its profile, or its own words', async () => {
+  const profile = profileOf({
+    acp: facts({
+      failure: (message, now) =>
+        message.includes('spent') ? { kind: 'quota', message, retryAt: now + 1000 } : undefined,
+    }),
+  })
+  const clock = { ...realClock, now: () => 5000 }
+  const login = { code: -32000, message: 'Authentication required' }
+  assert.deepEqual(await failure({ steps: [], newError: login }, { over: { profile } }), {
+    kind: 'auth',
+    message: 'sayer is not logged in (Authentication required); log in with: testcli login',
+  })
+  const internal = (details: string) => ({ code: -32603, message: 'Internal error', data: { details } })
+  assert.deepEqual(await failure({ steps: [{ error: internal('all spent') }] }, { clock, over: { profile } }), {
+    kind: 'quota',
+    message: 'all spent',
+    retryAt: 6000,
+  })
+  assert.deepEqual(await failure({ steps: [{ error: internal('no such model') }] }, { over: { profile } }), {
+    kind: 'crash',
+    message: 'sayer failed: no such model',
+  })
+  assert.deepEqual(
+    (await failure({ steps: [{ error: { code: 429, message: 'rate limit exceeded' } }] }))?.kind,
+    'quota',
+  )
+})
+
+test('a thread that needs a login is no lost thread', async () => {
+  const history = [
+    { id: '1', at: 1, by: 'user', session: 's', turn: 't', type: 'prompt' as const, text: 'q' },
+    { id: '2', at: 2, by: 'sayer', session: 's', turn: 't', type: 'thread' as const, key: 'k' },
+    { id: '3', at: 3, by: 'sayer', session: 's', turn: 't', type: 'reply' as const, text: 'a' },
+    {
+      id: '4',
+      at: 4,
+      by: 'sayer',
+      session: 's',
+      turn: 't',
+      type: 'end' as const,
+      outcome: { ok: true as const, text: '' },
+    },
+  ]
+  const loadError = { code: -32000, message: 'Authentication required' }
+  assert.deepEqual((await failure({ steps: [], loads: true, loadError }, { history }))?.kind, 'auth')
+})
+
+test('how it stopped decides what the answer is', async () => {
+  const ended = async (script: AcpScript) => {
+    await using it = await ground()
+    const events = await played(it, script)
+    return { notes: events.flatMap((event) => (event.type === 'note' ? [event.text] : [])), end: events.at(-1) }
+  }
+  const say = { say: 'So far.' }
+  const ok = { ok: true, text: 'So far.' }
+  assert.deepEqual(await ended({ steps: [say], stop: 'max_tokens' }), {
+    notes: ['sayer stopped early: its answer was as long as it may be'],
+    end: { type: 'end', outcome: ok },
+  })
+  assert.deepEqual(await ended({ steps: [say], stop: 'refusal' }), {
+    notes: [],
+    end: { type: 'end', outcome: { ...ok, refused: true } },
+  })
+  assert.deepEqual(await ended({ steps: [] }), {
+    notes: [],
+    end: {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: { kind: 'crash', message: 'sayer gave an empty answer (it stopped with "end_turn")' },
+      },
+    },
+  })
+})
+
+test('the session is held to the leash by a mode or an option, and what cannot be held is not asked', async () => {
+  const modes = {
+    currentModeId: 'free',
+    availableModes: [
+      { id: 'free', name: 'Free' },
+      { id: 'careful', name: 'Careful' },
+    ],
+  }
+  const options = [
+    { value: 'free', name: 'Free' },
+    { value: 'careful', name: 'Careful' },
+  ]
+  const mode = { id: 'm', name: 'Mode', category: 'mode', type: 'select' as const, currentValue: 'free', options }
+  const profile = profileOf({ acp: facts({ modes: { ask: 'careful' } }) })
+  const held = async (script: Partial<AcpScript>) => {
+    await using it = await ground()
+    const events = await played(it, { steps: [{ say: 'Here.' }], ...script }, { over: { profile } })
+    const sent = (await it.sent()).filter(({ method }) => /set_|prompt/.test(method ?? ''))
+    return { sent: sent.map(({ method, params }) => [method, params.modeId ?? params.value]), end: events.at(-1) }
+  }
+  const here = { type: 'end', outcome: { ok: true, text: 'Here.' } }
+  const prompt = ['session/prompt', undefined]
+  assert.deepEqual(await held({ made: { modes } }), { sent: [['session/set_mode', 'careful'], prompt], end: here })
+  assert.deepEqual(await held({ made: { configOptions: [mode] } }), {
+    sent: [['session/set_config_option', 'careful'], prompt],
+    end: here,
+  })
+  assert.deepEqual(await held({ made: { modes: { ...modes, currentModeId: 'careful' } } }), {
+    sent: [prompt],
+    end: here,
+  })
+  const unheld = (why: string) => ({
+    type: 'end',
+    outcome: {
+      ok: false,
+      failure: {
+        kind: 'missing',
+        message: `sayer cannot be held to the leash "ask", for it ${why}: run it with --leash edit, or leave it out`,
+      },
+    },
+  })
+  assert.deepEqual(await held({}), { sent: [], end: unheld('has no mode "careful"') })
+  assert.deepEqual(await held({ made: { modes }, modeError: { code: -32603, message: 'not here' } }), {
+    sent: [['session/set_mode', 'careful']],
+    end: unheld('would not go into its mode "careful" (not here)'),
+  })
+})
+
+test('what speaks no ACP, or cannot be held to the leash at all, is not started', async () => {
+  await using it = await ground()
+  const composed = { command: undefined, args: undefined } as object
+  const profile = profileOf({ acp: facts() })
+  assert.deepEqual(failureIn(await played(it, { steps: [] }, { over: { ...composed, profile: profileOf() } })), {
+    kind: 'missing',
+    message: 'sayer does not speak ACP of its own: give it a command that does, or leave its kind out',
+  })
+  assert.deepEqual(failureIn(await played(it, { steps: [] }, { leash: 'read', over: { ...composed, profile } })), {
+    kind: 'missing',
+    message: 'sayer cannot be held to the leash "read": run it with --leash ask or edit, or leave it out',
+  })
+  assert.deepEqual(
+    failureIn(await played(it, { steps: [] }, { over: { ...composed, profile } }))?.message,
+    'sayer failed with exit code 9 and said nothing',
+  )
+  assert.deepEqual(await failure({ steps: [], version: 2 }), {
+    kind: 'missing',
+    message: 'sayer speaks version 2 of ACP, and version 1 is needed',
+  })
+})
+
+test('one that is silent or takes too long is ended, however deaf it is', async () => {
+  for (const [limits, message] of [
+    [{ silenceMs: 500 }, 'sayer was silent for 0.5 s and was ended; raise silenceSeconds if it needs longer'],
+    [{ timeoutMs: 500 }, 'sayer took longer than 0.5 s and was ended; raise timeoutSeconds if it needs longer'],
+  ] as const) {
+    await using it = await ground()
+    const clock = new HandClock()
+    const agent = it.agent({ steps: [{ say: 'Wait. ' }, { hang: 'deaf' }], stays: true }, limits)
+    const events = agent.turn(turnOf({ cwd: it.cwd, clock }))[Symbol.asyncIterator]()
+    await events.next()
+    const rest = (async () => {
+      for (let next = await events.next(); ; next = await events.next())
+        if (next.value?.type === 'end') return next.value
+    })()
+    assert.deepEqual(await turning(clock, rest), {
+      type: 'end',
+      outcome: { ok: false, failure: { kind: 'timeout', message } },
+    })
+    await until(async () => (await running()).length === 0)
+    await agent.close()
+  }
+})
+
+test('a tool at work, an open question and a running terminal are no silence', async () => {
+  for (const step of [
+    { update: { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'x', status: 'in_progress' } },
+    { request: 'terminal/create' as const, params: { command: 'sleep 99' } },
+  ]) {
+    await using it = await ground()
+    const clock = new HandClock()
+    const stop = new AbortController()
+    const agent = it.agent({ steps: [step, { say: 'Working. ' }, { hang: true }] }, { silenceMs: 500 }, 'all')
+    const events = agent.turn(turnOf({ cwd: it.cwd, leash: 'all', clock, signal: stop.signal }))[Symbol.asyncIterator]()
+    while ((await events.next()).value?.type !== 'text');
+    for (let turns = 0; turns < 40; turns++) await clock.turn(50)
+    stop.abort()
+    const rest = (async () => {
+      for (let next = await events.next(); ; next = await events.next())
+        if (next.value?.type === 'end') return next.value.outcome.failure.kind
+    })()
+    assert.equal(await turning(clock, rest), 'aborted')
+    await agent.close()
+  }
+})
+
+test('a refusal on its error channel that it would sit out ends it', async () => {
+  const profile = profileOf({
+    acp: facts(),
+    retrying: (line) => (line.includes('429') ? { kind: 'busy', message: line } : undefined),
+  })
+  assert.deepEqual(
+    await failure({ steps: [{ complain: 'got 429, waiting' }, { hang: true }] }, { over: { profile } }),
+    {
+      kind: 'busy',
+      message: 'got 429, waiting',
+    },
+  )
+})

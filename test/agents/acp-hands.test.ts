@@ -1,0 +1,192 @@
+import type { Leash } from '../../src/core/work/agent.ts'
+import type { AcpScript, AcpStep } from './acping.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ground, person, played, running } from './acping.ts'
+
+const read = (path: string, more = {}): AcpStep => ({
+  request: 'fs/read_text_file',
+  params: { path, ...more },
+  fails: true,
+})
+const write = (path: string, content = 'new\n'): AcpStep => ({
+  request: 'fs/write_text_file',
+  params: { path, content },
+  fails: true,
+})
+const create = (command: string, more = {}): AcpStep => ({
+  request: 'terminal/create',
+  params: { command, ...more },
+  fails: true,
+})
+const script = (...steps: AcpStep[]): AcpScript => ({ steps: [...steps, { say: 'Done.' }] })
+
+/** What a request came to: its result, or the words of its error. */
+const came = ({ result, error }: any) => (error ? error.message : result)
+
+test('files are read in the project alone, whole or by lines', async () => {
+  await using it = await ground()
+  await writeFile(join(it.cwd, 'a.txt'), 'one\ntwo\nthree\nfour')
+  await writeFile(join(it.cwd, '..', 'secret.txt'), 'secret')
+  await symlink('../secret.txt', join(it.cwd, 'link.txt'))
+  await symlink('..', join(it.cwd, 'up'))
+  const outside = ['$CWD/../secret.txt', '$CWD/link.txt', '$CWD/up/secret.txt', 'a.txt', '$CWD/../nothing.txt']
+  const steps = [
+    read('$CWD/a.txt'),
+    read('$CWD/a.txt', { line: 2, limit: 2 }),
+    read('$CWD/a.txt', { line: 4 }),
+    read('$CWD/a.txt', { limit: 1 }),
+    read('$CWD/missing.txt'),
+    read('$CWD'),
+    ...outside.map((path) => read(path)),
+  ]
+  await played(it, script(...steps), { leash: 'all' })
+  assert.deepEqual((await it.answers()).map(came), [
+    { content: 'one\ntwo\nthree\nfour' },
+    { content: 'two\nthree\n' },
+    { content: 'four' },
+    { content: 'one\n' },
+    `Resource not found: ${it.cwd}/missing.txt`,
+    `${it.cwd} is no file.`,
+    ...outside.map((path) => `reading ${path.replace('$CWD', it.cwd)} was refused: it is not a file in ${it.cwd}.`),
+  ])
+})
+
+test('files are written as the leash allows, and never outside of the project', async () => {
+  const found: Record<string, unknown> = {}
+  for (const leash of ['read', 'ask', 'edit', 'all'] as Leash[]) {
+    await using it = await ground()
+    await writeFile(join(it.cwd, 'a.txt'), 'old\n')
+    await writeFile(join(it.cwd, '..', 'secret.txt'), 'secret\n')
+    await symlink('../secret.txt', join(it.cwd, 'link.txt'))
+    await symlink('../nowhere.txt', join(it.cwd, 'dangling.txt'))
+    await mkdir(join(it.cwd, '.git', 'hooks'))
+    const { cards, ask } = person(['once'], ['no'], ['once'])
+    const paths = ['a.txt', 'deep/er/b.txt', '.git/hooks/pre-commit', 'link.txt', 'dangling.txt', '../c.txt']
+    const events = await played(it, script(...paths.map((path) => write(`$CWD/${path}`))), { leash, ask })
+    const texts = await Promise.all(
+      [...paths, '../secret.txt'].map((path) => readFile(join(it.cwd, path), 'utf8').catch(() => null)),
+    )
+    const end = events.at(-1)
+    found[leash] = {
+      texts,
+      cards: cards.map(({ shows }) => shows),
+      denials: end?.type === 'end' && end.outcome.ok ? end.outcome.denials?.length : 'no answer',
+    }
+  }
+  const shown = (path: string, before?: string) => [
+    { type: 'diff', path, ...(before === undefined ? {} : { before }), after: 'new\n' },
+  ]
+  const hook = '.git/hooks/pre-commit'
+  assert.deepEqual(found, {
+    read: { texts: ['old\n', null, null, 'secret\n', null, null, 'secret\n'], cards: [], denials: 6 },
+    ask: {
+      texts: ['new\n', null, 'new\n', 'secret\n', null, null, 'secret\n'],
+      cards: [shown('a.txt', 'old\n'), shown('deep/er/b.txt'), shown(hook)],
+      denials: 3,
+    },
+    edit: {
+      texts: ['new\n', 'new\n', 'new\n', 'secret\n', null, null, 'secret\n'],
+      cards: [shown(hook)],
+      denials: 3,
+    },
+    all: { texts: ['new\n', 'new\n', 'new\n', 'secret\n', null, null, 'secret\n'], cards: [], denials: 3 },
+  })
+})
+
+test('what was said yes to as a permission is written without another card, and nothing else is', async () => {
+  await using it = await ground()
+  const asked: AcpStep = {
+    request: 'session/request_permission',
+    params: {
+      toolCall: {
+        toolCallId: 'c1',
+        title: 'Write',
+        kind: 'edit',
+        content: [{ type: 'diff', path: '$CWD/a.txt', newText: 'new\n' }],
+      },
+      options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+    },
+  }
+  const { cards, ask } = person(['yes'], ['no'], ['no'])
+  const steps = [asked, write('$CWD/a.txt'), write('$CWD/a.txt', 'other\n'), write('$CWD/b.txt')]
+  await played(it, script(...steps), { ask })
+  assert.deepEqual(
+    { cards: cards.length, text: await readFile(join(it.cwd, 'a.txt'), 'utf8') },
+    { cards: 3, text: 'new\n' },
+  )
+})
+
+test('commands run as the leash allows, in the project alone', async () => {
+  const found: Record<string, unknown> = {}
+  for (const leash of ['read', 'ask', 'edit', 'all'] as Leash[]) {
+    await using it = await ground()
+    const { cards, ask } = person(['once'], ['no'], undefined)
+    const steps = [
+      create('echo', { args: ['it is'] }),
+      create('echo $HOME'),
+      create('true', { cwd: '$CWD' }),
+      create('true', { cwd: '/' }),
+    ]
+    const events = await played(it, script(...steps), { leash, ask })
+    const end = events.at(-1)
+    found[leash] = {
+      ran: (await it.answers()).map(({ result }) => result !== undefined),
+      cards: cards.map(({ shows }) => shows?.map((shown) => (shown.type === 'command' ? shown.command : ''))),
+      denials: end?.type === 'end' && end.outcome.ok ? end.outcome.denials : 'no answer',
+    }
+  }
+  const lines = ["echo 'it is'", 'echo $HOME', 'true']
+  const asked = { ran: [true, false, false, false], cards: lines.map((line) => [line]) }
+  assert.deepEqual(found, {
+    read: { ran: [false, false, false, false], cards: [], denials: [...lines].map((line) => `running ${line}`) },
+    ask: { ...asked, denials: ['running true'] },
+    edit: { ...asked, denials: ['running true'] },
+    all: { ran: [true, true, true, false], cards: [], denials: ['running true'] },
+  })
+})
+
+test('a terminal tells what it printed and how it ended, belongs to its call, and none outlives the turn', async () => {
+  await using it = await ground()
+  const of = (request: any, terminalId: string): AcpStep => ({ request, params: { terminalId }, fails: true })
+  const events = await played(
+    it,
+    {
+      steps: [
+        create('printf "\\303\\244bc\\ndef"; exit 3', { outputByteLimit: 7 }),
+        of('terminal/wait_for_exit', '$1'),
+        of('terminal/output', '$1'),
+        {
+          update: {
+            sessionUpdate: 'tool_call',
+            toolCallId: 'c1',
+            title: 'x',
+            content: [{ type: 'terminal', terminalId: '$1' }],
+          },
+        },
+        of('terminal/release', '$1'),
+        { update: { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' } },
+        of('terminal/output', '$1'),
+        create('echo $OWN; sleep 99', { env: [{ name: 'OWN', value: 'mine' }] }),
+        of('terminal/kill', '$2'),
+        of('terminal/wait_for_exit', '$2'),
+        create('sleep 99 & wait'),
+        { say: 'Done.' },
+      ],
+    },
+    { leash: 'all' },
+  )
+  const answers = (await it.answers()).map(came)
+  assert.deepEqual(answers.slice(1, 5), [
+    { exitCode: 3, signal: null },
+    { output: 'bc\ndef', truncated: true, exitStatus: { exitCode: 3, signal: null } },
+    {},
+    `There is no terminal ${answers[0].terminalId}.`,
+  ])
+  assert.deepEqual(answers[7], { exitCode: null, signal: 'SIGTERM' })
+  const result = events.find(({ type }) => type === 'result')
+  assert.deepEqual(result, { type: 'result', call: 'c1', ok: true, text: 'bc\ndef' })
+  assert.deepEqual(await running(), [])
+})
