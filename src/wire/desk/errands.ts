@@ -1,0 +1,53 @@
+import type { Command, CommandScreen } from '../../core/talk/command.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Audience } from './audience.ts'
+import type { Cards } from './cards.ts'
+import type { Clock } from '../../base/clock.ts'
+import { newId } from '../../base/id.ts'
+import { wordsOf } from '../../base/words.ts'
+
+export type ErrandParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
+
+/** The slash commands at work, on the screen they were typed at. */
+export class Errands {
+  screen: CommandScreen | undefined
+  #parts: ErrandParts
+  #stop: AbortController | undefined
+
+  constructor(parts: ErrandParts) {
+    this.#parts = parts
+  }
+
+  /** Never rejects: what went wrong is said where it was typed. */
+  async run(command: Command, args: string): Promise<void> {
+    const stop = (this.#stop = new AbortController())
+    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') =>
+      void this.#parts.audience.tell({ type: 'said', how, text })
+    try {
+      if (!this.screen) throw new Error(`/${command.name} needs a screen`)
+      await command.run(args, { say, ask: this.#ask, signal: stop.signal, screen: this.screen })
+    } catch (error) {
+      if (!stop.signal.aborted) say(wordsOf(error), 'error')
+    }
+    if (this.#stop === stop) this.#stop = undefined
+    await this.#parts.done().catch(() => {})
+  }
+
+  /** Whether one was at work. */
+  cancel(): boolean {
+    this.#stop?.abort()
+    return this.#stop !== undefined
+  }
+
+  /** A command's question is shown like any other, and kept nowhere. */
+  #ask: Ask = async (question, withdrawn) => {
+    const { audience, cards, clock } = this.#parts
+    const ask = newId(clock.now())
+    await audience.tell({ type: 'event', turn: '', event: { type: 'question', ask, question } })
+    const picks = await cards.ask(question, withdrawn, ask)
+    const event: Event = { type: 'answer', ask, ...(picks ? { picks } : {}) }
+    await audience.tell({ type: 'event', turn: '', event })
+    return picks
+  }
+}
