@@ -3,13 +3,15 @@ import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Desk, Happening } from './desk.ts'
 import type { Frame } from './screen/frame.ts'
+import type { Wishes } from './screen/keys.ts'
 import type { State } from './state.ts'
+import type { Look } from './transcript/look.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
 import { wordsOf } from '../../base/words.ts'
-import { leashes } from '../../core/work/agent.ts'
 import { InputBox } from './input/input.ts'
 import { copyText } from './screen/clipboard.ts'
 import { editedText } from './screen/editor.ts'
+import { farewell } from './screen/farewell.ts'
 import { Finder } from './screen/finder.ts'
 import { frameOf } from './screen/frame.ts'
 import { Guarded } from './screen/guarded.ts'
@@ -17,13 +19,15 @@ import { claimKeys, pressed } from './screen/keys.ts'
 import { restoredAtExit } from './screen/restore.ts'
 import { Slot } from './screen/slot.ts'
 import { StatusLine } from './screen/status-line.ts'
+import { Ticker } from './screen/ticker.ts'
 import { welcome } from './screen/welcome.ts'
+import { answering, typing } from './screen/wishes.ts'
 import { WorkingLine, stepMs } from './screen/working-line.ts'
 import { blank, cleared, next, withAtMost, withEarlier } from './state.ts'
-import { askedTheme, firstTheme, followedTheme } from './theme/background.ts'
+import { firstTheme, keepTheme } from './theme/background.ts'
 import { ThemeSwitch } from './theme/switch.ts'
 import { Late } from './transcript/late.ts'
-import { Rendered } from './transcript/render.ts'
+import { canLink } from './transcript/look.ts'
 import { Transcript } from './transcript/transcript.ts'
 
 export type ChatParts = {
@@ -50,8 +54,6 @@ export async function openChat(desk: Desk, parts: ChatParts): Promise<ChatEnd> {
   }
 }
 
-/** Two presses of Ctrl+C within this long leave. */
-const twiceMs = 2000
 /** More blocks than that are not held; a little more is let go at once, so that it is not done at each turn. */
 const [mostBlocks, keptBlocks] = [10_000, 9000]
 /** In the normal buffer all that is held is painted again at each change. */
@@ -65,6 +67,7 @@ class Chat {
   #state: State = blank
   #shown = false
   #theme: ThemeSwitch
+  #look: Look
   #transcript: Transcript
   #frame: Frame
   #input: InputBox
@@ -72,8 +75,8 @@ class Chat {
   #finder: Finder
   #on = false
   #loading = false
-  #ticking = false
-  #interrupted = -Infinity
+  #wishes: Wishes
+  #ticker: Ticker
   #over = new AbortController()
   #end: ChatEnd | undefined
 
@@ -86,10 +89,17 @@ class Chat {
     const broken = (error: unknown) => this.#leave({ why: 'broken', message: wordsOf(error) })
     const guarded = <C extends ConstructorParameters<typeof Guarded>[0]>(inner: C) => new Guarded(inner, broken)
     const standing = () => this.#state.standing ?? desk.standing()
+    const late = new Late((what) => this.#refine(what), setImmediate)
+    this.#look = { theme, late, links: canLink(env), sides: altScreen }
     this.#transcript = new Transcript({
-      look: { theme, late: new Late((what) => this.#refine(what), setImmediate), links: canLink(env) },
+      look: {
+        theme,
+        late: new Late((what) => this.#refine(what), setImmediate),
+        links: canLink(env),
+        sides: altScreen,
+      },
       empty: (width, height) => (this.#shown ? welcome(standing(), theme, width, height) : []),
-      above: theme.quiet('↑ earlier messages'),
+      height: () => this.#frame.height(),
       repaint: () => this.#repaint(),
       later: setImmediate,
       nearTop: () => void this.#loadEarlier(),
@@ -100,7 +110,14 @@ class Chat {
       theme,
       title: () => ['termaite', standing().project, ...(standing().session ? [standing().session!] : [])],
       transcript: guarded(this.#transcript),
-      working: guarded(new WorkingLine(theme, clock, () => this.#state.running)),
+      working: guarded(
+        new WorkingLine(
+          theme,
+          clock,
+          () => this.#state.running,
+          () => this.#state.asks.length > 0,
+        ),
+      ),
       status: guarded(new StatusLine(theme, clock, standing)),
       unseen: () => this.#transcript.unseen,
       copy: (text) => this.#copy(text),
@@ -126,6 +143,16 @@ class Chat {
       closed: () => this.#slot.focus(),
       broken,
     })
+    this.#wishes = typing({
+      desk,
+      clock,
+      input: this.#input,
+      openAll: () => this.#transcript.toggleAll(),
+      palette: () => this.#finder.open(''),
+      flash: (words) => this.#frame.flash(words),
+      leave: () => this.#leave({ why: 'exit' }),
+    })
+    this.#ticker = new Ticker(clock, this.#over.signal)
     tui.addInputListener((data) => (this.#key(data) ? { consume: true } : undefined))
   }
 
@@ -138,7 +165,7 @@ class Chat {
     this.#start()
     this.#frame.tui.renderNow()
     this.#desk.seatedAt(this.#screen())
-    void this.#askBackground()
+    void this.#keepTheme()
     try {
       for await (const happening of this.#desk.happenings(this.#over.signal)) this.#happened(happening)
       if (!this.#end) await new Promise((resolve) => this.#over.signal.addEventListener('abort', resolve))
@@ -148,7 +175,8 @@ class Chat {
       signal.removeEventListener('abort', abort)
       this.restore()
     }
-    if (this.#parts.altScreen && this.#end?.why === 'exit') this.#terminal.write(this.#lastAnswer())
+    if (this.#parts.altScreen && this.#end?.why === 'exit')
+      this.#terminal.write(farewell(this.#state, this.#look, this.#terminal.columns))
     return this.#end ?? { why: 'exit' }
   }
 
@@ -187,7 +215,8 @@ class Chat {
     this.#transcript.show(done, live, more)
     this.#input.setQueue(queue)
     this.#slot.show(asks)
-    void this.#tick()
+    const working = () => this.#state.running.length > 0
+    void this.#ticker.run(stepMs, working, () => this.#repaint())
     this.#repaint()
   }
 
@@ -208,27 +237,13 @@ class Chat {
     this.#repaint()
   }
 
-  /** The spinner turns while something runs, and at no other time. */
-  async #tick(): Promise<void> {
-    if (this.#ticking) return
-    this.#ticking = true
-    while (this.#state.running.length > 0 && !this.#end) {
-      await this.#parts.clock.sleep(stepMs, this.#over.signal)
-      this.#repaint()
-    }
-    this.#ticking = false
-  }
-
-  async #askBackground(): Promise<void> {
+  #keepTheme(): Promise<void> {
     const { tui } = this.#frame
-    const turn = (to: Parameters<ThemeSwitch['turn']>[0]) => {
+    return keepTheme(tui, this.#parts.env, (to) => {
       if (!this.#theme.turn(to)) return
       tui.invalidate()
       this.#repaint()
-    }
-    followedTheme(tui, this.#parts.env, turn)
-    const asked = await askedTheme(tui, this.#parts.env)
-    if (asked) turn(asked)
+    })
   }
 
   async #loadEarlier(): Promise<void> {
@@ -244,50 +259,13 @@ class Chat {
 
   #key(data: string): boolean {
     if (this.#frame.tui.hasOverlay()) return false
-    const card = this.#slot.card
-    if (card) {
-      if (pressed(data, { ...this.#wishes, ...forCard })) return true
-      if (card.wants(data)) return false
-      this.#input.handleInput(data)
-      return true
-    }
-    return pressed(data, this.#wishes)
-  }
-
-  readonly #wishes = {
-    interrupt: () => this.#interrupt(),
-    escape: () => !this.#input.popupOpen() && (this.#desk.cancel() || true),
-    leave: () => {
-      if (this.#input.text() !== '') return false
-      this.#leave({ why: 'exit' })
-      return true
-    },
-    nextLeash: () => {
-      const { leash } = this.#state.standing ?? this.#desk.standing()
-      this.#desk.setLeash(leashes[(leashes.indexOf(leash) + 1) % leashes.length]!)
-      return true
-    },
-    openAll: () => {
-      this.#transcript.toggleAll()
-      this.#repaint()
-      return true
-    },
-    palette: () => {
-      this.#finder.open('')
-      return true
-    },
-  }
-
-  #interrupt(): boolean {
-    const now = this.#parts.clock.now()
-    if (now - this.#interrupted < twiceMs) this.#leave({ why: 'exit' })
-    else {
-      this.#interrupted = now
-      if (!this.#input.clear()) this.#desk.cancel()
-      this.#frame.flash('Ctrl+C again leaves')
-      this.#repaint()
-    }
-    return true
+    const { card } = this.#slot
+    const taken = pressed(data, card ? answering(this.#wishes) : this.#wishes)
+    // What is typed on as a card opens is still meant for the input.
+    const early = !taken && card !== undefined && !card.wants(data)
+    if (early) this.#input.handleInput(data)
+    if (taken) this.#repaint()
+    return taken || early
   }
 
   #picked(command: Command): void {
@@ -327,35 +305,4 @@ class Chat {
       exit: () => this.#leave({ why: 'exit' }),
     }
   }
-
-  /** What stays in the scrollback. */
-  #lastAnswer(): string {
-    const { done, live } = this.#state
-    const reply = [...done, ...live].findLast((block) => block.type === 'reply' && !block.live)
-    if (!reply) return ''
-    const look = {
-      theme: this.#theme,
-      late: new Late(
-        () => {},
-        () => {},
-      ),
-      links: false,
-    }
-    const lines = new Rendered().lines(reply, undefined, Math.max(20, this.#terminal.columns), look, true)
-    return `${lines.join('\r\n')}\r\n`
-  }
-}
-
-/** While a card is open its keys are its own. */
-const forCard = {
-  escape: () => false,
-  leave: () => false,
-  nextLeash: () => false,
-  openAll: () => false,
-  palette: () => false,
-}
-
-/** Those that print the sequence of a link instead of following it. */
-function canLink({ TERM, STY }: ChatParts['env']): boolean {
-  return TERM !== undefined && TERM !== 'dumb' && TERM !== 'linux' && STY === undefined
 }

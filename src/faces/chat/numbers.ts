@@ -2,6 +2,11 @@ import type { Closing } from './desk.ts'
 
 type Source = NonNullable<Closing['source']>
 
+/** How long something has been going on: it is looked at too often for parts of a second. */
+export function elapsed(ms: number): string {
+  return ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : duration(ms)
+}
+
 /** How long, as short as it can be said: `0.4 s`, `12 s`, `3 min 20 s`, `1 h 05 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000

@@ -40,7 +40,7 @@ export function advanced(was: Running | undefined, turn: string, event: Event, n
 
 /** A prompt is signed by the person; a note by termaite itself. */
 function spoke(event: Event): boolean {
-  return event.by !== undefined && !['prompt', 'steer', 'note', 'question', 'answer'].includes(event.type)
+  return event.by !== undefined && !['prompt', 'steer', 'note', 'answer'].includes(event.type)
 }
 
 function withFiles(known: readonly string[], more: readonly string[]): readonly string[] {

@@ -36,23 +36,3 @@ export class BottomBorder implements Component {
     return [this.#theme.accent(width < 8 ? '─'.repeat(width) : `╰${'─'.repeat(width - 2)}╯`)]
   }
 }
-
-/** An edge at the side, as long as it has to be. */
-export class SideBorder implements Component {
-  #line: () => string
-  #width: number
-  #rows: () => number
-
-  constructor(theme: Theme, edge: '│ ' | '│', rows: () => number) {
-    this.#line = () => theme.accent(edge)
-    this.#width = edge.length
-    this.#rows = rows
-  }
-
-  invalidate(): void {}
-
-  render(width: number): string[] {
-    const line = width < this.#width ? '' : this.#line()
-    return Array.from({ length: this.#rows() }, () => line)
-  }
-}

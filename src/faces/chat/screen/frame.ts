@@ -1,16 +1,10 @@
 import type { Component, TUI, Terminal, TuiStopOptions } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme/theme.ts'
 import type { Scroll } from '../transcript/transcript.ts'
-import {
-  Container,
-  HStack,
-  ScrollView,
-  TuiAltScreen,
-  TuiMainScreen,
-  VStack,
-  setCapabilities,
-} from '@earendil-works/pi-tui'
-import { BottomBorder, SideBorder, TopBorder } from './border.ts'
+import { ScrollView, TuiAltScreen, TuiMainScreen, VStack, setCapabilities } from '@earendil-works/pi-tui'
+import { unsided } from '../transcript/sides.ts'
+import { BottomBorder, TopBorder } from './border.ts'
+import { Measured } from './measured.ts'
 
 export type FrameParts = {
   terminal: Terminal
@@ -25,15 +19,17 @@ export type FrameParts = {
   copy(text: string): Promise<string>
 }
 
-/** Below this many rows or columns the words need the room of the border. */
-const [leastRows, leastColumns] = [10, 24]
+/** Below this many rows the words need the room of the border. */
+const leastRows = 10
 
 /** Who is where on the screen. */
 export type Frame = {
   tui: TUI
   /** The place above the status line: the input, or the card that is open. */
-  slot: Container
+  slot: Measured
   scroll?: Scroll
+  /** How many rows the transcript has, once the rest of a frame is rendered. */
+  height(): number
   /** A word that goes by itself. */
   flash(words: string): void
   stop(options?: TuiStopOptions): void
@@ -54,9 +50,9 @@ function wholeScreen(parts: FrameParts): Frame {
       const count = unseen()
       return theme.chosen(count > 0 ? ` ↓ ${count} more below · Ctrl+End ` : ' ↓ Ctrl+End ')
     },
-    copySelection: async (text) => (await copy(text)).startsWith('Copied') || 'Not copied',
+    copySelection: async (text) => (await copy(unsided(text))).startsWith('Copied') || 'Not copied',
   })
-  const slot = new Container()
+  const slot = new Measured()
   const scroll = new ScrollView(transcript, {
     follow: 'end',
     primary: true,
@@ -65,35 +61,28 @@ function wholeScreen(parts: FrameParts): Frame {
     scrollbarThumbStyle: theme.accent,
   })
   const tall = { visible: ({ height }: { height: number }) => height >= leastRows }
-  const wide = { visible: ({ width }: { width: number }) => width >= leastColumns }
-  const side = (edge: '│ ' | '│') => ({
-    component: new SideBorder(theme, edge, () => terminal.rows),
-    basis: edge.length,
-    shrink: 0,
-    ...wide,
-  })
+  const working = new Measured(parts.working)
   tui.setLayoutRoot(
     new VStack([
       { component: new TopBorder(theme, parts.title), basis: 1, shrink: 0, ...tall },
-      {
-        component: new HStack([side('│ '), { component: scroll, basis: 0, grow: 1, minSize: 1 }, side('│')]),
-        basis: 0,
-        grow: 1,
-        minSize: 1,
-      },
+      { component: scroll, basis: 0, grow: 1, minSize: 1 },
       { component: new BottomBorder(theme), basis: 1, shrink: 0, ...tall },
-      { component: parts.working, basis: 'auto', shrink: 0 },
+      { component: working, basis: 'auto', shrink: 0 },
       { component: slot, basis: 'auto', shrink: 1, minSize: 1 },
       { component: parts.status, basis: 1, shrink: 0 },
     ]),
   )
-  return { tui, slot, scroll, flash: (words) => tui.flash(words), stop: (options) => tui.stop(options) }
+  const height = () => {
+    const edges = terminal.rows >= leastRows ? 2 : 0
+    return Math.max(1, terminal.rows - edges - working.height - slot.height - 1)
+  }
+  return { tui, slot, scroll, height, flash: (words) => tui.flash(words), stop: (options) => tui.stop(options) }
 }
 
 /** In the normal buffer the terminal scrolls, so nothing stands beside the text. */
 function normalBuffer(parts: FrameParts): Frame {
   const tui = new TuiMainScreen(parts.terminal)
-  const slot = new Container()
+  const slot = new Measured()
   for (const component of [
     new TopBorder(parts.theme, parts.title),
     parts.transcript,
@@ -102,5 +91,5 @@ function normalBuffer(parts: FrameParts): Frame {
     parts.status,
   ])
     tui.addChild(component)
-  return { tui, slot, flash: () => {}, stop: (options) => tui.stop(options) }
+  return { tui, slot, height: () => parts.terminal.rows, flash: () => {}, stop: (options) => tui.stop(options) }
 }

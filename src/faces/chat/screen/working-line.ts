@@ -2,7 +2,7 @@ import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
 import type { Running } from '../running.ts'
 import type { Theme } from '../theme/theme.ts'
-import { duration } from '../numbers.ts'
+import { elapsed } from '../numbers.ts'
 import { oneLine } from '../transcript/text.ts'
 import { squeezed } from './squeeze.ts'
 
@@ -18,11 +18,14 @@ export class WorkingLine implements Component {
   #theme: Theme
   #clock: Clock
   #running: () => readonly Running[]
+  #asked: () => boolean
 
-  constructor(theme: Theme, clock: Clock, running: () => readonly Running[]) {
+  /** `asked`: whether it is the person's turn to say something. */
+  constructor(theme: Theme, clock: Clock, running: () => readonly Running[], asked: () => boolean) {
     this.#theme = theme
     this.#clock = clock
     this.#running = running
+    this.#asked = asked
   }
 
   invalidate(): void {}
@@ -46,9 +49,10 @@ export class WorkingLine implements Component {
     return squeezed(
       [
         { forms: [`${spinner} ${who}`], matters: 10 },
-        { forms: [duration(Math.floor((now - run.since) / 1000) * 1000)], matters: 9 },
+        { forms: [elapsed(now - run.since)], matters: 9 },
+        ...optional(this.#asked() ? theme.warn('waits for your answer') : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
-        ...optional(silent > silentMs ? theme.quiet(`last event ${duration(silent - (silent % 1000))} ago`) : '', 5),
+        ...optional(silent > silentMs && !this.#asked() ? theme.quiet(`last event ${elapsed(silent)} ago`) : '', 5),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more at work`) : '', 3),
         ...optional(theme.quiet('Esc cancels'), 6),

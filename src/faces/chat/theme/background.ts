@@ -13,24 +13,19 @@ export function firstTheme(env: Env): Theme {
   return hinted(env) ?? dark
 }
 
-/** What the terminal says of its own background; undefined when it does not say, or colours are not wanted. */
-export async function askedTheme(tui: Pick<TUI, 'queryTerminalBackgroundColor'>, env: Env): Promise<Theme | undefined> {
-  if (env.NO_COLOR) return undefined
-  const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: patienceMs })
-  if (!rgb) return undefined
-  // Perceived brightness: green weighs most.
-  return 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark
-}
+type Asked = Pick<
+  TUI,
+  'queryTerminalBackgroundColor' | 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'
+>
 
-/** Goes with a terminal that changes its background while it is looked at. */
-export function followedTheme(
-  tui: Pick<TUI, 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'>,
-  env: Env,
-  turn: (to: Theme) => void,
-): void {
+/** Turns the theme to what the terminal says of its own background, now and when that changes. */
+export async function keepTheme(tui: Asked, env: Env, turn: (to: Theme) => void): Promise<void> {
   if (env.NO_COLOR) return
   tui.onTerminalColorSchemeChange((scheme) => turn(scheme === 'light' ? light : dark))
   tui.setTerminalColorSchemeNotifications(true)
+  const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: patienceMs })
+  // Perceived brightness: green weighs most.
+  if (rgb) turn(0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark)
 }
 
 /** COLORFGBG is `fg;bg`, or `fg;x;bg`: 7 and 9 to 15 are light ones. */

@@ -46,7 +46,7 @@ export const dark: Theme = {
   code: yellow,
   link: both(cyan, underline),
   chosen: reverse,
-  speaker: steady([magenta, brightBlue, green, brightMagenta, yellow, cyan].map((paint) => both(paint, bold))),
+  speaker: steady([magenta, brightBlue, cyan, brightMagenta].map((paint) => both(paint, bold))),
 }
 
 /** On white, yellow and the bright ones cannot be read. */
@@ -58,7 +58,7 @@ export const light: Theme = {
   warn: magenta,
   code: magenta,
   link: both(blue, underline),
-  speaker: steady([magenta, blue, green, cyan, red].map((paint) => both(paint, bold))),
+  speaker: steady([magenta, blue, cyan].map((paint) => both(paint, bold))),
 }
 
 /** For NO_COLOR and for those who see none: weight, underline and reverse alone. */
@@ -82,8 +82,8 @@ export const plain: Theme = {
 /** The same name has the same colour in every session and on every machine. */
 function steady(paints: readonly Paint[]): (name: string) => Paint {
   return (name) => {
-    let sum = 0
-    for (const char of name) sum = (sum * 31 + char.codePointAt(0)!) % 9973
+    let sum = 7
+    for (const char of name) sum = (sum * 37 + char.codePointAt(0)!) % 9973
     return paints[sum % paints.length]!
   }
 }

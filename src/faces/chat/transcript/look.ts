@@ -7,4 +7,11 @@ export type Look = {
   late: Late
   /** Whether the terminal can follow a link. */
   links: boolean
+  /** Whether the border goes down its sides. */
+  sides: boolean
+}
+
+/** Not every terminal follows links; some print them. */
+export function canLink({ TERM, STY }: Readonly<Record<string, string | undefined>>): boolean {
+  return TERM !== undefined && TERM !== 'dumb' && TERM !== 'linux' && STY === undefined
 }

@@ -1,7 +1,7 @@
 import type { Block } from './block.ts'
 import type { Look } from './look.ts'
 import { Rendered } from './render.ts'
-import { fit } from './text.ts'
+import { inside, sided } from './sides.ts'
 
 /** One block in its place in the transcript, with the lines that it had when it was last rendered. */
 export class Mounted {
@@ -11,21 +11,21 @@ export class Mounted {
   /** Its index among the others. */
   at = 0
   #rendered = new Rendered()
-  #width = 0
+  #shown = false
 
   constructor(block: Block) {
     this.block = block
   }
 
-  refresh(width: number, look: Look, open: boolean): void {
-    this.lines = this.#rendered.lines(this.block, this.before, width, look, open)
-    this.#width = width
+  refresh(columns: number, look: Look, open: boolean): void {
+    const lines = this.#rendered.lines(this.block, this.before, look.sides ? inside(columns) : columns, look, open)
+    this.lines = look.sides ? lines.map((line) => sided(line, columns, look.theme)) : lines
+    this.#shown = true
   }
 
-  /** Until it is rendered anew: what it was, and for one that never was, about as many lines as it will have. */
-  standIn(width: number): string[] {
-    if (this.#width === 0) return Array.from({ length: 2 + Math.ceil(roughSize(this.block) / width) }, () => '')
-    return this.#width <= width ? this.lines : this.lines.map((line) => fit(line, width))
+  /** About how many lines it has, as long as it was never rendered. */
+  guess(width: number): number {
+    return this.#shown ? 0 : 2 + Math.ceil(roughSize(this.block) / width)
   }
 
   forget(): void {

@@ -4,13 +4,11 @@ import { attemptLines, errorLines } from './blocks/failure.ts'
 import { callLines } from './blocks/call.ts'
 import { closingLines, planLines, questionLines, toldLines } from './blocks/line.ts'
 import { Prose } from './markdown/prose.ts'
+import { promptMark } from './sides.ts'
 import { bounded, fit, harmless, indented, oneLine, wrapped } from './text.ts'
 
 /** A prompt that is longer is folded, like what was pasted into it. */
 const promptLines = 20
-
-/** How terminals mark a prompt, so that one can be jumped to. */
-const promptMark = '\x1b]133;A\x07'
 
 /** A block on the screen. What grows is rendered from where it grew. */
 export class Rendered {
@@ -127,5 +125,12 @@ function groupLines(group: Group, width: number, look: Look, open: boolean): str
   const inside = group.blocks.flatMap((block, at) =>
     new Rendered().lines(block, group.blocks[at - 1], Math.max(1, width - 4), look, false),
   )
-  return [head, ...indented(inside, '    ')]
+  // What another agent was asked is no prompt to jump to.
+  return [
+    head,
+    ...indented(
+      inside.map((line) => line.replace(promptMark, '')),
+      '    ',
+    ),
+  ]
 }

@@ -5,7 +5,7 @@ import { stripAnsi } from '../../../base/ansi.ts'
 export const mostShown = 64 * 1024
 
 /** A run without a break would be measured as one word, over and over. */
-const longestRun = 4096
+export const longestRun = 4096
 
 /**
  * What somebody else wrote, as nothing but text: no control sequence is left in it, what would turn the direction
@@ -44,7 +44,8 @@ export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))
 }
 
-function runs(line: string): string[] {
+/** A line in pieces that are not too long to be measured. */
+export function runs(line: string): string[] {
   if (line.length <= longestRun) return [line]
   return Array.from({ length: Math.ceil(line.length / longestRun) }, (_, at) =>
     line.slice(at * longestRun, (at + 1) * longestRun).toWellFormed(),
@@ -53,7 +54,7 @@ function runs(line: string): string[] {
 
 /** Each line behind a margin; the first may have a mark in it. */
 export function indented(lines: readonly string[], margin: string, first = margin): string[] {
-  return lines.map((line, at) => `${at === 0 ? first : margin}${line}`)
+  return lines.map((line, at) => (at === 0 ? `${first}${line}` : line === '' ? '' : `${margin}${line}`))
 }
 
 /** The promise to the terminal: no line is ever wider than the screen. */

@@ -3,6 +3,7 @@ import type { Block } from './block.ts'
 import type { Look } from './look.ts'
 import { opens } from './block.ts'
 import { Mounted, beginsOtherwise, roughSize } from './mounted.ts'
+import { inside, sided } from './sides.ts'
 
 /** What is scrolled, as the library has it. */
 export type Scroll = {
@@ -17,8 +18,8 @@ export type TranscriptParts = {
   look: Look
   /** What stands there when nothing was said yet. */
   empty(width: number, height: number): string[]
-  /** The first line while there is more above. */
-  above: string
+  /** How many rows there are for it. */
+  height(): number
   repaint(): void
   /** Runs work when nothing more urgent is to be done. */
   later(work: () => void): void
@@ -27,7 +28,7 @@ export type TranscriptParts = {
 }
 
 /** Characters that are rendered in one go when nobody sees them yet. */
-const sliceSize = 40_000
+const sliceSize = 8000
 
 /**
  * The whole of what was said, as lines. Only what is in sight is rendered at once; the rest follows bit by bit,
@@ -40,8 +41,10 @@ export class Transcript implements Component {
   #mounted: Mounted[] = []
   #stale = new Set<Mounted>()
   #dirty = 0
-  #head: string[] = []
+  #more = false
+  /** The blocks' lines, then empty ones down to the lower edge; `#full` is how many are the blocks'. */
   #lines: string[] = []
+  #full = 0
   /** Where each block began in the lines as they were last painted, and whose it was. */
   #starts: number[] = []
   #painted: Mounted[] = []
@@ -61,9 +64,8 @@ export class Transcript implements Component {
   }
 
   show(done: readonly Block[], live: readonly Block[], more: boolean): void {
-    const head = more ? [this.#parts.above, ''] : []
-    if (head.length !== this.#head.length) this.#touch(0)
-    this.#head = head
+    if (more !== this.#more) this.#touch(0)
+    this.#more = more
     const from = done === this.#done ? Math.min(done.length, this.#mounted.length) : 0
     this.#done = done
     const total = done.length + live.length
@@ -109,18 +111,34 @@ export class Transcript implements Component {
     return { handled: true }
   }
 
-  render(columns: number): string[] {
-    // The last column is the scrollbar's.
-    const width = Math.max(1, this.#scroll ? columns - 1 : columns)
+  render(width: number): string[] {
     if (width !== this.#width) this.#staleAll(() => true)
     this.#width = width
-    if (this.#mounted.length === 0) return this.#parts.empty(width, this.#scroll?.viewportHeight ?? 0)
+    if (this.#mounted.length === 0) return this.#welcome(width)
     const place = this.#place()
     this.#refreshInSight(place)
     if (this.#dirty < Infinity) this.#layOut(place)
     this.#scheduleRest()
     this.#notice()
+    this.#fill()
     return this.#lines
+  }
+
+  #welcome(width: number): string[] {
+    const { look, empty, height } = this.#parts
+    const lines = empty(look.sides ? inside(width) : width, height())
+    if (!look.sides) return lines
+    const rows = Array.from({ length: Math.max(lines.length, height()) }, (_, at) => lines[at] ?? '')
+    return rows.map((line) => sided(line, width, look.theme))
+  }
+
+  /** The sides go down to the lower edge however little there is between them. */
+  #fill(): void {
+    const { look, height } = this.#parts
+    this.#lines.length = this.#full
+    if (!look.sides || this.#full >= height()) return
+    const line = sided('', this.#width, look.theme)
+    while (this.#lines.length < height()) this.#lines.push(line)
   }
 
   #isOpen(block: Block): boolean {
@@ -131,7 +149,6 @@ export class Transcript implements Component {
     this.#dirty = Math.min(this.#dirty, at)
   }
 
-  /** The last first: that is where people look. */
   #staleAll(which: (mounted: Mounted) => boolean): void {
     for (const mounted of this.#mounted.toReversed()) if (which(mounted)) this.#stale.add(mounted)
     this.#touch(0)
@@ -153,11 +170,13 @@ export class Transcript implements Component {
       const block = blockAt(at)
       const mounted = known.get(block.key) ?? new Mounted(block)
       known.delete(block.key)
-      if (mounted.lines.length === 0) this.#stale.add(mounted)
       mounted.at = at
       this.#mounted.push(mounted)
       this.#update(at, block)
     }
+    // The last first: that is where people look.
+    for (const mounted of this.#mounted.slice(from).reverse())
+      if (this.#stale.delete(mounted) || mounted.lines.length === 0) this.#stale.add(mounted)
     for (const gone of known.values()) this.#stale.delete(gone)
     this.#touch(from)
   }
@@ -209,25 +228,33 @@ export class Transcript implements Component {
   #layOut(place: { mounted: Mounted; into: number } | undefined): void {
     const from = this.#dirty
     this.#dirty = Infinity
-    this.#lines.length = from === 0 ? 0 : Math.min(this.#lines.length, this.#starts[from] ?? this.#lines.length)
-    if (from === 0) this.#lines.push(...this.#head)
+    this.#lines.length = from === 0 ? 0 : (this.#starts[from] ?? this.#full)
+    if (from === 0 && this.#more) this.#lines.push(...this.#above())
     this.#starts.length = this.#painted.length = from
     for (let at = from; at < this.#mounted.length; at++) {
       const mounted = this.#mounted[at]!
       mounted.at = at
       this.#starts.push(this.#lines.length)
       this.#painted.push(mounted)
-      const lines = this.#stale.has(mounted) ? mounted.standIn(this.#width) : mounted.lines
-      for (const line of lines) this.#lines.push(line)
+      // Out of sight an old line, or an empty one, holds the place of the new one.
+      for (const line of mounted.lines) this.#lines.push(line)
+      for (let left = mounted.guess(this.#width); left > 0; left--) this.#lines.push('')
     }
+    this.#full = this.#lines.length
     if (place && from <= place.mounted.at) this.#keep(place)
+  }
+
+  #above(): string[] {
+    const { look } = this.#parts
+    const lines = [look.theme.quiet('↑ earlier messages'), '']
+    return look.sides ? lines.map((line) => sided(line, this.#width, look.theme)) : lines
   }
 
   /** Scrolls so that what was in sight still is. */
   #keep({ mounted, into }: { mounted: Mounted; into: number }): void {
     const scroll = this.#scroll!
     if (this.#painted[mounted.at] !== mounted) return
-    scroll.updateLayout(this.#lines.length, scroll.viewportHeight, this.#parts.repaint)
+    scroll.updateLayout(this.#full, scroll.viewportHeight, this.#parts.repaint)
     scroll.scrollTo(this.#starts[mounted.at]! + Math.min(into, Math.max(0, mounted.lines.length - 1)))
   }
 
@@ -250,6 +277,6 @@ export class Transcript implements Component {
     const scroll = this.#scroll
     if (!scroll || scroll.isFollowingEnd) this.#seen = this.#mounted.at(-1)!.block.key
     const near = scroll && scroll.scrollTop <= scroll.viewportHeight
-    if (this.#head.length > 0 && (near || this.#lines.length <= (scroll?.viewportHeight ?? 0))) this.#parts.nearTop()
+    if (this.#more && near) this.#parts.nearTop()
   }
 }

@@ -24,7 +24,7 @@ export function attemptLines(tried: Tried, width: number, look: Look, open: bool
   const { theme } = look
   const who = tried.by ?? 'an agent'
   const on = tried.next === undefined ? '' : tried.next === tried.by ? ' → once more' : ` → ${oneLine(tried.next, 60)}`
-  const words = `${oneLine(who, 60)}: ${tried.failure.kind}: ${oneLine(tried.failure.message, 1000)}${until(tried.failure)} · ${duration(tried.ms)}${on}`
+  const words = `${oneLine(who, 60)}: ${tried.failure.kind}: ${told(oneLine(tried.failure.message, 1000), tried.failure)} · ${duration(tried.ms)}${on}`
   const lines = wrapped(words, width - 2).map(theme.quiet)
   return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, look) : [])]
 }
@@ -35,7 +35,7 @@ export function errorLines(failed: Failed, width: number, look: Look, open: bool
   const { failure, said } = failed
   const cancelled = failure.kind === 'aborted'
   const mark = cancelled ? theme.quiet('■') : theme.bad('✗')
-  const words = wrapped(`${harmless(failure.message).trim()}${until(failure)}`, width - 2)
+  const words = wrapped(told(harmless(failure.message).trim(), failure), width - 2)
   const step = nextSteps[failure.kind]
   return [
     // Whoever cancels has read so far, and wants to see what it was.
@@ -45,7 +45,9 @@ export function errorLines(failed: Failed, width: number, look: Look, open: bool
   ]
 }
 
-const until = ({ retryAt }: Failure) => (retryAt === undefined ? '' : `, until ${moment(retryAt)}`)
+function told(message: string, { retryAt }: Failure): string {
+  return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${moment(retryAt)}`
+}
 
 function saidLines(said: string, width: number, look: Look): string[] {
   if (said === '') return []

@@ -1,12 +1,9 @@
 import type { Look } from '../look.ts'
 import type { Left, Part } from './split.ts'
 import { Markdown } from '@earendil-works/pi-tui'
-import { indented, wrapped } from '../text.ts'
+import { indented, longestRun, runs, wrapped } from '../text.ts'
 import { split } from './split.ts'
 import { markdownTheme } from './theme.ts'
-
-/** Before a long run without a break gets to the parser. */
-const longestLine = 6000
 
 /** One Markdown text as it grows: what can no longer change is rendered once. */
 export class Prose {
@@ -34,6 +31,7 @@ export class Prose {
       this.#lines.push(...this.#piece(part, width, look))
       this.#closed = text.slice(0, this.#closed.length + part.length)
       this.#left = part.left
+      this.#last = undefined
     }
     const open = parts.at(-1)
     if (!open) return this.#lines
@@ -52,13 +50,13 @@ export class Prose {
 }
 
 function proseLines(text: string, width: number, look: Look): string[] {
-  const bound = text.replaceAll(new RegExp(`[^\\n]{${longestLine}}`, 'g'), '$&\n')
+  const bound = text.length <= longestRun ? text : text.split('\n').flatMap(runs).join('\n')
   const lines = new Markdown(bound, 0, 0, markdownTheme(look), undefined, {
     preserveOrderedListMarkers: true,
     renderLatex: false,
   }).render(Math.max(1, width))
-  while (lines.length > 0 && lines.at(-1)!.trim() === '') lines.pop()
-  return lines.map((line) => line.trimEnd())
+  const words = (line: string) => line.trim() !== ''
+  return lines.slice(lines.findIndex(words), lines.findLastIndex(words) + 1).map((line) => line.trimEnd())
 }
 
 function codeLines(code: string, language: string, begins: boolean, width: number, look: Look): string[] {

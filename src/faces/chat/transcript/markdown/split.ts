@@ -9,6 +9,7 @@ export type Part = { text: string; length: number; fence?: Fence; joined: boolea
 
 const opening = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/
 const item = /^([-*+]|\d{1,9}[.)])\s/
+const half = { item: /^([-*+]|\d{1,9}[.)]?)$/, fence: /^ {0,3}(`{2,}|~{2,})[^`\s]*$/ }
 
 /** Longer ones are cut where they can be, so that what streams in is never rendered from far back. */
 const mostProse = 6000
@@ -51,13 +52,15 @@ class Cutter {
     if (this.#fence) return this.#codeLine(line, next)
     const fence = opening.exec(line)
     if (!fence) return this.#proseLine(line, at)
-    this.cut(at, { joined: false, fence: { mark: fence[1]!, language: fence[2]!.toLowerCase(), begins: true } })
+    // The fence itself goes with what is before it: what is left begins inside.
+    this.cut(next, { joined: false, fence: { mark: fence[1]!, language: fence[2]!.toLowerCase(), begins: true } })
   }
 
-  /** The line that still grows: a fence that is only half there would flicker. */
+  /** The line that still grows: a fence or an item that is only half there is taken for what it may become. */
   lastLine(line: string, at: number): void {
-    if (!this.#fence) this.#proseLine(line, at)
-    else if (!this.#closes(line) && !/^[`~]{1,2}$/.test(line)) this.#hold(line)
+    if (!this.#fence) {
+      if (!half.fence.test(line)) this.#proseLine(line, at, half.item.test(line) || item.test(line))
+    } else if (!this.#closes(line) && !/^[`~]{1,2}$/.test(line)) this.#hold(line)
   }
 
   cut(to: number, left: Left): void {
@@ -85,8 +88,8 @@ class Cutter {
     if (this.#lines.length >= mostCodeLines) this.cut(next, { joined: true, fence: { ...this.#fence!, begins: false } })
   }
 
-  #proseLine(line: string, at: number): void {
-    const begins = line !== '' && !/^\s/.test(line) && !item.test(line)
+  #proseLine(line: string, at: number, mayBeItem = item.test(line)): void {
+    const begins = line !== '' && !/^\s/.test(line) && !mayBeItem
     if (this.#afterBlank && begins) this.cut(at, { joined: false })
     else if (this.#size + line.length > mostProse && this.#lines.length > 0) this.cut(at, { joined: true })
     this.#hold(line)

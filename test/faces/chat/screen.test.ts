@@ -1,0 +1,292 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Entry, Event } from '../../../src/core/talk/entry.ts'
+import { sit } from './sitting.ts'
+
+const timeout = 20_000
+const [ctrlC, ctrlD, ctrlK, ctrlO, escape, shiftTab] = ['\x03', '\x04', '\x0b', '\x0f', '\x1b', '\x1b[Z']
+const [pageUp, ctrlHome, ctrlEnd] = ['\x1b[5~', '\x1b[1;5H', '\x1b[1;5F']
+
+test('an empty conversation says welcome and what to do next', { timeout }, async (t) => {
+  const { seen, terminal, end } = sit(t, {}, { columns: 72, rows: 20 })
+  assert.deepEqual(await seen(/Welcome[^]*claude/), [
+    '╭─ termaite · demo ────────────────────────────────────────────────────╮',
+    '│                                                                      │',
+    '│                              Welcome to                              │',
+    '│                                                                      │',
+    '│     ██████  ██████  █████   ██   ██   ████   ██  ██████  ██████      │',
+    '│       ██    ██      ██  ██  ███ ███  ██  ██  ██    ██    ██          │',
+    '│       ██    █████   █████   ███████  ██████  ██    ██    █████       │',
+    '│       ██    ██      ██ ██   ██ █ ██  ██  ██  ██    ██    ██          │',
+    '│       ██    ██████  ██  ██  ██   ██  ██  ██  ██    ██    ██████      │',
+    '│                                                                      │',
+    '│    Type what you want done, and press Enter.                         │',
+    '│    @ attaches a file, / shows the commands, F1 finds everything.     │',
+    '│    Esc cancels, Shift+Tab changes what agents may do.                │',
+    '│                                                                      │',
+    '│                                                                      │',
+    '╰──────────────────────────────────────────────────────────────────────╯',
+    '╭──────────────────────────────────────────────────────────────────────╮',
+    '│ Ask anything · / for commands · @ for files                          │',
+    '╰──────────────────────────────────────────────────────────────────────╯',
+    ' chat · leash ask · claude ● 82% · gemini ● · next claude · 0 tokens',
+  ])
+  terminal.press(ctrlD)
+  await end
+})
+
+const story: Event[] = [
+  { type: 'prompt', text: 'make it so', by: 'you' },
+  { type: 'thought', delta: 'Where is it?', by: 'claude' },
+  { type: 'call', call: 'c', tool: 'Bash', input: { command: 'npm test' }, by: 'claude' },
+]
+
+test('a turn at work, and then its closing line', { timeout }, async (t) => {
+  const { desk, seen, gone, clock, terminal, end } = sit(t, {}, { columns: 60, rows: 16 })
+  await seen('Welcome')
+  desk.turn('t', ...story)
+  await seen('Bash npm test')
+  await clock.turn(7250)
+  assert.deepEqual((await seen('7 s ago')).slice(0, 13), [
+    '╭─ termaite · demo ────────────────────────────────────────╮',
+    '│ ❯ make it so                                             │',
+    '│                                                          │',
+    '│ ● claude                                                 │',
+    '│   ✻ thinking · Where is it?                              │',
+    '│   ◌ Bash npm test                                        │',
+    '│                                                          │',
+    '│                                                          │',
+    '│                                                          │',
+    '│                                                          │',
+    '╰──────────────────────────────────────────────────────────╯',
+    ' ⠇ claude · 7 s · Bash · last event 7 s ago · Esc cancels',
+    '╭──────────────────────────────────────────────────────────╮',
+  ])
+  desk.turn(
+    't',
+    { type: 'result', call: 'c', ok: true, text: 'fine', by: 'claude' },
+    { type: 'reply', text: 'It **is** so.', by: 'claude' },
+    { type: 'end', outcome: { ok: true, text: 'It **is** so.' } },
+  )
+  const changed = { files: 2, added: 5, removed: 1 }
+  desk.happen({
+    type: 'closing',
+    closing: { turn: 't', by: 'claude', why: 'it was next', ms: 7250, changed, tokens: 1234, source: 'estimated' },
+  })
+  await seen('it was next')
+  assert.deepEqual((await gone('Esc cancels')).slice(0, 12), [
+    '╭─ termaite · demo ────────────────────────────────────────╮',
+    '│ ❯ make it so                                             │',
+    '│                                                          │',
+    '│ ● claude                                                 │',
+    '│   ✻ thought · Where is it?                               │',
+    '│   ✓ Bash npm test · 7.2 s                                │',
+    '│                                                          │',
+    '│   It is so.                                              │',
+    '│ ─ claude · it was next · 7.2 s · 2 files +5 −1 · ~1.2k   │',
+    '│   tokens                                                 │',
+    '│                                                          │',
+    '╰──────────────────────────────────────────────────────────╯',
+  ])
+  await clock.turn(250)
+  assert.equal(clock.asleep, 0, 'an idle screen waits for nothing')
+  terminal.press(ctrlD)
+  await end
+})
+
+test('Ctrl+O opens what is folded, and a click opens one', { timeout }, async (t) => {
+  const { desk, seen, gone, terminal, end } = sit(t)
+  await seen('Welcome')
+  desk.turn('t', ...story, { type: 'result', call: 'c', ok: true, text: 'all 42 passed', by: 'claude' })
+  const folded = await seen('✓ Bash')
+  terminal.press(ctrlO)
+  await seen('all 42 passed')
+  terminal.press(ctrlO)
+  await gone('all 42 passed')
+  const row = folded.findIndex((line) => line.includes('✓ Bash')) + 1
+  terminal.press(`\x1b[<0;10;${row}M`, `\x1b[<0;10;${row}m`)
+  await seen('all 42 passed')
+  terminal.press(ctrlC, ctrlC)
+  await end
+})
+
+test('a card takes the place of the input, and Enter answers it', { timeout }, async (t) => {
+  const { desk, seen, clock, terminal, end } = sit(t)
+  await seen('Welcome')
+  const question = {
+    about: 'permission' as const,
+    text: 'May I run it?',
+    from: [],
+    options: [
+      { id: 'yes', label: 'Yes, please' },
+      { id: 'no', label: 'No' },
+    ],
+  }
+  desk.turn('t', { type: 'prompt', text: 'go', by: 'you' }, { type: 'question', ask: 'q', question, by: 'claude' })
+  await seen('Yes, please')
+  await clock.turn(1000)
+  await seen('waits for your answer')
+  terminal.press('\r')
+  await seen('claude: May I run it? → Yes, please')
+  assert.deepEqual(desk.answers, [{ ask: 'q', picks: ['yes'] }])
+  await seen('Ask anything')
+  terminal.press(ctrlC, ctrlC)
+  assert.deepEqual(await end, { why: 'exit' })
+})
+
+test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async (t) => {
+  const commands = ['help', 'agents'].map((name) => ({ name, help: `about ${name}`, run: async () => {} }))
+  const { desk, seen, gone, clock, terminal, end } = sit(t, { commands })
+  await seen('Welcome')
+  desk.busy = true
+  terminal.press(escape)
+  assert.equal(desk.cancels, 1)
+  terminal.press(shiftTab)
+  await seen('leash edit')
+  terminal.press(ctrlK)
+  await seen('about agents')
+  terminal.press(escape)
+  await gone('about agents')
+  assert.equal(desk.cancels, 1, 'the palette took that Esc')
+  terminal.press('h', 'i')
+  await seen('│ hi')
+  terminal.press(ctrlD)
+  terminal.press(ctrlC)
+  await gone('│ hi')
+  assert.equal(desk.cancels, 1, 'the input was cleared instead')
+  await clock.turn(2500)
+  terminal.press(ctrlC)
+  assert.equal(desk.cancels, 2)
+  terminal.press(ctrlC)
+  assert.deepEqual(await end, { why: 'exit' })
+  assert.deepEqual(desk.submitted, [])
+})
+
+function conversation(turns: number): Entry[] {
+  return Array.from({ length: turns }, (_, at): Entry[] => {
+    const common = { session: 's', turn: `t${at}`, at: at * 1000 }
+    const text = `answer ${at}\n\nsecond paragraph of ${at}`
+    return [
+      { ...common, id: `p${at}`, by: 'you', type: 'prompt', text: `question ${at}` },
+      { ...common, id: `r${at}`, by: 'claude', type: 'reply', text },
+      { ...common, id: `e${at}`, by: 'claude', type: 'end', outcome: { ok: true, text } },
+    ]
+  }).flat()
+}
+
+test('scrolling up loads what was before, and the place is kept', { timeout }, async (t) => {
+  const { seen, terminal, end } = sit(t, { entries: conversation(400), shown: 30 })
+  await seen('answer 399')
+  terminal.press(ctrlHome)
+  const loaded = await seen(/answer 39\d[^]*Ctrl\+End/)
+  assert.ok(!loaded.join('\n').includes('answer 399'))
+  while (!(await terminal.lines()).join('\n').includes('question 0 ')) {
+    terminal.press(ctrlHome)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  terminal.press(ctrlEnd)
+  await seen('answer 399')
+  terminal.press(ctrlD)
+  await end
+})
+
+test('who reads further up is not moved by what comes, and is told of it', { timeout }, async (t) => {
+  const { desk, seen, terminal, end } = sit(t, { entries: conversation(40) })
+  await seen('answer 39')
+  terminal.press(pageUp, pageUp)
+  const reading = await seen('Ctrl+End')
+  desk.turn('new', { type: 'prompt', text: 'more', by: 'you' }, { type: 'text', delta: 'words', by: 'claude' })
+  const told = await seen('2 more below')
+  const words = (lines: string[]) => lines.slice(0, 17).map((line) => line.replace('┃', '│'))
+  assert.deepEqual(words(told), words(reading))
+  terminal.resize(50, 30)
+  const narrow = await seen(/^╭─ termaite · demo ─+╮ *\n/)
+  const first = reading
+    .slice(1)
+    .find((line) => /question|answer/.test(line))!
+    .replace(/ *│$/, '')
+  await seen(first)
+  assert.ok(narrow.length === 30)
+  terminal.press(ctrlEnd)
+  await seen('words')
+  terminal.press(ctrlC, ctrlC)
+  await end
+})
+
+test('on leaving, the terminal is as it was, and the last answer stays', { timeout }, async (t) => {
+  const { seen, terminal, end } = sit(t, { entries: conversation(3) })
+  await seen('answer 2')
+  assert.equal(await terminal.buffer(), 'alternate')
+  terminal.press(ctrlD)
+  assert.deepEqual(await end, { why: 'exit' })
+  assert.deepEqual((await terminal.lines()).slice(0, 4), ['● claude', '  answer 2', '', '  second paragraph of 2'])
+  assert.deepEqual([await terminal.buffer(), terminal.started], ['normal', false])
+})
+
+test('a fault in a component ends the chat with its words, and the terminal is given back', { timeout }, async (t) => {
+  const { desk, seen, terminal, end } = sit(t)
+  await seen('Welcome')
+  const standing = desk.standing()
+  desk.happen({ type: 'standing', standing: { ...standing, agents: undefined as never } })
+  const { why, message } = (await end) as { why: string; message: string }
+  assert.equal(why, 'broken')
+  assert.match(message, /undefined/)
+  assert.deepEqual([await terminal.buffer(), terminal.started], ['normal', false])
+})
+
+test('a signal ends it as well', { timeout }, async (t) => {
+  const { seen, abort, terminal, end } = sit(t)
+  await seen('Welcome')
+  abort()
+  assert.deepEqual(await end, { why: 'aborted' })
+  assert.equal(await terminal.buffer(), 'normal')
+})
+
+test('what a command may do with the screen', { timeout }, async (t) => {
+  const { desk, seen, gone, terminal, end } = sit(t, { entries: conversation(3) }, { env: { NO_COLOR: '1', PATH: '' } })
+  await seen('answer 2')
+  const screen = desk.screen!
+  screen.fill('typed for you')
+  await seen('typed for you')
+  const during = await screen.suspend(async () => [terminal.started, await terminal.buffer()])
+  assert.deepEqual([during, terminal.started, await terminal.buffer()], [[false, 'normal'], true, 'alternate'])
+  await seen('typed for you')
+  assert.equal(await screen.copy('héllo'), 'Copied, by the terminal.')
+  assert.ok(terminal.written.includes(`\x1b]52;c;${Buffer.from('héllo').toString('base64')}\x07`))
+  screen.clear()
+  await gone('answer 2')
+  screen.exit()
+  assert.deepEqual(await end, { why: 'exit' })
+})
+
+test('a light terminal gets light colours, a plain one none', { timeout }, async (t) => {
+  const colours = { TERM: 'xterm' }
+  const light = sit(t, {}, { env: colours, background: 'rgb:ffff/ffff/ffff' })
+  await light.seen('Welcome')
+  while (!light.terminal.written.includes('\x1b[34m╭')) await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(light.terminal.written.includes('\x1b[36m╭'), 'the first paint did not wait')
+  const plain = sit(t, { entries: conversation(1) })
+  await plain.seen('answer 0')
+  assert.deepEqual([...plain.terminal.written.matchAll(/\x1b\[(?:3[0-7]|4[0-7]|9[0-7]|10[0-7]|[34]8;[^m]*)m/g)], [])
+  for (const { terminal, end } of [light, plain]) {
+    terminal.press(ctrlD)
+    await end
+  }
+})
+
+test('in the normal buffer the words stand without a frame', { timeout }, async (t) => {
+  const { seen, terminal, end } = sit(t, { entries: conversation(1) }, { altScreen: false, columns: 40 })
+  const lines = await seen('answer 0')
+  assert.deepEqual(lines.slice(0, 7), [
+    '╭─ termaite · demo ────────────────────╮',
+    '❯ question 0',
+    '',
+    '● claude',
+    '  answer 0',
+    '',
+    '  second paragraph of 0',
+  ])
+  assert.equal(await terminal.buffer(), 'normal')
+  terminal.press(ctrlD)
+  await end
+})

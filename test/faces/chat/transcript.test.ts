@@ -1,0 +1,333 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { visibleWidth } from '@earendil-works/pi-tui'
+import type { Block } from '../../../src/faces/chat/transcript/block.ts'
+import type { Look } from '../../../src/faces/chat/transcript/look.ts'
+import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
+import { Late } from '../../../src/faces/chat/transcript/late.ts'
+import { Prose } from '../../../src/faces/chat/transcript/markdown/prose.ts'
+import { split } from '../../../src/faces/chat/transcript/markdown/split.ts'
+import { Rendered } from '../../../src/faces/chat/transcript/render.ts'
+import { sided, unsided } from '../../../src/faces/chat/transcript/sides.ts'
+import { harmless } from '../../../src/faces/chat/transcript/text.ts'
+import { Transcript } from '../../../src/faces/chat/transcript/transcript.ts'
+
+const never = () => {}
+const look = (theme = plain): Look => ({ theme, late: new Late(never, never), links: true, sides: false })
+
+/** Everything that agents have been seen to print, and worse. */
+const pieces = [
+  ...[
+    'word',
+    ' ',
+    '\n',
+    '\n\n',
+    '# ',
+    '- ',
+    '1. ',
+    '> ',
+    '```',
+    '```ts\n',
+    '\n```\n',
+    '~~~',
+    '|a|b|\n|-|-|\n|c|d|',
+    '**',
+    '`',
+    '_',
+  ],
+  ...[
+    '[text](https://example.com/a)',
+    '[x](javascript:alert(1))',
+    'https://example.com',
+    '<b>',
+    '&amp;',
+    '\\',
+    '$x$',
+    '    code',
+  ],
+  ...[
+    '\x1b[31m',
+    '\x1b[2J',
+    '\x1b]0;title\x07',
+    '\x1b]52;c;AAAA\x07',
+    '\x1b]8;;https://evil\x07',
+    '\x1b[10A',
+    '\x1bP',
+    '\x9b5A',
+    '\x00',
+    '\x07',
+    '\b',
+    '\r',
+    '\t',
+    '\x7f',
+    '\u0085',
+  ],
+  ...['\u202e', '\u2066', '\u2069', '\u200f', '\u2028', '\ufeff', '\u00ad', '\ud800', '\udc00'],
+  ...['你好', '👨‍👩‍👧‍👦', '🇩🇪', 'e\u0301', 'עברית', 'العربية', 'ไทยกำ', '\u0300\u0301', 'ｆｕｌｌ', 'x'.repeat(300)],
+]
+const hostile = fc.array(fc.constantFrom(...pieces), { maxLength: 25 }).map((parts) => parts.join(''))
+
+function blocksOf(text: string): Block[] {
+  const common = { key: 1, turn: 't', by: text.slice(0, 30) }
+  const failure = { kind: 'quota', message: text, retryAt: 0 } as const
+  const question = { about: 'choice' as const, text, from: [text], options: [{ id: 'a', label: text }] }
+  const call = { ...common, type: 'call', call: 'c', tool: text, since: 0, ms: 5, output: text } as const
+  const changes = [{ path: text, after: text }]
+  return [
+    { ...common, type: 'prompt', text },
+    { ...common, type: 'steer', text },
+    { ...common, type: 'note', text },
+    { ...common, type: 'summary', text },
+    { ...common, type: 'reply', text, live: true, more: 7 },
+    { ...common, type: 'thought', text, live: false },
+    { ...call, input: { command: text, other: [text] }, state: 'failed', changes: [] },
+    { ...call, input: text, state: 'ok', changes },
+    { ...common, type: 'attempt', failure, ms: 1, said: text, next: text },
+    { ...common, type: 'error', failure, said: text },
+    { ...common, type: 'question', ask: 'q', question, state: 'answered', picks: ['a', text] },
+    { ...common, type: 'plan', items: [{ task: text, status: 'in_progress' }] },
+    { ...common, type: 'closing', closing: { turn: 't', by: text, why: text, ms: 1, tokens: 5 } },
+    { ...common, type: 'told', text, how: 'text' },
+  ]
+}
+
+test('whatever an agent prints, no line is wider than the screen and nothing but our own marks is in it', () => {
+  fc.assert(
+    fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (text, width, open) => {
+      const blocks = blocksOf(text)
+      const group: Block = { key: 2, turn: 't', type: 'group', role: text, blocks }
+      for (const block of [...blocks, group]) {
+        for (const line of new Rendered().lines(block, undefined, width, look(dark), open)) {
+          assert.ok(visibleWidth(line) <= width, `${block.type}: ${JSON.stringify(line)} in ${width}`)
+          const bare = line.replaceAll(
+            /\x1b\[[\d;]*m|\x1b\]8;;(?:(?:https?|file):\/\/[!-~]*)?\x1b\\|^\x1b\]133;A\x07/g,
+            '',
+          )
+          assert.doesNotMatch(bare, /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/, block.type)
+        }
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('a line between its sides is exactly as wide as the screen, and comes back without them', () => {
+  fc.assert(
+    fc.property(hostile, fc.integer({ min: 24, max: 200 }), (text, columns) => {
+      const block: Block = { key: 1, turn: 't', type: 'reply', text, live: false }
+      for (const line of new Rendered().lines(block, undefined, columns - 4, look(dark), false)) {
+        assert.equal(visibleWidth(sided(line, columns, dark)), columns)
+      }
+    }),
+    { numRuns: 100 },
+  )
+  const table = ['│   │ a │ b │        │', '│ words              │'].join('\n')
+  assert.equal(unsided(table), '  │ a │ b │\nwords')
+})
+
+const markdown = fc
+  .array(
+    fc.constantFrom(
+      'word ',
+      '\n',
+      '\n\n',
+      '- item\n',
+      '1. one\n',
+      '  more\n',
+      '```ts\n',
+      'let a = 1\n',
+      '```\n',
+      '> q\n',
+      '# h\n',
+      '~~~\n',
+      '`c` ',
+    ),
+    { maxLength: 40 },
+  )
+  .map((parts) => parts.join(''))
+
+test('the parts of a text are the whole of it, and all but the last stay as they are when it grows', () => {
+  fc.assert(
+    fc.property(markdown, fc.nat(), (text, cut) => {
+      const parts = split(text)
+      assert.equal(
+        parts.reduce((sum, { length }) => sum + length, 0),
+        text.length,
+      )
+      const before = split(text.slice(0, cut % (text.length + 1))).slice(0, -1)
+      assert.deepEqual(
+        parts.slice(0, before.length).map(({ text: body, fence }) => ({ body, fence })),
+        before.map(({ text: body, fence }) => ({ body, fence })),
+      )
+    }),
+  )
+})
+
+test('a text that streams in looks in the end as if it had come at once', () => {
+  fc.assert(
+    fc.property(markdown, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 8 }), (text, steps) => {
+      const streamed = new Prose()
+      for (let at = 0, step = 0; at < text.length; at += steps[step++ % steps.length]!)
+        streamed.render(text.slice(0, at), 40, look())
+      assert.deepEqual(streamed.render(text, 40, look()), new Prose().render(text, 40, look()))
+    }),
+  )
+})
+
+test('Markdown as it is shown', () => {
+  const text = [
+    '# Title',
+    'Some **bold** and `code`, and [a link](https://example.com/x).',
+    '',
+    '1. one',
+    '2. two',
+    '',
+    '```ts',
+    'const a = 1',
+    '```',
+    'After.',
+  ].join('\n')
+  const shown = new Prose().render(text, 60, { ...look(), links: false })
+  assert.deepEqual(
+    shown.map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, '')),
+    [
+      'Title',
+      '',
+      'Some bold and code, and a link (https://example.com/x).',
+      '',
+      '1. one',
+      '2. two',
+      '',
+      '  ts',
+      '  const a = 1',
+      '',
+      'After.',
+    ],
+  )
+})
+
+test('only an address that can be read can be clicked', () => {
+  const links = (text: string) =>
+    [
+      ...new Prose()
+        .render(text, 200, look())
+        .join('\n')
+        .matchAll(/\x1b\]8;;([^\x1b]+)/g),
+    ].map((match) => match[1])
+  assert.deepEqual(links('[safe](https://example.com/evil)'), ['https://example.com/evil'])
+  assert.deepEqual(links('https://example.com/a'), ['https://example.com/a'])
+  assert.deepEqual(links('[x](javascript:alert(1)) [y](ssh://host/)'), [])
+})
+
+test('code is plain until its colours are here, and coloured then', async () => {
+  const text = '```ts\nconst a = "b" // c\n```\n'
+  const came = Promise.withResolvers<string>()
+  const colourful: Look = { theme: dark, late: new Late(came.resolve, never), links: false, sides: false }
+  const prose = new Prose()
+  assert.equal(prose.render(text, 60, colourful)[1], '  const a = "b" // c')
+  assert.equal(await came.promise, 'colours')
+  prose.forget()
+  assert.equal(
+    prose.render(text, 60, colourful)[1],
+    '  \x1b[1mconst\x1b[22m a = \x1b[33m"b"\x1b[39m \x1b[2m// c\x1b[22m',
+  )
+})
+
+test('an opened edit shows what changed, in colours', async () => {
+  const came = Promise.withResolvers<string>()
+  const colourful: Look = {
+    theme: dark,
+    late: new Late(came.resolve, (work) => setImmediate(work)),
+    links: false,
+    sides: false,
+  }
+  const block: Block = {
+    key: 1,
+    turn: 't',
+    type: 'call',
+    call: 'c',
+    tool: 'Edit',
+    input: { path: 'a.ts' },
+    state: 'ok',
+    since: 0,
+    ms: 1200,
+    output: '',
+    changes: [{ path: 'a.ts', before: 'one\ntwo\n', after: 'one\nzwei\n' }],
+  }
+  const rendered = new Rendered()
+  assert.deepEqual(rendered.lines(block, undefined, 40, colourful, false), [
+    '  \x1b[32m✓\x1b[39m Edit\x1b[2m a.ts\x1b[22m\x1b[2m · 1.2 s\x1b[22m',
+  ])
+  assert.equal(await came.promise, 'diffs')
+  assert.deepEqual(rendered.lines(block, undefined, 40, colourful, true), [
+    '  \x1b[32m✓\x1b[39m Edit\x1b[2m a.ts\x1b[22m\x1b[2m · +1 −1 · 1.2 s\x1b[22m',
+    '    \x1b[1ma.ts\x1b[22m',
+    '    \x1b[2m  one\x1b[22m',
+    '    \x1b[31m- two\x1b[39m',
+    '    \x1b[32m+ zwei\x1b[39m',
+  ])
+})
+
+test('direction marks are shown or gone, tabs are spaces, and nothing is left of a sequence', () => {
+  assert.equal(harmless('a\u202eb\tc\x1b[31md\u200fe\ud800'), 'a⟨U+202E⟩b    cde\ufffd')
+})
+
+function transcript(height: number) {
+  const works: (() => void)[] = []
+  const scroll = {
+    scrollTop: 0,
+    isFollowingEnd: true,
+    viewportHeight: height,
+    updateLayout: never,
+    scrollTo: (top: number) => void (scroll.scrollTop = top),
+  }
+  const shown = new Transcript({
+    look: look(),
+    empty: () => ['nothing yet'],
+    height: () => height,
+    repaint: never,
+    later: (work) => works.push(work),
+    nearTop: never,
+  })
+  shown.scrolledBy(scroll)
+  return { shown, scroll, works }
+}
+
+const said = (key: number, text: string): Block => ({ key, turn: `t${key}`, type: 'note', text })
+
+test('only what is in sight is rendered at once; the rest follows and the place is kept', () => {
+  const { shown, scroll, works } = transcript(10)
+  assert.deepEqual(shown.render(40), ['nothing yet'])
+  const blocks = Array.from({ length: 2000 }, (_, at) => said(at, `line ${at} ${'and more words '.repeat(at % 7)}`))
+  shown.show(blocks, [], false)
+  const first = shown.render(40)
+  assert.ok(
+    first.includes('· line 1999 and more words and more words'.slice(0, 40).trimEnd()) ||
+      first.join('\n').includes('line 1999'),
+  )
+  assert.ok(!first.join('\n').includes('line 0 '), 'what is far up waits')
+  scroll.isFollowingEnd = false
+  scroll.scrollTop = first.findIndex((line) => line.includes('line 1990'))
+  while (works.length > 0) {
+    works.shift()!()
+    const lines = shown.render(40)
+    assert.ok(lines[scroll.scrollTop]!.includes('line 1990'))
+  }
+  assert.ok(shown.render(40).join('\n').includes('line 0'))
+  shown.render(25)
+  assert.ok(shown.render(25)[scroll.scrollTop]!.includes('line 1990'))
+  shown.show([...Array.from({ length: 50 }, (_, at) => said(5000 + at, 'earlier')), ...blocks], [], false)
+  assert.ok(shown.render(25)[scroll.scrollTop]!.includes('line 1990'))
+})
+
+test('what came below is counted from where the end was last seen', () => {
+  const { shown, scroll } = transcript(10)
+  const done = [said(1, 'a'), said(2, 'b')]
+  shown.show(done, [], false)
+  shown.render(40)
+  scroll.isFollowingEnd = false
+  shown.show(done, [said(3, 'c'), said(4, 'd')], false)
+  shown.render(40)
+  assert.equal(shown.unseen, 2)
+})
