@@ -38,6 +38,7 @@ export function claudeDialect(
   /** What was typed meanwhile and is not worked off; a version that does not tell is not waited for. */
   const pending = new Set<string>()
   let tells = false
+  let answered = false
   let windows = ''
 
   function partial({ event, parent_tool_use_id }: Loose): Step[] {
@@ -151,9 +152,11 @@ export function claudeDialect(
         case 'rate_limit_event':
           return limits(event)
         case 'command_lifecycle':
-          if (!['queued', 'started'].includes(String(event.state))) pending.delete(String(event.command_uuid))
+          if (event.state === 'started') answered = false
+          else if (event.state !== 'queued') pending.delete(String(event.command_uuid))
           return []
         case 'result':
+          answered = true
           results.push(event)
           used.push(...Object.values(loose(event.model_usage_since_last_result)).map(loose))
           return []
@@ -170,14 +173,15 @@ export function claudeDialect(
           return []
       }
     },
-    over: () => results.length > 0 && (!tells || pending.size === 0),
+    over: () => answered && (!tells || pending.size === 0),
     ...(asks
       ? {
           steer(text: string, id: string) {
             pending.add(id)
             return message(text, id)
           },
-          stop: () => written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } }),
+          // Before it has named its thread there is nothing in it to be kept whole.
+          stop: () => (thread === undefined ? undefined : interrupt),
         }
       : {}),
     end(ended) {
@@ -194,6 +198,8 @@ export function claudeDialect(
 
 const message = (content: string, uuid?: string) =>
   written({ type: 'user', message: { role: 'user', content }, ...(uuid === undefined ? {} : { uuid }) })
+
+const interrupt = written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } })
 
 /** What Claude Code calls its usage windows. */
 const windowNames: Readonly<Record<string, string>> = { five_hour: '5-hour', seven_day: 'weekly' }

@@ -1,5 +1,5 @@
 import type { Dialect, Ended, Step } from '../core/screen/profile.ts'
-import type { PlanItem, Usage } from '../core/talk/entry.ts'
+import type { PlanItem } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { CountedThread } from './counted-thread.ts'
 import type { Loose } from './jsonl.ts'
@@ -10,7 +10,8 @@ import { failureOf } from './codex-failure.ts'
 import { changesOf, workOf } from './codex-items.ts'
 import { limitsOf, spentUntil } from './codex-limits.ts'
 import { rejections } from './codex-exec-dialect.ts'
-import { threadKey, usageSince } from './counted-thread.ts'
+import { tokensOf, usageOf } from './codex-usage.ts'
+import { threadKey } from './counted-thread.ts'
 import { brokenOff, listOf, loose, numberOf, parseLine, textOf } from './jsonl.ts'
 
 /** What is told of a thread and shown nowhere. */
@@ -248,25 +249,3 @@ const planItem = ({ step, status }: Loose): PlanItem => ({
   task: textOf(step) ?? '',
   status: planStates[textOf(status) ?? ''] ?? 'pending',
 })
-
-const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Loose) => ({
-  input: numberOf(inputTokens),
-  cached: numberOf(cachedInputTokens),
-  output: numberOf(outputTokens),
-})
-
-/** Its own thread since it was resumed, and all of those that it began. */
-function usageOf(thread: CountedThread, own: CountedThread | undefined, all: readonly CountedThread[]): Usage {
-  const none = { id: '', input: 0, cached: 0, output: 0 }
-  return all
-    .map((total) => usageSince(total === own ? thread : none, total))
-    .reduce(
-      (sum, one) => ({
-        ...sum,
-        input: sum.input + one.input,
-        output: sum.output + one.output,
-        cached: (sum.cached ?? 0) + (one.cached ?? 0),
-      }),
-      usageSince(none, none),
-    )
-}

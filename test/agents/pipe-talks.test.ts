@@ -65,10 +65,12 @@ test('a file that is to be written whole is shown with what is in it now', limit
   const cwd = await mkdtemp(join(tmpdir(), 'termaite-shown-'))
   try {
     await writeFile(join(cwd, 'here.txt'), 'old\n')
+    await writeFile(join(cwd, 'long.txt'), 'x'.repeat(300_000))
     const shows = [
       { type: 'diff', path: 'here.txt', after: 'new\n' },
       { type: 'diff', path: 'nowhere.txt', after: 'new\n' },
       { type: 'diff', path: 'here.txt', before: 'o', after: 'n' },
+      { type: 'diff', path: 'long.txt', after: 'new\n' },
       { type: 'command', command: 'ls' },
     ] as const
     const step = { type: 'ask', question: { ...question('write?'), shows } }
@@ -81,7 +83,13 @@ test('a file that is to be written whole is shown with what is in it now', limit
       saying(`read -r prompt; echo '${JSON.stringify(step)}'; read -r said; ${answered}`),
       turnOf({ ask, cwd }),
     )
-    assert.deepEqual(seen?.shows, [{ ...shows[0], before: 'old\n' }, shows[1], shows[2], shows[3]])
+    assert.deepEqual(seen?.shows, [
+      { ...shows[0], before: 'old\n' },
+      shows[1],
+      shows[2],
+      { ...shows[3], before: '[… 300000 bytes …]\n' },
+      shows[4],
+    ])
   } finally {
     await rm(cwd, { recursive: true })
   }

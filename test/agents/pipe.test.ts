@@ -1,9 +1,26 @@
 import { agentContract } from '../contract/agent.ts'
-import { piped, running } from './piping.ts'
+import { testDialect } from './dialect.ts'
+import { piped, profileOf, running } from './piping.ts'
 
 agentContract('pipe', {
   says: (text) => piped({ command: `cat >/dev/null; echo '${text}'` }),
   hangs: (text) => piped({ command: `echo '${text} '; sleep 77 & wait` }),
   breaks: (text) => piped({ command: `echo '${text}'; exit 3` }),
+  running,
+})
+
+/** The same over a CLI that talks both ways and stays until its stdin is closed. */
+const speak = (...steps: object[]) =>
+  `read -r prompt; ${steps.map((step) => `echo '${JSON.stringify(step)}'`).join('; ')}`
+const profile = profileOf({ speaks: () => true, dialect: () => testDialect({ asks: true, stop: () => 'stop\n' }) })
+
+agentContract('pipe, both ways', {
+  says: (text) =>
+    piped({
+      profile,
+      command: `${speak({ type: 'text', delta: text }, { type: 'end', outcome: { ok: true, text } })}; cat`,
+    }),
+  hangs: (text) => piped({ profile, command: `${speak({ type: 'text', delta: `${text} ` })}; cat` }),
+  breaks: (text) => piped({ profile, command: `${speak({ type: 'text', delta: `${text} ` })}; exit 3` }),
   running,
 })

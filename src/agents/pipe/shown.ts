@@ -16,7 +16,8 @@ async function whole(shown: Shown, cwd: string): Promise<Shown> {
   const path = resolve(cwd, shown.path)
   try {
     const found = await stat(path)
-    if (!found.isFile() || found.size > longestBefore) return shown
+    if (!found.isFile()) return shown
+    if (found.size > longestBefore) return { ...shown, before: `[… ${found.size} bytes …]\n` }
     return { ...shown, before: await readFile(path, 'utf8') }
   } catch {
     return shown

@@ -1,5 +1,6 @@
 import type { Entry, Fact } from './entry.ts'
 import type { Answer } from './outcome.ts'
+import type { Shown } from './question.ts'
 import type { Blobs } from './store.ts'
 import { readText } from './store.ts'
 
@@ -38,8 +39,11 @@ export async function shortened(fact: Fact, blobs: Blobs): Promise<Fact> {
       if (data.length <= longestBody) return shortText(fact, blobs)
       return shortText({ ...fact, data: (await short(data, 'application/json', blobs)).text }, blobs)
     }
-    case 'question':
-      return { ...fact, question: { ...fact.question, text: await inWords(fact.question.text) } }
+    case 'question': {
+      const { text, shows } = fact.question
+      const shown = shows && (await Promise.all(shows.map((one) => shortShown(one, inWords))))
+      return { ...fact, question: { ...fact.question, text: await inWords(text), ...(shown ? { shows: shown } : {}) } }
+    }
     case 'attempt':
       return { ...fact, failure: { ...fact.failure, message: await inWords(fact.failure.message) } }
     case 'end': {
@@ -57,6 +61,13 @@ export async function shortened(fact: Fact, blobs: Blobs): Promise<Fact> {
     default:
       return 'text' in fact ? shortText(fact, blobs) : fact
   }
+}
+
+async function shortShown(shown: Shown, inWords: (text: string) => Promise<string>): Promise<Shown> {
+  if (shown.type === 'command') return { ...shown, command: await inWords(shown.command) }
+  if (shown.type === 'text') return { ...shown, text: await inWords(shown.text) }
+  const before = shown.before === undefined ? {} : { before: await inWords(shown.before) }
+  return { ...shown, ...before, after: await inWords(shown.after) }
 }
 
 async function shortText<F extends Fact & { text: string }>(fact: F, blobs: Blobs): Promise<F> {

@@ -1,0 +1,120 @@
+import type { Step } from '../../src/core/screen/profile.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { claude } from '../../src/profiles/claude.ts'
+
+const said = (message: object) => JSON.stringify(message)
+const init = (...capabilities: string[]) => said({ type: 'system', subtype: 'init', session_id: 's', capabilities })
+const result = (text: string) => said({ type: 'result', is_error: false, result: text })
+const wish = (request: object) =>
+  said({ type: 'control_request', request_id: 'r1', request: { subtype: 'can_use_tool', ...request } })
+const questionOf = (steps: Step[]) => (steps[0]?.type === 'ask' ? steps[0].question : undefined)
+
+test('the prompt and what is typed meanwhile are messages; before its thread has a name there is nothing to stop', () => {
+  const dialect = claude.dialect!()
+  assert.deepEqual(JSON.parse(dialect.open('Hello.')), { type: 'user', message: { role: 'user', content: 'Hello.' } })
+  assert.deepEqual(JSON.parse(dialect.steer!('Left.', 'u1')), {
+    type: 'user',
+    message: { role: 'user', content: 'Left.' },
+    uuid: 'u1',
+  })
+  assert.equal(dialect.stop!(), undefined)
+  dialect.line(init())
+  assert.deepEqual(JSON.parse(dialect.stop!()!).request, { subtype: 'interrupt' })
+})
+
+test('it is over when all that was typed is worked off; a version that does not tell is not waited for', () => {
+  const lived = (state: string) => said({ type: 'command_lifecycle', command_uuid: 'u1', state })
+  const telling = claude.dialect!()
+  telling.line(init('msg_lifecycle_v1'))
+  telling.steer!('Left.', 'u1')
+  const over = [lived('queued'), result('One.'), lived('started'), lived('completed'), result('Two.')].map((line) => {
+    telling.line(line)
+    return telling.over!()
+  })
+  assert.deepEqual(over, [false, false, false, false, true])
+  assert.deepEqual(telling.end({ out: '', err: '', code: 0, now: 0 }), [
+    { type: 'end', outcome: { ok: true, text: 'One.\n\nTwo.' } },
+  ])
+  const silent = claude.dialect!()
+  silent.line(init())
+  silent.steer!('Left.', 'u1')
+  silent.line(result('One.'))
+  assert.equal(silent.over!(), true)
+})
+
+test('a question is taken back, and a request that is none of ours is refused', () => {
+  const dialect = claude.dialect!()
+  assert.deepEqual(dialect.line(said({ type: 'control_cancel_request', request_id: 'r1' })), [
+    { type: 'unask', id: 'r1' },
+  ])
+  const [step] = dialect.line(
+    said({ type: 'control_request', request_id: 'r2', request: { subtype: 'hook_callback' } }),
+  )
+  assert.deepEqual(step?.type === 'send' && JSON.parse(step.text).response, {
+    subtype: 'error',
+    request_id: 'r2',
+    error: 'hook_callback is not served here',
+  })
+})
+
+test('a plan and the tool of a server are shown whole, and nothing is offered that cannot be said', () => {
+  const dialect = claude.dialect!()
+  const plan = questionOf(dialect.line(wish({ tool_name: 'ExitPlanMode', input: { plan: '1. Look.' } })))
+  const tool = questionOf(
+    dialect.line(
+      wish({
+        tool_name: 'mcp__docs__find',
+        display_name: 'docs find',
+        input: { q: 'x' },
+        permission_suggestions: [{ type: 'removeRules' }, { type: 'setMode', mode: 'bypassPermissions' }],
+      }),
+    ),
+  )
+  assert.deepEqual(
+    [plan?.shows, tool?.text, tool?.shows, tool?.options.map(({ id }) => id)],
+    [
+      [{ type: 'text', text: '1. Look.' }],
+      'docs find',
+      [{ type: 'text', text: 'mcp__docs__find {\n  "q": "x"\n}' }],
+      ['once', 'no'],
+    ],
+  )
+})
+
+test('what is granted is what was shown, and no more', () => {
+  const dialect = claude.dialect!()
+  const rule = (toolName: string, ruleContent?: string) => ({ toolName, ...(ruleContent ? { ruleContent } : {}) })
+  const suggestions = [
+    { type: 'addRules', rules: [rule('Bash', 'ls:*'), rule('Read')], behavior: 'allow', destination: 'userSettings' },
+    { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+  ]
+  const input = { command: 'ls -l' }
+  const [step] = dialect.line(wish({ tool_name: 'Bash', input, permission_suggestions: suggestions }))
+  if (step?.type !== 'ask') throw new Error('it did not ask')
+  assert.deepEqual(
+    step.question.options.map(({ id, grants }) => [id, grants]),
+    [
+      ['once', undefined],
+      ['turn', 'Bash(ls:*), every Read, until this turn ends'],
+      ['always', 'Bash(ls:*), every Read, everywhere from now on (kept in ~/.claude/settings.json)'],
+      ['no', undefined],
+    ],
+  )
+  const granted = (pick: string) => JSON.parse(step.reply([pick])).response.response.updatedPermissions
+  assert.deepEqual(['once', 'turn', 'always'].map(granted), [
+    undefined,
+    [{ ...suggestions[0], destination: 'session' }],
+    [suggestions[0]],
+  ])
+})
+
+test('whoever pays for what comes after a window has none to wait for', () => {
+  const dialect = claude.dialect!()
+  const told = (info: object) => dialect.line(said({ type: 'rate_limit_event', rate_limit_info: info }))
+  const one = { rateLimitType: 'seven_day_opus', utilization: 0.5, resetsAt: 9 }
+  assert.deepEqual(
+    [told(one), told(one), told({ ...one, utilization: 1, isUsingOverage: true }), told({ status: 'allowed' })],
+    [[{ type: 'limit', used: 50, until: 9000, window: 'seven_day_opus' }], [], [], []],
+  )
+})
