@@ -35,7 +35,10 @@ export class Finder {
       },
       close: () => this.close(),
     })
-    this.#overlay = tui.showOverlay(new Guarded(palette, broken), { width: '80%', minWidth: 40, maxHeight: '80%' })
+    this.#overlay = tui.showOverlay(new Guarded(palette, broken), {
+      width: Math.min(80, tui.terminal.columns - 4),
+      maxHeight: '80%',
+    })
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { Component, TUI, Terminal, TuiStopOptions } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme/theme.ts'
 import type { Scroll } from '../transcript/transcript.ts'
-import { ScrollView, TuiAltScreen, TuiMainScreen, VStack, setCapabilities } from '@earendil-works/pi-tui'
+import { ScrollView, Spacer, TuiAltScreen, TuiMainScreen, VStack, setCapabilities } from '@earendil-works/pi-tui'
 import { unsided } from '../transcript/sides.ts'
 import { BottomBorder, TopBorder } from './border.ts'
 import { Measured } from './measured.ts'
@@ -83,13 +83,17 @@ function wholeScreen(parts: FrameParts): Frame {
 function normalBuffer(parts: FrameParts): Frame {
   const tui = new TuiMainScreen(parts.terminal)
   const slot = new Measured()
-  for (const component of [
-    new TopBorder(parts.theme, parts.title),
-    parts.transcript,
-    parts.working,
-    slot,
-    parts.status,
-  ])
-    tui.addChild(component)
-  return { tui, slot, height: () => parts.terminal.rows, flash: () => {}, stop: (options) => tui.stop(options) }
+  const top = new TopBorder(parts.theme, parts.title)
+  for (const component of [top, parts.transcript, parts.working, slot, parts.status]) tui.addChild(component)
+  const stop = (options: TuiStopOptions = {}) => {
+    // What is left behind is what was said, without the place to type that nobody listens to any more.
+    if (!options.preserveScreen) {
+      for (const component of [parts.working, slot, parts.status]) tui.removeChild(component)
+      // The library blots out the character below the cursor: let it be none.
+      tui.addChild(new Spacer(1))
+      tui.renderNow()
+    }
+    tui.stop(options)
+  }
+  return { tui, slot, height: () => parts.terminal.rows, flash: () => {}, stop }
 }

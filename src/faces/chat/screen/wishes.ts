@@ -23,8 +23,11 @@ export function typing({ desk, clock, input, ...screen }: WishParts): Wishes {
   return {
     interrupt: () => {
       const now = clock.now()
-      if (now - interrupted < twiceMs) screen.leave()
-      else if (!input.clear()) desk.cancel()
+      // Whoever typed in between does not mean the second of two.
+      if (!input.clear()) {
+        if (now - interrupted < twiceMs) screen.leave()
+        else desk.cancel()
+      }
       interrupted = now
       screen.flash('Ctrl+C again leaves')
       return true
