@@ -14,7 +14,7 @@ import { editedText } from './screen/editor.ts'
 import { farewell } from './screen/farewell.ts'
 import { Finder } from './screen/finder.ts'
 import { frameOf } from './screen/frame.ts'
-import { Guarded } from './screen/guarded.ts'
+import { Guarded, guard } from './screen/guarded.ts'
 import { claimKeys, pressed } from './screen/keys.ts'
 import { restoredAtExit } from './screen/restore.ts'
 import { Slot } from './screen/slot.ts'
@@ -87,22 +87,23 @@ class Chat {
     const { clock, env, altScreen } = parts
     const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
     const broken = (error: unknown) => this.#leave({ why: 'broken', message: wordsOf(error) })
+    const later = (work: () => void) => void setImmediate(() => guard(work, broken))
     const guarded = <C extends ConstructorParameters<typeof Guarded>[0]>(inner: C) => new Guarded(inner, broken)
     const standing = () => this.#state.standing ?? desk.standing()
-    const late = new Late((what) => this.#refine(what), setImmediate)
+    const late = new Late((what) => this.#refine(what), later)
     this.#look = { theme, late, links: canLink(env), sides: altScreen }
     this.#transcript = new Transcript({
       look: {
         theme,
-        late: new Late((what) => this.#refine(what), setImmediate),
+        late: new Late((what) => this.#refine(what), later),
         links: canLink(env),
         sides: altScreen,
       },
       empty: (width, height) => (this.#shown ? welcome(standing(), theme, width, height) : []),
       height: () => this.#frame.height(),
       repaint: () => this.#repaint(),
-      later: setImmediate,
-      nearTop: () => void this.#loadEarlier(),
+      later,
+      nearTop: () => void this.#loadEarlier().catch(broken),
     })
     this.#frame = frameOf({
       terminal,
@@ -153,7 +154,7 @@ class Chat {
       leave: () => this.#leave({ why: 'exit' }),
     })
     this.#ticker = new Ticker(clock, this.#over.signal)
-    tui.addInputListener((data) => (this.#key(data) ? { consume: true } : undefined))
+    tui.addInputListener((data) => (guard(() => this.#key(data), broken) ? { consume: true } : undefined))
   }
 
   async opened(): Promise<ChatEnd> {

@@ -1,5 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import { changesOf } from './transcript/changes.ts'
+import { isAgents } from './transcript/speech.ts'
 
 /** A turn at work, as the working line tells it. */
 export type Running = {
@@ -17,7 +18,7 @@ export function advanced(was: Running | undefined, turn: string, event: Event, n
   if (event.type === 'end') return undefined
   const since = (event as Partial<Entry>).at ?? now
   const run = was ?? { turn, since, calls: [], lastAt: now, files: [] }
-  const by = spoke(event) ? event.by : run.by
+  const by = isAgents(event) ? event.by : run.by
   const next: Running = { ...run, lastAt: now, ...(by === undefined ? {} : { by }) }
   switch (event.type) {
     case 'call':
@@ -36,11 +37,6 @@ export function advanced(was: Running | undefined, turn: string, event: Event, n
     default:
       return next
   }
-}
-
-/** A prompt is signed by the person; a note by termaite itself. */
-function spoke(event: Event): boolean {
-  return event.by !== undefined && !['prompt', 'steer', 'note', 'answer'].includes(event.type)
 }
 
 function withFiles(known: readonly string[], more: readonly string[]): readonly string[] {

@@ -123,7 +123,7 @@ function opened(state: State, entries: readonly Entry[], more: boolean): State {
 function happened(state: State, turn: string, event: Event, now: number): State {
   const mint = minter(state)
   const live = fold(state.live, event, { turn, at: (event as Partial<Entry>).at ?? now, mint })
-  const folded: State = { ...state, live, asks: asked(state.asks, turn, event), keys: mint() }
+  const folded: State = { ...state, live, asks: asked(state.asks, live, turn, event), keys: mint() }
   if (turn === '') return settledIfIdle(folded)
   if (event.type === 'end' && turn === state.unended) delete folded.unended
   const was = state.running.find((run) => run.turn === turn)
@@ -144,10 +144,12 @@ function settledIfIdle(state: State): State {
   return { ...state, done: [...state.done, ...state.live], live: [] }
 }
 
-function asked(asks: readonly OpenAsk[], turn: string, event: Event): readonly OpenAsk[] {
+function asked(asks: readonly OpenAsk[], live: readonly Block[], turn: string, event: Event): readonly OpenAsk[] {
   switch (event.type) {
-    case 'question':
-      return [...asks.filter(({ ask }) => ask !== event.ask), askOf(turn, event.ask, event.question, event.by)]
+    case 'question': {
+      const { by } = live.find((block) => block.type === 'question' && block.ask === event.ask) ?? event
+      return [...asks.filter(({ ask }) => ask !== event.ask), askOf(turn, event.ask, event.question, by)]
+    }
     case 'answer':
       return asks.filter(({ ask }) => ask !== event.ask)
     case 'end':

@@ -111,6 +111,42 @@ test('half an answer of an agent that failed goes into its attempt, which says w
   ])
 })
 
+test('when all fail, each reason is said once, and each try says who was next', () => {
+  const failure = (message: string) => ({ kind: 'crash', message }) as const
+  const message = 'no agent could answer: gemini: crash: it broke; claude: crash: this one too'
+  const state = turn(
+    prompt,
+    { type: 'attempt', failure: failure('it broke'), ms: 1, by: 'gemini' },
+    { type: 'note', text: 'claude goes on', by: 'termaite' },
+    { type: 'attempt', failure: failure('this one too'), ms: 2, by: 'claude' },
+    { type: 'end', outcome: { ok: false, failure: failure(message) }, by: 'termaite' },
+  )
+  assert.deepEqual(seen(state).slice(1), [
+    { type: 'attempt', failure: failure('it broke'), ms: 1, said: '', next: 'claude', by: 'gemini' },
+    { type: 'note', text: 'claude goes on', by: 'termaite' },
+    { type: 'attempt', failure: failure('this one too'), ms: 2, said: '', by: 'claude' },
+    { type: 'error', failure: failure('no agent could answer'), said: '', by: 'termaite' },
+  ])
+})
+
+test('a question is whose it is about, not of who keeps it', () => {
+  const ask = (id: string, agent?: string): Event => ({
+    type: 'question',
+    ask: id,
+    question: { about: 'permission', text: '?', from: [], options: [], ...(agent ? { agent } : {}) },
+    by: 'termaite',
+  })
+  const state = turn(prompt, { type: 'text', delta: 'I must', by: 'claude' }, ask('1'), ask('2', 'gemini'))
+  assert.deepEqual(
+    state.asks.map(({ ask: id, by }) => [id, by]),
+    [
+      ['1', 'claude'],
+      ['2', 'gemini'],
+    ],
+  )
+  assert.equal(state.running[0]!.by, 'claude')
+})
+
 test('a turn that ends without an answer shows why, and what was said is no reply', () => {
   const failure = { kind: 'aborted', message: 'cancelled' } as const
   const state = turn(

@@ -1,6 +1,16 @@
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import { isFocusable } from '@earendil-works/pi-tui'
 
+/** Runs work; a fault in it is told, and never gets further. */
+export function guard<T>(work: () => T, broken: (error: unknown) => void): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    broken(error)
+    return undefined
+  }
+}
+
 /** A component whose faults end the screen in order, instead of leaving the terminal as it was. */
 export class Guarded implements Component, Focusable {
   #inner: Component
@@ -20,27 +30,18 @@ export class Guarded implements Component, Focusable {
   }
 
   render(width: number): string[] {
-    return this.#guard(() => this.#inner.render(width)) ?? []
+    return guard(() => this.#inner.render(width), this.#broken) ?? []
   }
 
   handleInput(data: string): void {
-    this.#guard(() => this.#inner.handleInput?.(data))
+    guard(() => this.#inner.handleInput?.(data), this.#broken)
   }
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-    return this.#guard(() => this.#inner.handleMouse?.(event))
+    return guard(() => this.#inner.handleMouse?.(event), this.#broken)
   }
 
   invalidate(): void {
-    this.#guard(() => this.#inner.invalidate())
-  }
-
-  #guard<T>(work: () => T): T | undefined {
-    try {
-      return work()
-    } catch (error) {
-      this.#broken(error)
-      return undefined
-    }
+    guard(() => this.#inner.invalidate(), this.#broken)
   }
 }

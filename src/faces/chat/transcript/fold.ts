@@ -1,7 +1,7 @@
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Block, Call, Fresh, Speech } from './block.ts'
 import { changesOf } from './changes.ts'
-import { settledReply, swallowed } from './speech.ts'
+import { askerOf, isAgents, settledReply, swallowed } from './speech.ts'
 
 /** Where an event belongs, and when it was. `mint` gives the next key. */
 export type Place = { turn: string; at: number; mint(): number }
@@ -47,8 +47,11 @@ export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
       const words = said || (event.did?.lastWords ?? '')
       return append(rest, { type: 'attempt', failure: event.failure, ms: event.ms, said: words }, event, place)
     }
-    case 'question':
-      return add({ type: 'question', ask: event.ask, question: event.question, state: 'open', picks: [] })
+    case 'question': {
+      const by = askerOf(blocks, event.question, place.turn) ?? event.by
+      const asked: Fresh = { type: 'question', ask: event.ask, question: event.question, state: 'open', picks: [] }
+      return add(by === undefined ? asked : { ...asked, by })
+    }
     case 'answer':
       return changed(
         blocks,
@@ -88,11 +91,13 @@ function append(blocks: Blocks, block: Fresh, event: Event, place: Place): Block
 }
 
 /** Whoever speaks first after a failed try is the one it went to. */
-function handedOver(blocks: Blocks, { by, type }: Event, turn: string): Blocks {
-  if (by === undefined || type === 'note' || type === 'attempt') return blocks
+function handedOver(blocks: Blocks, event: Event, turn: string): Blocks {
+  if (!isAgents(event)) return blocks
   const at = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
   const tried = blocks[at]
-  return tried?.type === 'attempt' && tried.next === undefined ? replaced(blocks, at, { ...tried, next: by }) : blocks
+  return tried?.type === 'attempt' && tried.next === undefined
+    ? replaced(blocks, at, { ...tried, next: event.by! })
+    : blocks
 }
 
 function replaced(blocks: Blocks, at: number, block: Block): Blocks {
@@ -174,7 +179,18 @@ function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Pl
   }
   // What was streamed and never kept is no answer: it goes into the failure.
   const { rest, said } = swallowed(settled, place.turn)
-  return append(rest, { type: 'error', failure: outcome.failure, said: outcome.unkept?.text ?? said }, event, place)
+  const failure = { ...outcome.failure, message: untold(outcome.failure.message, rest, place.turn) }
+  return append(rest, { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
+}
+
+/** Each failed try stands above in a line of its own: a message that strings them together adds nothing. */
+function untold(message: string, blocks: Blocks, turn: string): string {
+  const tries = blocks.flatMap((block) => {
+    if (block.type !== 'attempt' || block.turn !== turn) return []
+    return [`${block.by ?? ''}: ${block.failure.kind}: ${block.failure.message}`]
+  })
+  const end = `: ${tries.join('; ')}`
+  return tries.length > 0 && message.endsWith(end) ? message.slice(0, -end.length) : message
 }
 
 /** A block of a turn that is over: nothing in it moves any more. */

@@ -73,7 +73,7 @@ function lead(block: Block, before: Block | undefined, { theme }: Look): string[
   const together =
     (close(block.type) && close(before.type)) ||
     block.type === 'closing' ||
-    (block.type === 'note' && before.type === 'note')
+    (block.type === before.type && (block.type === 'note' || block.type === 'attempt'))
   return together ? [] : ['']
 }
 

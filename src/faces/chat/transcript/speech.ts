@@ -1,6 +1,21 @@
+import type { Event } from '../../../core/talk/entry.ts'
+import type { Question } from '../../../core/talk/question.ts'
 import type { Block, Speech } from './block.ts'
 
 type Blocks = readonly Block[]
+
+const own = new Set<Event['type']>(['text', 'thought', 'reply', 'call', 'progress', 'result', 'plan', 'attempt'])
+
+/** Whether an event is an agent's own doing; the others are the person's, or termaite's. */
+export function isAgents(event: Event): boolean {
+  return event.by !== undefined && own.has(event.type)
+}
+
+/** Whose question it is: kept ones are signed by whoever keeps them. */
+export function askerOf(blocks: Blocks, { agent }: Question, turn: string): string | undefined {
+  const speaks = (block: Block) => ['reply', 'thought', 'call', 'plan'].includes(block.type)
+  return agent ?? blocks.findLast((block) => block.turn === turn && speaks(block) && block.by !== undefined)?.by
+}
 
 /**
  * Where a kept reply belongs among what was streamed: `at` is the live text that it replaces.

@@ -3,12 +3,11 @@ import type { Look } from '../look.ts'
 import { duration, lineCounts, tokens } from '../../numbers.ts'
 import { bounded, harmless, indented, oneLine, wrapped } from '../text.ts'
 
-/** A question that was asked, and what was said to it. */
+/** A question that was asked, and what was said to it; while it is open its card says all that. */
 export function questionLines(asked: Asked, width: number, { theme }: Look): string[] {
+  if (asked.state === 'open') return []
   const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
-  const answer = { open: '…', unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[
-    asked.state
-  ]
+  const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
   const from = [...asked.question.from, ...(asked.by === undefined ? [] : [asked.by])].map((name) => oneLine(name, 60))
   const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(asked.question.text)}${answer}`
   return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('?')} `)
@@ -17,6 +16,8 @@ export function questionLines(asked: Asked, width: number, { theme }: Look): str
 /** One line for a turn that is over: who, why that one, how long, what it changed and what it took. */
 export function closingLines({ closing }: Closed, width: number, { theme }: Look): string[] {
   const { by, why, ms, changed } = closing
+  // A failure has said all there is to say.
+  if (by === undefined && changed === undefined && closing.tokens === undefined) return []
   const parts = [
     by === undefined ? '' : oneLine(by, 60),
     why === undefined ? '' : oneLine(why, 100),
