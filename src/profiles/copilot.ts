@@ -98,7 +98,9 @@ export const copilot: Profile = {
     leashes: asking,
     // "Info: /home/me/project/new.txt" after a file it was allowed to write
     aside: /^Info: /,
-    failure: (message, now) => readMessage(shown, message, now),
+    // "Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 51.88 seconds) Last error: 429 …"
+    fault: /^Error: /,
+    failure: (message, now) => readMessage(shown, message.replace(/^Error: /, ''), now),
   },
   resumes: true,
   // It tries a limit five times over about a minute and says so as it goes; nothing shortens that.

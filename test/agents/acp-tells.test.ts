@@ -2,6 +2,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { ground, played } from './acping.ts'
+import { profileOf } from './piping.ts'
 
 const text = (text: string, more = {}) => ({
   update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...more },
@@ -162,4 +163,24 @@ test('what is printed between the messages is passed over, and said once', async
     { type: 'usage', input: 10, output: 2, source: 'estimated' },
     { type: 'end', outcome: { ok: true, text: 'Hello.' } },
   ])
+})
+
+test("a CLI's own remarks are no part of the answer, and its last word of a failure is the failure", async () => {
+  const acp = {
+    command: () => '',
+    leashes: { ask: 'asks' },
+    aside: /^Info: /,
+    fault: /^Error: /,
+    failure: (message: string) => (message.includes('429') ? { kind: 'busy' as const, message } : undefined),
+  }
+  const end = async (...pieces: string[]) => {
+    await using it = await ground()
+    const steps = pieces.map((piece) => ({ say: piece }))
+    return (await played(it, { steps }, { over: { profile: profileOf({ acp }) } })).at(-1)
+  }
+  const busy = { ok: false, failure: { kind: 'busy', message: 'Error: 429' } }
+  assert.deepEqual(await end('Info: retrying', 'Yes.'), { type: 'end', outcome: { ok: true, text: 'Yes.' } })
+  assert.deepEqual(await end('Half. ', 'Error: 429'), { type: 'end', outcome: busy })
+  assert.deepEqual(await end('Error: 429', 'But then.'), { type: 'end', outcome: { ok: true, text: 'But then.' } })
+  assert.deepEqual(await end('Error: is a word.'), { type: 'end', outcome: { ok: true, text: 'Error: is a word.' } })
 })

@@ -47,6 +47,19 @@ const pointers: Record<string, (url: string) => Pointed> = {
       ].join('\n'),
     },
   }),
+  qwen: (url) => ({
+    env: { OPENAI_API_KEY: 'made-up', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'mock-model' },
+    files: {},
+  }),
+  copilot: (url) => ({
+    env: {
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_API_KEY: 'made-up',
+      COPILOT_MODEL: 'mock-model',
+      COPILOT_OFFLINE: 'true',
+    },
+    files: {},
+  }),
 }
 
 /** A fresh home and an empty project for one CLI, and the whole environment it runs in. */

@@ -140,7 +140,7 @@ function saysWhat(input: unknown): boolean {
 
 function rawText(output: unknown): string {
   if (typeof output === 'string') return stripAnsi(output)
-  const { output: printed, content, text } = (output ?? {}) as Record<string, unknown>
-  const found = [printed, content, text].find((value) => typeof value === 'string')
+  const { output: printed, content, text, message } = (output ?? {}) as Record<string, unknown>
+  const found = [printed, content, text, message].find((value) => typeof value === 'string')
   return stripAnsi((found as string | undefined) ?? '')
 }

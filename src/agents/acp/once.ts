@@ -113,7 +113,8 @@ async function verdict(
 ): Promise<Outcome> {
   const words = await link.words
   await side.telling.pause()
-  if (cause) return { ok: false, failure: cause }
+  const failure = cause ?? side.telling.fault
+  if (failure) return { ok: false, failure }
   if ('response' in heard) {
     const short = cutShort(spec.name, heard.response)
     if (short) await emit({ type: 'note', text: short })

@@ -51,7 +51,7 @@ export class Side {
     }
     this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env })
     this.calls = new Calls({ cwd: turn.cwd, emit, printed: (id) => this.terminals.printed(id) })
-    this.telling = new Telling({ emit, calls: this.calls, spent: this.spent, aside: factsOf(spec)?.aside })
+    this.telling = new Telling({ emit, calls: this.calls, spent: this.spent, facts: factsOf(spec), clock: turn.clock })
   }
 
   /** Whether something is under way that explains a silence. */

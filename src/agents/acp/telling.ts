@@ -1,4 +1,7 @@
 import type { ContentBlock, ContentChunk, SessionNotification } from '@agentclientprotocol/sdk'
+import type { Clock } from '../../base/clock.ts'
+import type { AcpFacts } from '../../core/screen/profile.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
 import type { Emit } from '../pipe/speech.ts'
 import type { Calls } from './calls.ts'
 import type { Spent } from './usage.ts'
@@ -8,8 +11,8 @@ type Parts = {
   emit: Emit
   calls: Calls
   spent: Spent
-  /** What is a remark of the CLI's own and no part of an answer. */
-  aside: RegExp | undefined
+  facts: Pick<AcpFacts, 'aside' | 'fault' | 'failure'> | undefined
+  clock: Clock
 }
 
 type Voice = 'text' | 'thought'
@@ -22,6 +25,7 @@ export class Telling {
   #texts: string[] = ['']
   #message: string | undefined
   #told = 0
+  #fault: Failure | undefined
   /** What comes before the prompt is replayed, or about the session: nobody asked for it. */
   listening = false
 
@@ -32,6 +36,11 @@ export class Telling {
   /** How many updates came so far. */
   get told(): number {
     return this.#told
+  }
+
+  /** The failure that it ended with, by its own words. */
+  get fault(): Failure | undefined {
+    return this.#fault
   }
 
   get answer(): string {
@@ -75,11 +84,18 @@ export class Telling {
 
   async #say(voice: Voice, { content, messageId }: ContentChunk): Promise<void> {
     const text = textOf(content)
-    if (text === '' || (voice === 'text' && this.#parts.aside?.test(text))) return
+    if (text === '' || (voice === 'text' && this.#isRemark(text))) return
     if (this.#speaking !== voice || (messageId ?? undefined) !== this.#message) await this.pause()
     this.#speaking = voice
     this.#message = messageId ?? undefined
     await this.#out(voice, this.#strippers[voice].push(text))
+  }
+
+  /** Whether the CLI speaks for itself; what it says of a failure is the last word, unless it goes on after it. */
+  #isRemark(text: string): boolean {
+    const { facts, clock } = this.#parts
+    this.#fault = facts?.fault?.test(text) ? facts.failure(text, clock.now()) : undefined
+    return this.#fault !== undefined || facts?.aside?.test(text) === true
   }
 
   async #out(voice: Voice, delta: string): Promise<void> {

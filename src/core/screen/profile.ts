@@ -49,6 +49,8 @@ export type AcpFacts = {
   forgets?: true
   /** A piece of a message that is a remark of the CLI's own, and no part of an answer. */
   aside?: RegExp
+  /** A piece of a message by which it says that it failed, where it gives no error for that; only what `failure` knows counts. */
+  fault?: RegExp
   /** What an error that it answers with says. */
   failure(message: string, now: number): Failure | undefined
 }
