@@ -3,12 +3,14 @@ import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
 import type { Try } from './attempt.ts'
 import type { Health } from './health.ts'
+import type { Limit } from './limits.ts'
 import type { Rotation, Round } from './round.ts'
 import { attempt } from './attempt.ts'
 import { askAllow, denialsOf } from './cards/denied.ts'
 import { askLogin } from './cards/login.ts'
 import { askHandOver } from './cards/quota.ts'
 import { afterFailure, afterSuccess, away } from './health.ts'
+import { spent, withLimit } from './limits.ts'
 import { cancelled, orNote } from './round.ts'
 import { seat } from './seat.ts'
 
@@ -45,7 +47,9 @@ async function* tryOnce(
   const { name } = agent
   const asked = new AskedFor(round.turn)
   const turn = { ...round.turn, ask: asked.ask, ...(allowed === undefined ? {} : { leash: allowed }) }
-  const { outcome, tried } = yield* closed(agent, attempt(agent, turn, o))
+  let limits: readonly Limit[] = []
+  const see = (event: Event) => void (limits = event.type === 'limit' ? withLimit(limits, event) : limits)
+  const { outcome, tried } = yield* closed(agent, attempt(agent, turn, { ...o, see }))
   const denials = denialsOf(outcome)
   // What the person said no to in this try is not asked about again.
   if (denials.length > 0 && round.attended && !asked.permission) {
@@ -59,7 +63,7 @@ async function* tryOnce(
     }
   }
   if (outcome.ok) {
-    yield* counted(name, o, round)
+    yield* counted(name, o, round, spent(limits, round.turn.clock.now()))
     return outcome
   }
   const { failure } = outcome
@@ -83,8 +87,8 @@ async function wished(agent: Agent, failure: Failure, round: Round, next: Next):
   if (failure.kind === 'auth') return (await askLogin(turn, agent, failure, other)) ? 'again' : 'next'
   const absent = failure.kind === 'quota' ? away(health, agent.name, turn.clock.now()) : undefined
   if (!absent || other === undefined) return 'next'
-  const spent = { name: agent.name, until: absent.until, stated: failure.retryAt !== undefined }
-  return (await askHandOver(turn, spent, other)) ?? 'next'
+  const gone = { name: agent.name, until: absent.until, stated: failure.retryAt !== undefined }
+  return (await askHandOver(turn, gone, other)) ?? 'next'
 }
 
 /** The try as a failed one: on the log, in the tally, and in the hands of whoever comes next. */
@@ -95,9 +99,19 @@ async function* kept(tried: Try['tried'], failure: Failure, name: string, round:
   yield told
 }
 
-async function* counted(name: string, o: Rotation, round: Round): AsyncGenerator<Event, void> {
+/** An answer that spent the last of a quota is an answer; whoever gave it is parked before it is asked in vain. */
+async function* counted(
+  name: string,
+  o: Rotation,
+  round: Round,
+  last: Failure | undefined,
+): AsyncGenerator<Event, void> {
   const moves = o.first === undefined && !o.consulted
-  const change = (health: Health) => afterSuccess(health, name, moves)
+  const at = round.turn.clock.now()
+  const change = (health: Health) => {
+    const after = afterSuccess(health, name, moves)
+    return last ? afterFailure(after, name, last, at, o.cooldown) : after
+  }
   const now = yield* orNote(o.health.read(), round.health, round)
   if (change(now) !== now) yield* orNote(o.health.update(change), now, round)
 }

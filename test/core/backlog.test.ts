@@ -128,8 +128,9 @@ test('whatever comes: the facts are in order, none is lost unsaid, and no word o
       const facts = events.filter(isFact)
       const kept = left.slice(gap ? 1 : 0).filter(isFact)
       assert.deepEqual(kept, facts.slice(gap ? Number(gap[1]) : 0))
-      if (events.length > 0 && !gap && JSON.stringify(events).length < most / 2)
-        assert.equal(words(left), words(events))
+      // As a reader counts them: each event is a little more than its text.
+      const size = JSON.stringify(events).length + 64 * events.length
+      if (size < most) assert.equal(words(left), words(events))
     }),
   )
 })

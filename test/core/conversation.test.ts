@@ -159,7 +159,7 @@ test('a question is kept with its answer, and the answer reaches the agent', asy
   assert.deepEqual(
     [asked, answer, reply],
     [
-      { by: 'termaite', type: 'question', ask, question },
+      { by: 'termaite', type: 'question', ask, question: { agent: 'a', ...question } },
       { by: 'user', type: 'answer', ask, picks: ['red'] },
       { by: 'a', type: 'reply', text: 'so red' },
     ],

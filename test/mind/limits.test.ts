@@ -2,6 +2,7 @@ import type { Limit } from '../../src/mind/limits.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spent, withLimit } from '../../src/mind/limits.ts'
+import { rig } from './rig.ts'
 
 const limit = (window: string | undefined, used: number, until?: number): Limit => ({
   type: 'limit',
@@ -34,4 +35,14 @@ test('what is told of a window replaces what was known of it', () => {
   const first = withLimit([], limit('5-hour', 10, 2000))
   const both = withLimit(first, limit('weekly', 20, 9000))
   assert.deepEqual(withLimit(both, limit('5-hour', 30, 2000)), [limit('weekly', 20, 9000), limit('5-hour', 30, 2000)])
+})
+
+test('an answer that spends the last of a window is an answer, and whoever gave it is parked', async () => {
+  const limit = { type: 'limit' as const, used: 100, until: 9_000_000_000_000, window: '5-hour' }
+  const { turn, health } = rig({ codex: [[limit, { say: 'the last one' }]], claude: [[{ say: 'C' }]] })
+  const { result } = await turn()
+  assert.deepEqual(result, { ok: true, text: 'the last one' })
+  assert.deepEqual((await health.read()).agents, {
+    codex: { failures: 0, parked: { until: 9_000_000_000_000, why: 'its 5-hour limit is spent' } },
+  })
 })

@@ -29,6 +29,7 @@ export const keys = {
   ctrlJ: '\n',
   ctrlK: '\u000b',
   ctrlO: '\u000f',
+  f1: '\u001bOP',
 } as const
 
 /** The built program in a real PTY, seen through a terminal emulator. */

@@ -188,10 +188,18 @@ export class Conversation {
   /** The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. */
   #askOnce(turn: string, person: Ask, keep: (event: Event, by: string) => Promise<void>): Ask {
     const { log, clock } = this.#parts
-    return async (question, withdrawn) => {
+    let before: Promise<unknown> = Promise.resolve()
+    const kept = async (question: Question) => {
       const ask = newId(clock.now())
       const after = await log.end()
       await keep({ type: 'question', ask, question }, 'termaite')
+      return { ask, after }
+    }
+    return async (question, withdrawn) => {
+      // Several at once are kept, and shown, in the order they were asked.
+      const asked = before.then(() => kept(question))
+      before = asked
+      const { ask, after } = await asked
       const settled = new AbortController()
       const signal = AbortSignal.any([withdrawn, settled.signal])
       const elsewhere = (async (): Promise<FirstAnswer | undefined> => {

@@ -9,7 +9,7 @@ export type Question = {
   about: 'permission' | 'choice' | 'login' | 'trust' | 'quota' | 'silence' | 'denied' | 'sharing'
   text: string
   from: string[]
-  /** The agent it is about, where it is about one: whose quota is waited for, who is silent, who was denied. */
+  /** Who asks, or the agent it is about: whose quota is waited for, who is silent, who was denied. */
   agent?: string
   multiple?: boolean
   /** Whether words of one's own are an answer: a pick that is no option's id is such words. */

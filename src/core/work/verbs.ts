@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Event, Inner } from '../talk/entry.ts'
+import type { Ask } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import { wordsOf } from '../../base/words.ts'
@@ -23,7 +24,9 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
   const grace = new Grace(signal, turn.clock)
   let events: AsyncIterator<Event> | undefined
   try {
-    events = agent.turn({ ...turn, signal })[Symbol.asyncIterator]()
+    // Whoever asks is named, unless somebody further in is.
+    const ask: Ask = (question, withdrawn, id) => turn.ask({ agent: agent.name, ...question }, withdrawn, id)
+    events = agent.turn({ ...turn, signal, ask })[Symbol.asyncIterator]()
     for (;;) {
       const next = await grace.within(events.next())
       if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)

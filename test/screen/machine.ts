@@ -1,0 +1,66 @@
+import type { TestContext } from 'node:test'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+
+const answer = [
+  '# What it does',
+  '',
+  'It **adds** two numbers with `add(a, b)`:',
+  '',
+  '```ts',
+  'export function add(a: number, b: number): number {',
+  '  return a + b // a sum',
+  '}',
+  '```',
+  '',
+  '| file | lines |',
+  '|---|---|',
+  '| add.ts | 3 |',
+  '',
+  '1. first',
+  '2. second',
+  '',
+  'See https://example.com/add for more.',
+].join('\n')
+
+/** The last message of the person, as a plain command reads it from its stdin. */
+const last = `"$(awk '/^<message from="user">/ { getline last } END { print last }')"`
+
+/** A project with a few files, and agents that do what the prompt says. */
+export function talkers(t: TestContext): { machine: Machine; goOn(): void } {
+  const machine = new Machine(t)
+  execFileSync('git', ['init', '-q'], { cwd: machine.project })
+  mkdirSync(join(machine.project, 'src'))
+  writeFileSync(join(machine.project, 'src/add.ts'), 'export const add = 1\n')
+  writeFileSync(join(machine.project, 'README.md'), '# add\n')
+  const file = join(machine.folder, 'answer.md')
+  const go = join(machine.folder, 'go')
+  writeFileSync(file, answer)
+  machine.agents(
+    {
+      alpha: `case ${last} in
+        'quota please') echo 'usage limit reached' >&2; exit 1;;
+        'stream please') echo 'The first half of an answer'; until [ -e ${go} ]; do sleep 0.02; done; echo 'and the second.';;
+        'fail please') echo 'it broke in the middle' >&2; exit 3;;
+        *) cat ${file};;
+        esac`,
+      beta: `case ${last} in 'fail please') echo 'this one as well' >&2; exit 4;; *) echo 'Beta goes on.';; esac`,
+    },
+    { rotationStrategy: 'exhaustion', metaInstruction: false },
+  )
+  return { machine, goOn: () => writeFileSync(go, '') }
+}
+
+/** A machine where `claude` is a stand-in that says what the real one was recorded to say. */
+export function recordedClaude(t: TestContext): { machine: Machine; env: { PATH: string } } {
+  const machine = new Machine(t)
+  execFileSync('git', ['init', '-q'], { cwd: machine.project })
+  const bin = join(machine.folder, 'bin')
+  mkdirSync(bin)
+  const replay = join(import.meta.dirname, 'replay.ts')
+  writeFileSync(join(bin, 'claude'), `#!/bin/sh\nexec '${process.execPath}' '${replay}' claude\n`, { mode: 0o755 })
+  machine.settings({ agents: [{ name: 'claude', profile: 'claude', contextWindowTokens: 200_000 }] })
+  return { machine, env: { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) } }
+}
