@@ -18,6 +18,7 @@ import { Guarded, guard } from './screen/guarded.ts'
 import { claimKeys, pressed } from './screen/keys.ts'
 import { restoredAtExit } from './screen/restore.ts'
 import { Slot } from './screen/slot.ts'
+import { Stage } from './screen/stage.ts'
 import { StatusLine } from './screen/status-line.ts'
 import { Ticker } from './screen/ticker.ts'
 import { welcome } from './screen/welcome.ts'
@@ -73,7 +74,7 @@ class Chat {
   #input: InputBox
   #slot: Slot
   #finder: Finder
-  #on = false
+  #stage: Stage
   #loading = false
   #wishes: Wishes
   #ticker: Ticker
@@ -93,15 +94,10 @@ class Chat {
     const late = new Late((what) => this.#refine(what), later)
     this.#look = { theme, late, links: canLink(env), sides: altScreen }
     this.#transcript = new Transcript({
-      look: {
-        theme,
-        late: new Late((what) => this.#refine(what), later),
-        links: canLink(env),
-        sides: altScreen,
-      },
+      look: this.#look,
       empty: (width, height) => (this.#shown ? welcome(standing(), theme, width, height) : []),
       height: () => this.#frame.height(),
-      repaint: () => this.#repaint(),
+      repaint: () => this.#stage.repaint(),
       later,
       nearTop: () => void this.#loadEarlier().catch(broken),
     })
@@ -123,6 +119,7 @@ class Chat {
       unseen: () => this.#transcript.unseen,
       copy: (text) => this.#copy(text),
     })
+    this.#stage = new Stage(this.#frame, { preserveScreen: altScreen })
     const { tui, slot, scroll } = this.#frame
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({
@@ -132,7 +129,7 @@ class Chat {
       clock,
       onSubmit: (text) => desk.submit(text),
       openPalette: (query) => this.#finder.open(query),
-      edit: (text) => this.#suspend(() => editedText(text, env)),
+      edit: (text) => this.#stage.lend(() => editedText(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
     this.#slot = new Slot({ tui, place: slot, input: this.#input, theme, clock, answer, broken })
@@ -163,8 +160,7 @@ class Chat {
     const abort = () => this.#leave({ why: 'aborted' })
     signal.addEventListener('abort', abort, { once: true })
     claimKeys()
-    this.#start()
-    this.#frame.tui.renderNow()
+    this.#stage.take()
     this.#desk.seatedAt(this.#screen())
     void this.#keepTheme()
     try {
@@ -183,19 +179,8 @@ class Chat {
 
   /** Gives the terminal back; a second time it does nothing. */
   restore(): void {
-    if (!this.#on) return
-    this.#on = false
     this.#slot.close()
-    try {
-      this.#frame.stop({ preserveScreen: this.#parts.altScreen })
-    } catch {
-      // The terminal went away: nothing is left to give back.
-    }
-  }
-
-  #start(): void {
-    this.#on = true
-    this.#frame.tui.start()
+    this.#stage.giveBack()
   }
 
   /** The first cause wins. */
@@ -217,8 +202,8 @@ class Chat {
     this.#input.setQueue(queue)
     this.#slot.show(asks)
     const working = () => this.#state.running.length > 0
-    void this.#ticker.run(stepMs, working, () => this.#repaint())
-    this.#repaint()
+    void this.#ticker.run(stepMs, working, () => this.#stage.repaint())
+    this.#stage.repaint()
   }
 
   /** Nothing is let go while somebody reads further up. */
@@ -229,13 +214,9 @@ class Chat {
     return over ? withAtMost(state, keptBlocks) : state
   }
 
-  #repaint(): void {
-    if (this.#on) this.#frame.tui.requestRender()
-  }
-
   #refine(what: 'colours' | 'diffs'): void {
     this.#transcript.refine(what)
-    this.#repaint()
+    this.#stage.repaint()
   }
 
   #keepTheme(): Promise<void> {
@@ -243,7 +224,7 @@ class Chat {
     return keepTheme(tui, this.#parts.env, (to) => {
       if (!this.#theme.turn(to)) return
       tui.invalidate()
-      this.#repaint()
+      this.#stage.repaint()
     })
   }
 
@@ -265,7 +246,7 @@ class Chat {
     // What is typed on as a card opens is still meant for the input.
     const early = !taken && card !== undefined && !card.wants(data)
     if (early) this.#input.handleInput(data)
-    if (taken) this.#repaint()
+    if (taken) this.#stage.repaint()
     return taken || early
   }
 
@@ -275,32 +256,18 @@ class Chat {
     this.#desk.submit(`/${command.name}`)
   }
 
-  async #suspend<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.#on) return work()
-    this.#on = false
-    this.#frame.stop({ preserveScreen: true })
-    try {
-      return await work()
-    } finally {
-      if (!this.#end) {
-        this.#start()
-        this.#frame.tui.requestRender(true)
-      }
-    }
-  }
-
   #copy(text: string): Promise<string> {
     return copyText(text, this.#parts.env, (data) => this.#terminal.write(data))
   }
 
   #screen(): CommandScreen {
     return {
-      suspend: (work) => this.#suspend(work),
+      suspend: (work) => this.#stage.lend(work),
       copy: (text) => this.#copy(text),
       clear: () => this.#set(cleared(this.#state)),
       fill: (text) => {
         this.#input.fill(text)
-        this.#repaint()
+        this.#stage.repaint()
       },
       palette: (query) => this.#finder.open(query ?? ''),
       exit: () => this.#leave({ why: 'exit' }),

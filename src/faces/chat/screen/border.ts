@@ -1,6 +1,7 @@
 import type { Component } from '@earendil-works/pi-tui'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme/theme.ts'
+import { oneLine } from '../transcript/text.ts'
 
 /** The upper edge of the transcript, with what is shown in it. */
 export class TopBorder implements Component {
@@ -16,7 +17,13 @@ export class TopBorder implements Component {
 
   render(width: number): string[] {
     if (width < 8) return [this.#theme.accent('─'.repeat(width))]
-    const title = truncateToWidth(this.#title().join(' · '), width - 6, '…')
+    const title = truncateToWidth(
+      this.#title()
+        .map((word) => oneLine(word, 200))
+        .join(' · '),
+      width - 6,
+      '…',
+    )
     const rest = '─'.repeat(width - 5 - visibleWidth(title))
     const { accent, strong } = this.#theme
     return [`${accent('╭─')} ${strong(accent(title))} ${accent(`${rest}╮`)}`]

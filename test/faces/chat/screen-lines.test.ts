@@ -1,0 +1,127 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { visibleWidth } from '@earendil-works/pi-tui'
+import type { Standing } from '../../../src/faces/chat/desk.ts'
+import type { Running } from '../../../src/faces/chat/running.ts'
+import { HandClock } from '../../../src/base/hand-clock.ts'
+import { clockTime, cost, duration, elapsed, tokens } from '../../../src/faces/chat/numbers.ts'
+import { BottomBorder, TopBorder } from '../../../src/faces/chat/screen/border.ts'
+import { StatusLine } from '../../../src/faces/chat/screen/status-line.ts'
+import { welcome } from '../../../src/faces/chat/screen/welcome.ts'
+import { WorkingLine } from '../../../src/faces/chat/screen/working-line.ts'
+import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
+
+const clock = new HandClock()
+const now = clock.now()
+const bare = (line: string | undefined) => line?.replaceAll(/\x1b\[[\d;]*m/g, '')
+
+const standing: Standing = {
+  project: 'demo',
+  mode: 'chat',
+  leash: 'ask',
+  strategy: 'round-robin',
+  agents: [
+    { name: 'claude', state: 'ready', left: 0.824 },
+    { name: 'gemini', state: 'parked', until: new Date(now).setHours(23, 59, 0, 0) },
+    { name: 'codex', state: 'out', why: 'not logged in' },
+  ],
+  next: 'claude',
+  tokens: { used: 45_678, cost: 0.3456, source: 'estimated' },
+}
+
+test('the status line says all where there is room, and what matters most where there is little', () => {
+  const line = (width: number, how: Partial<Standing> = {}) =>
+    bare(new StatusLine(plain, clock, () => ({ ...standing, ...how })).render(width)[0])
+  assert.equal(
+    line(130),
+    ' chat · leash ask · claude ● 82% · gemini ○ parked until 23:59 · codex ✗ out · next claude · ~45.7k tokens · ~$0.35',
+  )
+  assert.equal(line(80), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · ~45.7k tokens · ~$0.35')
+  assert.equal(line(50), ' ask · claude ● · gemini ○ · codex ✗ · → claude')
+  assert.equal(line(20), ' ask · claude ●')
+  const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
+  assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
+})
+
+const anyRun = fc.record({
+  turn: fc.constant('t'),
+  since: fc.integer({ min: now - 10_000_000, max: now }),
+  by: fc.constantFrom('claude', 'a very long name of an agent that nobody would choose', '你好'),
+  calls: fc.array(fc.record({ call: fc.string(), tool: fc.string() }), { maxLength: 2 }),
+  lastAt: fc.integer({ min: now - 100_000, max: now }),
+  files: fc.array(fc.string(), { maxLength: 3 }),
+})
+
+test('no line round the transcript is ever wider than the screen, or two', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 200 }),
+      fc.integer({ min: 1, max: 60 }),
+      anyRun,
+      fc.string(),
+      (width, height, run, name) => {
+        const how = { ...standing, project: name, agents: [{ name, state: 'busy' as const }, ...standing.agents] }
+        const lines = [
+          new StatusLine(dark, clock, () => how).render(width),
+          new WorkingLine(
+            dark,
+            clock,
+            () => [run],
+            () => false,
+          ).render(width),
+          new TopBorder(dark, () => ['termaite', name]).render(width),
+          new BottomBorder(dark).render(width),
+        ]
+        assert.deepEqual(
+          lines.map(({ length }) => length),
+          [1, 1, 1, 1],
+        )
+        for (const line of [...lines.flat(), ...welcome(how, dark, width, height)])
+          assert.ok(visibleWidth(line) <= width, JSON.stringify(line))
+      },
+    ),
+  )
+})
+
+test('the working line says what is at work, and nothing when nothing is', () => {
+  const run: Running = { turn: 't', since: now - 65_000, by: 'claude', calls: [], lastAt: now - 400, files: [] }
+  const line = (running: Running[], asked = false) =>
+    bare(
+      new WorkingLine(
+        plain,
+        clock,
+        () => running,
+        () => asked,
+      ).render(90)[0],
+    )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
+  assert.equal(line([]), undefined)
+  assert.equal(line([run]), ' * claude · 1 min 05 s · Esc cancels')
+  assert.equal(
+    line([{ ...run, calls: [{ call: 'c', tool: 'Bash' }], lastAt: now - 6400, files: ['a', 'b'] }]),
+    ' * claude · 1 min 05 s · Bash · last event 6 s ago · 2 files changed · Esc cancels',
+  )
+  assert.equal(
+    line([run, { ...run, turn: 'u' }], true),
+    ' * claude · 1 min 05 s · waits for your answer · 1 more at work · Esc cancels',
+  )
+})
+
+test('numbers are short, and say when they are only about right', () => {
+  assert.deepEqual([0, 430, 9990, 12_300, 200_000, 3_900_000].map(duration), [
+    '0.0 s',
+    '0.4 s',
+    '9.9 s',
+    '12 s',
+    '3 min 20 s',
+    '1 h 05 min',
+  ])
+  assert.deepEqual([0, 9990, 12_300].map(elapsed), ['0 s', '9 s', '12 s'])
+  assert.deepEqual(
+    [tokens(999, 'reported'), tokens(1234, 'parsed'), tokens(123_456, 'estimated'), tokens(1_500_000, 'reported')],
+    ['999 tokens', '~1.2k tokens', '~123k tokens', '1.5M tokens'],
+  )
+  assert.deepEqual([cost(0.0042, 'reported'), cost(1.5, 'estimated')], ['$0.004', '~$1.50'])
+  const noon = new Date(2026, 10, 15, 12, 5).getTime()
+  assert.deepEqual([clockTime(noon, noon), clockTime(noon, noon + 86_400_000)], ['12:05', '2026-11-15 12:05'])
+})

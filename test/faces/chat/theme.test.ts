@@ -1,0 +1,81 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Theme } from '../../../src/faces/chat/theme/theme.ts'
+import { firstTheme, keepTheme } from '../../../src/faces/chat/theme/background.ts'
+import { dark, light, plain } from '../../../src/faces/chat/theme/colours.ts'
+import { ThemeSwitch } from '../../../src/faces/chat/theme/switch.ts'
+
+const paints = [
+  ...(['accent', 'strong', 'quiet', 'user', 'good', 'warn', 'bad'] as const),
+  ...(['added', 'removed', 'code', 'link', 'chosen'] as const),
+]
+
+test('the first paint goes by what the environment says', () => {
+  const names = (envs: Record<string, string>[]) => envs.map((env) => firstTheme(env).name)
+  assert.deepEqual(
+    names([{}, { COLORFGBG: '15;0' }, { COLORFGBG: '0;15' }, { COLORFGBG: '0;default;7' }, { COLORFGBG: 'odd' }]),
+    ['dark', 'dark', 'light', 'light', 'dark'],
+  )
+  assert.deepEqual(names([{ NO_COLOR: '1', COLORFGBG: '0;15' }, { NO_COLOR: '' }]), ['plain', 'dark'])
+})
+
+/** A terminal with that background, that may change its mind. */
+function terminal(rgb?: { r: number; g: number; b: number }) {
+  let told: (scheme: 'dark' | 'light') => void = () => {}
+  return {
+    queryTerminalBackgroundColor: async () => rgb,
+    onTerminalColorSchemeChange: (listener: typeof told) => {
+      told = listener
+      return () => {}
+    },
+    setTerminalColorSchemeNotifications: () => {},
+    tell: (scheme: 'dark' | 'light') => told(scheme),
+  }
+}
+
+test('then the terminal is asked, and followed when it changes', async () => {
+  const turned = async (rgb?: { r: number; g: number; b: number }, env = {}) => {
+    const themes: Theme['name'][] = []
+    const asked = terminal(rgb)
+    await keepTheme(asked, env, ({ name }) => themes.push(name))
+    asked.tell('light')
+    asked.tell('dark')
+    return themes
+  }
+  assert.deepEqual(await turned({ r: 255, g: 250, b: 220 }), ['light', 'light', 'dark'])
+  assert.deepEqual(await turned({ r: 0, g: 43, b: 54 }), ['dark', 'light', 'dark'])
+  assert.deepEqual(await turned(undefined), ['light', 'dark'])
+  assert.deepEqual(await turned({ r: 255, g: 255, b: 255 }, { NO_COLOR: '1' }), [])
+})
+
+test('what holds a theme paints in the colours that are true now', () => {
+  const theme = new ThemeSwitch(dark)
+  const { accent } = theme
+  assert.equal(accent('x'), dark.accent('x'))
+  assert.deepEqual([theme.turn(light), theme.turn(light), theme.name], [true, false, 'light'])
+  assert.equal(accent('x'), light.accent('x'))
+  for (const name of paints) assert.equal(theme[name]('x'), light[name]('x'))
+})
+
+test('only the sixteen colours, each closed again; a plain theme has none', () => {
+  const codes = (theme: Theme) =>
+    [...paints.map((name) => theme[name]('x')), ...['claude', 'gemini', 'codex'].map((who) => theme.speaker(who)('x'))]
+      .join('')
+      .match(/\x1b\[[\d;]*m/g)!
+  const closers = new Set(['\x1b[39m', '\x1b[22m', '\x1b[24m', '\x1b[27m'])
+  for (const theme of [dark, light]) {
+    for (const code of codes(theme)) assert.match(code, /^\x1b\[(?:[1247]|22|24|27|39|3[1-6]|9[1-6])m$/)
+    assert.equal(codes(theme).filter((code) => closers.has(code)).length * 2, codes(theme).length)
+  }
+  for (const code of codes(plain)) assert.match(code, /^\x1b\[(?:[1247]|22|24|27)m$/)
+  for (const name of paints) assert.equal(dark[name](''), '')
+})
+
+test('a name keeps its colour, and those who are often together differ', () => {
+  const colour = (theme: Theme, name: string) => theme.speaker(name)('x')
+  for (const theme of [dark, light]) {
+    const [claude, gemini, codex] = ['claude', 'gemini', 'codex'].map((name) => colour(theme, name))
+    assert.equal(new Set([claude, gemini, codex]).size, 3)
+    assert.equal(colour(theme, 'claude'), claude)
+  }
+})
