@@ -76,6 +76,11 @@ export const qwen: Profile = {
     leashes: asking,
     // Its own choice is a mode in which a model says yes.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
+    // Asked after each round of tools; what it does not fetch any more waits for the next turn.
+    steering: {
+      method: 'craft/drainMidTurnQueue',
+      answer: (messages) => ({ messages, hasQueuedPrompt: false }),
+    },
     failure: (message, now) => readMessage(shown, message, now),
   },
   resumes: true,

@@ -44,7 +44,10 @@ async function act(written: AcpStep, client: AgentContext): Promise<void> {
     return tell(client, { sessionUpdate: 'agent_message_chunk', content })
   }
   if ('update' in step) return tell(client, step.update)
-  if ('raw' in step) return void process.stdout.write(`${step.raw}\n`)
+  if ('raw' in step) {
+    log('out', Buffer.from(`${step.raw}\n`))
+    return void process.stdout.write(`${step.raw}\n`)
+  }
   if ('complain' in step) return void process.stderr.write(`${step.complain}\n`)
   if ('exit' in step) process.exit(step.exit)
   if ('error' in step) throw fault(step.error)

@@ -218,3 +218,20 @@ test('a form is a card for each of its fields', async () => {
     ],
   )
 })
+
+test('an agent that fetches what was typed meanwhile gets it, and steers', async () => {
+  await using it = await ground()
+  const steering = { method: 'own/typed', answer: (texts: string[]) => ({ texts }) }
+  const profile = profileOf({
+    acp: { command: () => '', leashes: { ask: 'asks' }, failure: () => undefined, steering },
+  })
+  const typed = [['And then?'], []]
+  const step = { request: 'own/typed', params: {} } as unknown as AcpStep
+  await played(it, script(step, step), { over: { profile }, steer: async () => typed.shift()! })
+  assert.deepEqual(
+    (await it.answers()).map(({ result }) => result),
+    [{ texts: ['And then?'] }, { texts: [] }],
+  )
+  const traits = [profile, profileOf()].map((profile) => it.agent({ steps: [] }, { profile }).traits.steers)
+  assert.deepEqual(traits, [true, false])
+})

@@ -18,7 +18,7 @@ export function acpAgent(spec: AcpSpec, seat: Seat, parts: AcpParts): Agent {
     window: spec.window,
     memory: 'own' as const,
     talks: facts?.leashes[seat.leash] !== undefined,
-    steers: false,
+    steers: facts?.steering !== undefined,
     ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
     ...(more ? { looser: more } : {}),
   }

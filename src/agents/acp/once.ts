@@ -11,6 +11,7 @@ import type { Link } from './link.ts'
 import type { Session } from './session.ts'
 import { start } from '../../base/process/run.ts'
 import { notStarted } from '../pipe/once.ts'
+import { factsOf } from './command.ts'
 import { brokenOff, isRpcError, rpcFailure } from './failure.ts'
 import { linkTo } from './link.ts'
 import { cutShort, outcomeOf } from './outcome.ts'
@@ -46,13 +47,15 @@ export async function runOnce(job: Job): Promise<Done> {
   // Read while the process starts, which takes longer.
   const loading = loadSdk()
   loading.catch(() => {})
+  const over = new AbortController()
   let run: Run
+  let side: Side
   try {
+    side = new Side(job, over.signal)
     run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
   } catch (error) {
     return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
   }
-  const over = new AbortController()
   const settled = new AbortController()
   let cause: Failure | undefined
   let cancelSession: (() => void) | undefined
@@ -68,7 +71,6 @@ export async function runOnce(job: Job): Promise<Done> {
   turn.signal.addEventListener('abort', cancel, { once: true })
   if (turn.signal.aborted) cancel()
 
-  const side = new Side(job, over.signal)
   job.watch.begin(over.signal, async (since) => side.busy || job.alive(since), stop)
   const link = linkTo(run, {
     update: (params) => side.hear(params as SessionNotification),
@@ -82,7 +84,9 @@ export async function runOnce(job: Job): Promise<Done> {
   let session: Session | undefined
   const talk = async (): Promise<PromptResponse> => {
     const sdk = await loading
-    const { agent } = served(sdk, side).connect(link.stream)
+    const { agent } = served(sdk, { ...side, steering: factsOf(spec)?.steering, steer: () => turn.steer() }).connect(
+      link.stream,
+    )
     const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key: job.key, quiet: () => side.quiet(turn.clock) }
     const { id: sessionId } = (session = await openSession(agent, sdk, wanted))
     side.telling.listening = true

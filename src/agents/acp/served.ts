@@ -10,7 +10,15 @@ import { readFile, writeFile } from './files.ts'
 import { permit } from './permission.ts'
 import { Refusal } from './rules.ts'
 
-type Parts = { rules: Rules; calls: Calls; telling: Telling; terminals: Terminals }
+type Parts = {
+  rules: Rules
+  calls: Calls
+  telling: Telling
+  terminals: Terminals
+  steering: AcpFacts['steering']
+  /** What was typed meanwhile. */
+  steer(): Promise<string[]>
+}
 
 /** What we can do for an agent: all of it is under the rules, so an agent that has us do it is held by them. */
 export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities {
@@ -24,7 +32,7 @@ export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities
 const notAllowed = -32603
 
 /** The client's side of the protocol: every request of the agent, answered under the rules of this turn. */
-export function served(sdk: Sdk, { rules, calls, telling, terminals }: Parts): ClientApp {
+export function served(sdk: Sdk, { rules, calls, telling, terminals, steering, steer }: Parts): ClientApp {
   const { client, methods, RequestError } = sdk
   const { session, fs, terminal, elicitation } = methods.client
 
@@ -37,7 +45,7 @@ export function served(sdk: Sdk, { rules, calls, telling, terminals }: Parts): C
     }
   }
 
-  return client({ name: 'termaite' })
+  const app = client({ name: 'termaite' })
     .onRequest(session.requestPermission, async ({ params, signal }) => {
       await telling.pause()
       const call = await calls.asked(params.toolCall)
@@ -61,4 +69,11 @@ export function served(sdk: Sdk, { rules, calls, telling, terminals }: Parts): C
     .onRequest(terminal.kill, ({ params }) => inWords(() => terminals.kill(params.terminalId)))
     .onRequest(terminal.release, ({ params }) => inWords(() => terminals.release(params.terminalId)))
     .onRequest(elicitation.create, ({ params, signal }) => elicit(params, rules, signal))
+  if (!steering) return app
+  const { method, answer } = steering
+  return app.onRequest(
+    method,
+    (params: unknown) => params,
+    async () => answer(await steer()),
+  )
 }

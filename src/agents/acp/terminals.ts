@@ -39,11 +39,14 @@ export class Terminals {
       const shows = [{ type: 'command' as const, command: visible(line), cwd: place }]
       await mustAgree(rules, what, { text: `${rules.name} wants to run a command`, shows }, signal)
     }
-    if (rules.over.aborted) throw new Refusal('The turn is over.')
     const own = Object.fromEntries((request.env ?? []).map(({ name, value }) => [name, value]))
     const argv: [string, ...string[]] = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
     const run = await start({ argv, cwd: place, env: { ...this.#parts.env, ...own }, clock })
     run.stdin.end()
+    if (rules.over.aborted) {
+      await run.end()
+      throw new Refusal('The turn is over.')
+    }
     const id = newId(clock.now())
     const printed = new Printed(request.outputByteLimit ?? undefined)
     const terminal: Terminal = {

@@ -47,6 +47,8 @@ export type AcpFacts = {
   readsItself?: true
   /** Whether its own "always" lasts no longer than its process, or fails: then it is kept for it. */
   forgets?: true
+  /** The request by which it fetches what was typed meanwhile, and how it is answered. */
+  steering?: { method: string; answer(texts: string[]): object }
   /** A piece of a message that is a remark of the CLI's own, and no part of an answer. */
   aside?: RegExp
   /** A piece of a message by which it says that it failed, where it gives no error for that; only what `failure` knows counts. */
