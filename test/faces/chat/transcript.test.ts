@@ -175,6 +175,23 @@ test('a text that streams in looks in the end as if it had come at once', () => 
   )
 })
 
+test('what no parser can take is text all the same', () => {
+  for (const text of ['> '.repeat(3000), '_a '.repeat(30_000), '['.repeat(9000)]) {
+    const lines = new Prose().render(text, 80, look())
+    assert.equal(lines.join('').replaceAll(/\s/g, ''), text.replaceAll(/\s/g, ''))
+  }
+})
+
+test('a line without an end is taken in pieces, and none of it is lost', () => {
+  const words = Array.from({ length: 3000 }, (_, at) => `word${at}`).join(' ')
+  for (const text of [words, '👍'.repeat(5000), `\`\`\`\n${'x'.repeat(9000)}\n\`\`\`\n`]) {
+    const parts = split(text)
+    assert.ok(parts.length > 2 && parts.every((part) => part.text.length <= 4001))
+    const shown = new Prose().render(text, 80, look()).join(' ').replaceAll(/\s+/g, ' ').trim()
+    assert.equal(shown.replaceAll(' ', ''), text.replaceAll(/[\s`]/g, ''))
+  }
+})
+
 test('Markdown as it is shown', () => {
   const text = [
     '# Title',

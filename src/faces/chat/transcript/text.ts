@@ -5,7 +5,7 @@ import { stripAnsi } from '../../../base/ansi.ts'
 export const mostShown = 64 * 1024
 
 /** A run without a break would be measured as one word, over and over. */
-export const longestRun = 4096
+const longestRun = 4096
 
 /**
  * What somebody else wrote, as nothing but text: no control sequence is left in it, what would turn the direction
@@ -44,8 +44,7 @@ export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))
 }
 
-/** A line in pieces that are not too long to be measured. */
-export function runs(line: string): string[] {
+function runs(line: string): string[] {
   if (line.length <= longestRun) return [line]
   return Array.from({ length: Math.ceil(line.length / longestRun) }, (_, at) =>
     line.slice(at * longestRun, (at + 1) * longestRun).toWellFormed(),

@@ -1,7 +1,7 @@
 import type { Look } from '../look.ts'
 import type { Left, Part } from './split.ts'
 import { Markdown } from '@earendil-works/pi-tui'
-import { indented, longestRun, runs, wrapped } from '../text.ts'
+import { indented, wrapped } from '../text.ts'
 import { split } from './split.ts'
 import { markdownTheme } from './theme.ts'
 
@@ -50,13 +50,23 @@ export class Prose {
 }
 
 function proseLines(text: string, width: number, look: Look): string[] {
-  const bound = text.length <= longestRun ? text : text.split('\n').flatMap(runs).join('\n')
-  const lines = new Markdown(bound, 0, 0, markdownTheme(look), undefined, {
-    preserveOrderedListMarkers: true,
-    renderLatex: false,
-  }).render(Math.max(1, width))
+  const lines = markdownLines(text, width, look) ?? wrapped(text, width)
   const words = (line: string) => line.trim() !== ''
   return lines.slice(lines.findIndex(words), lines.findLastIndex(words) + 1).map((line) => line.trimEnd())
+}
+
+/** More marks than that in one part are no emphasis, and take the parser seconds. */
+const mostMarks = 400
+
+/** Undefined for what is no Markdown of a person, or nested deeper than the library can go: it is text all the same. */
+function markdownLines(text: string, width: number, look: Look): string[] | undefined {
+  if (text.length > mostMarks && (text.match(/[*_~`[\]<>]/g)?.length ?? 0) > mostMarks) return undefined
+  const options = { preserveOrderedListMarkers: true, renderLatex: false }
+  try {
+    return new Markdown(text, 0, 0, markdownTheme(look), undefined, options).render(Math.max(1, width))
+  } catch {
+    return undefined
+  }
 }
 
 function codeLines(code: string, language: string, begins: boolean, width: number, look: Look): string[] {

@@ -13,7 +13,8 @@ const half = { item: /^([-*+]|\d{1,9}[.)]?)$/, fence: /^ {0,3}(`{2,}|~{2,})[^`\s
 
 /** Longer ones are cut where they can be, so that what streams in is never rendered from far back. */
 const mostProse = 6000
-const mostCodeLines = 80
+const mostCodeLines = 40
+const longestLine = 4000
 
 /**
  * Cuts a text where what follows cannot change what came before: after an empty line that no list goes over,
@@ -23,6 +24,12 @@ export function split(text: string, left: Left = { joined: false }): Part[] {
   const cutter = new Cutter(left)
   for (let at = 0; ;) {
     const stop = text.indexOf('\n', at)
+    if ((stop < 0 ? text.length : stop) - at > longestLine) {
+      const to = breakIn(text, at)
+      cutter.piece(text.slice(at, to), to)
+      at = to
+      continue
+    }
     if (stop < 0) {
       cutter.lastLine(text.slice(at), at)
       cutter.cut(text.length, { joined: false })
@@ -31,6 +38,14 @@ export function split(text: string, left: Left = { joined: false }): Part[] {
     cutter.line(text.slice(at, stop), at, stop + 1)
     at = stop + 1
   }
+}
+
+/** Where a line that is too long is broken: at a word near its end, and never inside a character. */
+function breakIn(text: string, at: number): number {
+  const end = at + longestLine
+  const space = text.lastIndexOf(' ', end)
+  if (space > end - 200) return space + 1
+  return /[\udc00-\udfff]/.test(text[end]!) ? end - 1 : end
 }
 
 class Cutter {
@@ -54,6 +69,12 @@ class Cutter {
     if (!fence) return this.#proseLine(line, at)
     // The fence itself goes with what is before it: what is left begins inside.
     this.cut(next, { joined: false, fence: { mark: fence[1]!, language: fence[2]!.toLowerCase(), begins: true } })
+  }
+
+  /** The beginning of a line that is too long to wait for its end. */
+  piece(text: string, to: number): void {
+    this.#hold(text)
+    this.cut(to, { joined: true, ...(this.#fence ? { fence: { ...this.#fence, begins: false } } : {}) })
   }
 
   /** The line that still grows: a fence or an item that is only half there is taken for what it may become. */
