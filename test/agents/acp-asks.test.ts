@@ -81,14 +81,14 @@ test('a card shows the command or the diff, what each answer is, and hides no ch
   assert.deepEqual(cards, [
     {
       about: 'permission',
-      text: `sayer: Write ${it.cwd}/a.txt`,
+      text: `Write ${it.cwd}/a.txt`,
       from: [],
       shows: [{ type: 'diff', path: 'a.txt', before: 'old\n', after: 'new\n' }],
       options: labelled,
     },
     {
       about: 'permission',
-      text: 'sayer: Run it',
+      text: 'Run it',
       from: [],
       shows: [{ type: 'command', command: 'rm -rf x #\\u0008\\u0008\\u0008\\u0008', cwd: it.cwd }],
       options: labelled,

@@ -3,6 +3,7 @@ import type { AcpParts, AcpSpec } from '../../src/agents/acp/acp.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +48,10 @@ export type AcpScript = {
   stays?: boolean
 }
 
+/** The SDK is compiled once for all agents of a test file. */
+const cache = mkdtempSync(join(tmpdir(), 'termaite-acp-cache-'))
+process.on('exit', () => rmSync(cache, { recursive: true, force: true }))
+
 const program = join(import.meta.dirname, 'acp-agent.ts')
 
 /** A project of its own, and what a scripted agent did there. */
@@ -88,7 +93,7 @@ export async function ground(): Promise<Ground> {
           ...over,
         },
         { leash },
-        { env: { ...env, NODE_COMPILE_CACHE: join(tmpdir(), 'termaite-acp-cache') }, ...parts },
+        { env: { ...env, NODE_COMPILE_CACHE: cache }, ...parts },
       ),
     sent,
     answers: async () => (await sent()).filter((message) => message.method === undefined),

@@ -55,7 +55,8 @@ test('gemini over ACP asks before it writes, and does what was said', { skip }, 
     )
     assert.deepEqual(it.cards[0], {
       about: 'permission',
-      text: 'gemini: Writing to one.txt',
+      agent: 'gemini',
+      text: 'Writing to one.txt',
       from: [],
       shows: [{ type: 'diff', path: 'one.txt', after: 'one.txt\n' }],
       options: [

@@ -32,7 +32,7 @@ export async function writeFile({ path, content }: WriteTextFileRequest, rules: 
     const before = await textAt(real)
     const old = before === undefined ? {} : { before: visible(before) }
     const shown = { type: 'diff' as const, path: visible(short), ...old, after: visible(content) }
-    await mustAgree(rules, what, { text: visible(`${rules.name} wants to write ${short}`), shows: [shown] }, signal)
+    await mustAgree(rules, what, { text: visible(`Write ${short}`), shows: [shown] }, signal)
   }
   await mkdir(dirname(real), { recursive: true })
   // The last part is no link, or `real` would not be its path: one that came since then is not followed.

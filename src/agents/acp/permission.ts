@@ -30,7 +30,7 @@ export async function permit(
   const withdrawn = AbortSignal.any([rules.over, signal])
   const question = {
     about: 'permission' as const,
-    text: visible(`${rules.name}: ${call.title ?? what}`),
+    text: visible(call.title ?? what),
     from: [],
     shows: shownOf(call, rules.cwd),
     options: options.map((option) => ({

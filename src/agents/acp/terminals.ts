@@ -37,7 +37,7 @@ export class Terminals {
     if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
     if (rules.leash !== 'all' && !rules.allowed.hasCommand(line)) {
       const shows = [{ type: 'command' as const, command: visible(line), cwd: place }]
-      await mustAgree(rules, what, { text: `${rules.name} wants to run a command`, shows }, signal)
+      await mustAgree(rules, what, { text: 'Run a command', shows }, signal)
     }
     const own = Object.fromEntries((request.env ?? []).map(({ name, value }) => [name, value]))
     const argv: [string, ...string[]] = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
