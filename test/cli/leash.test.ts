@@ -17,7 +17,7 @@ function leashed(t: TestContext) {
   }
   install(
     'claude',
-    `cat >/dev/null; [[ "$*" =~ --permission-mode\\ ([a-zA-Z]+) ]] && echo "\${BASH_REMATCH[1]}" >>${started}
+    `read -r _line; [[ "$*" =~ --permission-mode\\ ([a-zA-Z]+) ]] && echo "\${BASH_REMATCH[1]}" >>${started}
     echo '{"type":"result","subtype":"success","is_error":false,"result":"fine"}'`,
   )
   install('amp', `cat >/dev/null; echo amp >>${started}; echo from amp`)
