@@ -49,6 +49,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
   assert.deepEqual(seat.asked, [
     {
       about: 'permission',
+      agent: 'termaite',
       text: 'amber wrote an AGENTS.md. Keep it?',
       from: [],
       shows: [{ type: 'diff', path: 'AGENTS.md', after: document }],
