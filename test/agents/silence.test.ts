@@ -57,7 +57,7 @@ function slowly() {
       })
     })
   }
-  return { ask, asked, withdrawn, answer: (pick: string | undefined) => answers.at(-1)!(pick) }
+  return { ask, asked, withdrawn, answer: (pick: string | undefined, at = -1) => answers.at(at)!(pick) }
 }
 
 test('a silence is asked about; wait gives it as long again, switch ends the try, stop the turn', async () => {
@@ -106,24 +106,63 @@ test('it speaks again: the question is withdrawn, and the next silence counts fr
   assert.deepEqual([asked.length, stopped], [2, []])
 })
 
-test('it ends, or its whole time is over, while somebody thinks about it: the question is withdrawn', async () => {
-  const left = slowly()
-  const ended = watched(left.ask)
-  await ended.clock.turn(5_000)
-  ended.over.abort()
+test('it ends while somebody thinks about it: the question is withdrawn', async () => {
+  const { ask, withdrawn } = slowly()
+  const { clock, over, stopped } = watched(ask)
+  await clock.turn(5_000)
+  over.abort()
   await settled()
-  assert.deepEqual([left.withdrawn, ended.stopped, ended.clock.asleep], [[true], [], 0])
-  const late = slowly()
-  const { clock, stopped } = watched(late.ask, true, 8_000)
-  await clock.turn(8_000)
+  assert.deepEqual([withdrawn, stopped, clock.asleep], [[true], [], 0])
+})
+
+const late: Failure = {
+  kind: 'timeout',
+  message: 'sayer took longer than 8 s and was ended; raise timeoutSeconds if it needs longer',
+}
+
+test('the time of a turn stands still while somebody thinks about a silence', async () => {
+  const { ask, withdrawn, answer } = slowly()
+  const { clock, stopped } = watched(ask, true, 8_000)
+  await clock.turn(3_600_000)
+  assert.deepEqual([withdrawn, stopped], [[], []])
+  answer('wait')
   await settled()
-  assert.deepEqual(late.withdrawn, [true])
-  assert.deepEqual(stopped, [
-    [
-      8_000,
-      { kind: 'timeout', message: 'sayer took longer than 8 s and was ended; raise timeoutSeconds if it needs longer' },
-    ],
-  ])
+  await clock.turn(2_999)
+  assert.deepEqual(stopped, [])
+  await clock.turn(1)
+  assert.deepEqual(stopped, [[3_603_000, late]])
+})
+
+test('the time that a person thinks at cards of the agent is neither its time nor its silence', async () => {
+  const { ask, answer } = slowly()
+  const { clock, stopped, watch, over } = watched(ask, false, 8_000)
+  const asked = (text: string) => watch.ask({ about: 'permission', text, from: [], options: [] }, over.signal)
+  await clock.turn(4_000)
+  const first = asked('Run it?')
+  await clock.turn(3_600_000)
+  // Two at once are thought about at once.
+  const second = asked('Run that?')
+  answer('yes', 0)
+  assert.deepEqual(await first, ['yes'])
+  await clock.turn(3_600_000)
+  answer('no', 1)
+  assert.deepEqual([await second, stopped], [['no'], []])
+  await clock.turn(3_999)
+  assert.deepEqual(stopped, [])
+  await clock.turn(1)
+  assert.deepEqual(stopped, [[7_208_000, late]])
+})
+
+test('a silence begins anew with the answer', async () => {
+  const { ask, answer } = slowly()
+  const { clock, stopped, watch, over } = watched(ask, false)
+  void watch.ask({ about: 'permission', text: 'Run it?', from: [], options: [] }, over.signal)
+  await clock.turn(14_999)
+  answer('yes')
+  await clock.turn(4_999)
+  assert.deepEqual(stopped, [])
+  await clock.turn(1)
+  assert.deepEqual(stopped, [[19_999, silent]])
 })
 
 test(

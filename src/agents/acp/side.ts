@@ -2,6 +2,7 @@ import type { SessionNotification } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit } from '../pipe/speech.ts'
+import type { Watch } from '../pipe/watch.ts'
 import type { AcpSpec } from './command.ts'
 import type { Rules } from './rules.ts'
 import { projectRoot } from '../../base/git.ts'
@@ -12,7 +13,13 @@ import { Telling } from './telling.ts'
 import { Terminals } from './terminals.ts'
 import { Spent } from './usage.ts'
 
-type Parts = { spec: AcpSpec; turn: Turn; env: Record<string, string | undefined>; emit: Emit }
+type Parts = {
+  spec: AcpSpec
+  turn: Turn
+  env: Record<string, string | undefined>
+  watch: Pick<Watch, 'ask'>
+  emit: Emit
+}
 
 /** How long nothing is replayed before the replay counts as over: some answer a load before they are through. */
 const quietMs = 100
@@ -26,24 +33,17 @@ export class Side {
   readonly spent = new Spent()
   #parts: Parts
   #denials = new Set<string>()
-  #asking = 0
   #broken = false
 
   constructor(parts: Parts, over: AbortSignal) {
-    const { spec, turn, env, emit } = parts
+    const { spec, turn, env, watch, emit } = parts
     this.#parts = parts
     this.rules = {
       name: spec.name,
       leash: turn.leash,
       cwd: turn.cwd,
       root: projectRoot(turn.cwd),
-      ask: async (question, withdrawn) => {
-        this.#asking++
-        return turn
-          .ask(question, withdrawn)
-          .catch(() => undefined)
-          .finally(() => this.#asking--)
-      },
+      ask: (question, withdrawn) => watch.ask(question, withdrawn).catch(() => undefined),
       over,
       allowed: new Allowed(),
       keepsAlways: factsOf(spec)?.forgets === true,
@@ -56,7 +56,7 @@ export class Side {
 
   /** Whether something is under way that explains a silence. */
   get busy(): boolean {
-    return this.calls.open || this.#asking > 0 || this.terminals.running
+    return this.calls.open || this.terminals.running
   }
 
   get denials(): string[] {

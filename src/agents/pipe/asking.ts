@@ -24,10 +24,6 @@ export class Asking {
     this.#parts = parts
   }
 
-  get open(): boolean {
-    return this.#open.size > 0
-  }
-
   /** Not waited for: what else the CLI says meanwhile is heard, and so is its end. */
   ask(step: Asked): void {
     const one = { id: step.id, back: new AbortController() }

@@ -116,7 +116,7 @@ export function dialectSpeech(dialect: Dialect, parts: Parts): Speech {
       return words !== undefined
     },
     over: () => dialect.over?.() ?? false,
-    busy: () => calls.size > 0 || asking.open,
+    busy: () => calls.size > 0,
     async finish(ended) {
       for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)

@@ -34,6 +34,7 @@ export async function takeTurn(
   const loose = unheld(spec.name, turn.leash, composer(spec))
   if (loose) return emit(ended({ ok: false, failure: loose }))
   const watch = new Watch(spec.name, spec, turn)
+  const asking = { ...turn, ask: watch.ask }
   const said = new Set<Event['type']>()
   let waiting = 0
   const say: Emit = async (event) => {
@@ -45,7 +46,7 @@ export async function takeTurn(
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
     const dialect = dialectOf(spec, turn.leash, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
-    return dialectSpeech(dialect, { name: spec.name, emit: say, turn, stdin: run.stdin, withdrawn })
+    return dialectSpeech(dialect, { name: spec.name, emit: say, turn: asking, stdin: run.stdin, withdrawn })
   }
   const alive = async (speech: Speech, since: number) =>
     waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)

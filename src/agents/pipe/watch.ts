@@ -1,18 +1,21 @@
 import type { Failure } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import { askSilence } from './silence.ts'
+import { Thinking } from './thinking.ts'
 
 export type Limits = { timeoutMs: number; silenceMs: number }
 
 /** What of a turn the watch goes by. */
 export type Watched = Pick<Turn, 'clock' | 'ask' | 'attended'>
 
-/** Watches one turn: too long in all, or nothing that shows that the agent is alive. */
+/** Watches one turn: too long in all, or nothing that shows that the agent is alive. Its time stands still at a card. */
 export class Watch {
   #name: string
   #limits: Limits
   #turn: Watched
   #deadline: number
+  #thinking: Thinking
   #heard = 0
   /** Aborts at the next sign of life: what was asked about the silence is withdrawn by it. */
   #quiet = new AbortController()
@@ -22,6 +25,16 @@ export class Watch {
     this.#limits = limits
     this.#turn = turn
     this.#deadline = turn.clock.now() + limits.timeoutMs
+    this.#thinking = new Thinking(turn.clock)
+  }
+
+  /** How the agent asks the person of the turn. */
+  readonly ask: Ask = async (question, withdrawn) => {
+    try {
+      return await this.#thinking.about(this.#turn.ask(question, withdrawn))
+    } finally {
+      this.heard()
+    }
   }
 
   /** Calls `stop` when a limit is passed before `over`. */
@@ -39,8 +52,13 @@ export class Watch {
 
   async #timeout(over: AbortSignal, stop: (failure: Failure) => void): Promise<void> {
     const { clock } = this.#turn
-    for (let left; (left = this.#deadline - clock.now()) > 0 && !over.aborted;) await clock.sleep(left, over)
-    if (over.aborted) return
+    for (;;) {
+      await this.#thinking.over()
+      const left = this.#deadline + this.#thinking.ms - clock.now()
+      if (over.aborted) return
+      if (left <= 0) break
+      await clock.sleep(left, over)
+    }
     const message = `${this.#name} took longer than ${seconds(this.#limits.timeoutMs)} and was ended; raise timeoutSeconds if it needs longer`
     stop({ kind: 'timeout', message })
   }
@@ -54,7 +72,7 @@ export class Watch {
     while (!over.aborted) {
       const left = this.#heard + this.#limits.silenceMs - clock.now()
       if (left > 0) await clock.sleep(left, over)
-      else if (await alive(this.#heard)) this.heard()
+      else if (this.#thinking.open || (await alive(this.#heard))) this.heard()
       else {
         const failure = await this.#decided(over)
         if (failure && !over.aborted) return stop(failure)
@@ -69,7 +87,8 @@ export class Watch {
     if (this.#turn.attended) {
       this.#quiet = new AbortController()
       const { signal } = this.#quiet
-      const wish = await askSilence(this.#name, long, this.#turn.ask, AbortSignal.any([over, signal]))
+      const card = askSilence(this.#name, long, this.#turn.ask, AbortSignal.any([over, signal]))
+      const wish = await this.#thinking.about(card)
       if (wish === 'wait' || signal.aborted) return undefined
       if (wish === 'stop') return { kind: 'aborted', message: `${this.#name} was silent for ${long} and was stopped` }
     }
