@@ -1,48 +1,52 @@
-// Makes the README's picture from a real run: the built program's demo, drawn as it was printed.
-import { spawnSync } from 'node:child_process'
+// Makes the README's picture from the real screen: the built program in a real terminal, with scripted agents.
+import type { TestContext } from 'node:test'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Machine } from '../test/cli/program.ts'
+import { Glass } from '../test/screen/glass.ts'
+import { drawn } from './drawing.ts'
 
-const root = join(import.meta.dirname, '..')
-const ran = spawnSync('bash', ['-c', `"${process.execPath}" bin/termaite.cjs demo 2>&1`], {
-  cwd: root,
-  encoding: 'utf8',
-  env: { ...process.env, TZ: 'UTC' },
-})
-if (ran.status !== 0) throw new Error(ran.stdout)
+const answer = `The total is summed **before** the discount is applied. \`total()\` now takes it into account:
 
-const width = 100
-const lines = ran.stdout.trimEnd().split('\n').flatMap(wrapped)
-
-/** Breaks between words, as a terminal of that width would be read. */
-function wrapped(line: string): string[] {
-  if (line.length <= width) return [line]
-  const at = line.lastIndexOf(' ', width)
-  return [line.slice(0, at), ...wrapped(line.slice(at + 1))]
+\`\`\`ts
+export function total(items: Item[], discount = 0): number {
+  const sum = items.reduce((all, item) => all + item.price, 0)
+  return sum * (1 - discount)
 }
+\`\`\`
 
-const colours: [RegExp, string][] = [
-  [/^\$ /, '#7ee787'],
-  [/^(amber|birch)[: ]/, '#f0883e'],
-  [/^— /, '#8b949e'],
-  [/^\d{4}-\d\d-\d\d /, '#8b949e'],
-  [/^[A-Z].*[.,:]$/, '#e6edf3'],
-]
-const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-const rows = lines.map((line, index) => {
-  const colour = colours.find(([mark]) => mark.test(line))?.[1] ?? '#c9d1d9'
-  return `<text x="20" y="${58 + index * 19}" fill="${colour}" xml:space="preserve">${escape(line)}</text>`
-})
-const height = 58 + lines.length * 19 + 10
-mkdirSync(join(root, 'docs'), { recursive: true })
-writeFileSync(
-  join(root, 'docs', 'demo.svg'),
-  `<svg xmlns="http://www.w3.org/2000/svg" width="860" height="${height}" viewBox="0 0 860 ${height}" role="img" aria-label="termaite demo">
-<rect width="860" height="${height}" rx="10" fill="#0d1117"/>
-<circle cx="22" cy="20" r="6" fill="#ff5f57"/><circle cx="42" cy="20" r="6" fill="#febc2e"/><circle cx="62" cy="20" r="6" fill="#28c840"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13.5">
-${rows.join('\n')}
-</g>
-</svg>
-`,
+- \`src/cart.ts\`: the discount is part of the total
+- \`test/cart.test.ts\`: 12 tests, all green`
+
+const ends: (() => void)[] = []
+const machine = new Machine({ after: (end: () => void) => void ends.push(end) } as unknown as TestContext)
+const folder = join(machine.project, '..', 'shop')
+mkdirSync(join(folder, 'src'), { recursive: true })
+execFileSync('git', ['init', '-q'], { cwd: folder })
+writeFileSync(join(folder, 'src/cart.ts'), 'export const total = 0\n')
+writeFileSync(join(machine.folder, 'answer.md'), answer)
+machine.agents(
+  {
+    gemini: 'cat >/dev/null; echo "quota exceeded, resets in 3 hours" >&2; exit 1',
+    claude: `cat >/dev/null; sleep 1; printf 'export function total() {\\n  return 42\\n}\\n' > src/cart.ts; cat ${join(machine.folder, 'answer.md')}`,
+    codex: 'cat >/dev/null; echo done',
+  },
+  { rotationStrategy: 'exhaustion' },
 )
+Object.assign(machine, { project: folder })
+const glass = new Glass(machine, { size: { cols: 100, rows: 27 } })
+try {
+  await glass.shows('next gemini')
+  glass.type('why does the cart total come out wrong?\r')
+  await glass.shows('Hand over')
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  glass.type('1')
+  await glass.shows(/─ claude/)
+  mkdirSync(join(import.meta.dirname, '..', 'docs'), { recursive: true })
+  const title = 'termaite: gemini is out of quota, claude goes on with the same turn'
+  writeFileSync(join(import.meta.dirname, '..', 'docs', 'chat.svg'), drawn(glass.emulator, title))
+} finally {
+  glass.end()
+  for (const end of ends) end()
+}

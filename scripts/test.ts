@@ -7,7 +7,11 @@ const files = globSync('test/**/*.test.ts')
   .filter((file) => !file.startsWith('test/real/'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort()
-const run = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--test', '--test-timeout=180000', ...files], {
-  stdio: 'inherit',
-})
+const run = spawnSync(
+  process.execPath,
+  ['--disable-warning=ExperimentalWarning', '--test', '--test-timeout=180000', ...files],
+  {
+    stdio: 'inherit',
+  },
+)
 process.exit(run.status ?? 1)
