@@ -1,5 +1,5 @@
 import { build } from 'esbuild'
-import { readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
@@ -24,3 +24,7 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 })
+
+// What a model reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
+for (const text of globSync('**/*.md', { cwd: join(root, 'src') }))
+  cpSync(join(root, 'src', text), join(root, 'dist', text))
