@@ -1,5 +1,6 @@
 import type { Event, Fact } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Question } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Frame, Model, ModelRequest } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
@@ -9,8 +10,9 @@ import { wordsOf } from '../../base/words.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
-import { perform } from '../../core/work/perform.ts'
+import { performAll } from './hands.ts'
 import { messages } from './messages.ts'
+import { Repetition } from './repetition.ts'
 import { ask } from './step.ts'
 
 export type Native = {
@@ -18,9 +20,12 @@ export type Native = {
   model: Model
   tools: readonly Tool[]
   policy: Policy
-  frame: Frame
+  /** What every request begins with; one that is frozen for a session says so when it is made. */
+  frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
   maxSteps?: number
   vendor?: string
+  /** Ends what the tools left running. */
+  close?(): Promise<void>
 }
 
 /** Our own agent: the model is asked, its calls are performed, until it calls nothing more. */
@@ -38,49 +43,70 @@ export function nativeAgent(native: Native): Agent {
       }
       yield { type: 'end', outcome }
     },
-    async close() {},
+    close: async () => native.close?.(),
   }
 }
 
 async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome> {
-  const { maxSteps = 50 } = native
+  const { name, model, maxSteps = 50 } = native
+  const frame = typeof native.frame === 'function' ? yield* native.frame(turn) : native.frame
+  const hands = { tools: native.tools, policy: native.policy, repetition: new Repetition() }
   /** What happened in this turn so far: the next request is made of it. */
   const done: Fact[] = []
   for (let step = 1; step <= maxSteps; step++) {
-    const request = { frame: native.frame, messages: messages(native.name, turn, done) }
+    const request = { frame, messages: messages(name, turn, done) }
     const refusal = turn.budget.refuse(requestTokens(request))
     if (refusal) return { ok: false, failure: refusal }
-    const answer = yield* ask(native.model, request, turn.signal)
+    const answer = yield* ask(model, request, turn.signal)
     if (!answer.failure) yield* noted(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }
     if (answer.calls.length === 0) return yield* ended(native, answer)
-    for (const call of answer.calls) {
-      const tool = native.tools.find((one) => one.name === call.tool)
-      const known = native.tools.map((one) => one.name)
-      const { id, tool: name, input, opaque } = call
-      yield* noted(perform({ id, tool, name, input, step, opaque }, turn, native.policy, known), done)
-      if (turn.signal.aborted) return failed('aborted', 'cancelled')
-    }
-    for (const text of await turn.steer()) done.push({ type: 'prompt', text })
+    const asks = yield* noted(performAll(answer.calls, step, turn, hands), done)
+    if (turn.signal.aborted) return failed('aborted', 'cancelled')
+    if (asks) return yield* asked(asks, answer, step)
+    if (hands.repetition.stuck)
+      return yield* stopped('I stopped because I repeated the same call without getting further.', step)
+    for (const text of await turn.steer()) done.push({ type: 'steer', text })
   }
-  const text = `I stopped after ${maxSteps} steps without being done. Say "go on" and I will.`
-  yield { type: 'reply', text, step: maxSteps + 1 }
+  return yield* stopped(`I stopped after ${maxSteps} steps without being done.`, maxSteps)
+}
+
+/** Not a failure: what was done stands, and the person decides. */
+async function* stopped(why: string, step: number): AsyncGenerator<Event, Outcome> {
+  const text = `${why} Say "go on" and I will.`
+  yield { type: 'reply', text, step: step + 1 }
   return { ok: true, text }
 }
 
+/** The turn ends with the questions: the next prompt answers them. */
+async function* asked(asks: readonly Question[], answer: WholeAnswer, step: number): AsyncGenerator<Event, Outcome> {
+  const text = asks.map(questionText).join('\n\n')
+  yield { type: 'reply', text, step: step + 1 }
+  return { ok: true, text, asks: answer.calls[0]!.id }
+}
+
+function questionText({ text, options, multiple }: Question): string {
+  const choices = options.map(({ label }, index) => `${index + 1}. ${label}`)
+  return [text, ...choices, ...(multiple ? ['(more than one may be chosen)'] : [])].join('\n')
+}
+
 /** Every fact goes out to be kept, and into the next request. */
-async function* noted(events: AsyncIterable<Event> | Iterable<Event>, done: Fact[]): AsyncGenerator<Event> {
-  for await (const event of events) {
-    if (isFact(event)) done.push(event)
-    yield event
+async function* noted<R>(
+  events: AsyncGenerator<Event, R> | Generator<Event, R>,
+  done: Fact[],
+): AsyncGenerator<Event, R> {
+  for (;;) {
+    const next = await events.next()
+    if (next.done) return next.value
+    if (isFact(next.value)) done.push(next.value)
+    yield next.value
   }
 }
 
-function said(answer: WholeAnswer, step: number): Event[] {
-  const { text, opaque } = answer
-  if (text === '' && opaque === undefined) return []
-  return [{ type: 'reply', text, step, ...(opaque === undefined ? {} : { opaque }) }]
+function* said({ text, opaque }: WholeAnswer, step: number): Generator<Event, void> {
+  if (text !== '' || opaque !== undefined)
+    yield { type: 'reply', text, step, ...(opaque === undefined ? {} : { opaque }) }
 }
 
 async function* ended(native: Native, answer: WholeAnswer): AsyncGenerator<Event, Outcome> {

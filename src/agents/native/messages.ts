@@ -22,7 +22,7 @@ export function messages(self: string, turn: Turn, done: readonly Fact[]): Model
     ...turn.history,
     { ...asked, by: 'user' },
     ...turn.attempts,
-    ...done.map((fact) => ({ ...fact, by: fact.type === 'prompt' ? 'user' : self })),
+    ...done.map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
   ])
 }
 
@@ -40,6 +40,8 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
   for (const entry of said) {
     if (entry.type === 'prompt') {
       list.push({ role: 'user', text: entry.text, ...(entry.files ? { files: entry.files } : {}) })
+    } else if (entry.type === 'steer') {
+      list.push({ role: 'user', text: entry.text })
     } else if (entry.type === 'reply' && entry.by === self) {
       const message = assistant(entry)
       message.text += entry.text

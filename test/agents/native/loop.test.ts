@@ -138,11 +138,68 @@ test('a model that throws, or stops in the middle, is a crash in words', async (
 
 test('a cancel while a tool runs ends the turn after the tool', async () => {
   const abort = new AbortController()
-  const stops: Tool = { ...look, run: async () => (abort.abort(), 'stopped') }
-  const { facts, model } = await run([[call('c1'), call('c2')]], { signal: abort.signal }, { tools: [stops] })
+  const stops: Tool = { ...look, risk: 'run', run: async () => (abort.abort(), 'stopped') }
+  const turn = { signal: abort.signal, leash: 'all' as const }
+  const { facts, model } = await run([[call('c1'), call('c2')]], turn, { tools: [stops] })
   assert.deepEqual(facts.slice(1), [
     { type: 'result', call: 'c1', ok: true, text: 'stopped' },
     { type: 'end', outcome: failed('aborted', 'cancelled') },
+  ])
+  assert.equal(model.requests.length, 1)
+})
+
+test('calls that only read run side by side; all are kept first, and results keep their order', async () => {
+  let second = () => {}
+  const ran = new Promise<void>((resolve) => (second = resolve))
+  // The first can only end once the second has begun.
+  const slow: Tool = {
+    ...look,
+    run: async (input) => (input === 'c1' ? ran.then(() => 'first') : (second(), 'second')),
+  }
+  const { facts } = await run([[call('c1'), call('c2')], [{ say: 'done' }]], {}, { tools: [slow] })
+  assert.deepEqual(
+    facts.flatMap((fact) => ('call' in fact ? [[fact.type, fact.call]] : [])),
+    [
+      ['call', 'c1'],
+      ['call', 'c2'],
+      ['result', 'c1'],
+      ['result', 'c2'],
+    ],
+  )
+})
+
+test('one that goes in circles is warned, then stopped', async () => {
+  const again = (request: { messages: unknown[] }) => [{ ...call(`c${request.messages.length}`), input: 'the same' }]
+  const { facts, model } = await run([again])
+  const results = facts.flatMap((fact) => (fact.type === 'result' ? [fact.text.split('\n\n[')[1] ?? ''] : []))
+  assert.deepEqual(
+    results.map((warning) => /(\d) times in a row.*after (\d) more/.exec(warning)?.slice(1) ?? []),
+    [[], [], ['3', '3'], ['4', '2'], ['5', '1'], ['6', '0']],
+  )
+  assert.equal(model.requests.length, 6)
+  const text = 'I stopped because I repeated the same call without getting further. Say "go on" and I will.'
+  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: true, text } })
+})
+
+test('a call that asks the person ends the turn, and what came after it is skipped', async () => {
+  const question = { about: 'choice' as const, text: 'Which?', from: [], options: [{ id: 'a', label: 'A' }] }
+  const asking: Tool = {
+    ...look,
+    name: 'ask',
+    risk: 'write',
+    run: async () => ({ text: 'asked', data: { asks: [question] } }),
+  }
+  const { facts, model } = await run([[call('c1', 'ask'), call('c2')]], { leash: 'all' }, { tools: [asking, look] })
+  assert.deepEqual(facts.slice(-4), [
+    { type: 'call', call: 'c2', tool: 'look', input: 'c2', step: 1 },
+    {
+      type: 'result',
+      call: 'c2',
+      ok: false,
+      text: 'Skipped: the person is asked first. Call it again after the answer.',
+    },
+    { type: 'reply', text: 'Which?\n1. A', step: 2 },
+    { type: 'end', outcome: { ok: true, text: 'Which?\n1. A', asks: 'c1' } },
   ])
   assert.equal(model.requests.length, 1)
 })

@@ -1,0 +1,88 @@
+import type { Event, Fact } from '../../core/talk/entry.ts'
+import type { Question } from '../../core/talk/question.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Policy } from '../../core/work/policy.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import type { Repetition } from './repetition.ts'
+import type { Call } from './step.ts'
+import { Channel } from '../../base/channel.ts'
+import { isFact } from '../../core/talk/entry.ts'
+import { perform } from '../../core/work/perform.ts'
+
+export type Hands = { tools: readonly Tool[]; policy: Policy; repetition: Repetition }
+
+/** Performs the calls of one step, in their order; those that only read go side by side. Gives what the person is asked, if a call asks. */
+export async function* performAll(
+  calls: readonly Call[],
+  step: number,
+  turn: Turn,
+  hands: Hands,
+): AsyncGenerator<Event, Question[] | undefined> {
+  const left = [...calls]
+  while (left.length > 0 && !turn.signal.aborted) {
+    const reads = left.findIndex((call) => toolOf(call, hands)?.risk !== 'read')
+    const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
+    let asks: Question[] | undefined
+    for await (const event of together(batch, step, turn, hands)) {
+      asks ??= asksOf(event)
+      yield event
+    }
+    if (!asks) continue
+    for (const call of left) yield* skipped(call, step)
+    return asks
+  }
+  return undefined
+}
+
+const toolOf = ({ tool }: Call, { tools }: Hands) => tools.find(({ name }) => name === tool)
+
+/** Every call is kept before any runs; results come in the order of the calls, however fast each was. */
+async function* together(calls: readonly Call[], step: number, turn: Turn, hands: Hands): AsyncGenerator<Event> {
+  const known = hands.tools.map(({ name }) => name)
+  const runs = calls.map((call) => {
+    const { id, tool: name, input, opaque } = call
+    return perform({ id, tool: toolOf(call, hands), name, input, step, opaque }, turn, hands.policy, known)
+  })
+  for (const run of runs) {
+    const { value } = await run.next()
+    if (value) yield value as Event
+  }
+  const live = new Channel<Event>(256)
+  const kept = runs.map(async (run) => {
+    const facts: Event[] = []
+    for await (const event of run)
+      if (isFact(event)) facts.push(event)
+      else live.offer(event)
+    return facts
+  })
+  const over = Promise.allSettled(kept).finally(() => live.close())
+  try {
+    yield* live
+  } finally {
+    await over
+  }
+  for (const [index, facts] of kept.entries()) {
+    hands.repetition.see(calls[index]!)
+    for (const event of await facts) yield warned(event, hands.repetition.warning)
+  }
+}
+
+function warned(event: Event, warning: string): Event {
+  return event.type === 'result' && warning !== '' ? { ...event, text: event.text + warning } : event
+}
+
+/** What a tool that asks the person hands over instead of an answer. */
+function asksOf(event: Event): Question[] | undefined {
+  if (event.type !== 'result' || !event.ok) return undefined
+  return (event.data as { asks?: Question[] } | undefined)?.asks
+}
+
+function* skipped({ id, tool, input, opaque }: Call, step: number): Generator<Fact> {
+  yield { type: 'call', call: id, tool, input, step, ...(opaque === undefined ? {} : { opaque }) }
+  yield {
+    type: 'result',
+    call: id,
+    ok: false,
+    text: 'Skipped: the person is asked first. Call it again after the answer.',
+  }
+}
