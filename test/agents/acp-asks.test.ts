@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
 import { ground, person, played } from './acping.ts'
 import { profileOf } from './piping.ts'
 
@@ -104,6 +105,20 @@ test('a card shows the command or the diff, what each answer is, and hides no ch
       { type: 'result', call: 'b', ok: false, text: 'it was not allowed' },
       { type: 'end', outcome: { ok: true, text: 'Done.' } },
     ],
+  )
+})
+
+test('the time that somebody thinks at a card is not the time of the turn', async () => {
+  await using it = await ground()
+  const clock = new HandClock()
+  const ask = async () => {
+    await clock.turn(3_600_000)
+    return ['once']
+  }
+  const events = await played(it, script(run('make')), { ask, clock })
+  assert.deepEqual(
+    [events.at(-1), await outcomes(it)],
+    [{ type: 'end', outcome: { ok: true, text: 'Done.' } }, ['once']],
   )
 })
 

@@ -1,3 +1,4 @@
+import type { Question } from '../../src/core/talk/question.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { AcpScript, AcpStep } from './acping.ts'
 import { test } from 'node:test'
@@ -110,12 +111,74 @@ test('what was said yes to as a permission is written without another card, and 
       options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
     },
   }
-  const { cards, ask } = person(['yes'], ['no'], ['no'])
-  const steps = [asked, write('$CWD/a.txt'), write('$CWD/a.txt', 'other\n'), write('$CWD/b.txt')]
+  const { cards, ask } = person(['yes'], ['no'], ['no'], ['no'])
+  const steps = [asked, write('$CWD/a.txt'), write('$CWD/a.txt', 'other\n'), write('$CWD/b.txt'), write('$CWD/a.txt')]
   await played(it, script(...steps), { ask })
   assert.deepEqual(
     { cards: cards.length, text: await readFile(join(it.cwd, 'a.txt'), 'utf8') },
-    { cards: 3, text: 'new\n' },
+    { cards: 4, text: 'new\n' },
+  )
+})
+
+const permission = (toolCall: object): AcpStep => ({
+  request: 'session/request_permission',
+  params: {
+    toolCall: { toolCallId: 'c1', title: 'It', ...toolCall },
+    options: [
+      { optionId: 'once', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'always', name: 'Always', kind: 'allow_always' },
+    ],
+  },
+})
+const commandsOf = (cards: readonly Question[]) =>
+  cards.flatMap(({ shows = [] }) => shows.flatMap((shown) => (shown.type === 'command' ? [shown.command] : [])))
+
+test('a yes to a command is for once, in its place and without other variables; an always is for that command', async () => {
+  const asked = permission({ kind: 'execute', rawInput: { command: 'true' } })
+  const env = [{ name: 'PATH', value: '/tmp/evil bin' }]
+  const steps = [
+    asked,
+    create('true', { env }),
+    create('true', { cwd: '$CWD/src' }),
+    create('true'),
+    create('true'),
+    create('true', { env: [{ name: 'A=1 echo #', value: 'x' }] }),
+  ]
+  const found: Record<string, unknown> = {}
+  for (const pick of ['once', 'always']) {
+    await using it = await ground()
+    await mkdir(join(it.cwd, 'src'))
+    const { cards, ask } = person([pick], ['no'], ['no'], ['no'], ['no'], ['no'])
+    await played(it, script(...steps), { ask })
+    found[pick] = [commandsOf(cards.slice(1)), (await it.answers()).slice(1).map(({ result }) => result !== undefined)]
+  }
+  const variables = "PATH='/tmp/evil bin' true"
+  const odd = "'A=1 echo #'=x true"
+  assert.deepEqual(found, {
+    once: [
+      [variables, 'true', 'true', odd],
+      [false, false, true, false, false],
+    ],
+    always: [
+      [variables, 'true', odd],
+      [false, false, true, true, false],
+    ],
+  })
+})
+
+test('an always for edits is for files of the project, and not for what Git runs', async () => {
+  await using it = await ground()
+  await mkdir(join(it.cwd, '.git', 'hooks'))
+  const content = [{ type: 'diff', path: '$CWD/a.txt', newText: 'new\n' }]
+  const { cards, ask } = person(['always'], ['no'])
+  const steps = [permission({ kind: 'edit', content }), write('$CWD/b.txt'), write('$CWD/.git/hooks/pre-commit')]
+  await played(it, script(...steps), { ask })
+  assert.deepEqual(
+    [cards[1]?.shows, (await it.answers()).slice(1).map(came)],
+    [
+      [{ type: 'diff', path: '.git/hooks/pre-commit', after: 'new\n' }],
+      [{}, 'writing .git/hooks/pre-commit was refused: the person said no. Do not try it again in this turn.'],
+    ],
   )
 })
 

@@ -61,6 +61,21 @@ echo '{"type":"send","text":"go on\\n"}'; read -r said; ${answered}`
   assert.deepEqual([events.at(-1), withdrawn], [end('go on'), [true]])
 })
 
+test('a question hides no character, and its time is not the time of the turn', limit, async () => {
+  const clock = new HandClock()
+  const asked: string[] = []
+  const ask = async ({ text }: Question) => {
+    asked.push(text)
+    await clock.turn(3_600_000)
+    return ['yes']
+  }
+  const events = await eventsOf(
+    saying(`read -r prompt; ${asks('rm x\r')}; read -r said; ${answered}`),
+    turnOf({ ask, clock }),
+  )
+  assert.deepEqual([asked, events.at(-1)], [['rm x\\u000d'], end('[yes]')])
+})
+
 test('a file that is to be written whole is shown with what is in it now', limit, async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'termaite-shown-'))
   try {

@@ -1,4 +1,4 @@
-/** What a person has said yes to in this turn, so that one act is not asked about twice. */
+/** What a person has said yes to in this turn: one act is not asked about twice, and one yes is not two. */
 export class Allowed {
   #writes = new Map<string, string>()
   #commands = new Set<string>()
@@ -9,22 +9,15 @@ export class Allowed {
     this.#writes.set(path, after)
   }
 
-  command(line: string): void {
-    this.#commands.add(line.trim())
-  }
-
-  /** The same command, as often as it comes. */
-  commandAlways(line: string): void {
-    this.#always.add(line.trim())
+  /** Once, or the same command as often as it comes. */
+  command(line: string, always: boolean): void {
+    const allowed = always ? this.#always : this.#commands
+    allowed.add(line.trim())
   }
 
   /** Every edit in the project from now on. */
   edits(): void {
     this.#edits = true
-  }
-
-  hasWrite(path: string, after: string): boolean {
-    return this.#edits || this.#writes.get(path) === after
   }
 
   get hasEdits(): boolean {
@@ -35,7 +28,13 @@ export class Allowed {
     return this.#always.has(line.trim())
   }
 
-  hasCommand(line: string): boolean {
-    return this.#commands.has(line.trim())
+  /** Whether this very text may be written there; the yes is spent then. */
+  takeWrite(path: string, after: string): boolean {
+    return this.#writes.get(path) === after && this.#writes.delete(path)
+  }
+
+  /** Whether this very command may be run; a yes for once is spent then. */
+  takeCommand(line: string): boolean {
+    return this.hasCommandAlways(line) || this.#commands.delete(line.trim())
   }
 }

@@ -7,7 +7,6 @@ import { isMissing } from '../../base/files.ts'
 import { shortPath } from './calls.ts'
 import { inside, isGits } from './inside.ts'
 import { Refusal, forbid, mustAgree } from './rules.ts'
-import { visible } from './visible.ts'
 
 /** Longer files are read in parts, by the agent's own tools. */
 const longestFile = 16 * 1024 * 1024
@@ -27,12 +26,13 @@ export async function writeFile({ path, content }: WriteTextFileRequest, rules: 
   const short = shortPath(real, rules.cwd)
   const what = `writing ${short}`
   if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
-  const free = rules.leash === 'all' || (rules.leash === 'edit' && !isGits(rules.root, real))
-  if (!free && !rules.allowed.hasWrite(real, content)) {
+  const edits = rules.leash === 'edit' || rules.allowed.hasEdits
+  const free = rules.leash === 'all' || (edits && !isGits(rules.root, real))
+  if (!free && !rules.allowed.takeWrite(real, content)) {
     const before = await textAt(real)
-    const old = before === undefined ? {} : { before: visible(before) }
-    const shown = { type: 'diff' as const, path: visible(short), ...old, after: visible(content) }
-    await mustAgree(rules, what, { text: visible(`Write ${short}`), shows: [shown] }, signal)
+    const old = before === undefined ? {} : { before }
+    const shown = { type: 'diff' as const, path: short, ...old, after: content }
+    await mustAgree(rules, what, { text: `Write ${short}`, shows: [shown] }, signal)
   }
   await mkdir(dirname(real), { recursive: true })
   // The last part is no link, or `real` would not be its path: one that came since then is not followed.

@@ -4,7 +4,6 @@ import type { Call } from './calls.ts'
 import type { Rules } from './rules.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './calls.ts'
 import { inside, isGits } from './inside.ts'
-import { visible } from './visible.ts'
 
 export type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
@@ -30,12 +29,12 @@ export async function permit(
   const withdrawn = AbortSignal.any([rules.over, signal])
   const question = {
     about: 'permission' as const,
-    text: visible(call.title ?? what),
+    text: call.title ?? what,
     from: [],
     shows: shownOf(call, rules.cwd),
     options: options.map((option) => ({
       id: option.optionId,
-      label: visible(option.name),
+      label: option.name,
       ...(option.kind === 'allow_always' ? { grants: grantsOf(option, call, rules) } : {}),
     })),
   }
@@ -76,17 +75,16 @@ function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOpti
 }
 
 /** What was said yes to is not asked about again: neither when the agent has it done by us, nor after an "always". */
-async function remember(call: Call, option: PermissionOption, { allowed, root, keepsAlways }: Rules): Promise<void> {
+async function remember(call: Call, option: PermissionOption, { allowed, root }: Rules): Promise<void> {
   if (!isYes(option)) return
   for (const one of call.content ?? []) {
     const real = one.type === 'diff' ? await inside(root, one.path) : undefined
     if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
   }
+  const always = option.kind === 'allow_always'
   const command = commandOf(call)
-  if (command !== undefined) allowed.command(command)
-  if (option.kind !== 'allow_always') return
-  if (command !== undefined && keepsAlways) allowed.commandAlways(command)
-  if (isEdit(call)) allowed.edits()
+  if (command !== undefined) allowed.command(command, always)
+  else if (always && isEdit(call)) allowed.edits()
 }
 
 const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind === 'move'
@@ -103,20 +101,14 @@ async function isPlainEdit(call: Call, root: string): Promise<boolean> {
 }
 
 function shownOf(call: Call, cwd: string): Shown[] {
-  const diffs = diffsOf(call.content, cwd).map(({ path, before, after }): Shown => ({
-    type: 'diff',
-    path: visible(path),
-    ...(before === undefined ? {} : { before: visible(before) }),
-    after: visible(after),
-  }))
+  const diffs = diffsOf(call.content, cwd).map((change): Shown => ({ type: 'diff', ...change }))
   const command = commandOf(call)
-  if (command !== undefined) return [{ type: 'command', command: visible(command), cwd }, ...diffs]
+  if (command !== undefined) return [{ type: 'command', command, cwd }, ...diffs]
   if (diffs.length > 0) return diffs
   const texts = (call.content ?? []).flatMap((one) =>
     one.type === 'content' && one.content.type === 'text' ? [one.content.text] : [],
   )
-  const text = texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2)
-  return [{ type: 'text', text: visible(text) }]
+  return [{ type: 'text', text: texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2) }]
 }
 
 /** What it was to do, short enough for a list of denials. */

@@ -6,6 +6,7 @@ import type { Watch } from '../pipe/watch.ts'
 import type { AcpSpec } from './command.ts'
 import type { Rules } from './rules.ts'
 import { projectRoot } from '../../base/git.ts'
+import { visibleQuestion } from '../visible.ts'
 import { Allowed } from './allowed.ts'
 import { Calls } from './calls.ts'
 import { factsOf } from './command.ts'
@@ -43,7 +44,7 @@ export class Side {
       leash: turn.leash,
       cwd: turn.cwd,
       root: projectRoot(turn.cwd),
-      ask: (question, withdrawn) => watch.ask(question, withdrawn).catch(() => undefined),
+      ask: (question, withdrawn) => watch.ask(visibleQuestion(question), withdrawn).catch(() => undefined),
       over,
       allowed: new Allowed(),
       keepsAlways: factsOf(spec)?.forgets === true,

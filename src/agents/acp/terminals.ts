@@ -7,7 +7,6 @@ import { start } from '../../base/process/run.ts'
 import { inside } from './inside.ts'
 import { Printed } from './printed.ts'
 import { Refusal, forbid, mustAgree } from './rules.ts'
-import { visible } from './visible.ts'
 
 type Terminal = { run: Run; printed: Printed; exit?: TerminalExitStatus; exited: Promise<TerminalExitStatus> }
 
@@ -29,17 +28,20 @@ export class Terminals {
 
   async create(request: CreateTerminalRequest, signal: AbortSignal): Promise<string> {
     const { rules, clock } = this.#parts
-    const { command, args = [], cwd } = request
-    const line = [command, ...args.map(quoted)].join(' ')
+    const { command, args = [], env = [], cwd } = request
+    // A variable can change what a command does as much as a word of it.
+    const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
+    const line = [...set, command, ...args.map(quoted)].join(' ')
     const place = await inside(rules.root, cwd ?? rules.cwd)
     const what = `running ${line}`
     if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
     if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
-    if (rules.leash !== 'all' && !rules.allowed.hasCommand(line)) {
-      const shows = [{ type: 'command' as const, command: visible(line), cwd: place }]
+    const agreed = (cwd ?? rules.cwd) === rules.cwd && rules.allowed.takeCommand(line)
+    if (rules.leash !== 'all' && !agreed) {
+      const shows = [{ type: 'command' as const, command: line, cwd: place }]
       await mustAgree(rules, what, { text: 'Run a command', shows }, signal)
     }
-    const own = Object.fromEntries((request.env ?? []).map(({ name, value }) => [name, value]))
+    const own = Object.fromEntries(env.map(({ name, value }) => [name, value]))
     const argv: [string, ...string[]] = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
     const run = await start({ argv, cwd: place, env: { ...this.#parts.env, ...own }, clock })
     run.stdin.end()

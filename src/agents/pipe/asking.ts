@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Step } from '../../core/screen/profile.ts'
 import type { Ask } from '../../core/talk/question.ts'
+import { visibleQuestion } from '../visible.ts'
 import { shownWhole } from './shown.ts'
 
 type Asked = Extract<Step, { type: 'ask' }>
@@ -41,7 +42,7 @@ export class Asking {
     const { ask, cwd, stdin, withdrawn } = this.#parts
     const signal = AbortSignal.any([withdrawn, back])
     const picks = await shownWhole(question, cwd)
-      .then((shown) => ask(shown, signal))
+      .then((shown) => ask(visibleQuestion(shown), signal))
       .catch(() => undefined)
     if (!signal.aborted) stdin.write(reply(picks))
   }
