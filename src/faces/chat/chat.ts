@@ -66,7 +66,6 @@ class Chat {
   #parts: ChatParts
   #terminal: Terminal
   #state: State = blank
-  #shown = false
   #theme: ThemeSwitch
   #look: Look
   #transcript: Transcript
@@ -95,7 +94,7 @@ class Chat {
     this.#look = { theme, late, links: canLink(env), sides: altScreen }
     this.#transcript = new Transcript({
       look: this.#look,
-      empty: (width, height) => (this.#shown ? welcome(standing(), theme, width, height) : []),
+      welcome: (room) => welcome(standing(), theme, room),
       height: () => this.#frame.height(),
       repaint: () => this.#stage.repaint(),
       later,
@@ -191,14 +190,13 @@ class Chat {
   }
 
   #happened(happening: Happening): void {
-    if (happening.type === 'opened') this.#shown = true
     this.#set(next(this.#state, happening, this.#parts.clock.now()))
   }
 
   #set(state: State): void {
     this.#state = this.#bounded(state)
-    const { done, live, more, asks, queue } = this.#state
-    this.#transcript.show(done, live, more)
+    const { done, live, fresh, more, asks, queue } = this.#state
+    this.#transcript.show(done, live, fresh ? 'welcome' : more ? 'more' : undefined)
     this.#input.setQueue(queue)
     this.#slot.show(asks)
     const working = () => this.#state.running.length > 0

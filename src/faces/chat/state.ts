@@ -22,6 +22,8 @@ export type State = {
   asks: readonly OpenAsk[]
   queue: readonly string[]
   standing?: Standing
+  /** Whether nothing had been said when the conversation was opened: then it begins with the welcome. */
+  fresh: boolean
   /** Whether there is more of the session above `oldest`. */
   more: boolean
   oldest?: string
@@ -37,6 +39,7 @@ export const blank: State = {
   running: [],
   asks: [],
   queue: [],
+  fresh: false,
   more: false,
   keys: 0,
   orphans: new Map(),
@@ -82,16 +85,18 @@ export function withAtMost(state: State, most: number): State {
   // Only a kept block can be the one before which the rest is loaded.
   const cut = state.done.findIndex((block, at) => at >= over && block.type === 'prompt' && block.entry !== undefined)
   if (cut <= 0) return state
-  return { ...state, done: state.done.slice(cut), more: true, oldest: state.done[cut]!.entry! }
+  return { ...state, done: state.done.slice(cut), fresh: false, more: true, oldest: state.done[cut]!.entry! }
 }
 
 /** The screen without what was on it; nothing kept is touched. */
 export function cleared(state: State): State {
   const newest = state.live[0]?.entry
+  const spoken = [...state.done, ...state.live].some(({ type }) => type === 'prompt')
   return {
     ...state,
     done: [],
     live: state.running.length > 0 ? state.live : [],
+    fresh: state.fresh && !spoken,
     more: false,
     ...(newest ? { oldest: newest } : {}),
   }
@@ -111,6 +116,7 @@ function opened(state: State, entries: readonly Entry[], more: boolean): State {
         ? [askOf(block.turn, block.ask, block.question, block.by)]
         : [],
     ),
+    fresh: entries.length === 0 && !more,
     more,
     ...(entries[0] ? { oldest: entries[0].id } : {}),
     queue: state.queue,

@@ -35,6 +35,55 @@ test('an empty conversation says welcome and what to do next', { timeout }, asyn
   await end
 })
 
+test('what is said at the start stands below the welcome', { timeout }, async (t) => {
+  const { desk, seen, terminal, end } = sit(t, {}, { columns: 72, rows: 20 })
+  desk.happen({ type: 'said', how: 'note', text: 'settings.json: one thing is odd' })
+  assert.deepEqual((await seen('is odd')).slice(0, 12), [
+    '╭─ termaite · demo ────────────────────────────────────────────────────╮',
+    '│                              Welcome to                              │',
+    '│                   ▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀                    │',
+    '│                    █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀                     │',
+    '│                    ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀                    │',
+    '│                                                                      │',
+    '│    Type what you want done, and press Enter.                         │',
+    '│    @ attaches a file, / shows the commands, F1 finds everything.     │',
+    '│    Esc cancels, Shift+Tab changes what agents may do.                │',
+    '│                                                                      │',
+    '│   settings.json: one thing is odd                                    │',
+    '│                                                                      │',
+  ])
+  terminal.resize(72, 40)
+  await seen(/Welcome to[^]*██████[^]*is odd/)
+  terminal.press(ctrlD)
+  await end
+})
+
+test('who has no agent is welcomed as well, and led by the setup alone', { timeout }, async (t) => {
+  const { desk, seen, terminal, end } = sit(t, { standing: { agents: [] } })
+  await seen(/Welcome to[^]*No agent is set up yet/)
+  desk.happen({ type: 'said', how: 'error', text: 'no agent CLI is installed here' })
+  const screen = (await seen('is installed here')).join('\n')
+  assert.deepEqual([/Welcome to[^]*▀█▀/.test(screen), screen.includes('is set up yet')], [true, false])
+  terminal.press(ctrlD)
+  await end
+})
+
+test('a cleared screen is empty, but a conversation that has not begun is still welcomed', { timeout }, async (t) => {
+  const { desk, seen, gone, terminal, end } = sit(t)
+  desk.happen({ type: 'said', how: 'note', text: 'a warning' })
+  await seen('a warning')
+  desk.screen!.clear()
+  await seen(/Welcome to[^]*██/)
+  await gone('a warning')
+  desk.turn('t', { type: 'prompt', text: 'go', by: 'you' }, { type: 'end', outcome: { ok: true, text: 'done so' } })
+  await seen('done so')
+  desk.screen!.clear()
+  const lines = await gone('done so')
+  assert.deepEqual(new Set(lines.slice(1, 19)), new Set([`│${' '.repeat(78)}│`]))
+  terminal.press(ctrlD)
+  await end
+})
+
 const story: Event[] = [
   { type: 'prompt', text: 'make it so', by: 'you' },
   { type: 'thought', delta: 'Where is it?', by: 'claude' },
@@ -49,15 +98,15 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
   await clock.turn(7250)
   assert.deepEqual((await seen('7 s ago')).slice(0, 13), [
     '╭─ termaite · demo ────────────────────────────────────────╮',
+    '│             ▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀              │',
+    '│              █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀               │',
+    '│              ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀              │',
+    '│                                                          │',
     '│ ❯ make it so                                             │',
     '│                                                          │',
     '│ ● claude                                                 │',
     '│   ✻ thinking · Where is it?                              │',
     '│   ◌ Bash npm test                                        │',
-    '│                                                          │',
-    '│                                                          │',
-    '│                                                          │',
-    '│                                                          │',
     '╰──────────────────────────────────────────────────────────╯',
     ' ⠇ claude · 7 s · Bash · last event 7 s ago · Esc cancels',
     '╭──────────────────────────────────────────────────────────╮',
@@ -76,6 +125,7 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
   await seen('it was next')
   assert.deepEqual((await gone('Esc cancels')).slice(0, 12), [
     '╭─ termaite · demo ────────────────────────────────────────╮',
+    '│                                                          │',
     '│ ❯ make it so                                             │',
     '│                                                          │',
     '│ ● claude                                                 │',
@@ -83,9 +133,8 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
     '│   ✓ Bash npm test · 7.2 s                                │',
     '│                                                          │',
     '│   It is so.                                              │',
-    '│ ─ claude · it was next · 7.2 s · 2 files +5 −1 · ~1.2k   │',
-    '│   tokens                                                 │',
-    '│                                                          │',
+    '│ ─ claude · it was next · 7.2 s · 2 files +5 −1           │',
+    '│   ~1.2k tokens                                           │',
     '╰──────────────────────────────────────────────────────────╯',
   ])
   await clock.turn(250)

@@ -129,6 +129,24 @@ test('when all fail, each reason is said once, and each try says who was next', 
   ])
 })
 
+test('a wait that the person chose is no failure', () => {
+  const ended = (pick: string, kind: 'quota' | 'aborted'): State =>
+    turn(
+      prompt,
+      {
+        type: 'question',
+        ask: 'q',
+        question: { about: 'quota', text: 'spent', from: [], agent: 'gemini', options: [] },
+        by: 'termaite',
+      },
+      { type: 'answer', ask: 'q', picks: [pick] },
+      { type: 'end', outcome: { ok: false, failure: { kind, message: 'gemini is waited for', retryAt: 7 } } },
+    )
+  assert.deepEqual(seen(ended('wait', 'quota')).at(-1), { type: 'waits', agent: 'gemini', until: 7 })
+  assert.equal(ended('stop', 'quota').done.at(-1)?.type, 'error')
+  assert.equal(ended('wait', 'aborted').done.at(-1)?.type, 'error')
+})
+
 test('a question is whose it is about, not of who keeps it', () => {
   const ask = (id: string, agent?: string): Event => ({
     type: 'question',

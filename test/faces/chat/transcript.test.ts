@@ -89,6 +89,8 @@ function blocksOf(text: string): Block[] {
     { ...common, type: 'plan', items: [{ task: text, status: 'in_progress' }] },
     { ...common, type: 'closing', closing: { turn: 't', by: text, why: text, ms: 1, tokens: 5 } },
     { ...common, type: 'told', text, how: 'text' },
+    { ...common, type: 'told', text, how: 'note' },
+    { ...common, type: 'waits', agent: text, until: 5 },
   ]
 }
 
@@ -224,6 +226,59 @@ test('Markdown as it is shown', () => {
   )
 })
 
+test('what a command lays out is shown as Markdown, and a row of its tables stays one', () => {
+  const text = [
+    'The **leash**:',
+    '',
+    '- alpha: reads',
+    '',
+    '```text',
+    'AGENT  STATE  MAY DO',
+    'alpha  ready  its own flags, as they were written',
+    'and a sentence that is longer than the screen',
+    '```',
+  ].join('\n')
+  const shown = (block: Partial<Block>) =>
+    new Rendered()
+      .lines({ key: 1, turn: '', text, ...block } as Block, undefined, 32, look(), false)
+      .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
+  assert.deepEqual(shown({ type: 'told', how: 'text' }), [
+    '  The leash:',
+    '',
+    '  - alpha: reads',
+    '',
+    '    AGENT  STATE  MAY DO',
+    '    alpha  ready  its own flags…',
+    '    and a sentence that is',
+    '    longer than the screen',
+  ])
+  assert.equal(shown({ type: 'told', how: 'note' })[0], '  The **leash**:')
+  assert.deepEqual(
+    shown({ type: 'reply', live: false }).slice(5, 8),
+    ['    alpha  ready  its own flags,', '    as they were written', '    and a sentence that is'],
+    'nothing of an answer is cut',
+  )
+})
+
+test('a number keeps its unit, and a wait says until when', () => {
+  const shown = (block: Partial<Block>, width: number) =>
+    new Rendered()
+      .lines({ key: 1, turn: '', ...block } as Block, undefined, width, look(), false)
+      .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
+  const closing = { turn: 't', by: 'alpha', why: 'it was next', ms: 1200, tokens: 2600, source: 'parsed' as const }
+  assert.deepEqual(shown({ type: 'closing', closing }, 30), ['─ alpha · it was next · 1.2 s', '  ~2.6k tokens'])
+  assert.deepEqual(shown({ type: 'closing', closing }, 26), ['─ alpha · it was next', '  1.2 s · ~2.6k tokens'])
+  const failure = { kind: 'crash', message: 'it broke in the middle' } as const
+  assert.deepEqual(shown({ type: 'attempt', by: 'alpha', failure, ms: 1200, said: '', next: 'beta' }, 40), [
+    '↷ alpha: crash: it broke in the middle',
+    '  1.2 s → beta',
+  ])
+  const until = new Date(2026, 10, 15, 8, 5).getTime()
+  assert.deepEqual(shown({ type: 'waits', agent: 'alpha', until }, 80), [
+    '⏸ waiting for alpha until 2026-11-15 08:05, then it goes on by itself',
+  ])
+})
+
 test('only an address that can be read can be clicked', () => {
   const links = (text: string) =>
     [
@@ -301,7 +356,7 @@ function transcript(height: number) {
   }
   const shown = new Transcript({
     look: look(),
-    empty: () => ['nothing yet'],
+    welcome: () => ['nothing yet'],
     height: () => height,
     repaint: never,
     later: (work) => works.push(work),
@@ -315,9 +370,10 @@ const said = (key: number, text: string): Block => ({ key, turn: `t${key}`, type
 
 test('only what is in sight is rendered at once; the rest follows and the place is kept', () => {
   const { shown, scroll, works } = transcript(10)
+  shown.show([], [], 'welcome')
   assert.deepEqual(shown.render(40), ['nothing yet'])
   const blocks = Array.from({ length: 2000 }, (_, at) => said(at, `line ${at} ${'and more words '.repeat(at % 7)}`))
-  shown.show(blocks, [], false)
+  shown.show(blocks, [], undefined)
   const first = shown.render(40)
   assert.ok(
     first.includes('· line 1999 and more words and more words'.slice(0, 40).trimEnd()) ||
@@ -334,17 +390,17 @@ test('only what is in sight is rendered at once; the rest follows and the place 
   assert.ok(shown.render(40).join('\n').includes('line 0'))
   shown.render(25)
   assert.ok(shown.render(25)[scroll.scrollTop]!.includes('line 1990'))
-  shown.show([...Array.from({ length: 50 }, (_, at) => said(5000 + at, 'earlier')), ...blocks], [], false)
+  shown.show([...Array.from({ length: 50 }, (_, at) => said(5000 + at, 'earlier')), ...blocks], [], undefined)
   assert.ok(shown.render(25)[scroll.scrollTop]!.includes('line 1990'))
 })
 
 test('what came below is counted from where the end was last seen', () => {
   const { shown, scroll } = transcript(10)
   const done = [said(1, 'a'), said(2, 'b')]
-  shown.show(done, [], false)
+  shown.show(done, [], undefined)
   shown.render(40)
   scroll.isFollowingEnd = false
-  shown.show(done, [said(3, 'c'), said(4, 'd')], false)
+  shown.show(done, [said(3, 'c'), said(4, 'd')], undefined)
   shown.render(40)
   assert.equal(shown.unseen, 2)
 })

@@ -39,9 +39,10 @@ export class StatusLine implements Component {
         ? [
             {
               forms: [
+                warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}, Esc gives up`),
                 warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}`),
                 warn(`waits until ${this.#time(waiting.until)}`),
-              ] as [string, string],
+              ] as [string, string, string],
               matters: 9,
             },
           ]

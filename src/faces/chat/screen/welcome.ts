@@ -1,21 +1,28 @@
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Standing } from '../desk.ts'
 import type { Theme } from '../theme/theme.ts'
+import type { Room } from '../transcript/transcript.ts'
 import { fit, wrapped } from '../transcript/text.ts'
 import { largeLetters, smallLetters } from './letters.ts'
 
-/** The first thing that anybody sees: the name, and what to do next in three lines. */
-export function welcome(standing: Standing, theme: Theme, width: number, height: number): string[] {
-  const steps = nextSteps(standing)
-  const letters = lettersFor(width, height - steps.length - 4)
+/** Below this many rows what was said needs the room of the large letters. */
+const tall = 26
+
+/** The first thing that anybody sees: the name, and what to do next in three lines; above what was said it takes less room. */
+export function welcome(standing: Standing, theme: Theme, { width, height, alone, spoken }: Room): string[] {
+  // Who has no agent is led through the setup, which says itself what to do next.
+  const steps = alone || (!spoken && standing.agents.length > 0) ? nextSteps(standing) : []
+  const words = steps.flatMap((step) => wrapped(step, width)).map(theme.quiet)
+  const room = alone ? height - steps.length - 4 : height < tall ? smallLetters.length : largeLetters.length
   const block = [
     ...centred([theme.quiet('Welcome to')], width),
+    ...(alone || height >= tall ? [''] : []),
+    ...centred(lettersFor(width, room).map(theme.accent), width),
     '',
-    ...centred(letters.map(theme.accent), width),
-    '',
-    ...centred(steps.flatMap((step) => wrapped(step, width)).map(theme.quiet), width),
+    ...(words.length > 0 ? centred(words, width) : []),
+    ...(alone || words.length === 0 ? [] : ['']),
   ]
-  const above = Math.max(0, Math.floor((height - block.length) / 2))
+  const above = alone ? Math.max(0, Math.floor((height - block.length) / 2)) : 0
   return [...Array.from({ length: above }, () => ''), ...block].map((line) => fit(line, width))
 }
 

@@ -30,6 +30,9 @@ export type Tried = Common & { type: 'attempt'; failure: Failure; ms: number; sa
 /** The end of a turn without an answer. */
 export type Failed = Common & { type: 'error'; failure: Failure; said: string }
 
+/** The end of a turn whose person chose to wait for an agent: nothing failed. */
+export type Waits = Common & { type: 'waits'; agent: string; until?: number }
+
 export type Asked = Common & {
   type: 'question'
   ask: string
@@ -48,7 +51,7 @@ export type Closed = Common & { type: 'closing'; closing: Closing }
 /** What a command said; it is kept nowhere. */
 export type Told = Common & { type: 'told'; text: string; how: 'note' | 'text' | 'error' }
 
-export type Block = Said | Speech | Call | Tried | Failed | Asked | Plan | Group | Closed | Told
+export type Block = Said | Speech | Call | Tried | Failed | Waits | Asked | Plan | Group | Closed | Told
 
 /** A block before it has its place in the transcript. */
 export type Fresh = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]

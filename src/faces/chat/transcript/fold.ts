@@ -1,4 +1,5 @@
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
+import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Block, Call, Fresh, Speech } from './block.ts'
 import { changesOf } from './changes.ts'
 import { askerOf, isAgents, settledReply, swallowed } from './speech.ts'
@@ -177,10 +178,21 @@ function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Pl
     if (!has('prompt') || has('reply') || outcome.text === '') return settled
     return append(settled, { type: 'reply', live: false, ...held(outcome.text) }, event, place)
   }
+  const waits = chosenWait(settled, outcome.failure, place.turn)
+  if (waits) return append(settled, waits, event, place)
   // What was streamed and never kept is no answer: it goes into the failure.
   const { rest, said } = swallowed(settled, place.turn)
   const failure = { ...outcome.failure, message: untold(outcome.failure.message, rest, place.turn) }
   return append(rest, { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
+}
+
+/** Whom the person chose to wait for, on the card that said whose quota is spent. */
+function chosenWait(blocks: Blocks, { kind, retryAt }: Failure, turn: string): Fresh | undefined {
+  if (kind !== 'quota' && kind !== 'busy') return undefined
+  const asked = blocks.findLast((block) => block.turn === turn && block.type === 'question')
+  if (asked?.type !== 'question' || asked.question.about !== 'quota' || !asked.picks.includes('wait')) return undefined
+  const agent = asked.question.agent ?? asked.by ?? 'an agent'
+  return { type: 'waits', agent, ...(retryAt === undefined ? {} : { until: retryAt }) }
 }
 
 /** Each failed try stands above in a line of its own: a message that strings them together adds nothing. */

@@ -2,7 +2,8 @@ import type { Block, Group, Speech } from './block.ts'
 import type { Look } from './look.ts'
 import { attemptLines, errorLines } from './blocks/failure.ts'
 import { callLines } from './blocks/call.ts'
-import { closingLines, planLines, questionLines, toldLines } from './blocks/line.ts'
+import { closingLines, planLines, questionLines, toldLines, waitsLines } from './blocks/line.ts'
+import type { Columns } from './markdown/prose.ts'
 import { Prose } from './markdown/prose.ts'
 import { promptMark } from './sides.ts'
 import { bounded, fit, harmless, indented, oneLine, wrapped } from './text.ts'
@@ -32,7 +33,7 @@ export class Rendered {
       case 'steer':
         return prompted(block.text, width, look, open)
       case 'reply':
-        return this.#reply(block, width, look)
+        return this.#markdown(block, width, look, 'wrapped')
       case 'thought':
         return thoughtLines(block, width, look, open)
       case 'call':
@@ -41,6 +42,8 @@ export class Rendered {
         return attemptLines(block, width, look, open)
       case 'error':
         return errorLines(block, width, look, open)
+      case 'waits':
+        return waitsLines(block, width, look)
       case 'note':
         return indented(wrapped(harmless(block.text), width - 2).map(theme.quiet), '  ', `${theme.quiet('·')} `)
       case 'question':
@@ -54,13 +57,13 @@ export class Rendered {
       case 'closing':
         return closingLines(block, width, look)
       case 'told':
-        return toldLines(block, width, look)
+        return block.how === 'text' ? this.#markdown(block, width, look, 'cut') : toldLines(block, width, look)
     }
   }
 
-  #reply(block: Speech, width: number, look: Look): string[] {
+  #markdown(block: { text: string; more?: number }, width: number, look: Look, columns: Columns): string[] {
     const { text, rest } = bounded(block.text, block.more)
-    const lines = this.#prose.render(harmless(text).trimStart(), Math.max(1, width - 2), look)
+    const lines = this.#prose.render(harmless(text).trimStart(), Math.max(1, width - 2), look, columns)
     return indented(rest ? [...lines, look.theme.quiet(rest)] : lines, '  ')
   }
 }

@@ -44,6 +44,17 @@ export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))
 }
 
+/** Things that stand in a row, broken between them where there is no room: a number keeps its unit. */
+export function listed(things: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const thing of things.filter((each) => each !== '')) {
+    const joined = lines.length === 0 ? thing : `${lines.at(-1)} · ${thing}`
+    if (visibleWidth(joined) <= width) lines.splice(-1, 1, joined)
+    else lines.push(...wrapped(thing, width))
+  }
+  return lines
+}
+
 function runs(line: string): string[] {
   if (line.length <= longestRun) return [line]
   return Array.from({ length: Math.ceil(line.length / longestRun) }, (_, at) =>

@@ -14,10 +14,16 @@ export type Scroll = {
   scrollTo(scrollTop: number): void
 }
 
+/** The room for the welcome: `alone` as long as nothing stands below it, `spoken` once the person has said something. */
+export type Room = { width: number; height: number; alone: boolean; spoken: boolean }
+
+/** What stands above the first block: the beginning of it all, or that there is more. */
+export type Above = 'welcome' | 'more'
+
 export type TranscriptParts = {
   look: Look
-  /** What stands there when nothing was said yet. */
-  empty(width: number, height: number): string[]
+  /** What a conversation begins with. */
+  welcome(room: Room): string[]
   /** How many rows there are for it. */
   height(): number
   repaint(): void
@@ -41,7 +47,8 @@ export class Transcript implements Component {
   #mounted: Mounted[] = []
   #stale = new Set<Mounted>()
   #dirty = 0
-  #more = false
+  #above: Above | undefined
+  #head: readonly string[] = []
   /** The blocks' lines, then empty ones down to the lower edge; `#full` is how many are the blocks'. */
   #lines: string[] = []
   #full = 0
@@ -63,9 +70,8 @@ export class Transcript implements Component {
     this.#scroll = scroll
   }
 
-  show(done: readonly Block[], live: readonly Block[], more: boolean): void {
-    if (more !== this.#more) this.#touch(0)
-    this.#more = more
+  show(done: readonly Block[], live: readonly Block[], above: Above | undefined): void {
+    this.#above = above
     const from = done === this.#done ? Math.min(done.length, this.#mounted.length) : 0
     this.#done = done
     const total = done.length + live.length
@@ -92,7 +98,7 @@ export class Transcript implements Component {
     const gains = ({ block }: Mounted) =>
       what === 'diffs'
         ? block.type === 'call' && block.changes.length > 0
-        : block.type === 'reply' && /^\s*(```|~~~)/m.test(block.text)
+        : (block.type === 'reply' || block.type === 'told') && /^\s*(```|~~~)/m.test(block.text)
     for (const mounted of this.#mounted) if (gains(mounted)) mounted.forget()
     this.#staleAll(gains)
   }
@@ -114,9 +120,9 @@ export class Transcript implements Component {
   render(width: number): string[] {
     if (width !== this.#width) this.#staleAll(() => true)
     this.#width = width
-    if (this.#mounted.length === 0) return this.#welcome(width)
     const place = this.#place()
     this.#refreshInSight(place)
+    this.#setHead()
     if (this.#dirty < Infinity) this.#layOut(place)
     this.#scheduleRest()
     this.#notice()
@@ -124,12 +130,30 @@ export class Transcript implements Component {
     return this.#lines
   }
 
-  #welcome(width: number): string[] {
-    const { look, empty, height } = this.#parts
-    const lines = empty(look.sides ? inside(width) : width, height())
-    if (!look.sides) return lines
-    const rows = Array.from({ length: Math.max(lines.length, height()) }, (_, at) => lines[at] ?? '')
-    return rows.map((line) => sided(line, width, look.theme))
+  #setHead(): void {
+    const { look } = this.#parts
+    const lines = this.#headLines(look.sides ? inside(this.#width) : this.#width)
+    const head = look.sides ? lines.map((line) => sided(line, this.#width, look.theme)) : lines
+    if (head.length === this.#head.length && head.every((line, at) => line === this.#head[at])) return
+    this.#head = head
+    this.#touch(0)
+  }
+
+  #headLines(width: number): readonly string[] {
+    const { look, welcome, height } = this.#parts
+    switch (this.#above) {
+      case 'welcome':
+        return welcome({
+          width,
+          height: height(),
+          alone: this.#mounted.length === 0,
+          spoken: this.#mounted.some(({ block }) => block.type === 'prompt'),
+        })
+      case 'more':
+        return [look.theme.quiet('↑ earlier messages'), '']
+      default:
+        return []
+    }
   }
 
   /** The sides go down to the lower edge however little there is between them. */
@@ -229,7 +253,7 @@ export class Transcript implements Component {
     const from = this.#dirty
     this.#dirty = Infinity
     this.#lines.length = from === 0 ? 0 : (this.#starts[from] ?? this.#full)
-    if (from === 0 && this.#more) this.#lines.push(...this.#above())
+    if (from === 0) this.#lines.push(...this.#head)
     this.#starts.length = this.#painted.length = from
     for (let at = from; at < this.#mounted.length; at++) {
       const mounted = this.#mounted[at]!
@@ -242,12 +266,6 @@ export class Transcript implements Component {
     }
     this.#full = this.#lines.length
     if (place && from <= place.mounted.at) this.#keep(place)
-  }
-
-  #above(): string[] {
-    const { look } = this.#parts
-    const lines = [look.theme.quiet('↑ earlier messages'), '']
-    return look.sides ? lines.map((line) => sided(line, this.#width, look.theme)) : lines
   }
 
   /** Scrolls so that what was in sight still is. */
@@ -275,8 +293,8 @@ export class Transcript implements Component {
 
   #notice(): void {
     const scroll = this.#scroll
-    if (!scroll || scroll.isFollowingEnd) this.#seen = this.#mounted.at(-1)!.block.key
+    if (!scroll || scroll.isFollowingEnd) this.#seen = this.#mounted.at(-1)?.block.key ?? -1
     const near = scroll && scroll.scrollTop <= scroll.viewportHeight
-    if (this.#more && near) this.#parts.nearTop()
+    if (this.#above === 'more' && near) this.#parts.nearTop()
   }
 }

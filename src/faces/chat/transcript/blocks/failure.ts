@@ -3,7 +3,7 @@ import type { Failed, Tried } from '../block.ts'
 import type { Look } from '../look.ts'
 import { moment } from '../../../../base/moment.ts'
 import { duration } from '../../numbers.ts'
-import { bounded, harmless, indented, oneLine, wrapped } from '../text.ts'
+import { bounded, harmless, indented, listed, oneLine, wrapped } from '../text.ts'
 
 /** What a person can do about it. */
 const nextSteps: Record<FailureKind, string> = {
@@ -24,8 +24,8 @@ export function attemptLines(tried: Tried, width: number, look: Look, open: bool
   const { theme } = look
   const who = tried.by ?? 'an agent'
   const on = tried.next === undefined ? '' : tried.next === tried.by ? ' → once more' : ` → ${oneLine(tried.next, 60)}`
-  const words = `${oneLine(who, 60)}: ${tried.failure.kind}: ${told(oneLine(tried.failure.message, 1000), tried.failure)} · ${duration(tried.ms)}${on}`
-  const lines = wrapped(words, width - 2).map(theme.quiet)
+  const why = `${oneLine(who, 60)}: ${tried.failure.kind}: ${told(oneLine(tried.failure.message, 1000), tried.failure)}`
+  const lines = listed([why, `${duration(tried.ms)}${on}`], width - 2).map(theme.quiet)
   return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, look) : [])]
 }
 

@@ -1,7 +1,8 @@
-import type { Asked, Closed, Plan, Told } from '../block.ts'
+import type { Asked, Closed, Plan, Told, Waits } from '../block.ts'
 import type { Look } from '../look.ts'
+import { moment } from '../../../../base/moment.ts'
 import { duration, lineCounts, tokens } from '../../numbers.ts'
-import { bounded, harmless, indented, oneLine, wrapped } from '../text.ts'
+import { bounded, harmless, indented, listed, oneLine, wrapped } from '../text.ts'
 
 /** A question that was asked, and what was said to it; while it is open its card says all that. */
 export function questionLines(asked: Asked, width: number, { theme }: Look): string[] {
@@ -11,6 +12,13 @@ export function questionLines(asked: Asked, width: number, { theme }: Look): str
   const from = [...asked.question.from, ...(asked.by === undefined ? [] : [asked.by])].map((name) => oneLine(name, 60))
   const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(asked.question.text)}${answer}`
   return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('?')} `)
+}
+
+/** A turn that goes on by itself, later. */
+export function waitsLines({ agent, until }: Waits, width: number, { theme }: Look): string[] {
+  const when = until === undefined ? '' : ` until ${moment(until)}`
+  const words = `waiting for ${oneLine(agent, 60)}${when}, then it goes on by itself`
+  return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('⏸')} `)
 }
 
 /** One line for a turn that is over: who, why that one, how long, what it changed and what it took. */
@@ -26,8 +34,8 @@ export function closingLines({ closing }: Closed, width: number, { theme }: Look
       ? `${changed.files} ${changed.files === 1 ? 'file' : 'files'} ${lineCounts(changed)}`
       : '',
     closing.tokens === undefined ? '' : tokens(closing.tokens, closing.source ?? 'estimated'),
-  ].filter((part) => part !== '')
-  return indented(wrapped(parts.join(' · '), width - 2).map(theme.quiet), '  ', `${theme.quiet('─')} `)
+  ]
+  return indented(listed(parts, width - 2).map(theme.quiet), '  ', `${theme.quiet('─')} `)
 }
 
 const boxes = { pending: '☐', in_progress: '◐', completed: '☑' } as const
@@ -45,9 +53,9 @@ export function planLines({ items }: Plan, width: number, { theme }: Look): stri
   ]
 }
 
-/** What a command said: its lines as it laid them out. */
+/** What a command said in passing: its lines as it laid them out. */
 export function toldLines({ text, how }: Told, width: number, { theme }: Look): string[] {
   const { text: shown, rest } = bounded(harmless(text).replace(/\n+$/, ''))
-  const paint = { note: theme.quiet, text: (line: string) => line, error: theme.bad }[how]
+  const paint = how === 'error' ? theme.bad : theme.quiet
   return [...wrapped(shown, width - 2), ...(rest ? [rest] : [])].map((line) => `  ${paint(line)}`)
 }

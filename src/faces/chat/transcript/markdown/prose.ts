@@ -1,9 +1,12 @@
 import type { Look } from '../look.ts'
-import type { Left, Part } from './split.ts'
+import type { Fence, Left, Part } from './split.ts'
 import { Markdown } from '@earendil-works/pi-tui'
-import { indented, wrapped } from '../text.ts'
+import { fit, indented, wrapped } from '../text.ts'
 import { split } from './split.ts'
 import { markdownTheme } from './theme.ts'
+
+/** What becomes of the rows of a laid out table that are too wide: ours are cut, what an agent lays out is kept whole. */
+export type Columns = 'cut' | 'wrapped'
 
 /** One Markdown text as it grows: what can no longer change is rendered once. */
 export class Prose {
@@ -18,7 +21,7 @@ export class Prose {
     this.#width = 0
   }
 
-  render(text: string, width: number, look: Look): string[] {
+  render(text: string, width: number, look: Look, columns: Columns = 'wrapped'): string[] {
     if (width !== this.#width || !text.startsWith(this.#closed)) {
       this.#closed = ''
       this.#left = { joined: false }
@@ -28,22 +31,20 @@ export class Prose {
     }
     const parts = split(text.slice(this.#closed.length), this.#left)
     for (const part of parts.slice(0, -1)) {
-      this.#lines.push(...this.#piece(part, width, look))
+      this.#lines.push(...this.#piece(part, width, look, columns))
       this.#closed = text.slice(0, this.#closed.length + part.length)
       this.#left = part.left
       this.#last = undefined
     }
     const open = parts.at(-1)
     if (!open) return this.#lines
-    if (this.#last?.part !== open.text) this.#last = { part: open.text, lines: this.#piece(open, width, look) }
+    if (this.#last?.part !== open.text) this.#last = { part: open.text, lines: this.#piece(open, width, look, columns) }
     return [...this.#lines, ...this.#last.lines]
   }
 
-  #piece(part: Part, width: number, look: Look): string[] {
+  #piece(part: Part, width: number, look: Look, columns: Columns): string[] {
     const { fence } = part
-    const lines = fence
-      ? codeLines(part.text, fence.language, fence.begins, width, look)
-      : proseLines(part.text, width, look)
+    const lines = fence ? codeLines(part.text, fence, width, look, columns) : proseLines(part.text, width, look)
     const room = this.#lines.length > 0 && lines.length > 0 && !part.joined
     return room ? ['', ...lines] : lines
   }
@@ -69,13 +70,17 @@ function markdownLines(text: string, width: number, look: Look): string[] | unde
   }
 }
 
-function codeLines(code: string, language: string, begins: boolean, width: number, look: Look): string[] {
+const isRow = (line: string) => /\S {2,}\S/.test(line)
+
+function codeLines(code: string, { language, begins }: Fence, width: number, look: Look, columns: Columns): string[] {
   const { theme, late } = look
+  const plainText = language === '' || language === 'text'
   const plain = () => code.split('\n')
-  const lines = language === '' || code.length > 20_000 ? plain() : (late.colour()?.(code, language, theme) ?? plain())
+  const lines = plainText || code.length > 20_000 ? plain() : (late.colour()?.(code, language, theme) ?? plain())
+  const cuts = plainText && columns === 'cut'
   const body = indented(
-    lines.flatMap((line) => wrapped(line, width - 2)),
+    lines.flatMap((line) => (cuts && isRow(line) ? fit(line, width - 2) : wrapped(line, width - 2))),
     '  ',
   )
-  return begins && language !== '' ? [`  ${theme.quiet(language)}`, ...body] : body
+  return begins && !plainText ? [`  ${theme.quiet(language)}`, ...body] : body
 }

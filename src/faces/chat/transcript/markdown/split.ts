@@ -1,5 +1,5 @@
 /** Code between two fences. */
-type Fence = { mark: string; language: string; begins: boolean }
+export type Fence = { mark: string; language: string; begins: boolean }
 
 /** How a part is left: inside a fence, or with no room before what follows. */
 export type Left = { fence?: Fence; joined: boolean }
