@@ -1,0 +1,101 @@
+import type { Keychain } from './keys/keychain.ts'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder, replaceFile } from '../base/files.ts'
+import { systemKeychain } from './keys/keychain.ts'
+
+export type KeyParts = {
+  home: string
+  env: Readonly<Record<string, string | undefined>>
+  /** Another one than the system's; none at all with `null`. */
+  keychain?: Keychain | null
+}
+
+/** Where a key was found or put; the key itself is in no message. */
+export type KeyPlace = 'environment' | 'keychain' | 'credentials.json'
+
+/** API keys: environment, then keychain, then a file that only its owner can read. */
+export interface Keys {
+  /** `variables` are tried in their order before what was put away under the name. */
+  get(name: string, variables: readonly string[]): Promise<{ key: string; place: KeyPlace } | undefined>
+  put(name: string, key: string): Promise<KeyPlace>
+  /** Whether there was one. */
+  remove(name: string): Promise<boolean>
+}
+
+export function openKeys(parts: KeyParts): Keys {
+  const file = join(parts.home, 'credentials.json')
+  let found: Promise<Keychain | undefined> | undefined
+  const keychain = () =>
+    (found ??= parts.keychain === undefined ? systemKeychain() : Promise.resolve(parts.keychain ?? undefined))
+
+  return {
+    async get(name, variables) {
+      const variable = variables.find((one) => parts.env[one])
+      if (variable) return { key: parts.env[variable]!, place: 'environment' }
+      // The file first: it is there only where no keychain was, and costs nothing to look into.
+      const kept = readKeys(file)[name]
+      if (kept !== undefined) return { key: kept, place: 'credentials.json' }
+      const key = tried(() => keychain(), name)
+      return key.then((one) => (one === undefined ? undefined : { key: one, place: 'keychain' as const }))
+    },
+    async put(name, key) {
+      try {
+        const chain = await keychain()
+        if (chain) {
+          chain.put(name, key)
+          forget(file, name)
+          return 'keychain'
+        }
+      } catch {
+        // One that refuses is none: the file is there for that.
+      }
+      writeKeys(parts.home, file, { ...readKeys(file), [name]: key })
+      return 'credentials.json'
+    },
+    async remove(name) {
+      const inFile = forget(file, name)
+      const inChain = (await tried(() => keychain(), name)) !== undefined
+      if (inChain) (await keychain())!.remove(name)
+      return inFile || inChain
+    },
+  }
+}
+
+async function tried(keychain: () => Promise<Keychain | undefined>, name: string): Promise<string | undefined> {
+  try {
+    return (await keychain())?.get(name)
+  } catch {
+    return undefined
+  }
+}
+
+function readKeys(file: string): Record<string, string> {
+  if (!existsSync(file)) return {}
+  const mode = statSync(file).mode & 0o077
+  if (mode !== 0) throw new Error(`${file} can be read by others; take that away: chmod 600 ${file}`)
+  try {
+    const found = JSON.parse(readFileSync(file, 'utf8')) as unknown
+    if (isKeys(found)) return found
+  } catch {
+    // Said below: what the parser would quote may be a key.
+  }
+  throw new Error(`${file} is no object of names and keys; mend it, or remove it and connect again`)
+}
+
+function isKeys(found: unknown): found is Record<string, string> {
+  return typeof found === 'object' && found !== null && Object.values(found).every((value) => typeof value === 'string')
+}
+
+function writeKeys(home: string, file: string, keys: Record<string, string>): void {
+  makeFolder(home)
+  replaceFile(file, `${JSON.stringify(keys, null, 2)}\n`)
+}
+
+function forget(file: string, name: string): boolean {
+  const keys = readKeys(file)
+  if (!Object.hasOwn(keys, name)) return false
+  const { [name]: _gone, ...rest } = keys
+  replaceFile(file, `${JSON.stringify(rest, null, 2)}\n`)
+  return true
+}
