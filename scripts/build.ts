@@ -17,6 +17,8 @@ await build({
   platform: 'node',
   target: 'node22',
   mainFields: ['module', 'main'],
+  // Binaries cannot be bundled: they are installed beside us.
+  external: ['@vscode/ripgrep', '@napi-rs/keyring'],
   define: { TERMAITE_VERSION: JSON.stringify(version) },
   banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
   minify: true,
