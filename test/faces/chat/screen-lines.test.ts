@@ -60,8 +60,8 @@ test('no line round the transcript is ever wider than the screen, or two', () =>
       fc.integer({ min: 1, max: 60 }),
       anyRun,
       fc.string(),
-      fc.boolean(),
-      (width, height, run, name, alone) => {
+      fc.nat(20),
+      (width, height, run, name, below) => {
         const how = { ...standing, project: name, agents: [{ name, state: 'busy' as const }, ...standing.agents] }
         const lines = [
           new StatusLine(dark, clock, () => how).render(width),
@@ -78,7 +78,7 @@ test('no line round the transcript is ever wider than the screen, or two', () =>
           lines.map(({ length }) => length),
           [1, 1, 1, 1],
         )
-        for (const line of [...lines.flat(), ...welcome(how, dark, { width, height, alone, spoken: !alone })])
+        for (const line of [...lines.flat(), ...welcome(how, dark, { width, height, below, spoken: below > 5 })])
           assert.ok(visibleWidth(line) <= width, JSON.stringify(line))
       },
     ),

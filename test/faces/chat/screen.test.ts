@@ -36,7 +36,7 @@ test('an empty conversation says welcome and what to do next', { timeout }, asyn
 })
 
 test('what is said at the start stands below the welcome', { timeout }, async (t) => {
-  const { desk, seen, terminal, end } = sit(t, {}, { columns: 72, rows: 20 })
+  const { desk, seen, terminal, end } = sit(t, {}, { columns: 72, rows: 18 })
   desk.happen({ type: 'said', how: 'note', text: 'settings.json: one thing is odd' })
   assert.deepEqual((await seen('is odd')).slice(0, 12), [
     '╭─ termaite · demo ────────────────────────────────────────────────────╮',
@@ -52,7 +52,7 @@ test('what is said at the start stands below the welcome', { timeout }, async (t
     '│   settings.json: one thing is odd                                    │',
     '│                                                                      │',
   ])
-  terminal.resize(72, 40)
+  terminal.resize(72, 24)
   await seen(/Welcome to[^]*██████[^]*is odd/)
   terminal.press(ctrlD)
   await end
@@ -63,7 +63,7 @@ test('who has no agent is welcomed as well, and led by the setup alone', { timeo
   await seen(/Welcome to[^]*No agent is set up yet/)
   desk.happen({ type: 'said', how: 'error', text: 'no agent CLI is installed here' })
   const screen = (await seen('is installed here')).join('\n')
-  assert.deepEqual([/Welcome to[^]*▀█▀/.test(screen), screen.includes('is set up yet')], [true, false])
+  assert.deepEqual([/Welcome to[^]*██████/.test(screen), screen.includes('is set up yet')], [true, false])
   terminal.press(ctrlD)
   await end
 })

@@ -5,19 +5,22 @@ import type { Room } from '../transcript/transcript.ts'
 import { fit, wrapped } from '../transcript/text.ts'
 import { largeLetters, smallLetters } from './letters.ts'
 
-/** Below this many rows what was said needs the room of the large letters. */
+/** With fewer rows than that a conversation needs the room of the large letters. */
 const tall = 26
 
-/** The first thing that anybody sees: the name, and what to do next in three lines; above what was said it takes less room. */
-export function welcome(standing: Standing, theme: Theme, { width, height, alone, spoken }: Room): string[] {
+/** The first thing that anybody sees: the name, and what to do next in three lines; it makes room for what is said below it. */
+export function welcome(standing: Standing, theme: Theme, { width, height, below, spoken }: Room): string[] {
+  const alone = below === 0
   // Who has no agent is led through the setup, which says itself what to do next.
   const steps = alone || (!spoken && standing.agents.length > 0) ? nextSteps(standing) : []
   const words = steps.flatMap((step) => wrapped(step, width)).map(theme.quiet)
-  const room = alone ? height - steps.length - 4 : height < tall ? smallLetters.length : largeLetters.length
+  const others = 4 + words.length + below
+  const rows = height >= tall ? largeLetters.length : spoken ? smallLetters.length : height - others
+  const letters = lettersFor(width, alone ? rows : Math.max(smallLetters.length, rows))
   const block = [
     ...centred([theme.quiet('Welcome to')], width),
-    ...(alone || height >= tall ? [''] : []),
-    ...centred(lettersFor(width, room).map(theme.accent), width),
+    ...(letters === largeLetters ? [''] : []),
+    ...centred(letters.map(theme.accent), width),
     '',
     ...(words.length > 0 ? centred(words, width) : []),
     ...(alone || words.length === 0 ? [] : ['']),

@@ -14,8 +14,8 @@ export type Scroll = {
   scrollTo(scrollTop: number): void
 }
 
-/** The room for the welcome: `alone` as long as nothing stands below it, `spoken` once the person has said something. */
-export type Room = { width: number; height: number; alone: boolean; spoken: boolean }
+/** The room for the welcome: how many lines stand `below` it, and whether the person has `spoken` yet. */
+export type Room = { width: number; height: number; below: number; spoken: boolean }
 
 /** What stands above the first block: the beginning of it all, or that there is more. */
 export type Above = 'welcome' | 'more'
@@ -146,7 +146,7 @@ export class Transcript implements Component {
         return welcome({
           width,
           height: height(),
-          alone: this.#mounted.length === 0,
+          below: this.#mounted.slice(0, height()).reduce((sum, { lines }) => sum + lines.length, 0),
           spoken: this.#mounted.some(({ block }) => block.type === 'prompt'),
         })
       case 'more':
