@@ -76,12 +76,10 @@ test('words, thoughts, a plan and a tool with its diff are told in their order, 
       call: 'c1',
       ok: true,
       text: 'done',
-      data: {
-        diffs: [
-          { path: 'src/a.ts', before: 'one\n', after: 'two\n' },
-          { path: 'new.txt', after: 'new\n' },
-        ],
-      },
+      data: [
+        { path: 'src/a.ts', before: 'one\n', after: 'two\n' },
+        { path: 'new.txt', after: 'new\n' },
+      ],
     },
     { type: 'text', delta: 'It is done.' },
     { type: 'reply', text: 'I will change it.\n\nIt is done.' },

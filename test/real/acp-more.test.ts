@@ -58,7 +58,7 @@ for (const [cli, { make, yes, auth }] of Object.entries(all)) {
       },
       {
         shows: [[{ type: 'diff', path: 'new.txt', after: 'new\n' }]],
-        diffs: [{ diffs: [{ path: 'new.txt', after: 'new\n' }] }],
+        diffs: [[{ path: 'new.txt', after: 'new\n' }]],
         outcomes: [
           { ok: true, text: 'Answer 1.' },
           { ok: true, text: 'Answer 2.' },

@@ -29,7 +29,7 @@ function acts(events: readonly Event[]): object[] {
 }
 
 const calls = (path: string) => ({ tool: 'edit', input: { path } })
-const makes = (path: string) => ({ ok: true, data: { diffs: [{ path, after: `${path}\n` }] } })
+const makes = (path: string) => ({ ok: true, data: [{ path, after: `${path}\n` }] })
 const yes = ['proceed_once']
 
 test('gemini over ACP asks before it writes, and does what was said', { skip }, async () => {
@@ -84,7 +84,7 @@ test('gemini over ACP is held by each leash', { skip }, async () => {
     return { cards, text: readFileSync(join(it.place().cwd, 'a.txt'), 'utf8'), did: acts(events).slice(0, 2) }
   }
   const change = { path: 'a.txt', before: 'before\n', after: 'a.txt\n' }
-  const changed = { text: 'a.txt\n', did: [calls('a.txt'), { ok: true, data: { diffs: [change] } }] }
+  const changed = { text: 'a.txt\n', did: [calls('a.txt'), { ok: true, data: [change] }] }
   assert.deepEqual(await turn('edit'), { cards: [['touch b.txt']], ...changed })
   assert.deepEqual(await turn('all'), { cards: [], ...changed })
   const { cards, text } = await turn('read')

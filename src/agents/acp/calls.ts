@@ -85,7 +85,7 @@ export class Calls {
     call.over = true
     const ok = call.status === 'completed'
     const text = this.#text(call.content) || rawText(call.rawOutput)
-    const data = ok && call.diffs.length > 0 ? { data: { diffs: call.diffs } } : {}
+    const data = ok && call.diffs.length > 0 ? { data: call.diffs } : {}
     await this.#parts.emit({ type: 'result', call: call.id, ok, text, ...data })
   }
 

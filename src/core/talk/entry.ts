@@ -41,7 +41,7 @@ export type Fact = (
 
 export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'completed' }
 
-/** A file that a call changed, in the `data` of its result; without `before` it is new. */
+/** A file that a call changed; without `before` it is new. All of them, as a list, are the `data` of its result. */
 export type FileChange = { path: string; before?: string; after: string }
 
 /** Shown, then forgotten; the only kind that may be dropped. */
