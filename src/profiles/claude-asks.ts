@@ -80,13 +80,18 @@ const places: Readonly<Record<string, string>> = {
 
 /** The first thing it suggests that can be said in words: for this turn, and for as long as it would keep it. */
 function offersOf(suggestions: unknown): Offer[] {
-  const update = listOf(suggestions).find((one) => grantsOf(one) !== undefined)
-  if (!update) return []
-  const place = textOf(update.destination) ?? 'session'
+  for (const suggestion of listOf(suggestions)) {
+    const grant = grantOf(suggestion)
+    if (grant) return offers(grant, textOf(suggestion.destination) ?? 'session')
+  }
+  return []
+}
+
+function offers({ words, update }: Grant, place: string): Offer[] {
   const offer = (id: string, label: string, where: string): Offer => ({
     id,
     label,
-    grants: `${grantsOf(update)}, ${places[where]}`,
+    grants: `${words}, ${places[where]}`,
     update: { ...update, destination: where },
   })
   return [
@@ -95,23 +100,41 @@ function offersOf(suggestions: unknown): Offer[] {
   ]
 }
 
-function grantsOf(update: Loose): string | undefined {
-  if (update.type === 'addRules' && update.behavior === 'allow') {
-    const rules = listOf(update.rules).map(({ toolName, ruleContent }) =>
-      typeof ruleContent === 'string' ? `${textOf(toolName)}(${ruleContent})` : `every ${textOf(toolName)}`,
-    )
-    return rules.length > 0 ? rules.join(', ') : undefined
+/** What a suggestion would allow, all of it in words, and nothing in it that is not said. */
+type Grant = { words: string; update: Loose }
+
+function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | undefined {
+  if (type === 'addRules' && behavior === 'allow') {
+    const words = listOf(rules).map(ruleWords)
+    const plain = listOf(rules).map(({ toolName, ruleContent }) => ({ toolName, ruleContent }))
+    if (words.length === 0 || words.includes(undefined)) return undefined
+    return { words: words.join(', '), update: { type, rules: plain, behavior } }
   }
-  if (update.type === 'addDirectories' && Array.isArray(update.directories))
-    return `files below ${update.directories.join(', ')}`
-  return update.type === 'setMode' && update.mode === 'acceptEdits' ? 'every edit in this project' : undefined
+  if (type === 'addDirectories' && Array.isArray(directories) && directories.every((path) => typeof path === 'string'))
+    return { words: `files below ${directories.join(', ')}`, update: { type, directories } }
+  if (type !== 'setMode' || mode !== 'acceptEdits') return undefined
+  // Its mode for edits lets these run as well.
+  const words = 'every edit in this project, and mkdir, touch, rm, rmdir, mv, cp and sed there'
+  return { words, update: { type, mode } }
 }
 
-function wordsOf({ tool_name, display_name, description, blocked_path }: Loose): string {
+function ruleWords({ toolName, ruleContent }: Loose): string | undefined {
+  if (typeof toolName !== 'string') return undefined
+  if (ruleContent === undefined) return `every ${toolName}`
+  return typeof ruleContent === 'string' ? `${toolName}(${ruleContent})` : undefined
+}
+
+function wordsOf({ tool_name, display_name, description, blocked_path, input }: Loose): string {
   const tool = textOf(display_name) ?? textOf(tool_name) ?? 'a tool'
   const what = textOf(description)
   const path = textOf(blocked_path)
-  return `${tool}${what ? `: ${what}` : ''}${path ? `\nIt reaches ${path}` : ''}`
+  const { replace_all, dangerouslyDisableSandbox } = loose(input)
+  return [
+    what ? `${tool}: ${what}` : tool,
+    ...(path ? [`It reaches ${path}`] : []),
+    ...(replace_all === true ? ['It changes every place where this stands'] : []),
+    ...(dangerouslyDisableSandbox === true ? ['It runs outside the sandbox'] : []),
+  ].join('\n')
 }
 
 function shownOf(tool: string, input: Loose): Shown[] {

@@ -87,7 +87,7 @@ export const claude: Profile = {
   leashes: {
     read: 'reads and searches; no shell, no edits, no MCP servers',
     ask: 'asks before it acts; what its own settings allow runs without a question',
-    edit: 'edits files in the project without asking; the rest as in ask',
+    edit: 'edits files in the project without asking, and makes, moves and removes them; the rest as in ask',
     all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools are asked for',
   },
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),

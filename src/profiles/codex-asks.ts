@@ -1,18 +1,18 @@
 import type { Step } from '../core/screen/profile.ts'
-import type { FileChange } from '../core/talk/entry.ts'
 import type { Question, Shown } from '../core/talk/question.ts'
 import type { Loose } from './jsonl.ts'
 import { askChoices } from './choices.ts'
-import { commandOf } from './codex-items.ts'
+import { changesOf, commandOf } from './codex-items.ts'
 import { listOf, loose, textOf } from './jsonl.ts'
+import { quote } from './quote.ts'
 
 /** What the answers need of the turn: the result of a request in words for stdin, and words for the model. */
 export type Desk = {
   answer(id: unknown, result: Loose): string
   refuse(id: unknown, why: string): string
   steer(text: string): string
-  /** What an item is about to change. */
-  changes(item: string): FileChange[]
+  /** An item as far as it was told. */
+  item(id: string): Loose
 }
 
 /** What an app-server wants to know before it goes on; what we cannot answer is refused, so that it does not wait for it. */
@@ -96,7 +96,8 @@ function commandQuestion(wish: Loose): Asked {
 function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmendment }: Loose): Offer[] {
   const host = textOf(loose(networkApprovalContext).host)
   if (host !== undefined) return [untilTurnEnds(`the network to ${host}`)]
-  const prefix = Array.isArray(proposedExecpolicyAmendment) ? proposedExecpolicyAmendment : []
+  const proposed = Array.isArray(proposedExecpolicyAmendment) ? proposedExecpolicyAmendment : []
+  const prefix = proposed.every((word) => typeof word === 'string') ? proposed : []
   return [
     ...(typeof command === 'string' ? [untilTurnEnds('this very command')] : []),
     ...(prefix.length > 0
@@ -104,7 +105,7 @@ function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmen
           {
             id: 'always',
             label: 'Yes, always',
-            grants: `every command that begins with "${prefix.join(' ')}", in every project from now on (a rule of Codex)`,
+            grants: `every command that begins with "${prefix.map(quote).join(' ')}", in every project from now on (a rule of Codex)`,
             result: { decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } } },
           },
         ]
@@ -113,14 +114,21 @@ function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmen
 }
 
 function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: Desk): Step {
-  const changes = desk.changes(String(itemId))
-  const paths = changes.map(({ path }) => path).join(', ')
+  const item = desk.item(String(itemId))
+  const paths = listOf(item.changes).map(pathsOf).join(', ')
   const root = textOf(grantRoot)
   const asked = {
     text: withReason(`Change ${paths || 'files'}`, reason),
-    shows: changes.map((change) => ({ type: 'diff' as const, ...change })),
+    shows: changesOf(item).map((change) => ({ type: 'diff' as const, ...change })),
   }
-  return decision(id, desk, asked, [untilTurnEnds(root === undefined ? `changes of ${paths}` : `files below ${root}`)])
+  // What was not told cannot be granted for longer than once.
+  const grants = root === undefined ? paths && `changes of ${paths}` : `files below ${root}`
+  return decision(id, desk, asked, grants ? [untilTurnEnds(grants)] : [])
+}
+
+function pathsOf({ path, kind }: Loose): string {
+  const moved = textOf(loose(kind).move_path)
+  return moved === undefined ? (textOf(path) ?? '') : `${textOf(path)} → ${moved}`
 }
 
 function widening(id: unknown, { permissions, reason }: Loose, desk: Desk): Step {

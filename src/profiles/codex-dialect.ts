@@ -7,7 +7,7 @@ import type { Sign } from './signs.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { asked } from './codex-asks.ts'
 import { failureOf } from './codex-failure.ts'
-import { changesOf, workOf } from './codex-items.ts'
+import { workOf } from './codex-items.ts'
 import { limitsOf, spentUntil } from './codex-limits.ts'
 import { rejections } from './codex-exec-dialect.ts'
 import { tokensOf, usageOf } from './codex-usage.ts'
@@ -196,7 +196,7 @@ export function codexDialect(
     answer: (id: unknown, result: Loose) => line({ id, result }),
     refuse: (id: unknown, message: string) => line({ id, error: { code: -32601, message } }),
     steer,
-    changes: (item: string) => changesOf(items.get(item) ?? {}),
+    item: (id: string) => items.get(id) ?? {},
   }
 
   return {

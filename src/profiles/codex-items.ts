@@ -51,8 +51,8 @@ export function changesOf({ changes }: Loose): FileChange[] {
   })
 }
 
-/** The words that its shell is given, where its quotes can be taken off without a doubt. */
+/** The words that a shell of the system is given, where its quotes can be taken off without a doubt: the model may name another shell. */
 export function commandOf(command: unknown): string {
   const text = textOf(command) ?? ''
-  return /^\S*\b(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text
+  return /^(?:(?:\/usr)?\/bin\/)?(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text
 }

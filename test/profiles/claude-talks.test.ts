@@ -109,6 +109,46 @@ test('what is granted is what was shown, and no more', () => {
   ])
 })
 
+/** What would be granted by each option that grants something, and the words it was offered with. */
+function granted(...suggestions: object[]) {
+  const [step] = claude.dialect!().line(wish({ tool_name: 'Edit', input: {}, permission_suggestions: suggestions }))
+  if (step?.type !== 'ask') throw new Error('it did not ask')
+  return step.question.options
+    .filter(({ grants }) => grants !== undefined)
+    .map(({ id, grants }) => [id, grants, JSON.parse(step.reply([id])).response.response.updatedPermissions])
+}
+
+test('a suggestion that is broader than it can be said in words is not offered, or said and sent without the rest', () => {
+  const allow = { type: 'addRules', behavior: 'allow', destination: 'session' }
+  const odd = [
+    { ...allow, rules: [] },
+    { ...allow, rules: [{ toolName: 'Read' }, { ruleContent: 'rm:*' }] },
+    { ...allow, rules: [{ toolName: 'Bash', ruleContent: { prefix: 'rm' } }] },
+    { ...allow, behavior: 'deny', rules: [{ toolName: 'Read' }] },
+    { type: 'addDirectories', directories: [{ path: '/' }], destination: 'session' },
+  ]
+  assert.deepEqual(granted(...odd), [])
+  const mode = { type: 'setMode', mode: 'acceptEdits' }
+  const words = 'every edit in this project, and mkdir, touch, rm, rmdir, mv, cp and sed there, until this turn ends'
+  const more = { rules: [{ toolName: 'Bash' }], destination: 'somewhere new' }
+  assert.deepEqual(granted(...odd, { ...mode, ...more }), [['turn', words, [{ ...mode, destination: 'session' }]]])
+  const directories = { type: 'addDirectories', directories: ['/tmp/a', '/tmp/b'], destination: 'session' }
+  assert.deepEqual(granted(directories), [['turn', 'files below /tmp/a, /tmp/b, until this turn ends', [directories]]])
+})
+
+test('what an edit or a command does beyond what is shown is said', () => {
+  const textOf = (tool_name: string, input: object, more = {}) =>
+    questionOf(claude.dialect!().line(wish({ tool_name, input, ...more })))?.text
+  assert.deepEqual(
+    [
+      textOf('Edit', { file_path: 'a', old_string: 'x', new_string: 'y', replace_all: true }, { description: 'a' }),
+      textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: true }, { blocked_path: '/etc' }),
+      textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: false }),
+    ],
+    ['Edit: a\nIt changes every place where this stands', 'Bash\nIt reaches /etc\nIt runs outside the sandbox', 'Bash'],
+  )
+})
+
 test('whoever pays for what comes after a window has none to wait for', () => {
   const dialect = claude.dialect!()
   const told = (info: object) => dialect.line(said({ type: 'rate_limit_event', rate_limit_info: info }))

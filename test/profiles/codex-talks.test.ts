@@ -138,6 +138,67 @@ test('the network is asked for by its host', () => {
   )
 })
 
+test('a shell of its own, and words with spaces in a rule, are seen as they are', () => {
+  const { say } = atWork()
+  const wish = (command: string, proposedExecpolicyAmendment?: unknown[]) => {
+    const params = { threadId: 'own', itemId: 'c', command, proposedExecpolicyAmendment }
+    const { shows, options } = asked(say({ id: 0, method: 'item/commandExecution/requestApproval', params })).question
+    const [shown] = shows ?? []
+    const always = options.find(({ id }) => id === 'always')?.grants
+    return [shown?.type === 'command' && shown.command, ...(always ? [always] : [])]
+  }
+  assert.deepEqual(
+    [
+      wish("/bin/bash -lc 'ls'"),
+      wish("zsh -c 'ls'"),
+      wish("./bash -lc 'ls'"),
+      wish("/tmp/bin/bash -lc 'ls'"),
+      wish("/bin/bash -lc 'ls' 'x'"),
+      wish('ls', ['git log', '-p']),
+      wish('ls', ['git', 1]),
+      wish('ls', []),
+    ],
+    [
+      ['ls'],
+      ['ls'],
+      ["./bash -lc 'ls'"],
+      ["/tmp/bin/bash -lc 'ls'"],
+      ["/bin/bash -lc 'ls' 'x'"],
+      ['ls', `every command that begins with "'git log' -p", in every project from now on (a rule of Codex)`],
+      ['ls'],
+      ['ls'],
+    ],
+  )
+})
+
+test('a moved file is asked about by both its names; what was not told is not granted for longer', () => {
+  const { say, told } = atWork()
+  const changes = [
+    { path: '/p/a', kind: { type: 'update', move_path: '/p/b' }, diff: '@@ -1 +1 @@\n-x\n+y\n' },
+    { path: '/p/c', kind: { type: 'add' }, diff: 'new\n' },
+  ]
+  told('item/started', { item: { type: 'fileChange', id: 'f', changes } })
+  const wish = (params: object) =>
+    asked(say({ id: 0, method: 'item/fileChange/requestApproval', params: { threadId: 'own', ...params } })).question
+  const { text, shows, options } = wish({ itemId: 'f' })
+  assert.deepEqual(
+    [text, shows, options[1]?.grants],
+    [
+      'Change /p/a → /p/b, /p/c',
+      [
+        { type: 'diff', path: '/p/b', before: 'x\n', after: 'y\n' },
+        { type: 'diff', path: '/p/c', after: 'new\n' },
+      ],
+      'changes of /p/a → /p/b, /p/c, until this turn ends',
+    ],
+  )
+  const grants = (params: object) => wish(params).options.flatMap(({ grants }) => grants ?? [])
+  assert.deepEqual(
+    [grants({ itemId: 'unknown' }), grants({ itemId: 'unknown', grantRoot: '/p' })],
+    [[], ['files below /p, until this turn ends']],
+  )
+})
+
 test('more than the sandbox allows is granted as it was shown, or not at all', () => {
   const { say } = atWork()
   const permissions = { network: { enabled: true }, fileSystem: null }
