@@ -1,6 +1,6 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
-import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
+import type { Agent, Leash, Roster } from '../core/work/agent.ts'
 import type { Try } from './attempt.ts'
 import type { Health } from './health.ts'
 import type { Limit } from './limits.ts'
@@ -11,6 +11,7 @@ import { askLogin } from './cards/login.ts'
 import { askHandOver } from './cards/quota.ts'
 import { afterFailure, afterSuccess, away } from './health.ts'
 import { spent, withLimit } from './limits.ts'
+import { Meanwhile } from './meanwhile.ts'
 import { cancelled, orNote } from './round.ts'
 import { seat } from './seat.ts'
 
@@ -45,20 +46,21 @@ async function* tryOnce(
   next: Next,
 ): AsyncGenerator<Event, After> {
   const { name } = agent
-  const asked = new AskedFor(round.turn)
-  const turn = { ...round.turn, ask: asked.ask, ...(allowed === undefined ? {} : { leash: allowed }) }
+  const meanwhile = new Meanwhile(round.turn)
+  const { ask, steer } = meanwhile
+  const turn = { ...round.turn, ask, steer, ...(allowed === undefined ? {} : { leash: allowed }) }
   let limits: readonly Limit[] = []
   const see = (event: Event) => void (limits = event.type === 'limit' ? withLimit(limits, event) : limits)
   const { outcome, tried } = yield* closed(agent, attempt(agent, turn, { ...o, see }))
   const denials = denialsOf(outcome)
   // What the person said no to in this try is not asked about again.
-  if (denials.length > 0 && round.attended && !asked.permission) {
+  if (denials.length > 0 && round.attended && !meanwhile.permission) {
     const more = await askAllow(round.turn, agent, denials)
     if (more !== undefined) {
       const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
       // Whoever tries again is told, or it would not dare.
       const failure: Failure = { kind: 'denied', message: `${what}. It may do more now: ${more.means}` }
-      yield* kept(tried, failure, name, round)
+      yield* kept(tried, failure, name, meanwhile, round)
       return { allowed: more.leash }
     }
   }
@@ -74,7 +76,7 @@ async function* tryOnce(
   const change = (health: Health) => afterFailure(health, name, failure, at, o.cooldown)
   if (change(round.health) !== round.health)
     round.health = yield* orNote(o.health.update(change), change(round.health), round)
-  yield* kept(tried, failure, name, round)
+  yield* kept(tried, failure, name, meanwhile, round)
   const after = round.attended ? await wished(agent, failure, round, next) : 'next'
   if (after === 'next' && (failure.kind === 'auth' || failure.kind === 'missing')) o.out.set(name, failure)
   return failure.kind === 'overflow' && (await shortened(agent, o, round)) ? 'again' : after
@@ -91,11 +93,18 @@ async function wished(agent: Agent, failure: Failure, round: Round, next: Next):
   return (await askHandOver(turn, gone, other)) ?? 'next'
 }
 
-/** The try as a failed one: on the log, in the tally, and in the hands of whoever comes next. */
-async function* kept(tried: Try['tried'], failure: Failure, name: string, round: Round): AsyncGenerator<Event, void> {
+/** The try as a failed one: on the log, in the tally, and, with what was typed meanwhile, in the hands of whoever comes next. */
+async function* kept(
+  tried: Try['tried'],
+  failure: Failure,
+  name: string,
+  { typed }: Meanwhile,
+  round: Round,
+): AsyncGenerator<Event, void> {
   const told = await tried(failure)
   round.tally.tried.push({ name, failure: told.failure })
-  round.turn = { ...round.turn, attempts: [...round.turn.attempts, told] }
+  const { attempts, steered } = round.turn
+  round.turn = { ...round.turn, attempts: [...attempts, told], steered: [...steered, ...typed] }
   yield told
 }
 
@@ -137,16 +146,3 @@ async function shortened(agent: Agent, o: Rotation, round: Round): Promise<boole
 }
 
 const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'budget', 'aborted'])
-
-/** Sees whether a person was asked for a permission. */
-class AskedFor {
-  permission = false
-  readonly ask: Turn['ask']
-
-  constructor({ ask }: Turn) {
-    this.ask = (question, ...rest) => {
-      this.permission ||= question.about === 'permission'
-      return ask(question, ...rest)
-    }
-  }
-}

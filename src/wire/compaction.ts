@@ -21,6 +21,7 @@ export async function compactNow(app: App, signal = app.io.signal): Promise<Comp
         prompt,
         history: [],
         attempts: [],
+        steered: [],
         cwd: app.place.cwd,
         leash: 'read',
         signal,

@@ -32,6 +32,7 @@ function markdown(entry: Entry): string {
   const head = `\n## ${entry.by}, ${moment(entry.at)}\n\n`
   switch (entry.type) {
     case 'prompt':
+    case 'steer':
     case 'reply':
       return `${head}${entry.text.trim()}\n`
     case 'summary':

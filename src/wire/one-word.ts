@@ -25,6 +25,7 @@ export async function askOneWord(
     prompt: 'Reply with the single word OK.',
     history: [],
     attempts: [],
+    steered: [],
     cwd: place.cwd,
     leash: 'read' as const,
     signal: io.signal,

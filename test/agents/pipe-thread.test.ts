@@ -30,7 +30,7 @@ function answered(turn: string, by: string, key?: string): Entry[] {
 }
 
 const told = (history: readonly Entry[]) =>
-  promptText({ agent: 'sayer', prompt: 'hello', history, attempts: [] }).trim()
+  promptText({ agent: 'sayer', prompt: 'hello', history, attempts: [], steered: [] }).trim()
 
 const answerOf = async (agent: ReturnType<typeof piped>, history: readonly Entry[]) => {
   const events = await eventsOf(agent, turnOf({ history }))

@@ -24,6 +24,7 @@ export function turnOf(over: Partial<Turn> = {}): Turn {
     prompt: 'hello',
     history: [],
     attempts: [],
+    steered: [],
     cwd: process.cwd(),
     leash: 'ask',
     signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import { promptText, told } from '../../src/core/talk/transcript.ts'
 import { answeredTurn, entryMaker } from './made.ts'
 
-const asked = (history: Entry[], prompt: string) => ({ agent: 'codex', prompt, history, attempts: [] })
+const asked = (history: Entry[], prompt: string) => ({ agent: 'codex', prompt, history, attempts: [], steered: [] })
 
 test('a first prompt stands alone', () => {
   assert.equal(promptText(asked([], 'hi')), '<message from="user">\nhi\n</message>\n')
@@ -25,7 +25,7 @@ test('everything that is told, in one text', () => {
   ]
   const did = { calls: ['bash: ls'], files: ['a.ts', 'b.ts'], lastWords: 'I was abo' }
   const attempts = [{ type: 'attempt' as const, by: 'claude', failure, ms: 5, did }]
-  const text = promptText({ agent: 'codex', prompt: 'go on', history, attempts, metaInstruction: 'Sum up.' })
+  const text = promptText({ ...asked(history, 'go on'), attempts, metaInstruction: 'Sum up.' })
   assert.equal(
     text,
     `<summary>
@@ -64,7 +64,11 @@ test('whoever tries again is told that the try before was its own', () => {
   const attempts = [
     { type: 'attempt' as const, by: 'codex', failure: { kind: 'denied' as const, message: 'no' }, ms: 5 },
   ]
-  const last = (agent: string) => promptText({ agent, prompt: 'go', history: [], attempts }).trim().split('\n').at(-1)
+  const last = (agent: string) =>
+    promptText({ ...asked([], 'go'), agent, attempts })
+      .trim()
+      .split('\n')
+      .at(-1)
   const rest = 'already did is still in place: look before you do it again.'
   assert.deepEqual(
     [last('codex'), last('claude')],
@@ -72,6 +76,31 @@ test('whoever tries again is told that the try before was its own', () => {
       `You tried the last message before and failed; what you ${rest}`,
       `Another agent tried the last message before you and failed; what it ${rest}`,
     ],
+  )
+})
+
+test('what was typed to those who tried before belongs to the request', () => {
+  const attempts = [
+    { type: 'attempt' as const, by: 'claude', failure: { kind: 'quota' as const, message: 'limit' }, ms: 5 },
+  ]
+  assert.equal(
+    promptText({ ...asked([], 'paint it'), attempts, steered: ['in blue', 'and round'] }),
+    `<message from="user">
+paint it
+</message>
+<message from="user">
+in blue
+</message>
+<message from="user">
+and round
+</message>
+<attempt by="claude">
+quota: limit
+</attempt>
+
+The messages above are one conversation between a user and several agents in this project; you are codex. Answer the last 3 messages from the user: they are one request, and the later ones were typed while it was worked on.
+Another agent tried the last message before you and failed; what it already did is still in place: look before you do it again.
+`,
   )
 })
 

@@ -106,6 +106,30 @@ test('sessions are found with their names, their beginnings and their messages',
   )
 })
 
+test('what was typed while a turn ran is the person’s, and is found', async (t) => {
+  const { index, say } = world(t)
+  await say('app', 's1', 't1', 'user', { type: 'prompt', text: 'paint it' })
+  const typed = await say('app', 's1', 't1', 'user', { type: 'steer', text: 'in turquoise' })
+  await say('app', 's1', 't1', 'claude', { type: 'reply', text: 'done' })
+  await index.catchUp()
+  const found = await index.session('s1')
+  assert.deepEqual(
+    [found!.turns, found!.messages.map(({ role, text }) => [role, text])],
+    [
+      1,
+      [
+        ['user', 'paint it'],
+        ['user', 'in turquoise'],
+        ['assistant', 'done'],
+      ],
+    ],
+  )
+  assert.deepEqual(
+    (await index.search('turquoise')).map(({ id, type, snippet }) => [id, type, snippet]),
+    [[typed.id, 'steer', 'in turquoise']],
+  )
+})
+
 test('the entries of a session come from its log, whole', async (t) => {
   const { index, turn } = world(t)
   const first = await turn('app', 's1', 't1', 'hello', 'hi')

@@ -45,6 +45,7 @@ export async function takeTurn(
         prompt: turn.prompt,
         history: resumed ? thread.entries : turn.history,
         attempts: turn.attempts,
+        steered: turn.steered,
         ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
       })),
     watch: new Watch(spec.name, spec, turn),

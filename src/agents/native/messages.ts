@@ -21,6 +21,7 @@ export function messages(self: string, turn: Turn, done: readonly Fact[]): Model
   return project(self, [
     ...turn.history,
     { ...asked, by: 'user' },
+    ...turn.steered.map((text) => ({ type: 'steer' as const, text, by: 'user' })),
     ...turn.attempts,
     ...done.map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
   ])

@@ -56,6 +56,7 @@ export async function takeTurn(
       prompt: turn.prompt,
       history,
       attempts: turn.attempts,
+      steered: turn.steered,
       ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
     })
   const run = (key: string | undefined, prompt: string) =>

@@ -129,6 +129,7 @@ export class Conversation {
       ...files,
       history,
       attempts: [],
+      steered: [],
       cwd: world.cwd,
       leash: world.leash,
       signal: AbortSignal.any([world.signal, leave.signal]),

@@ -9,6 +9,8 @@ export type Asked = {
   prompt: string
   history: readonly Entry[]
   attempts: readonly (Attempt & { by: string })[]
+  /** What was typed to those who tried before. */
+  steered: readonly string[]
   metaInstruction?: string
 }
 
@@ -20,16 +22,22 @@ export function promptText(asked: Asked): string {
   const parts = [
     ...asked.history.map(told),
     message('user', asked.prompt),
+    ...asked.steered.map((text) => message('user', text)),
     ...asked.attempts.map((a) => attempt(a)),
   ].filter((part) => part !== '')
   const tail = [
     parts.length > 1
-      ? `The messages above are one conversation between a user and several agents in this project; you are ${asked.agent}. Answer the last message from the user.`
+      ? `The messages above are one conversation between a user and several agents in this project; you are ${asked.agent}. ${whatToAnswer(asked)}`
       : '',
     asked.attempts.length > 0 ? triedBefore(asked) : '',
     asked.metaInstruction ?? '',
   ].filter((part) => part !== '')
   return [...parts, ...(tail.length ? ['', tail.join('\n')] : [])].join('\n') + '\n'
+}
+
+function whatToAnswer({ steered }: Asked): string {
+  if (steered.length === 0) return 'Answer the last message from the user.'
+  return `Answer the last ${steered.length + 1} messages from the user: they are one request, and the later ones were typed while it was worked on.`
 }
 
 function triedBefore({ agent, attempts }: Asked): string {

@@ -63,6 +63,8 @@ export interface Turn {
   history: readonly Entry[]
   /** What was tried in this turn before, and failed. */
   attempts: readonly (Attempt & { by: string })[]
+  /** What was typed while they tried, and given to them: it belongs to the prompt. */
+  steered: readonly string[]
   cwd: string
   /** What nobody goes beyond in this turn; an agent may be held tighter. */
   leash: Leash

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Raised with every change below: a file of another version is thrown away and made again from the logs. */
-export const version = 1
+export const version = 2
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -74,10 +74,10 @@ const tables = `
     strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS timestamp,
     (
       SELECT json_group_array(
-        json_object('role', iif(type = 'prompt', 'user', 'assistant'), 'by', by, 'text', text, 'at', at) ORDER BY seq
+        json_object('role', iif(type = 'reply', 'assistant', 'user'), 'by', by, 'text', text, 'at', at) ORDER BY seq
       )
       FROM entries
-      WHERE session = sessions.id AND type IN ('prompt', 'reply')
+      WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply')
     ) AS chat_history
   FROM sessions;
 `

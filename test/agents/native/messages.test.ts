@@ -37,6 +37,17 @@ test('its own words are the assistant’s, other agents’ are marked as theirs'
   ])
 })
 
+test('what was typed to those who tried before stands after the prompt', () => {
+  const attempts = [
+    { type: 'attempt' as const, by: 'claude', failure: { kind: 'quota' as const, message: 'limit' }, ms: 1 },
+  ]
+  assert.deepEqual(messages('native', turnOf({ prompt: 'paint', attempts, steered: ['in blue'] }), []), [
+    { role: 'user', text: 'paint' },
+    { role: 'user', text: 'in blue' },
+    { role: 'user', text: '<attempt by="claude">\nquota: limit\n</attempt>' },
+  ])
+})
+
 test('property: a request is a byte-exact prefix of the next, within a turn and over turns', () => {
   const step = fc.record({ text: fc.string(), calls: fc.nat(3), typed: fc.boolean() })
   fc.assert(
