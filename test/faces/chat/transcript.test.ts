@@ -279,6 +279,42 @@ test('a number keeps its unit, and a wait says until when', () => {
   ])
 })
 
+test('what an agent asked stands among what it did, in one line', () => {
+  const common = { key: 1, turn: 't', by: 'claude' }
+  const question = {
+    about: 'permission' as const,
+    text: 'Bash: makes a file\nIt reaches /tmp/a',
+    from: [],
+    options: [{ id: 'y', label: 'Yes' }],
+  }
+  const asked: Block = { ...common, type: 'question', ask: 'q', question, state: 'answered', picks: ['y'] }
+  const call: Block = {
+    ...common,
+    type: 'call',
+    call: 'c',
+    tool: 'Bash',
+    input: 'touch a',
+    state: 'ok',
+    since: 0,
+    output: '',
+    changes: [],
+  }
+  const reply: Block = { ...common, type: 'reply', text: 'Done.', live: false }
+  const spent: Block = { ...asked, question: { ...question, about: 'quota', text: 'It is spent.' } }
+  const lines = (...blocks: Block[]) =>
+    blocks
+      .flatMap((block, at) => new Rendered().lines(block, blocks[at - 1], 60, look(), false))
+      .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
+  assert.deepEqual(lines(call, asked, reply), [
+    '● claude',
+    '  ✓ Bash touch a',
+    '  ? Bash: makes a file → Yes',
+    '',
+    '  Done.',
+  ])
+  assert.deepEqual(lines(call, spent), ['● claude', '  ✓ Bash touch a', '', '? claude: It is spent. → Yes'])
+})
+
 test('only an address that can be read can be clicked', () => {
   const links = (text: string) =>
     [

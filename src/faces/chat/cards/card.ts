@@ -77,8 +77,9 @@ export class Card implements Component, Focusable {
     this.#body = undefined
   }
 
-  /** Whether a key is meant for it: what is typed on right after it opened is the input's. */
+  /** Whether a key is meant for it: what is typed on right after it opened, or was answered, is the input's. */
   wants(data: string): boolean {
+    if (this.#open.signal.aborted) return false
     const now = this.#parts.clock.now()
     if (seen.some((key) => matchesKey(data, key))) this.#awake = true
     if (now - this.#quietSince >= guardMs) this.#awake = true
@@ -88,7 +89,7 @@ export class Card implements Component, Focusable {
 
   handleInput(data: string): void {
     for (const { type, text } of this.#pastes.read(data)) {
-      if (this.#open.signal.aborted || !this.wants(text)) return
+      if (!this.wants(text)) return
       if (type === 'key') this.#key(text)
       else this.#write((line) => line.insert(text))
       this.#attend()

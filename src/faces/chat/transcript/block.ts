@@ -56,6 +56,19 @@ export type Block = Said | Speech | Call | Tried | Failed | Waits | Asked | Plan
 /** A block before it has its place in the transcript. */
 export type Fresh = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
 
+/** Whether an agent asked it itself, as part of what it does; the others are asked about an agent, or by a command. */
+export function isOwnQuestion({ by, question }: Asked): boolean {
+  return by !== undefined && (question.about === 'permission' || question.about === 'choice')
+}
+
+/** Whether it is an agent's own doing, said under its name. */
+export function speaks(block: Block): boolean {
+  return (
+    block.by !== undefined &&
+    (['reply', 'thought', 'call', 'plan'].includes(block.type) || (block.type === 'question' && isOwnQuestion(block)))
+  )
+}
+
 /** Whether a click or Ctrl+O shows more of it. */
 export function opens(block: Block): boolean {
   switch (block.type) {

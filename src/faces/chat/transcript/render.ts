@@ -1,5 +1,6 @@
 import type { Block, Group, Speech } from './block.ts'
 import type { Look } from './look.ts'
+import { speaks } from './block.ts'
 import { attemptLines, errorLines } from './blocks/failure.ts'
 import { callLines } from './blocks/call.ts'
 import { closingLines, planLines, questionLines, toldLines, waitsLines } from './blocks/line.ts'
@@ -72,17 +73,17 @@ export class Rendered {
 function lead(block: Block, before: Block | undefined, { theme }: Look): string[] {
   if (!before) return named(block, before) ? [theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)] : []
   if (named(block, before)) return ['', theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)]
-  const close = (type: Block['type']) => type === 'call' || type === 'thought'
+  const close = (each: Block) =>
+    each.type === 'call' || each.type === 'thought' || (each.type === 'question' && speaks(each))
   const together =
-    (close(block.type) && close(before.type)) ||
+    (close(block) && close(before)) ||
     block.type === 'closing' ||
     (block.type === before.type && (block.type === 'note' || block.type === 'attempt'))
   return together ? [] : ['']
 }
 
 function named(block: Block, before: Block | undefined): boolean {
-  const speaks = (each: Block) => ['reply', 'thought', 'call', 'plan'].includes(each.type)
-  if (!speaks(block) || block.by === undefined) return false
+  if (!speaks(block)) return false
   return before === undefined || !speaks(before) || before.by !== block.by || before.turn !== block.turn
 }
 

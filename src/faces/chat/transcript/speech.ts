@@ -1,6 +1,7 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Block, Speech } from './block.ts'
+import { speaks } from './block.ts'
 
 type Blocks = readonly Block[]
 
@@ -13,8 +14,7 @@ export function isAgents(event: Event): boolean {
 
 /** Whose question it is: kept ones are signed by whoever keeps them. */
 export function askerOf(blocks: Blocks, { agent }: Question, turn: string): string | undefined {
-  const speaks = (block: Block) => ['reply', 'thought', 'call', 'plan'].includes(block.type)
-  return agent ?? blocks.findLast((block) => block.turn === turn && speaks(block) && block.by !== undefined)?.by
+  return agent ?? blocks.findLast((block) => block.turn === turn && speaks(block))?.by
 }
 
 /**

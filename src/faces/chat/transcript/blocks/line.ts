@@ -1,6 +1,7 @@
 import type { Asked, Closed, Plan, Told, Waits } from '../block.ts'
 import type { Look } from '../look.ts'
 import { moment } from '../../../../base/moment.ts'
+import { isOwnQuestion } from '../block.ts'
 import { duration, lineCounts, tokens } from '../../numbers.ts'
 import { bounded, harmless, indented, listed, oneLine, wrapped } from '../text.ts'
 
@@ -9,9 +10,17 @@ export function questionLines(asked: Asked, width: number, { theme }: Look): str
   if (asked.state === 'open') return []
   const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
   const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
-  const from = [...asked.question.from, ...(asked.by === undefined ? [] : [asked.by])].map((name) => oneLine(name, 60))
-  const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(asked.question.text)}${answer}`
-  return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('?')} `)
+  // Under its name an agent need not be named again.
+  const asker = asked.by === undefined || isOwnQuestion(asked) ? [] : [asked.by]
+  const from = [...asked.question.from, ...asker].map((name) => oneLine(name, 60))
+  const [first = ''] = asked.question.text.trimStart().split('\n', 1)
+  const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(first)}${answer}`
+  const margin = isOwnQuestion(asked) ? '  ' : ''
+  return indented(
+    wrapped(words, width - 2 - margin.length).map(theme.quiet),
+    `${margin}  `,
+    `${margin}${theme.warn('?')} `,
+  )
 }
 
 /** A turn that goes on by itself, later. */
