@@ -1,0 +1,73 @@
+/** What stands between two lines of `---` at the head of a text, and the rest; a map within it is left out. */
+export type Frontmatter = { fields: Record<string, string | string[]>; body: string }
+
+const head = /^---[ \t]*\r?\n(?<fields>[^]*?)^---[ \t]*(?:\r?\n|$)/m
+const field = /^([\w-]+):(?:[ \t]+(.*))?$/
+
+/**
+ * By hand and not as YAML, which costs a start and refuses what people really write, such as a second colon in a line.
+ * Undefined when it begins and has no end.
+ */
+export function frontmatter(text: string): Frontmatter | undefined {
+  const whole = text.replace(/^\uFEFF/, '')
+  if (!/^---[ \t]*\r?$/m.test(whole.slice(0, whole.indexOf('\n') + 1))) return { fields: {}, body: whole.trim() }
+  const match = head.exec(whole)
+  if (!match) return undefined
+  return { fields: fieldsOf(match.groups!.fields!.split(/\r?\n/)), body: whole.slice(match[0].length).trim() }
+}
+
+function fieldsOf(lines: string[]): Record<string, string | string[]> {
+  const fields = new Map<string, string | string[]>()
+  for (let at = 0; at < lines.length;) {
+    const [, name, first = ''] = field.exec(lines[at++]!) ?? []
+    if (name === undefined) continue
+    const start = at
+    while (at < lines.length && /^(?:[ \t]|-[ \t]|$)/.test(lines[at]!)) at++
+    const value = valueOf(first.trim(), lines.slice(start, at))
+    if (value !== undefined) fields.set(name, value)
+  }
+  return Object.fromEntries(fields)
+}
+
+function valueOf(first: string, more: string[]): string | string[] | undefined {
+  const block = /^([|>])[+-]?\d?$/.exec(first)
+  if (block) return block[1] === '|' ? unindented(more).join('\n').trim() : folded(more)
+  if (first === '' || first.startsWith('#')) return nested(more)
+  const value = [first, ...more.map((line) => line.trim())].join(' ').trim()
+  const list = /^\[(.*)\]$/.exec(value)
+  return list ? listed(list[1]!.split(',')) : unquoted(value)
+}
+
+/** A list of items, or a text that begins on the next line. */
+function nested(more: string[]): string | string[] | undefined {
+  const lines = more.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
+  if (lines.length === 0) return undefined
+  if (lines.every((line) => line.startsWith('- '))) return listed(lines.map((line) => line.slice(2)))
+  return lines.some((line) => field.test(line)) ? undefined : unquoted(lines.join(' '))
+}
+
+const listed = (items: string[]) => items.map((item) => unquoted(item.trim())).filter((item) => item !== '')
+
+/** Lines become one, an empty one between them stays a break. */
+function folded(lines: string[]): string {
+  const parts = unindented(lines)
+    .join('\n')
+    .trim()
+    .split(/\n{2,}/)
+  return parts.map((part) => part.replaceAll('\n', ' ')).join('\n')
+}
+
+function unindented(lines: string[]): string[] {
+  const indent = /^[ \t]*/.exec(lines.find((line) => line.trim() !== '') ?? '')![0].length
+  return lines.map((line) => line.slice(indent).trimEnd())
+}
+
+function unquoted(value: string): string {
+  if (/^'.*'$/s.test(value)) return value.slice(1, -1).replaceAll("''", "'")
+  if (!/^".*"$/s.test(value)) return value
+  try {
+    return JSON.parse(value) as string
+  } catch {
+    return value.slice(1, -1)
+  }
+}
