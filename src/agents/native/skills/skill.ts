@@ -1,0 +1,76 @@
+import { basename, dirname } from 'node:path'
+import { frontmatter } from '../../../base/frontmatter.ts'
+import { attribute, tag } from '../../../core/talk/transcript.ts'
+import { fitting, readBody } from '../context/body.ts'
+
+/** A skill as the model knows it before it is loaded; `trigger` is a hint, and a slash command where it is one word. */
+export type Skill = {
+  name: string
+  description: string
+  trigger?: string
+  path: string
+  from: 'project' | 'user'
+  /** Only a person loads it. */
+  unlisted?: true
+  /** What the model is given when it is loaded: read then, so that a change counts. Throws words that say why not. */
+  body(): string
+}
+
+/** More than any real skill has, and still one line of a log. */
+const longestBody = 48 * 1024
+
+/** The skill in a SKILL.md, or why there is none; what the standard would not allow is said and taken all the same. */
+export function skillIn(
+  path: string,
+  from: Skill['from'],
+  within: string | undefined,
+  warn: (words: string) => void,
+): Skill | string {
+  const folder = basename(dirname(path))
+  const read = readBody(path, longestBody, within)
+  if (read === undefined) return 'it leads nowhere'
+  if (typeof read === 'string') return read
+  const found = frontmatter(read.text)
+  if (!found) return 'its frontmatter has no end'
+  const said = (name: string) => textOf(found.fields[name])
+  const description = said('description')
+  if (description === '') return 'it has no description'
+  const name = [said('name'), folder].find((one) => usable.test(one))
+  if (name === undefined) return 'its name has other characters than letters, digits, "-", "_" and "."'
+  const asked = said('name')
+  if (asked !== folder || !standard.test(asked))
+    warn(`${path}: the name ${JSON.stringify(asked)} should be its folder's, in small letters, digits and single "-"`)
+  if (description.length > longestDescription) warn(`${path}: the description is longer than ${longestDescription}`)
+  const trigger = fitting(said('trigger'), 100)
+  return {
+    name,
+    description: fitting(description, longestDescription),
+    ...(trigger === '' ? {} : { trigger }),
+    path,
+    from,
+    ...(said('disable-model-invocation') === 'true' ? { unlisted: true } : {}),
+    body: () => bodyOf(name, path, within),
+  }
+}
+
+export const longestDescription = 1024
+const usable = /^[\w.-]{1,64}$/
+const standard = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** In one line, whatever it was. */
+function textOf(value: string | string[] | undefined): string {
+  return [value ?? ''].flat().join(', ').replaceAll(/\s+/g, ' ').trim()
+}
+
+function bodyOf(name: string, path: string, within: string | undefined): string {
+  const read = readBody(path, longestBody, within)
+  if (typeof read !== 'object') throw new Error(`The skill ${name} cannot be read: ${read ?? 'it is gone'}.`)
+  const rest = read.bytes > longestBody ? `\n[cut here: the rest is in ${path}]` : ''
+  const text = frontmatter(read.text)?.body ?? read.text
+  return tag('skill', ` name="${name}" folder="${attribute(dirname(path))}"`, `${text}${rest}`)
+}
+
+/** The slash command that loads it, without its slash. */
+export function commandOf({ trigger }: Skill): string | undefined {
+  return /^\/?([\w-]+)$/.exec(trigger ?? '')?.[1]
+}
