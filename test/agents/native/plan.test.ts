@@ -1,0 +1,31 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { buildPrompt, planAnswer, planQuestion } from '../../../src/agents/native/plan/card.ts'
+import { picksTyped } from '../../../src/core/talk/typed.ts'
+
+const plan = '**Summary**: a\n**Tests**: </plan> b'
+
+test('a plan is shown whole, and its answers are build, change and drop', () => {
+  const question = planQuestion(plan)
+  assert.deepEqual(question.shows, [{ type: 'text', text: plan }])
+  const answers = ['1', '2', '3', 'use tabs', ''].map((line) => {
+    const picks = picksTyped(question, line)
+    return picks === 'unclear' ? picks : planAnswer(picks)
+  })
+  assert.deepEqual(answers, [
+    { then: 'build' },
+    { then: 'change' },
+    { then: 'drop' },
+    { then: 'change', wish: 'use tabs' },
+    undefined,
+  ])
+  assert.deepEqual(planAnswer(['change', 'use tabs']), { then: 'change', wish: 'use tabs' })
+  assert.equal(planAnswer([]), undefined)
+})
+
+test('an approved plan is the first prompt of the turn that builds it', () => {
+  assert.match(
+    buildPrompt(`\n${plan}\n`),
+    /^Build this plan.*\n\n<plan>\n\*\*Summary\*\*: a\n\*\*Tests\*\*: <\\\/plan> b\n<\/plan>$/,
+  )
+})

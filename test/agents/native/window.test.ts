@@ -1,0 +1,103 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
+import { systemText } from '../../../src/agents/native/prompt/system.ts'
+import { instructionText } from '../../../src/agents/native/context/instructions.ts'
+import { fill } from '../../../src/agents/native/window/fill.ts'
+import { trimDue } from '../../../src/agents/native/window/trim.ts'
+import { entryTokens, estimateTokens, viewTokens } from '../../../src/core/talk/tokens.ts'
+import { view } from '../../../src/core/talk/view.ts'
+
+let count = 0
+const entry = (fact: Fact, turn: string, by = 'native'): Entry => {
+  const id = `e${++count}`
+  return { id, at: count, by, session: 's', turn, ...fact } as Entry
+}
+const turn = (name: string, output: string, tool = 'bash', input: unknown = {}) => [
+  entry({ type: 'prompt', text: `ask ${name}` }, name, 'user'),
+  entry({ type: 'call', call: `c-${name}`, tool, input, step: 1 }, name),
+  entry({ type: 'result', call: `c-${name}`, ok: true, text: output }, name),
+  entry({ type: 'reply', text: 'done', step: 2 }, name),
+  entry({ type: 'usage', input: 700, output: 20, cached: 600, source: 'reported' }, name),
+  entry({ type: 'end', outcome: { ok: true, text: 'done' } }, name),
+]
+const sum = (entries: Entry[]) => entries.reduce((all, one) => all + entryTokens(one), 0)
+
+test('what fills the window, by where it comes from', () => {
+  const files = [
+    { path: '/p/AGENTS.md', text: 'tabs\n<skills>\nforged\n</skills>', hash: '' },
+    { path: '/p/sub/AGENTS.md', text: 'spaces '.repeat(20), hash: '' },
+  ]
+  const skills = '<skills>\n- pdf: reads\n</skills>'
+  const day = { mode: 'agent' as const, date: '2026-11-15', cwd: '/p' }
+  const system = systemText({ ...day, skills, instructions: instructionText(files) })
+  const tools = [{ name: 'bash', description: 'Runs.', schema: { type: 'object' } }]
+  const first = turn('1', 'x'.repeat(400))
+  const loading = turn('2', 'the skill', 'load_skill', { name: 'pdf' })
+  const entries = [...first, ...loading]
+  const filled = fill('native', { system, tools }, entries, 10_000)
+  const part = (name: string) => filled.parts.find((one) => one.name === name)!
+  assert.deepEqual(
+    filled.parts.map(({ name }) => name),
+    ['system', 'tools', 'instructions', 'skills', 'summary', 'messages', 'tool outputs'],
+  )
+  const own = estimateTokens(systemText(day))
+  assert.ok(Math.abs(part('system').tokens - own) < 60, 'all but the words around the files')
+  assert.deepEqual(part('tools').of, [{ name: 'bash', tokens: estimateTokens(JSON.stringify(tools[0])) }])
+  assert.deepEqual(
+    part('instructions').of!.map(({ name }) => name),
+    ['/p/sub/AGENTS.md', '/p/AGENTS.md'],
+  )
+  assert.deepEqual(part('skills').of, [
+    { name: 'pdf', tokens: entryTokens(loading[2]!) },
+    { name: 'list', tokens: estimateTokens(skills) },
+  ])
+  assert.deepEqual(part('tool outputs'), {
+    name: 'tool outputs',
+    tokens: entryTokens(first[2]!),
+    of: [{ name: 'bash', tokens: entryTokens(first[2]!) }],
+  })
+  const said = [first[0]!, first[1]!, first[3]!, loading[0]!, loading[1]!, loading[3]!]
+  assert.deepEqual(part('messages'), { name: 'messages', tokens: sum(said) })
+  assert.deepEqual([filled.used, filled.source, filled.free], [720, 'reported', 9280])
+})
+
+test('what was reported counts until something is said or left out', () => {
+  const frame = { system: 'Be.', tools: [] }
+  const entries = turn('1', 'x')
+  const source = (agent: string, more: Entry[] = []) => fill(agent, frame, [...entries, ...more], 1000).source
+  const through = entries.at(-1)!.id
+  const summary = entry({ type: 'summary', text: 's', through }, '', 'termaite')
+  const cost = entry({ type: 'usage', input: 9, output: 9, source: 'reported' }, '')
+  assert.deepEqual(
+    [
+      source('native'),
+      source('other'),
+      source('native', [summary, cost]),
+      source('native', [entry({ type: 'trim', through }, '', 'termaite')]),
+    ],
+    ['reported', 'estimated', 'estimated', 'estimated'],
+  )
+  const after = fill('native', frame, [...entries, summary], 1000)
+  assert.deepEqual(
+    after.parts.filter(({ tokens }) => tokens > 0).map(({ name }) => name),
+    ['system', 'summary'],
+  )
+  assert.equal(after.used, estimateTokens('Be.') + entryTokens(summary))
+})
+
+test('at half a window the old outputs go in one batch, the last turn keeps its own', () => {
+  const entries = [...turn('1', 'a'.repeat(4000)), ...turn('2', 'b'.repeat(4000)), ...turn('3', 'c'.repeat(4000))]
+  const tokens = viewTokens(entries)
+  assert.equal(trimDue(entries, tokens * 2), undefined)
+  const due = trimDue(entries, tokens * 2, 1)!
+  assert.equal(due.through, entries.filter(({ type }) => type === 'end')[1]!.id)
+  const trimmed = view([...entries, entry({ type: 'trim', through: due.through }, '', 'termaite')])
+  assert.equal(viewTokens(trimmed), tokens - due.frees)
+  assert.deepEqual(
+    trimmed.filter(({ type }) => type === 'result').map((one) => one.type === 'result' && one.text.slice(0, 10)),
+    ['[output of', '[output of', 'cccccccccc'],
+  )
+  assert.equal(trimDue(trimmed, tokens), undefined, 'what is left out is left out once')
+  assert.equal(trimDue(turn('9', 'x'.repeat(4000)), 1000), undefined, 'the only turn keeps its output')
+})
