@@ -27,14 +27,15 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
   if (wishes.agent !== undefined) desk.aim(wishes.agent)
-  if (wishes.prompt !== undefined) desk.submit(wishes.prompt)
+  if (wishes.prompt !== undefined) desk.first(wishes.prompt)
   const fault = await shown
   // Whoever leaves cancels; whoever's line dropped did not mean to.
   const cut = !hangup.aborted && desk.busy
-  if (cut) desk.cancel()
+  const unsent = hangup.aborted ? [] : desk.leave()
   await desk.idle()
   await desk.close()
   if (hangup.aborted) return 0
+  for (const text of unsent) say(io, `Not sent: ${text}`)
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
   say(io, `Go on with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0

@@ -23,7 +23,8 @@ export async function* runReached(
   const stop = new AbortController()
   const reach = {
     cancel: () => stop.abort(),
-    steer: (text: string) => (line.add(text), true),
+    // There is no next turn here for what nobody takes.
+    steer: (text: string) => line.steers && (line.add(text), true),
     answer: (ask: string, picks?: string[]) => cards.answer(ask, picks),
   }
   // Whoever follows may answer; only when they have gone there is nobody.

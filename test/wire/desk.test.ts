@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -90,7 +91,7 @@ test('a conversation that goes on is shown, and where it was left is said in thr
   await first.until((all) => closings(all).length === 1)
   await first.desk.idle()
   const { heard, desk, until } = await sitDown(t, folder, agents)
-  await until((all) => all.filter(({ type }) => type === 'said').length === 2)
+  await until((all) => all.some(({ type }) => type === 'said'))
   const [opened] = heard
   assert.deepEqual(opened?.type === 'opened' && opened.entries.map(({ type }) => type), [
     'prompt',
@@ -101,7 +102,7 @@ test('a conversation that goes on is shown, and where it was left is said in thr
   const said = heard.flatMap((one) => (one.type === 'said' ? [one.text] : []))
   assert.deepEqual(
     said.map((text) => text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'then')),
-    ['Last request (then): the last request', 'Ready: good.'],
+    ['Last request (then): the last request\nReady: good.'],
   )
   assert.deepEqual(await desk.past(), ['the last request'])
 })
@@ -195,7 +196,7 @@ test('what a command asks is a card like any other, and a broken one says why', 
       ],
     },
   )
-  desk.seatedAt({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
+  desk.seatedAt(seat())
   desk.submit('/pick one')
   await until((all) => questions(all).length === 1)
   desk.answer(questions(heard)[0]!.ask, ['a'])
@@ -209,4 +210,86 @@ test('what a command asks is a card like any other, and a broken one says why', 
       ['error', 'it broke'],
     ],
   )
+})
+
+/** A screen that nobody looks at. */
+function seat() {
+  return {
+    suspend: <T>(work: () => Promise<T>) => work(),
+    copy: async () => '',
+    clear() {},
+    palette() {},
+    exit() {},
+    fill(_text: string) {},
+  }
+}
+
+test('of several commands at work the newest is cancelled first, and leaving ends them all', options, async (t) => {
+  const folder = folderOf(t)
+  const ended: string[] = []
+  const wait = (name: string) => ({
+    name,
+    help: 'waits',
+    run: (_args: string, { signal }: { signal: AbortSignal }) =>
+      new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => {
+          ended.push(name)
+          resolve()
+        })
+      }),
+  })
+  const quick = { name: 'quick', help: 'is over at once', run: async () => {} }
+  const { desk } = await sitDown(
+    t,
+    folder,
+    { good: 'cat >/dev/null; echo fine' },
+    { commands: () => [wait('one'), wait('two'), wait('three'), quick] },
+  )
+  desk.seatedAt(seat())
+  for (const name of ['one', 'two', 'three', 'quick']) desk.submit(`/${name}`)
+  await setImmediate()
+  assert.deepEqual([desk.cancel(), ended], [true, ['three']])
+  assert.deepEqual([desk.cancel(), ended], [true, ['three', 'two']])
+  await desk.close()
+  assert.deepEqual(ended, ['three', 'two', 'one'])
+})
+
+test('whoever leaves is given what was typed and never sent', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, until } = await sitDown(t, folder, { hung: 'sleep 600' })
+  desk.seatedAt(seat())
+  desk.submit('one')
+  await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
+  desk.submit('two')
+  desk.submit('three')
+  assert.deepEqual(desk.leave(), ['two', 'three'])
+  await desk.idle()
+  assert.equal(desk.busy, false)
+})
+
+test(
+  'a prompt that nobody can take leads to the setup, and goes back to the input when that finds nobody',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const { desk, heard } = await sitDown(t, folder, {}, { path: folder })
+    const before = heard.length
+    const given = new Promise((fill) => desk.seatedAt({ ...seat(), fill }))
+    desk.submit('do it')
+    assert.equal(await given, 'do it')
+    const said = heard.slice(before).flatMap((one) => (one.type === 'said' ? [one.text.split('\n')[0]] : []))
+    assert.deepEqual(said, ['no agent CLI is installed here. Install one, then run setup again:'])
+    assert.deepEqual((await desk.app().conversation.view()).length, 0)
+  },
+)
+
+test('the last answer is the one on the screen, also when the view is a summary', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  assert.equal(await desk.lastAnswer(), undefined)
+  desk.submit('one')
+  await until((all) => closings(all).length === 1)
+  await desk.idle()
+  await desk.app().conversation.compact(async () => ({ ok: true, text: 'all of it in short' }))
+  assert.equal(await desk.lastAnswer(), 'fine')
 })

@@ -28,6 +28,8 @@ export function folderOf(t: TestContext): string {
 
 export type Seating = {
   clock?: Clock
+  /** Where commands are looked for, other than usual. */
+  path?: string
   commands?(hold: Hold): Command[]
   wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean }
 }
@@ -37,10 +39,10 @@ export async function sitDown(
   t: TestContext,
   folder: string,
   commands: Record<string, string>,
-  { clock = realClock, wishes = {}, ...seating }: Seating = {},
+  { clock = realClock, wishes = {}, path = process.env.PATH!, ...seating }: Seating = {},
 ): Promise<Sat> {
   const streams = { in: new PassThrough(), out: new PassThrough(), err: new PassThrough() }
-  const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_HOME: join(folder, 'termaite') }
+  const env = { PATH: path, HOME: folder, TERMAITE_HOME: join(folder, 'termaite') }
   const stop = new AbortController()
   const io = { env, cwd: join(folder, 'project'), piped: false, ...streams, clock, signal: stop.signal }
   const place = placeOf(io)

@@ -45,7 +45,7 @@ test('with nobody to switch to, the way out is named', async (t) => {
   const seat = await seated(t, { agents: [] })
   const [[how, words] = ['', '']] = await seat.type('/switch')
   assert.equal(how, 'error')
-  assert.match(words, /no agent is configured yet\. Run `termaite setup`/)
+  assert.match(words, /no agent is configured yet\. Type \/setup/)
 })
 
 test('/strategy and /leash are set by word or by card, and what was meant is told', async (t) => {

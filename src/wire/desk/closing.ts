@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Event } from '../../core/talk/entry.ts'
+import type { EntryOf, Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Closing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
@@ -18,6 +18,7 @@ export class TurnSeen {
   readonly spent = new Spent()
   #clock: Clock
   #began: number
+  #over: number | undefined
   #quota = new Map<string, string>()
 
   constructor(clock: Clock) {
@@ -27,17 +28,25 @@ export class TurnSeen {
 
   see(event: Event): void {
     this.spent.see(event)
-    if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.turn = String(event.turn)
+    if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.#begin(event as EntryOf<'prompt'>)
     if (event.type === 'reply' && event.by !== undefined) this.by = event.by
     if (event.type === 'attempt') this.after = { name: event.by ?? '', kind: event.failure.kind }
     if (event.type === 'question' && event.question.about === 'quota' && event.question.agent !== undefined)
       this.#quota.set(event.ask, event.question.agent)
     if (event.type === 'answer' && event.picks?.includes('wait')) this.waits = this.#quota.get(event.ask)
-    if (event.type === 'end') this.outcome = event.outcome
+    if (event.type !== 'end') return
+    this.outcome = event.outcome
+    this.#over = 'at' in event ? Number(event.at) : this.#clock.now()
   }
 
+  /** By what was kept, so that it is the same for whoever came late. */
   get ms(): number {
-    return this.#clock.now() - this.#began
+    return (this.#over ?? this.#clock.now()) - this.#began
+  }
+
+  #begin({ turn, at }: EntryOf<'prompt'>): void {
+    this.turn = turn
+    this.#began = at
   }
 }
 

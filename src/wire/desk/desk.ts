@@ -5,12 +5,13 @@ import type { Desk, Happening, Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import type { TurnSeen } from './closing.ts'
 import type { Hold } from './hold.ts'
+import type { Page } from './pages.ts'
 import type { Station } from './station.ts'
 import { wordsOf } from '../../base/words.ts'
-import { away, healthDoc } from '../../mind/health.ts'
 import { openFinder } from '../finder.ts'
 import { UsageError } from '../io.ts'
 import { brokenWords } from '../ready.ts'
+import { atDesk, nobodyWords } from '../settings/nobody.ts'
 import { Audience } from './audience.ts'
 import { Cards } from './cards.ts'
 import { Elsewhere } from './elsewhere.ts'
@@ -50,6 +51,7 @@ export class ChatDesk implements Desk, Hold {
   #errands: Errands
   #finder: ReturnType<typeof openFinder> | undefined
   #begun: Promise<void> | undefined
+  #first: Page = { entries: [], more: false, through: -1 }
   #closed = new AbortController()
 
   constructor(station: Station, words: DeskWords) {
@@ -70,7 +72,12 @@ export class ChatDesk implements Desk, Hold {
       waiting: () => this.#waiting.now,
       told: (standing) => audience.tell({ type: 'standing', standing }),
     })
-    this.#elsewhere = new Elsewhere(audience, () => this.#ledger.refresh())
+    this.#elsewhere = new Elsewhere({
+      app: this.app,
+      audience,
+      seen: (event) => this.#ledger.see(event),
+      over: () => this.#overElsewhere(),
+    })
     this.#errands = new Errands({ audience, cards, clock: this.app().io.clock, done: () => this.#ledger.refresh() })
     this.#warnings = [...this.app().settings.warnings]
     this.commands = words.commands(this, (warning) => this.#warnings.push(warning))
@@ -164,17 +171,13 @@ export class ChatDesk implements Desk, Hold {
   }
 
   send(prompt: string): void {
-    if (this.#work.busy || !this.#elsewhere.busy) return this.#work.submit(prompt)
-    void this.#elsewhere.steer(prompt).then((taken) => {
-      if (taken) this.#say('Given to the turn at work in the other process.')
-      else this.#work.submit(prompt)
-    })
+    if (this.#station.nobody) void this.#setUpFor(prompt)
+    else if (this.#work.busy || !this.#elsewhere.busy) this.#work.submit(prompt)
+    else void this.#sendElsewhere(prompt)
   }
 
-  async lastAnswer(): Promise<string | undefined> {
-    const view = await this.app().conversation.view()
-    const reply = view.findLast((entry) => entry.type === 'reply')
-    return reply?.type === 'reply' ? reply.text : undefined
+  lastAnswer(): Promise<string | undefined> {
+    return this.#station.pages.lastAnswer()
   }
 
   // What whoever opened it needs to know.
@@ -188,6 +191,19 @@ export class ChatDesk implements Desk, Hold {
     return this.#work.busy
   }
 
+  /** A prompt from before the desk was there; who cannot be asked has been told of by now. */
+  first(prompt: string): void {
+    if (this.#station.nobody) this.#errands.screen?.fill(prompt)
+    else this.submit(prompt)
+  }
+
+  /** Cancels the turn at work; gives what was typed and never sent, oldest first. */
+  leave(): string[] {
+    const unsent = this.#line.takeAll()
+    this.#work.cancel()
+    return unsent
+  }
+
   /** Resolves when nothing is at work and nothing waits to be. */
   idle(): Promise<void> {
     return this.#work.idle()
@@ -197,6 +213,7 @@ export class ChatDesk implements Desk, Hold {
     this.#closed.abort()
     this.#waiting.close()
     this.#elsewhere.close()
+    await this.#errands.close()
     this.#audience.close()
     await this.#work.close()
   }
@@ -211,15 +228,41 @@ export class ChatDesk implements Desk, Hold {
     for (const text of this.#warnings) this.#say(text)
     if (broken.length > 0) this.#say(brokenWords(broken.length), 'error')
     await this.#takeUp()
-    for (const text of await greeting(app, view, this.#ledger.now)) this.#say(text)
-    if (app.roster.names().length === 0) await this.#errands.run(this.#firstStart, '')
+    const lines = await greeting(app, view, this.#ledger.now)
+    if (lines.length > 0) this.#say(lines.join('\n'))
+    if (this.#station.nobody) await this.#setUp()
+  }
+
+  /** Whoever switched everybody off is not asked who is there. */
+  async #setUp(): Promise<void> {
+    const { settings } = this.app()
+    if (settings.agents.length === 0) await this.#errands.run(this.#firstStart, '')
+    else this.#say(nobodyWords(settings, atDesk), 'error')
+  }
+
+  /** Nobody can take it yet: it is sent once somebody can, else it goes back to whoever typed it. */
+  async #setUpFor(prompt: string): Promise<void> {
+    await this.#setUp()
+    this.first(prompt)
+  }
+
+  async #sendElsewhere(prompt: string): Promise<void> {
+    if (await this.#elsewhere.steer(prompt)) this.#say('Given to the turn at work in the other process.')
+    else if (this.#elsewhere.busy) this.#line.add(prompt)
+    else this.#work.submit(prompt)
+  }
+
+  async #overElsewhere(): Promise<void> {
+    await this.#ledger.refresh()
+    if (!this.#elsewhere.busy) this.#work.goOn()
   }
 
   /** What is on the screen comes before what has to be counted. */
   async #page(): Promise<void> {
-    const { app, pages } = this.#station
-    const shown = await this.#elsewhere.look(app)
-    const { entries, more } = await pages.newest(firstPage)
+    const { pages } = this.#station
+    const shown = await this.#elsewhere.look()
+    this.#first = await pages.newest(firstPage)
+    const { entries, more } = this.#first
     await this.#audience.tell({ type: 'opened', entries: entries.filter(({ turn }) => !shown.has(turn)), more })
   }
 
@@ -227,18 +270,12 @@ export class ChatDesk implements Desk, Hold {
   async #takeUp(): Promise<void> {
     await this.#waiting.takeUp()
     await this.#ledger.stand()
-    this.#elsewhere.follow(this.app())
+    this.#elsewhere.follow(this.#first)
   }
 
   async #over(seen: TurnSeen, prompt: string): Promise<void> {
-    if (seen.waits !== undefined) await this.#wait(seen.waits, prompt)
+    if (seen.waits !== undefined) await this.#waiting.begin(seen.waits, prompt)
     await this.#ledger.refresh()
-  }
-
-  async #wait(agent: string, prompt: string): Promise<void> {
-    const { io, session, store } = this.app()
-    const until = away(await healthDoc(store).read(), agent, io.clock.now())?.until ?? io.clock.now()
-    await this.#waiting.begin({ session: session.id, agent, until, prompt })
   }
 
   async #giveUp(): Promise<void> {

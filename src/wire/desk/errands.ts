@@ -9,11 +9,11 @@ import { wordsOf } from '../../base/words.ts'
 
 export type ErrandParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
 
-/** The slash commands at work, on the screen they were typed at. */
+/** The slash commands at work, on the screen they were typed at; several may be, and the newest is cancelled first. */
 export class Errands {
   screen: CommandScreen | undefined
   #parts: ErrandParts
-  #stop: AbortController | undefined
+  #atWork = new Map<AbortController, Promise<void>>()
 
   constructor(parts: ErrandParts) {
     this.#parts = parts
@@ -21,23 +21,36 @@ export class Errands {
 
   /** Never rejects: what went wrong is said where it was typed. */
   async run(command: Command, args: string): Promise<void> {
-    const stop = (this.#stop = new AbortController())
-    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') =>
-      void this.#parts.audience.tell({ type: 'said', how, text })
-    try {
-      if (!this.screen) throw new Error(`/${command.name} needs a screen`)
-      await command.run(args, { say, ask: this.#ask, signal: stop.signal, screen: this.screen })
-    } catch (error) {
-      if (!stop.signal.aborted) say(wordsOf(error), 'error')
-    }
-    if (this.#stop === stop) this.#stop = undefined
+    const stop = new AbortController()
+    const work = this.#run(command, args, stop.signal)
+    this.#atWork.set(stop, work)
+    await work
+    this.#atWork.delete(stop)
     await this.#parts.done().catch(() => {})
   }
 
   /** Whether one was at work. */
   cancel(): boolean {
-    this.#stop?.abort()
-    return this.#stop !== undefined
+    const newest = [...this.#atWork.keys()].findLast(({ signal }) => !signal.aborted)
+    newest?.abort()
+    return newest !== undefined
+  }
+
+  /** Resolves when none is at work any more. */
+  async close(): Promise<void> {
+    for (const stop of this.#atWork.keys()) stop.abort()
+    await Promise.all(this.#atWork.values())
+  }
+
+  async #run(command: Command, args: string, signal: AbortSignal): Promise<void> {
+    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') =>
+      void this.#parts.audience.tell({ type: 'said', how, text })
+    try {
+      if (!this.screen) throw new Error(`/${command.name} needs a screen`)
+      await command.run(args, { say, ask: this.#ask, signal, screen: this.screen })
+    } catch (error) {
+      if (!signal.aborted) say(wordsOf(error), 'error')
+    }
   }
 
   /** A command's question is shown like any other, and kept nowhere. */

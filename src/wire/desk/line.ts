@@ -1,5 +1,7 @@
 /** What was typed while a turn ran: an agent that can be steered takes it, else it waits for the next turn. */
 export class Line {
+  /** Whether an agent has asked for it: others are never given any. */
+  steers = false
   #texts: string[] = []
   #waiting = new Set<() => void>()
   #changed: (texts: string[]) => void
@@ -21,6 +23,13 @@ export class Line {
     return text
   }
 
+  /** All of them, oldest first, for the person who typed them. */
+  takeAll(): string[] {
+    const texts = this.#texts.splice(0)
+    if (texts.length > 0) this.#tell()
+    return texts
+  }
+
   /** The oldest one, for the next turn. */
   next(): string | undefined {
     const text = this.#texts.shift()
@@ -30,10 +39,9 @@ export class Line {
 
   /** All there is, for the agent at work; with a signal, once there is something. */
   async steer(until?: AbortSignal): Promise<string[]> {
+    this.steers = true
     if (until && this.#texts.length === 0) await this.#something(until)
-    const texts = until?.aborted ? [] : this.#texts.splice(0)
-    if (texts.length > 0) this.#tell()
-    return texts
+    return until?.aborted ? [] : this.takeAll()
   }
 
   async #something(until: AbortSignal): Promise<void> {

@@ -2,7 +2,8 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { Log } from '../../core/talk/store.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 
-export type Page = { entries: Entry[]; more: boolean }
+/** `through` is the place of the newest line that was looked at; nothing after it is on the page. */
+export type Page = { entries: Entry[]; more: boolean; through: number }
 
 /** A session page by page from its end, without reading any part of the log twice. */
 export class Pages {
@@ -27,20 +28,31 @@ export class Pages {
     return known === undefined ? this.#page(undefined, most, before) : this.#page(known, most)
   }
 
+  /** The last one of the session, whatever the view leaves out. */
+  async lastAnswer(): Promise<string | undefined> {
+    for await (const { at, item } of this.#log.back()) {
+      if (at < this.#from) break
+      if (isEntry(item) && item.session === this.#session && item.type === 'reply') return item.text
+    }
+    return undefined
+  }
+
   async #page(place: number | undefined, most: number, after?: string): Promise<Page> {
     const entries: Entry[] = []
     let looking = after !== undefined
+    let through: number | undefined
     for await (const { at, item } of this.#log.back(place)) {
+      through ??= at
       if (at < this.#from) break
       if (!isEntry(item) || item.session !== this.#session) continue
       if (looking) {
         looking = item.id !== after
         continue
       }
-      if (entries.length === most) return { entries: entries.reverse(), more: true }
+      if (entries.length === most) return { entries: entries.reverse(), more: true, through }
       entries.push(item)
       this.#places.set(item.id, at)
     }
-    return { entries: entries.reverse(), more: false }
+    return { entries: entries.reverse(), more: false, through: through ?? -1 }
   }
 }

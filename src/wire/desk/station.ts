@@ -37,6 +37,11 @@ export class Station {
     return new Station(parts, await openApp(io, place, settings, wishes))
   }
 
+  /** Whether there is no agent that could take a turn. */
+  get nobody(): boolean {
+    return this.app.roster.names().length === 0
+  }
+
   async enter(wanted: { fresh: true; name?: string } | { id: string }): Promise<void> {
     const { io, project, blobs } = this.app
     if ('id' in wanted) await this.#makeCurrent(wanted.id)

@@ -1,6 +1,7 @@
 import type { ProjectDoc } from '../project.ts'
 import type { App } from '../app.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { away, healthDoc } from '../../mind/health.ts'
 
 type Wait = NonNullable<ProjectDoc['waiting']>
 
@@ -26,7 +27,12 @@ export class Waiting {
     if (waiting && waiting.session === this.#app().session.id) this.#watch(waiting)
   }
 
-  async begin(wait: Wait): Promise<void> {
+  /** Until the agent is back, as far as anybody knows. */
+  async begin(agent: string, prompt: string): Promise<void> {
+    const { io, session, store } = this.#app()
+    const now = io.clock.now()
+    const until = away(await healthDoc(store).read(), agent, now)?.until ?? now
+    const wait = { session: session.id, agent, until, prompt }
     await this.#app().project.doc.update((doc) => ({ ...doc, waiting: wait }))
     this.#watch(wait)
   }

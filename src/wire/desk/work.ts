@@ -61,6 +61,12 @@ export class Work {
     else this.#idle = this.#run(prompt)
   }
 
+  /** With what waits, if nothing is at work. */
+  goOn(): void {
+    const next = this.busy ? undefined : this.#parts.line.next()
+    if (next !== undefined) this.submit(next)
+  }
+
   cancel(): boolean {
     this.#stop?.abort()
     return this.busy
@@ -87,7 +93,7 @@ export class Work {
         giveBack(prompt)
       }
       // Whoever cancels wants to think again: what was typed meanwhile is not sent behind their back.
-      if (stop.signal.aborted) for (let typed; (typed = line.takeBack()) !== undefined;) giveBack(typed)
+      if (stop.signal.aborted) for (const typed of line.takeAll().reverse()) giveBack(typed)
     }
     this.#stop = undefined
   }
@@ -97,8 +103,12 @@ export class Work {
     const app = this.#parts.app()
     this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
     const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
-    const { prompt, warnings } = await withAttachments(typed, app.place.cwd, app.io.env.HOME)
-    for (const warning of warnings) say(warning, 'error')
+    const attached = async (text: string) => {
+      const { prompt, warnings } = await withAttachments(text, app.place.cwd, app.io.env.HOME)
+      for (const warning of warnings) say(warning, 'error')
+      return prompt
+    }
+    const prompt = await attached(typed)
     await ready(app, say)
     const seen = new TurnSeen(app.io.clock)
     const events = runTurn(app, {
@@ -106,7 +116,7 @@ export class Work {
       signal,
       ask: cards.ask,
       attended: true,
-      steer: (until) => line.steer(until),
+      steer: async (until) => Promise.all((await line.steer(until)).map(attached)),
       shown: { turns: this.#turns, reach: this.#reach },
       ...(aimed === undefined ? {} : { agent: aimed }),
     })

@@ -7,7 +7,7 @@ import { moment } from '../../base/moment.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { channelWords, leashWords } from '../channel.ts'
 import { windowOf } from '../roster.ts'
-import { nobodyWords } from '../settings/nobody.ts'
+import { atDesk, nobodyWords } from '../settings/nobody.ts'
 import { UsageError } from '../io.ts'
 import { oneLine, table } from '../table.ts'
 import { block } from './block.ts'
@@ -19,7 +19,7 @@ export function agentsCommand(hold: Hold): Command {
     matters: true,
     async run(_args, { say }) {
       const app = hold.app()
-      if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings))
+      if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings, atDesk))
       const rows = app.settings.agents.map((agent) => row(app, agent, hold.standing().agents))
       say(block(table([['AGENT', 'STATE', 'WINDOW', 'CHANNEL', 'MAY DO'], ...rows])), 'text')
     },

@@ -4,7 +4,7 @@ import { initLine } from '../init/lines.ts'
 import { runInit } from '../init/turn.ts'
 import { UsageError } from '../io.ts'
 import { enabledAgents } from '../roster.ts'
-import { nobodyWords } from '../settings/nobody.ts'
+import { atDesk, nobodyWords } from '../settings/nobody.ts'
 
 export function initCommand(hold: Hold): Command {
   return {
@@ -13,7 +13,7 @@ export function initCommand(hold: Hold): Command {
     matters: true,
     async run(_args, { say, ask, signal }) {
       const { settings } = hold.app()
-      if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
+      if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings, atDesk))
       say('Looking through the project for an AGENTS.md; Esc cancels.', 'note')
       for await (const event of runInit(hold.app(), { ask, signal })) {
         const line = initLine(event)

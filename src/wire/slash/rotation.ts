@@ -5,7 +5,7 @@ import type { Hold } from '../desk/hold.ts'
 import { moment } from '../../base/moment.ts'
 import { strategies } from '../../core/work/strategy.ts'
 import { enabledAgents } from '../roster.ts'
-import { nobodyWords } from '../settings/nobody.ts'
+import { atDesk, nobodyWords } from '../settings/nobody.ts'
 import { UsageError } from '../io.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 import { stateWords } from './agents.ts'
@@ -30,7 +30,7 @@ export function rotationCommands(hold: Hold): Command[] {
       matters: true,
       complete: (typed) => goingOn(typed, [...names(), auto]),
       async run(args, world) {
-        if (names().length === 0) throw new UsageError(nobodyWords(hold.app().settings))
+        if (names().length === 0) throw new UsageError(nobodyWords(hold.app().settings, atDesk))
         const agent =
           args.trim() === '' ? await pickAgent(hold, world) : knownWord('agent', args.trim(), [...names(), auto])
         if (agent === undefined) return

@@ -1,0 +1,78 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { closings, folderOf, replies, sitDown } from './desk.ts'
+
+const options = { timeout: 60_000 }
+const program = join(import.meta.dirname, '../../src/main.ts')
+
+/** One turn of another process in the same project, by an agent that is this command. */
+function another(t: TestContext, folder: string, prompt: string, command: string) {
+  const home = join(folder, 'termaite')
+  mkdirSync(home, { recursive: true })
+  const agents = [{ name: 'other', command, contextWindowTokens: 10_000 }]
+  writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents }))
+  const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_HOME: home }
+  const child = spawn(process.execPath, [program, '-p', prompt], {
+    cwd: join(folder, 'project'),
+    env,
+    stdio: 'ignore',
+  })
+  const over = once(child, 'exit')
+  t.after(() => child.kill('SIGKILL'))
+  return over
+}
+
+const prompts = (heard: Awaited<ReturnType<typeof sitDown>>['heard']) =>
+  heard.flatMap((one) => (one.type === 'event' && one.event.type === 'prompt' ? [one.event.text] : []))
+
+test('a turn that another process begins and ends after the chat was opened is shown', options, async (t) => {
+  const folder = folderOf(t)
+  const { heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  const [code] = await another(t, folder, 'from elsewhere', 'cat >/dev/null; echo hello')
+  await until((all) => closings(all).length === 1)
+  assert.deepEqual([code, prompts(heard), replies(heard)], [0, ['from elsewhere'], ['hello']])
+  assert.deepEqual(closings(heard)[0]!.by, 'other')
+})
+
+test(
+  'a long turn of another process is followed as it goes, and what it cannot take waits for its end',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const [began, go] = [join(folder, 'began'), join(folder, 'go')]
+    const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+    const over = another(
+      t,
+      folder,
+      'a long one',
+      `cat >/dev/null; touch ${began}; until [ -e ${go} ]; do sleep 0.02; done; echo at last`,
+    )
+    await until(() => prompts(heard).length === 1)
+    assert.deepEqual([existsSync(go), desk.busy, replies(heard)], [false, false, []])
+    desk.submit('and then')
+    await until((all) => all.some((one) => one.type === 'queue' && one.texts.includes('and then')))
+    writeFileSync(go, '')
+    await until((all) => closings(all).length === 2)
+    await over
+    assert.deepEqual(prompts(heard), ['a long one', 'and then'])
+    assert.deepEqual(replies(heard), ['at last', 'fine'])
+    assert.deepEqual(
+      closings(heard).map(({ by }) => by),
+      ['other', 'good'],
+    )
+  },
+)
+
+test('the time of a followed turn is counted from its prompt, not from when it was seen', options, async (t) => {
+  const folder = folderOf(t)
+  const { heard, until, desk } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  await another(t, folder, 'from elsewhere', 'cat >/dev/null; sleep 0.05; echo hello')
+  await until((all) => closings(all).length === 1)
+  const entries = (await desk.app().conversation.view()).filter(({ type }) => type === 'prompt' || type === 'end')
+  assert.equal(closings(heard)[0]!.ms, entries[1]!.at - entries[0]!.at)
+})
