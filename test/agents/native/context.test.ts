@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { Told } from '../../../src/agents/native/context/changed.ts'
 import type { Instructions } from '../../../src/agents/native/context/instructions.ts'
 import { fitting } from '../../../src/agents/native/context/body.ts'
 import { changedSince, toldOf } from '../../../src/agents/native/context/changed.ts'
@@ -183,18 +184,26 @@ test('what changed later is said after the messages, once', (t) => {
     'repo/sub/AGENTS.md': 'same',
     'repo/termaite.md': 'x',
   })
-  const first = readInstructions(ground)
-  assert.equal(changedSince(toldOf(first.files), readInstructions(ground)), undefined)
+  let told: Told[] = toldOf(readInstructions(ground).files)
+  const said = () => {
+    const changes = changedSince(told, readInstructions(ground))
+    told = [...told, ...changes]
+    return changes.map(({ text }) => text)
+  }
+  const file = (path: string, text: string) => `<instructions path="${at(path)}">\n${text}\n</instructions>`
+  assert.deepEqual(said(), [])
   write('repo/AGENTS.md', 'new')
   rmSync(join(ground.root, 'termaite.md'))
-  const changed = changedSince(toldOf(first.files), readInstructions(ground))!
-  assert.equal(
-    changed.text,
-    [
-      'Instructions changed; what follows replaces what you were given:',
-      `<instructions path="${at('repo/AGENTS.md')}">\nnew\n</instructions>`,
-      `No longer in force: ${at('repo/termaite.md')}`,
-    ].join('\n'),
-  )
-  assert.equal(changedSince(changed.told, readInstructions(ground)), undefined)
+  assert.deepEqual(said(), [
+    `These instructions changed; this is what they are now:\n${file('repo/AGENTS.md', 'new')}`,
+    `The instructions of ${at('repo/termaite.md')} are no longer in force.`,
+  ])
+  assert.deepEqual(said(), [])
+  write('repo/AGENTS.md', 'old')
+  write('repo/termaite.md', 'x')
+  assert.deepEqual(said(), [
+    `These instructions changed; this is what they are now:\n${file('repo/AGENTS.md', 'old')}`,
+    `These instructions are new:\n${file('repo/termaite.md', 'x')}`,
+  ])
+  assert.deepEqual(said(), [])
 })

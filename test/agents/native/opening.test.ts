@@ -1,0 +1,59 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { opening } from '../../../src/agents/native/context/opening.ts'
+import { systemText } from '../../../src/agents/native/prompt/system.ts'
+import { groundOf } from './ground.ts'
+
+const files = {
+  'home/TERMAITE.md': 'Be kind.',
+  'home/agents/reviewer.md': '---\ndescription: Reviews.\n---\nYou review.',
+  'home/skills/notes/SKILL.md': '---\nname: notes\ndescription: Takes notes.\n---\nWrite.',
+  'repo/AGENTS.md': 'HOSTILE',
+  'repo/sub/termaite.md': 'HOSTILE',
+  'repo/.agents/skills/evil/SKILL.md': '---\nname: evil\ndescription: HOSTILE\n---\nHOSTILE',
+}
+const day = { mode: 'agent' as const, date: '2026-11-15', meta: 'Close well.' }
+
+test('a session begins with all that is known of its place, and with the same bytes every time', (t) => {
+  const { at, ground } = groundOf(t, files)
+  const first = opening(ground, day)
+  assert.equal(opening(ground, day).system, first.system)
+  assert.deepEqual(first.warnings, [])
+  assert.deepEqual(
+    first.told.map(({ path }) => path),
+    [at('home/TERMAITE.md'), at('repo/AGENTS.md'), at('repo/sub/termaite.md')],
+  )
+  assert.deepEqual(
+    first.skills.map(({ name }) => name),
+    ['evil', 'notes'],
+  )
+  assert.deepEqual(
+    first.subagents.map(({ name }) => name),
+    ['reviewer'],
+  )
+  const order = ['</output>', 'Close well.', '<subagents>', '<skills>', '<instructions path=', 'Project directory: ']
+  const places = order.map((text) => first.system.indexOf(text))
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  )
+  assert.ok(places[0]! > 0)
+})
+
+test('nothing of an untrusted project is in it', (t) => {
+  const { ground } = groundOf(t, files)
+  const untrusted = opening({ ...ground, trusted: false }, day)
+  assert.equal(untrusted.system.includes('HOSTILE'), false)
+  assert.deepEqual(
+    untrusted.skills.map(({ name }) => name),
+    ['notes'],
+  )
+  assert.equal(untrusted.warnings.length, 2)
+})
+
+test('a subagent is offered none, and where there is nothing the prompt is the prompt', (t) => {
+  const { ground } = groundOf(t, files)
+  assert.deepEqual(opening(ground, { ...day, mode: 'subagent' }).subagents, [])
+  const bare = groundOf(t).ground
+  assert.equal(opening(bare, day).system, systemText({ ...day, cwd: bare.cwd }))
+})
