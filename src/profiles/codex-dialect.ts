@@ -7,7 +7,7 @@ import type { Sign } from './signs.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { asked } from './codex-asks.ts'
 import { failureOf } from './codex-failure.ts'
-import { workOf } from './codex-items.ts'
+import { named, workOf } from './codex-items.ts'
 import { limitsOf, spentUntil } from './codex-limits.ts'
 import { rejections } from './codex-exec-dialect.ts'
 import { tokensOf, usageOf } from './codex-usage.ts'
@@ -45,6 +45,7 @@ export function codexDialect(
   let requests = 0
   let steering = 0
   let id = thread.id
+  let cwd = ''
   let turn: string | undefined
   let limits: Step[] = []
   let trouble: Loose | undefined
@@ -89,7 +90,9 @@ export function codexDialect(
   }
 
   const began = (prompt: string) => (result: Loose) => {
-    id = textOf(loose(result.thread).id) ?? id
+    const begun = loose(result.thread)
+    id = textOf(begun.id) ?? id
+    cwd = textOf(begun.cwd) ?? ''
     return [
       { type: 'thread' as const, key: threadKey({ ...thread, id }) },
       send(start(prompt)),
@@ -104,7 +107,8 @@ export function codexDialect(
     return now
   }
 
-  function item(item: Loose, over: boolean): Step[] {
+  function item(told: Loose, over: boolean): Step[] {
+    const item = named(told, cwd)
     const call = String(item.id)
     items.set(call, item)
     if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []

@@ -1,10 +1,22 @@
 import type { FileChange } from '../core/talk/entry.ts'
 import type { Loose } from './jsonl.ts'
+import { shortPath } from '../base/short-path.ts'
 import { contentText, denial, listOf, loose, textOf } from './jsonl.ts'
 import { sides } from './patch.ts'
 
 /** An item that is a tool at work: what it was to do, what came of it, and its words in a list of denials. */
 export type Work = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
+
+/** An item with its files named as somebody in that folder would name them. */
+export function named(item: Loose, cwd: string): Loose {
+  if (!Array.isArray(item.changes)) return item
+  const short = (path: unknown) => (typeof path === 'string' ? shortPath(path, cwd) : path)
+  const changes = listOf(item.changes).map((change) => {
+    const kind = loose(change.kind)
+    return { ...change, path: short(change.path), kind: { ...kind, move_path: short(kind.move_path) } }
+  })
+  return { ...item, changes }
+}
 
 /** The items of an app-server's turn that are tools at work; the others are words or its own bookkeeping. */
 export function workOf(item: Loose): Work | undefined {
@@ -18,7 +30,7 @@ export function workOf(item: Loose): Work | undefined {
       const paths = changes.map(({ path }) => path).join(', ')
       return {
         tool: 'file_change',
-        input: { changes: item.changes },
+        input: changes.length === 1 ? { path: paths, diff: listOf(item.changes)[0]!.diff } : { changes: item.changes },
         output: listOf(item.changes)
           .map(({ kind, path }) => `${textOf(loose(kind).type)} ${textOf(path)}`)
           .join('\n'),

@@ -16,9 +16,9 @@ export type Ways = {
   run(command: string): Call
   /** Calls that put `ho` where a.txt has `hi`, under a yes. */
   edit: Call[]
-  /** What the question about it shows, in the project of this test. */
-  shows(cwd: string): Shown[]
-  changes(cwd: string): FileChange[]
+  /** What the question about it shows. */
+  shows: Shown[]
+  changes: FileChange[]
   denial: string
   /** How its provider says that a quota is spent. */
   spent: { trouble: Trouble; kind: 'quota' }
@@ -93,12 +93,12 @@ export function realAsks(cli: string, ways: Ways) {
     const events = await it.say('Change a.txt.', 'ask')
     assert.deepEqual(
       asked.map(({ shows }) => shows),
-      [ways.shows(cwd)],
+      [ways.shows],
     )
     const results = events.filter((event) => event.type === 'result' && event.data !== undefined)
     assert.deepEqual(
       [results.map((event) => event.type === 'result' && event.data), readFileSync(join(cwd, 'a.txt'), 'utf8')],
-      [[ways.changes(cwd)], 'ho\nthere\n'],
+      [[ways.changes], 'ho\nthere\n'],
     )
   })
 

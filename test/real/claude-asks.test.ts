@@ -1,7 +1,6 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { realAsks } from './asks.ts'
 import { outcomeOf, talk } from './talk.ts'
 import { skipped } from './turns.ts'
@@ -12,8 +11,8 @@ realAsks('claude', {
     { tool: 'Read', input: { file_path: 'a.txt' } },
     { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'hi', new_string: 'ho' } },
   ],
-  shows: (cwd) => [{ type: 'diff', path: join(cwd, 'a.txt'), before: 'hi', after: 'ho' }],
-  changes: () => [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
+  shows: [{ type: 'diff', path: 'a.txt', before: 'hi', after: 'ho' }],
+  changes: [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
   denial: 'Bash: touch other.txt',
   spent: { trouble: 'credit', kind: 'quota' },
 })

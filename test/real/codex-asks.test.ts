@@ -15,8 +15,8 @@ realAsks('codex', {
     input: { cmd, sandbox_permissions: 'require_escalated', justification: 'as it was told', prefix_rule: ['touch'] },
   }),
   edit: [exec(patch)],
-  shows: (cwd) => [{ type: 'diff', path: join(cwd, 'a.txt'), before: 'hi\nthere\n', after: 'ho\nthere\n' }],
-  changes: (cwd) => [{ path: join(cwd, 'a.txt'), before: 'hi\nthere\n', after: 'ho\nthere\n' }],
+  shows: [{ type: 'diff', path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
+  changes: [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
   denial: 'shell: touch other.txt',
   spent: { trouble: 'quota', kind: 'quota' },
 })

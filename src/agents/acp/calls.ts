@@ -1,8 +1,8 @@
 import type { ToolCall, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { FileChange } from '../../core/talk/entry.ts'
 import type { Emit } from '../pipe/speech.ts'
-import { isAbsolute, relative } from 'node:path'
 import { stripAnsi } from '../../base/ansi.ts'
+import { shortPath } from '../../base/short-path.ts'
 
 /** A tool call as far as it is known: agents tell of it bit by bit. */
 export type Call = Omit<Partial<ToolCall>, 'toolCallId'> & { id: string }
@@ -124,12 +124,6 @@ export function diffsOf(content: readonly ToolCallContent[] | undefined, cwd: st
     const before = one.oldText ? { before: one.oldText } : {}
     return [{ path: shortPath(one.path, cwd), ...before, after: one.newText }]
   })
-}
-
-export function shortPath(path: string, cwd: string): string {
-  if (!isAbsolute(path)) return path
-  const short = relative(cwd, path)
-  return short === '' || short.startsWith('..') ? path : short
 }
 
 /** Whether an input is there yet: where a command runs says nothing of what it does. */

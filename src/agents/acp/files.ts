@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isMissing } from '../../base/files.ts'
-import { shortPath } from './calls.ts'
+import { shortPath } from '../../base/short-path.ts'
 import { inside, isGits } from './inside.ts'
 import { Refusal, forbid, mustAgree } from './rules.ts'
 
