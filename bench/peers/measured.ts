@@ -1,0 +1,125 @@
+import type { Asked } from '../../test/real/model-server.ts'
+import type { Peer } from './peer.ts'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { modelServer } from '../../test/real/model-server.ts'
+import { rig } from '../../test/real/rig.ts'
+
+/** One run of a peer over so many tool rounds. */
+export type Run = {
+  firstRequestMs: number
+  wallMs: number
+  requests: number
+  bytes: number
+  firstBytes: number
+  /** The least part of a request that was the beginning of the next, in prompt order. */
+  prefix: number
+  peakMB: number
+}
+
+const lines = 40
+
+/** Gives the peer a task of that many rounds, another file each, against a model that answers at once. */
+export async function measured(peer: Peer, rounds: number): Promise<Run> {
+  let began = 0
+  let first = 0
+  const files: string[] = []
+  const model = await modelServer((asked) => {
+    first ||= performance.now() - began
+    const file = files[asked.count - 1]
+    return file === undefined ? { text: 'All of them are read.' } : { call: peer.read(file, asked) }
+  })
+  await using place = await rig(peer.rig, model.url)
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const file = join(place.cwd, `file${round}.txt`)
+      writeFileSync(file, Array.from({ length: lines }, (_, line) => `line ${line} of file ${round}\n`).join(''))
+      files.push(file)
+    }
+    for (const [path, text] of Object.entries(peer.files?.(model.url) ?? {})) {
+      mkdirSync(dirname(join(place.env.HOME!, path)), { recursive: true })
+      writeFileSync(join(place.env.HOME!, path), text)
+    }
+    began = performance.now()
+    const peakMB = await ran(peer, place.cwd, { ...place.env, ...peer.env })
+    const wallMs = performance.now() - began
+    const asked = model.turns()
+    if (asked.length < rounds + 1) throw new Error(`${peer.name} made ${asked.length} requests of ${rounds + 1}`)
+    return {
+      firstRequestMs: first,
+      wallMs,
+      requests: model.asked.length,
+      bytes: model.asked.reduce((sum, { raw }) => sum + raw.length, 0),
+      firstBytes: asked[0]!.raw.length,
+      prefix: leastPrefix(asked),
+      peakMB,
+    }
+  } finally {
+    await model.close()
+  }
+}
+
+function ran(peer: Peer, cwd: string, env: Record<string, string | undefined>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const [command, ...args] = peer.argv('Read the files, one after another.')
+    const child = spawn(command!, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let err = ''
+    let peak = 0
+    const look = setInterval(() => (peak = Math.max(peak, treeMB(child.pid!))), 50)
+    child.stdout.resume()
+    child.stderr.on('data', (chunk: Buffer) => (err = `${err}${chunk}`.slice(-2000)))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      clearInterval(look)
+      if (code === 0) resolve(peak)
+      else reject(new Error(`${peer.name} ended with ${code}: ${err}`))
+    })
+  })
+}
+
+/** The memory of a process and all below it; pages they share count for each. */
+function treeMB(pid: number): number {
+  const parents = new Map<number, number>()
+  const sizes = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'utf8')
+      parents.set(Number(name), Number(/PPid:\s+(\d+)/.exec(status)?.[1]))
+      sizes.set(Number(name), Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const within = (one: number): boolean => one === pid || (parents.has(one) && within(parents.get(one)!))
+  return [...sizes].reduce((sum, [one, size]) => (within(one) ? sum + size : sum), 0)
+}
+
+function leastPrefix(asked: readonly Asked[]): number {
+  const prompts = asked.map(({ body }) => promptOrder(body))
+  const parts = prompts.slice(1).map((next, index) => common(prompts[index]!, next) / prompts[index]!.length)
+  return parts.length === 0 ? 1 : Math.min(...parts)
+}
+
+/** A request as a model reads it: tools, then the system text, then the messages. */
+function promptOrder(body: Record<string, unknown>): string {
+  const { tools, system, instructions, systemInstruction, messages, input, contents } = body
+  const order = [tools, system ?? instructions ?? systemInstruction, messages ?? input ?? contents]
+  const text = JSON.stringify(order, (key, value) => (key === 'cache_control' ? undefined : folded(value))) ?? ''
+  // The closing brackets of one request are no part of the next.
+  return text.replace(/[\]}"\s]+$/, '')
+}
+
+/** One block of text is the same to a model as the text alone. */
+function folded(value: unknown): unknown {
+  if (!Array.isArray(value) || value.length !== 1) return value
+  const [block] = value as [{ type?: string; text?: string } | undefined]
+  return block?.type === 'text' ? block.text : value
+}
+
+function common(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return at
+}

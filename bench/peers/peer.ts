@@ -1,0 +1,47 @@
+import type { Asked } from '../../test/real/model-server.ts'
+
+/** A peer at the same task: how it is started, and which call of its own reads a file. */
+export type Peer = {
+  name: string
+  /** Whose pointer of the rig it uses. */
+  rig: string
+  argv(prompt: string): readonly string[]
+  read(file: string, asked: Asked): { tool: string; input: unknown }
+  /** More settings below its home, beside the rig's. */
+  files?(url: string): Record<string, string>
+  env?: Record<string, string>
+}
+
+export const peers: readonly Peer[] = [
+  {
+    name: 'claude',
+    rig: 'claude',
+    argv: (prompt) => ['claude', '-p', prompt],
+    read: (file) => ({ tool: 'Read', input: { file_path: file } }),
+  },
+  {
+    name: 'codex',
+    rig: 'codex',
+    argv: (prompt) => ['codex', 'exec', '--skip-git-repo-check', prompt],
+    read: (file) => ({ tool: 'exec_command', input: { cmd: `cat ${file}` } }),
+  },
+  {
+    name: 'gemini',
+    rig: 'gemini',
+    argv: (prompt) => ['gemini', '--skip-trust', '-p', prompt],
+    read: (file) => ({ tool: 'read_file', input: { file_path: file } }),
+  },
+  {
+    name: 'qwen',
+    rig: 'qwen',
+    argv: (prompt) => ['qwen', prompt],
+    read: (file) => ({ tool: 'read_file', input: { file_path: file } }),
+  },
+  {
+    name: 'copilot',
+    rig: 'copilot',
+    argv: (prompt) => ['copilot', '-p', prompt, '--allow-all-tools', '-s'],
+    read: (file) => ({ tool: 'view', input: { path: file } }),
+    env: { COPILOT_AUTO_UPDATE: 'false' },
+  },
+]

@@ -1,0 +1,51 @@
+import type { Run } from './measured.ts'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { installed } from '../../test/real/rig.ts'
+import { measured } from './measured.ts'
+import { peers } from './peer.ts'
+
+// The real CLIs and our own agent at the same task, against the same scripted model: medians, side by side.
+const clis = join(import.meta.dirname, '..', '..', 'test', 'real', 'clis')
+if (!existsSync(join(clis, 'node_modules', '.bin')))
+  spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: clis, stdio: 'inherit' })
+
+const rounds = 20
+const [times, wanted] = [3, process.argv.slice(2)]
+const rows: string[][] = [
+  ['peer', 'first request', 'one-shot', 'per round', 'requests', 'bytes', 'first', 'prefix', 'peak'],
+]
+for (const peer of peers) {
+  if (wanted.length > 0 && !wanted.includes(peer.name)) continue
+  if (peer.rig !== 'native' && !installed(peer.name)) {
+    console.log(`${peer.name}: skipped, it is not installed`)
+    continue
+  }
+  try {
+    const once = await several(() => measured(peer, 0))
+    const many = await several(() => measured(peer, rounds))
+    rows.push([
+      peer.name,
+      `${once.firstRequestMs.toFixed(0)} ms`,
+      `${once.wallMs.toFixed(0)} ms`,
+      `${((many.wallMs - once.wallMs) / rounds).toFixed(1)} ms`,
+      String(many.requests),
+      `${(many.bytes / 1000).toFixed(0)} kB`,
+      `${(many.firstBytes / 1000).toFixed(1)} kB`,
+      many.prefix.toFixed(3),
+      `${once.peakMB.toFixed(0)} / ${many.peakMB.toFixed(0)} MB`,
+    ])
+  } catch (error) {
+    console.log(`${peer.name}: ${(error as Error).message}`)
+  }
+}
+const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
+
+async function several(run: () => Promise<Run>): Promise<Run> {
+  const runs: Run[] = []
+  for (let i = 0; i < times; i++) runs.push(await run())
+  const middle = (pick: keyof Run) => runs.map((one) => one[pick]).sort((a, b) => a - b)[Math.floor(times / 2)]!
+  return Object.fromEntries(Object.keys(runs[0]!).map((key) => [key, middle(key as keyof Run)])) as Run
+}
