@@ -17,7 +17,7 @@ test('the same parts give the same bytes, and what changes soonest stands last',
   }
   const text = systemText(parts)
   assert.equal(systemText({ ...parts }), text)
-  const [own, rest] = text.split('</output>\n\n')
+  const [own, rest] = text.split('</conversation>\n\n')
   assert.match(own!, /^<role>\nYou are termaite/)
   assert.equal(
     rest,
@@ -40,7 +40,7 @@ test('the agent is told in less than 3 kB', () => {
 })
 
 test('a subagent is the agent with a part, and the part of a user’s own follows', () => {
-  const agent = systemText({ ...day, mode: 'agent' }).split('\n\nProject directory')[0]!
+  const agent = systemText({ ...day, mode: 'agent' }).split('\n\n<conversation>')[0]!
   const text = systemText({ ...day, mode: 'subagent', role: 'You review.' })
   assert.ok(text.startsWith(`${agent}\n\n<subagent>\nYou are a subagent`))
   assert.ok(
@@ -58,6 +58,7 @@ test('the planner has a prompt of its own: boundaries, tools, process and five s
     'planning_process',
     'quality_bar',
     'output_format',
+    'conversation',
   ])
   assert.match(text, /^<role>\nYou are termaite in plan mode\./)
   assert.deepEqual(

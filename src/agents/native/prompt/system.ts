@@ -41,6 +41,10 @@ export function systemText(parts: SystemParts): string {
     .join('\n\n')
 }
 
-const texts: Record<Mode, string[]> = { agent: ['agent'], plan: ['planner'], subagent: ['agent', 'subagent'] }
+const texts: Record<Mode, string[]> = {
+  agent: ['agent', 'conversation'],
+  plan: ['planner', 'conversation'],
+  subagent: ['agent', 'subagent'],
+}
 
 const prompt = (name: string) => textBeside(`agents/native/prompt/${name}.md`)
