@@ -1,0 +1,122 @@
+import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { Clock } from '../../base/clock.ts'
+import type { ServerConfig } from './config.ts'
+import type { Env } from './fill.ts'
+import type { Login } from './login.ts'
+import type { Tail } from './tail.ts'
+import type { Asked } from './elicit.ts'
+import { pathToFileURL } from 'node:url'
+import { elicit } from './elicit.ts'
+import { isRefusal } from './fault.ts'
+import { never } from './patience.ts'
+import { StdioTransport } from './stdio.ts'
+
+export type Connecting = {
+  root: string
+  env: Env
+  clock: Clock
+  version: string
+  errors: Tail
+  /** Signs requests to a server that wants a login. */
+  login?: Login
+  /** Whom a server's question goes to: whoever called it last and still waits. */
+  asked(): Asked | undefined
+  toolsChanged(): void
+  signal: AbortSignal
+}
+
+/** One living connection to a server. */
+export type Connection = {
+  client: Client
+  transport: Transport
+  /** Aborts when it is lost. */
+  lost: AbortSignal
+  close(): Promise<void>
+}
+
+/** A server's own words for a version of the protocol, and how it is spoken to. */
+type Mode = 'legacy' | 'auto' | { pin: string }
+
+const modern = '2026-07-28'
+
+/**
+ * Over HTTP the newer protocol is tried first, which costs one request. A process is first greeted the old way, which
+ * nearly all understand and which both kinds of newer ones answer: asking the new way makes some of the old ones exit
+ * and others fall silent. One that refuses the old way is started again and greeted the new way.
+ */
+function modesOf(config: ServerConfig): Mode[] {
+  if (config.kind === 'http') return ['auto']
+  return config.kind === 'sse' ? ['legacy'] : ['legacy', { pin: modern }]
+}
+
+export async function connect(config: ServerConfig, parts: Connecting): Promise<Connection> {
+  const modes = modesOf(config)
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt(config, modes[tried]!, parts)
+    } catch (error) {
+      if (!isRefusal(error) || tried + 1 >= modes.length || parts.signal.aborted) throw error
+    }
+  }
+}
+
+async function attempt(config: ServerConfig, mode: Mode, parts: Connecting): Promise<Connection> {
+  const sdk = await import('@modelcontextprotocol/client')
+  const transport = transportOf(config, sdk, parts)
+  const client = new sdk.Client(
+    { name: 'termaite', version: parts.version },
+    {
+      capabilities: { roots: {}, elicitation: { form: { applyDefaults: true }, url: {} } },
+      versionNegotiation: { mode },
+      listChanged: { tools: { autoRefresh: false, onChanged: () => parts.toolsChanged() } },
+    },
+  )
+  const root = { uri: pathToFileURL(parts.root).href, name: 'project' }
+  client.setRequestHandler('roots/list', () => ({ roots: [root] }))
+  client.setRequestHandler('elicitation/create', (request) => elicit(config.name, request.params, parts.asked()))
+  client.fallbackRequestHandler = async (request) => {
+    throw new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.MethodNotFound,
+      request.method === 'sampling/createMessage'
+        ? 'termaite does not lend its model to servers; please answer without it'
+        : `termaite does not know ${request.method}`,
+    )
+  }
+  const lost = new AbortController()
+  client.onclose = () => lost.abort()
+  const stop = () => void transport.close().catch(() => {})
+  parts.signal.addEventListener('abort', stop, { once: true })
+  try {
+    parts.signal.throwIfAborted()
+    await client.connect(transport, { signal: parts.signal, timeout: never })
+    return { client, transport, lost: lost.signal, close: () => closeWhole(client, transport) }
+  } catch (error) {
+    await transport.close().catch(() => {})
+    throw error
+  } finally {
+    parts.signal.removeEventListener('abort', stop)
+  }
+}
+
+/** The library forgets its transport when it closes: ours is waited for, so that no process is left. */
+async function closeWhole(client: Client, transport: Transport): Promise<void> {
+  await client.close().catch(() => {})
+  await transport.close().catch(() => {})
+}
+
+function transportOf(
+  config: ServerConfig,
+  sdk: typeof import('@modelcontextprotocol/client'),
+  parts: Connecting,
+): Transport {
+  if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors)
+  const url = new URL(config.url)
+  const authProvider = parts.login?.provider()
+  const options = { requestInit: { headers: config.headers }, ...(authProvider ? { authProvider } : {}) }
+  const transport =
+    config.kind === 'sse'
+      ? new sdk.SSEClientTransport(url, options)
+      : new sdk.StreamableHTTPClientTransport(url, options)
+  if (parts.login) parts.login.finish = (answer) => transport.finishAuth(answer)
+  return transport
+}

@@ -1,0 +1,113 @@
+import type { ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } from '@modelcontextprotocol/client'
+import type { Ask, Question } from '../../core/talk/question.ts'
+
+/** Whoever can be asked on a server's behalf, and the time that stands still meanwhile. */
+export type Asked = { ask: Ask; signal: AbortSignal; whilePaused<T>(work: () => Promise<T>): Promise<T> }
+
+type Value = string | number | boolean | string[]
+
+/** One field of a form; the kinds of the protocol, read loosely. */
+type Field = {
+  type?: string
+  title?: string
+  description?: string
+  default?: Value
+  enum?: string[]
+  enumNames?: string[]
+  oneOf?: { const: string; title?: string }[]
+  items?: { enum?: string[]; anyOf?: { const: string; title?: string }[] }
+}
+
+/** What a server wants to know from the person: one question a field; nobody there, or withdrawn, is a cancel. */
+export async function elicit(
+  server: string,
+  params: ElicitRequestFormParams | ElicitRequestURLParams,
+  asked: Asked | undefined,
+): Promise<ElicitResult> {
+  if (!asked) return { action: 'cancel' }
+  return asked.whilePaused(() =>
+    params.mode === 'url' ? visit(server, params, asked) : form(server, params as ElicitRequestFormParams, asked),
+  )
+}
+
+async function visit(server: string, params: ElicitRequestURLParams, asked: Asked): Promise<ElicitResult> {
+  const text = `The MCP server ${server} asks you to open a page: ${params.message}`
+  const options = [
+    { id: 'done', label: 'I opened it' },
+    { id: 'no', label: 'No' },
+  ]
+  const shows = [{ type: 'text' as const, text: params.url }]
+  const picks = await asked.ask({ about: 'choice', text, from: [], shows, options }, asked.signal)
+  if (!picks) return { action: 'cancel' }
+  return { action: picks.includes('done') ? 'accept' : 'decline' }
+}
+
+async function form(server: string, params: ElicitRequestFormParams, asked: Asked): Promise<ElicitResult> {
+  const { properties, required = [] } = params.requestedSchema as {
+    properties: Record<string, Field>
+    required?: string[]
+  }
+  const content: Record<string, Value> = {}
+  const said = `The MCP server ${server} asks: ${params.message}`
+  if (Object.keys(properties).length === 0) {
+    const picks = await asked.ask({ about: 'choice', text: said, from: [], options: [yes, decline] }, asked.signal)
+    if (!picks) return { action: 'cancel' }
+    return picks.includes(yes.id) ? { action: 'accept', content } : { action: 'decline' }
+  }
+  for (const [name, field] of Object.entries(properties)) {
+    const question = questionOf(said, name, field, required.includes(name))
+    for (let again = ''; ; again = `\nThat is no ${field.type}.`) {
+      const picks = await asked.ask({ ...question, text: question.text + again }, asked.signal)
+      if (!picks) return { action: 'cancel' }
+      if (picks.includes(decline.id)) return { action: 'decline' }
+      if (picks.includes(skip.id)) break
+      const value = valueOf(field, picks)
+      if (value === undefined) continue
+      content[name] = value
+      break
+    }
+  }
+  return { action: 'accept', content }
+}
+
+const yes = { id: 'termaite:yes', label: 'Yes' }
+const decline = { id: 'termaite:decline', label: 'Tell it nothing' }
+const skip = { id: 'termaite:skip', label: 'Leave it out' }
+
+function questionOf(said: string, name: string, field: Field, required: boolean): Question {
+  const what = [field.title ?? name, field.description].filter(Boolean).join(': ')
+  const usual = field.default
+  const leave = usual === undefined ? skip : { ...skip, label: `As it is: ${String(usual)}` }
+  const choices = choicesOf(field)
+  return {
+    about: 'choice',
+    text: `${said}\n${what}`,
+    from: [],
+    ...(field.type === 'array' ? { multiple: true } : {}),
+    ...(choices.length === 0 ? { free: true } : {}),
+    options: [...choices, ...(required && usual === undefined ? [] : [leave]), decline],
+  }
+}
+
+function choicesOf(field: Field): Question['options'] {
+  if (field.type === 'boolean')
+    return [
+      { id: 'true', label: 'Yes' },
+      { id: 'false', label: 'No' },
+    ]
+  const titled = field.oneOf ?? field.items?.anyOf
+  if (titled) return titled.map((one) => ({ id: one.const, label: one.title ?? one.const }))
+  const plain = field.enum ?? field.items?.enum ?? []
+  return plain.map((id, i) => ({ id, label: field.enumNames?.[i] ?? id }))
+}
+
+/** Undefined when the words are none of its kind. */
+function valueOf(field: Field, picks: string[]): Value | undefined {
+  if (field.type === 'array') return picks
+  const pick = picks[0] ?? ''
+  if (field.type === 'boolean') return pick === 'true'
+  if (field.type !== 'number' && field.type !== 'integer') return pick
+  const number = Number(pick)
+  if (pick.trim() === '' || Number.isNaN(number)) return undefined
+  return field.type === 'integer' && !Number.isInteger(number) ? undefined : number
+}

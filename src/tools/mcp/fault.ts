@@ -1,0 +1,52 @@
+import type { ServerConfig } from './config.ts'
+import { errorCode } from '../../base/files.ts'
+import { wordsOf } from '../../base/words.ts'
+
+/** `passing` may go away by itself, `login` needs a person, `final` needs another configuration. */
+export type Fault = { is: 'passing' | 'login' | 'final'; why: string }
+
+/** Why a server could not be reached; `last` is what it said last. */
+export function faultOf(error: unknown, config: ServerConfig, last: string): Fault {
+  if (wantsLogin(error)) return { is: 'login', why: 'it wants a login' }
+  const code = errorCode(error)
+  if (code === 'ENOENT' && config.kind === 'stdio')
+    return { is: 'final', why: `${config.command} was not found, or there is no folder ${config.cwd}` }
+  if (code === 'EACCES') return { is: 'final', why: firstLine(error) }
+  return { is: 'passing', why: isLost(error) && last ? last : firstLine(error) + causeOf(error) }
+}
+
+/** What a model is told of a call that failed. */
+export function callFault(error: unknown, name: string, last: string): string {
+  if (!isLost(error)) return wordsOf(error) + causeOf(error)
+  return (
+    `the MCP server ${name} ended while it worked on this (${last || firstLine(error)}). It is being started again; ` +
+    'whether this was done is not known: look before you call it again'
+  )
+}
+
+export const wantsLogin = (error: unknown) =>
+  (error as { name?: string } | undefined)?.name === 'UnauthorizedError' || statusOf(error) === 401
+
+/** The server does not know our session any more, which it may forget at any time. */
+export const isForgotten = (error: unknown) => statusOf(error) === 404
+
+/** A server that understood the greeting, and refused it. */
+export const isRefusal = (error: unknown) =>
+  (error as { name?: string } | undefined)?.name === 'ProtocolError' ||
+  /protocol version is not supported/.test(wordsOf(error))
+
+const isLost = (error: unknown) => /connection closed|not connected|server is not running/i.test(firstLine(error))
+
+function statusOf(error: unknown): number | undefined {
+  const found = error as { status?: unknown; data?: { status?: unknown } } | undefined
+  const status = found?.status ?? found?.data?.status
+  return typeof status === 'number' ? status : undefined
+}
+
+/** What fetch hides behind "fetch failed". */
+function causeOf(error: unknown): string {
+  const code = errorCode((error as { cause?: unknown } | undefined)?.cause)
+  return code ? ` (${code})` : ''
+}
+
+const firstLine = (error: unknown) => wordsOf(error).split('\n')[0]!.slice(0, 300)

@@ -1,0 +1,150 @@
+import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
+import type { Clock } from '../../base/clock.ts'
+import type { Connection } from './connection.ts'
+import type { Fault } from './fault.ts'
+
+export type State =
+  | { is: 'starting'; since: number }
+  | { is: 'ready'; since: number; connection: Connection }
+  /** Tried again by itself at `next`. */
+  | { is: 'waiting'; why: string; next: number }
+  | { is: 'login'; why: string }
+  | { is: 'failed'; why: string }
+  | { is: 'closed' }
+
+/** What the life of a server is made of; `open` rejects when it cannot be reached. */
+export type Means = {
+  clock: Clock
+  open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }>
+  /** What is wrong, by what was thrown. */
+  judge(error: unknown): Fault
+  /** Why a connection that stood was lost, in words. */
+  epitaph(): string
+  changed(): void
+}
+
+const firstWaitMs = 1_000
+const longestWaitMs = 60_000
+
+/** Tried so often in a row, it is left alone until somebody asks for it. */
+const mostTries = 6
+
+/** One that stood for this long begins with a clean slate. */
+const steadyMs = 60_000
+
+/** A server from its first start to its last: what dies is started again, after longer and longer waits. */
+export class Life {
+  state: State
+  tools: RemoteTool[] = []
+  #means: Means
+  #closing = new AbortController()
+  #nudge = new AbortController()
+  #waiters = new Set<() => void>()
+  #dropped = false
+  #over: Promise<void>
+
+  constructor(means: Means) {
+    this.#means = means
+    this.state = { is: 'starting', since: means.clock.now() }
+    this.#over = this.#live()
+  }
+
+  /** The state once it is not `starting` any more, or whatever it is when the signal aborts. */
+  async settled(signal: AbortSignal): Promise<State> {
+    while (this.state.is === 'starting' && !signal.aborted) await this.#change(signal)
+    return this.state
+  }
+
+  /** Tries at once, whatever it waits for. */
+  async again(signal: AbortSignal): Promise<State> {
+    if (this.state.is === 'ready' || this.state.is === 'closed') return this.state
+    if (this.state.is !== 'starting') this.#enter({ is: 'starting', since: this.#means.clock.now() })
+    this.#nudge.abort()
+    return this.settled(signal)
+  }
+
+  /** The connection answers no more, though nobody closed it. */
+  drop(connection: Connection): void {
+    if (this.state.is !== 'ready' || this.state.connection !== connection) return
+    this.#dropped = true
+    this.#enter({ is: 'starting', since: this.#means.clock.now() })
+    void connection.close()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#over
+  }
+
+  async #live(): Promise<void> {
+    const { clock } = this.#means
+    const closing = this.#closing.signal
+    for (let failed = 0; !closing.aborted;) {
+      this.#nudge = new AbortController()
+      if (this.state.is !== 'starting') this.#enter({ is: 'starting', since: clock.now() })
+      let fault: Fault
+      try {
+        const { connection, tools } = await this.#means.open(closing)
+        fault = await this.#stand(connection, tools, closing, () => (failed = 0))
+      } catch (error) {
+        fault = this.#means.judge(error)
+      }
+      if (closing.aborted) break
+      // Who dropped it waits for the next one.
+      if (this.#dropped) {
+        this.#dropped = false
+        continue
+      }
+      failed++
+      const { why } = fault
+      if (fault.is === 'login') this.#enter({ is: 'login', why })
+      else if (fault.is === 'final' || failed >= mostTries) this.#enter({ is: 'failed', why })
+      else {
+        const wait = Math.min(firstWaitMs * 2 ** (failed - 1), longestWaitMs)
+        this.#enter({ is: 'waiting', why, next: clock.now() + wait })
+        await clock.sleep(wait, AbortSignal.any([closing, this.#nudge.signal]))
+        continue
+      }
+      await aborted(AbortSignal.any([closing, this.#nudge.signal]))
+      failed = 0
+    }
+    this.tools = []
+    this.#enter({ is: 'closed' })
+  }
+
+  async #stand(connection: Connection, tools: RemoteTool[], closing: AbortSignal, steady: () => void): Promise<Fault> {
+    const { clock } = this.#means
+    const since = clock.now()
+    this.tools = tools
+    this.#enter({ is: 'ready', since, connection })
+    await aborted(AbortSignal.any([connection.lost, closing]))
+    if (clock.now() - since >= steadyMs) steady()
+    if (closing.aborted) await connection.close()
+    return { is: 'passing', why: this.#means.epitaph() }
+  }
+
+  #enter(state: State): void {
+    this.state = state
+    this.#means.changed()
+    for (const wake of [...this.#waiters]) wake()
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#waiters.delete(done)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      this.#waiters.add(done)
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

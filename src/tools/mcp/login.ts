@@ -1,0 +1,126 @@
+import type {
+  OAuthClientInformationContext,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import type { OAuthConfig } from './config.ts'
+
+/** Where logins are kept; a value is never shown. */
+export interface Secrets {
+  read(name: string): Promise<string | undefined>
+  write(name: string, value: string): Promise<void>
+}
+
+/** What is kept of a server's login. */
+type Kept = {
+  port?: number
+  clients?: Record<string, StoredOAuthClientInformation>
+  tokens?: StoredOAuthTokens
+}
+
+/** The login to one server: what was granted, and the page that a person must see before more is. */
+export class Login {
+  #name: string
+  #config: OAuthConfig
+  #secrets: Secrets
+  #kept: Kept
+  #verifier = ''
+  #discovery: OAuthDiscoveryState | undefined
+  /** What to open, once the server sent us there, and what its answer must carry. */
+  page: URL | undefined
+  state = ''
+  /** Redeems what the browser came back with, on the connection that was sent away. */
+  finish: ((answer: URLSearchParams) => Promise<void>) | undefined
+
+  private constructor(name: string, config: OAuthConfig, secrets: Secrets, kept: Kept) {
+    this.#name = name
+    this.#config = config
+    this.#secrets = secrets
+    this.#kept = kept
+  }
+
+  static async read(server: { name: string; url: string; oauth?: OAuthConfig }, secrets: Secrets): Promise<Login> {
+    // By its address too: a server of the same name elsewhere must not be shown this token.
+    const name = `mcp:${server.name}:${server.url}`
+    const text = await secrets.read(name)
+    return new Login(name, server.oauth ?? {}, secrets, text ? (JSON.parse(text) as Kept) : {})
+  }
+
+  get port(): number | undefined {
+    return this.#kept.port
+  }
+
+  /** Where the browser comes back to. Whoever registered with another port has to again. */
+  async usePort(port: number): Promise<void> {
+    if (port === this.#kept.port) return
+    this.#kept = { ...this.#kept, port, clients: {} }
+    await this.#keep()
+  }
+
+  /** Undefined while nobody ever logged in: then no server learns of us before a person wants it. */
+  provider(): OAuthClientProvider | undefined {
+    const { port } = this.#kept
+    if (port === undefined) return undefined
+    const { clientMetadataUrl, scope } = this.#config
+    const redirectUrl = `http://127.0.0.1:${port}/callback`
+    const provider: OAuthClientProvider = {
+      redirectUrl,
+      ...(clientMetadataUrl ? { clientMetadataUrl } : {}),
+      clientMetadata: {
+        client_name: 'termaite',
+        redirect_uris: [redirectUrl],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        ...(scope ? { scope } : {}),
+      },
+      state: () => (this.state = process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')),
+      clientInformation: (about) => this.#client(about),
+      saveClientInformation: (client, about) => {
+        this.#kept.clients = { ...this.#kept.clients, [about?.issuer ?? '']: client }
+        return this.#keep()
+      },
+      tokens: () => this.#kept.tokens,
+      saveTokens: (tokens) => {
+        this.#kept.tokens = tokens
+        return this.#keep()
+      },
+      redirectToAuthorization: (url) => void (this.page = url),
+      saveCodeVerifier: (verifier) => void (this.#verifier = verifier),
+      codeVerifier: () => this.#verifier,
+      saveDiscoveryState: (state) => void (this.#discovery = state),
+      // Only between being sent away and coming back: a server may move to another issuer afterwards.
+      discoveryState: () => (this.page ? this.#discovery : undefined),
+      invalidateCredentials: (what) => this.#forget(what),
+    }
+    return provider
+  }
+
+  #client(about: OAuthClientInformationContext | undefined): StoredOAuthClientInformation | undefined {
+    const { clientId, clientSecret } = this.#config
+    if (clientId) return { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) }
+    return this.#kept.clients?.[about?.issuer ?? '']
+  }
+
+  #forget(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    if (what === 'all' || what === 'client') delete this.#kept.clients
+    if (what === 'all' || what === 'tokens') delete this.#kept.tokens
+    if (what === 'all' || what === 'discovery') this.#discovery = undefined
+    if (what === 'all' || what === 'verifier') this.#verifier = ''
+    return this.#keep()
+  }
+
+  #keep(): Promise<void> {
+    return this.#secrets.write(this.#name, JSON.stringify(this.#kept))
+  }
+}
+
+/** For as long as the process lives. */
+export function secretsInMemory(): Secrets {
+  const kept = new Map<string, string>()
+  return {
+    read: async (name) => kept.get(name),
+    write: async (name, value) => void kept.set(name, value),
+  }
+}

@@ -1,0 +1,64 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
+import type { Ref } from '../../core/talk/ref.ts'
+import type { Blobs } from '../../core/talk/store.ts'
+import type { ToolOutput } from '../../core/work/tool.ts'
+import { cut } from '../../core/talk/body.ts'
+
+/** More than this is cut for the model, with the place of the whole. */
+const longestText = 40 * 1024
+
+/** What a tool gave, as one text, its structure beside it, and whatever is no text as files. A tool's own failure throws its words. */
+export async function outputOf(result: CallToolResult, blobs: Blobs): Promise<ToolOutput> {
+  const files: Ref[] = []
+  const parts: string[] = []
+  for (const block of result.content ?? []) parts.push(await textOf(block, files, blobs))
+  const data = result.structuredContent
+  // Servers repeat their structure as text for older clients: once is enough.
+  if (data !== undefined && !parts.some((part) => isJson(part))) parts.push(JSON.stringify(data, null, 2))
+  const text = await short(parts.filter(Boolean).join('\n\n') || '(it gave nothing)', blobs)
+  if (result.isError) throw new Error(text)
+  if (data === undefined && files.length === 0) return text
+  // Under a name of its own: no server may say in its structure what only our tools say in theirs.
+  return { text, ...(data === undefined ? {} : { data: { structured: data } }), ...(files.length > 0 ? { files } : {}) }
+}
+
+async function textOf(block: ContentBlock, files: Ref[], blobs: Blobs): Promise<string> {
+  const keep = async (kind: string, base64: string, media: string) => {
+    const body = Buffer.from(base64, 'base64')
+    const ref = await blobs.put(body, media)
+    files.push(ref)
+    const place = blobs.place(ref)
+    return `[${kind}: ${media}, ${sizeOf(body.length)}${place ? `, in ${place}` : ''}]`
+  }
+  switch (block.type) {
+    case 'text':
+      return block.text
+    case 'image':
+    case 'audio':
+      return keep(block.type, block.data, block.mimeType)
+    case 'resource_link':
+      return `[${block.title ?? block.name}: ${block.uri}${block.description ? `, ${block.description}` : ''}]`
+    case 'resource': {
+      const { resource } = block
+      if ('text' in resource) return `[${resource.uri}]\n${resource.text}`
+      return keep(resource.uri, resource.blob, resource.mimeType ?? 'application/octet-stream')
+    }
+    default:
+      return `[${(block as { type: string }).type}: not shown]`
+  }
+}
+
+async function short(text: string, blobs: Blobs): Promise<string> {
+  if (text.length <= longestText) return text
+  return cut(text, blobs.place(await blobs.put(text, 'text/plain')))
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object'
+  } catch {
+    return false
+  }
+}
+
+const sizeOf = (bytes: number) => (bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 102.4) / 10} KB`)

@@ -1,0 +1,214 @@
+import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
+import type { Clock } from '../../base/clock.ts'
+import type { Blobs } from '../../core/talk/store.ts'
+import type { ToolCall, ToolOutput } from '../../core/work/tool.ts'
+import type { ServerConfig } from './config.ts'
+import type { Connection } from './connection.ts'
+import type { Asked } from './elicit.ts'
+import type { Env } from './fill.ts'
+import type { Secrets } from './login.ts'
+import type { State } from './life.ts'
+import { absence } from './absence.ts'
+import { hide, secretsOf } from './config.ts'
+import { callFault, faultOf, isForgotten, wantsLogin } from './fault.ts'
+import { Life } from './life.ts'
+import { Login } from './login.ts'
+import { never, Patience } from './patience.ts'
+import { outputOf } from './result.ts'
+import { Tail } from './tail.ts'
+import { visit } from './visit.ts'
+
+/** What all servers of a session share. */
+export type McpParts = {
+  /** The project: told to servers that ask for roots. */
+  root: string
+  env: Env
+  clock: Clock
+  version: string
+  /** Where images and what is too long for a model are kept. */
+  blobs: Blobs
+  /** Where logins are kept. */
+  secrets: Secrets
+  /** Opens a page in the person's browser. */
+  browse(url: string): Promise<void>
+  /** Something about a server is different from before. */
+  changed?(): void
+  /** What goes before: no server is started, and nothing heavy is loaded, until it is settled. */
+  after?: Promise<unknown>
+}
+
+/** One server: its life, its tools, and how they are called. */
+export class Server {
+  readonly config: ServerConfig
+  #parts: McpParts
+  #errors = new Tail()
+  #secrets: string[]
+  #life: Life
+  #login: Login | undefined
+  #active: Asked[] = []
+
+  constructor(config: ServerConfig, parts: McpParts) {
+    this.config = config
+    this.#parts = parts
+    this.#secrets = secretsOf(config)
+    this.#life = new Life({
+      clock: parts.clock,
+      open: (signal) => this.#open(signal),
+      judge: (error) => {
+        const fault = faultOf(error, config, this.#errors.last)
+        return { ...fault, why: this.#hidden(fault.why) }
+      },
+      epitaph: () => this.#hidden(this.#errors.last) || 'the connection was closed',
+      changed: () => parts.changed?.(),
+    })
+  }
+
+  get state(): State {
+    return this.#life.state
+  }
+
+  get tools(): readonly RemoteTool[] {
+    return this.#life.tools
+  }
+
+  /** What it wrote about itself, last, without what it was given to keep. */
+  get said(): string {
+    return this.#hidden(this.#errors.text)
+  }
+
+  settled(signal: AbortSignal): Promise<State> {
+    return this.#life.settled(signal)
+  }
+
+  close(): Promise<void> {
+    return this.#life.close()
+  }
+
+  /** Calls one of its tools; everything that is wrong is thrown in words for the model. */
+  async call(tool: string, input: Record<string, unknown>, call: ToolCall): Promise<ToolOutput> {
+    const { name, timeoutSeconds } = this.config
+    const patience = new Patience(timeoutSeconds * 1000, call.until, this.#parts.clock, call.signal)
+    const asked: Asked = { ask: call.ask, signal: call.signal, whilePaused: (work) => patience.whilePaused(work) }
+    this.#active.push(asked)
+    try {
+      for (let tries = 0; ; tries++) {
+        const connection = await this.#reach(patience.signal)
+        const onprogress = (progress: Progress) => {
+          patience.touch()
+          call.progress(progressText(progress))
+        }
+        const options = { signal: patience.signal, timeout: never, onprogress }
+        try {
+          const result = await connection.client.callTool({ name: tool, arguments: input }, options)
+          return await outputOf(result, this.#parts.blobs)
+        } catch (error) {
+          if (patience.signal.aborted || tries > 0 || !(await this.#mended(error, connection, asked))) throw error
+        }
+      }
+    } catch (error) {
+      if (call.signal.aborted) throw new Error('it was cancelled')
+      if (patience.expired) throw new Error(`the MCP server ${name} gave no answer in time, and was told to stop`)
+      throw new Error(this.#hidden(callFault(error, name, this.#errors.last)))
+    } finally {
+      patience.end()
+      this.#active.splice(this.#active.indexOf(asked), 1)
+    }
+  }
+
+  /** A login that a person asked for: `show` is handed the page to open. */
+  async login(show: (url: string) => Promise<void>, signal: AbortSignal): Promise<State> {
+    const { config } = this
+    if (config.kind === 'stdio') throw new Error(`${config.name} is a program on this machine: it has no login here`)
+    const login = (this.#login ??= await Login.read(config, this.#parts.secrets))
+    const send = async () => void (await this.#life.again(signal))
+    const granted = await visit(login, send, (url) => show(url).then(() => true), signal)
+    return granted ? this.#life.again(signal) : this.state
+  }
+
+  async #open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }> {
+    const { config } = this
+    const { root, env, clock, version, secrets, after } = this.#parts
+    await after?.catch(() => {})
+    if (config.kind !== 'stdio') this.#login ??= await Login.read(config, secrets)
+    // A process that never answers is as good as dead.
+    const patience = new Patience(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)
+    try {
+      const { connect } = await import('./connection.ts')
+      const connection = await connect(config, {
+        ...{ root, env, clock, version, errors: this.#errors, signal: patience.signal },
+        ...(this.#login ? { login: this.#login } : {}),
+        asked: () => this.#active.at(-1),
+        toolsChanged: () => void this.#relist(),
+      })
+      try {
+        return { connection, tools: await list(connection, patience.signal) }
+      } catch (error) {
+        await connection.close()
+        throw error
+      }
+    } catch (error) {
+      if (patience.expired) throw new Error(`it gave no answer in ${config.timeoutSeconds} s`)
+      throw error
+    } finally {
+      patience.end()
+    }
+  }
+
+  async #relist(): Promise<void> {
+    const { state } = this.#life
+    if (state.is !== 'ready') return
+    // One that cannot list now keeps its old list: the next call tells.
+    const tools = await list(state.connection, state.connection.lost).catch(() => undefined)
+    if (!tools) return
+    this.#life.tools = tools
+    this.#parts.changed?.()
+  }
+
+  async #reach(signal: AbortSignal): Promise<Connection> {
+    const state = await this.#life.settled(signal)
+    if (state.is === 'ready') return state.connection
+    throw new Error(absence(this.config.name, state, this.#parts.clock.now()))
+  }
+
+  /** Whether what stood in a call's way was put right, so that it is worth another try: nothing was done yet. */
+  async #mended(error: unknown, connection: Connection, asked: Asked): Promise<boolean> {
+    if (wantsLogin(error)) return this.#loginAgain(asked)
+    if (!isForgotten(error)) return false
+    this.#life.drop(connection)
+    return (await this.#life.settled(asked.signal)).is === 'ready'
+  }
+
+  async #loginAgain({ ask, signal, whilePaused }: Asked): Promise<boolean> {
+    const login = this.#login
+    if (!login?.page) return false
+    const text = `The MCP server ${this.config.name} wants you to log in before it does this.`
+    const options = [
+      { id: 'open', label: 'Open the page' },
+      { id: 'no', label: 'No' },
+    ]
+    const show = async (url: string) => {
+      const shows = [{ type: 'text' as const, text: url }]
+      const picks = await ask({ about: 'login', text, from: [], shows, options }, signal)
+      if (!picks?.includes('open')) return false
+      await this.#parts.browse(url)
+      return true
+    }
+    return whilePaused(() => visit(login, async () => {}, show, signal))
+  }
+
+  #hidden(text: string): string {
+    return hide(text, this.#secrets)
+  }
+}
+
+async function list({ client }: Connection, signal: AbortSignal): Promise<RemoteTool[]> {
+  if (!client.getServerCapabilities()?.tools) return []
+  return (await client.listTools(undefined, { signal, timeout: never, cacheMode: 'refresh' })).tools
+}
+
+type Progress = { progress: number; total?: number; message?: string }
+
+function progressText({ progress, total, message }: Progress): string {
+  const count = total === undefined ? `${progress}` : `${progress}/${total}`
+  return `${message ? `${message} (${count})` : count}\n`
+}

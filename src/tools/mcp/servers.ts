@@ -1,0 +1,97 @@
+import type { Tool } from '../../core/work/tool.ts'
+import type { ServerConfig } from './config.ts'
+import type { McpParts } from './server.ts'
+import type { ServerStatus } from './status.ts'
+import { lookTool, serverNamed } from './look.ts'
+import { toolNames } from './names.ts'
+import { reachTool } from './reach.ts'
+import { remoteTool } from './remote-tool.ts'
+import { Server } from './server.ts'
+import { statusOf } from './status.ts'
+
+/** More tools than this are not put into every request: they are seen and called one by one. */
+const mostDirect = 40
+
+/** What is configured: read again when it is refreshed. */
+export type McpConfig = { servers: readonly ServerConfig[]; warnings: readonly string[] }
+
+export interface Servers {
+  /** What can be called now: those of connected servers by their names, and the two fixed ones; none without a server. */
+  tools(): Tool[]
+  /** A tool by its name, also of those that are not in `tools` for their number. */
+  find(name: string): Tool | undefined
+  /** What a model was not told of: servers whose tools are not among `known`. Undefined when there is nothing to say. */
+  news(known: ReadonlySet<string>): string | undefined
+  status(): McpStatus
+  /** Once none is starting any more, or the signal aborts: for whoever would rather wait than go on. */
+  settled(signal: AbortSignal): Promise<void>
+  /** Ends all, and begins anew with what is configured now. */
+  refresh(config: McpConfig): Promise<void>
+  /** Lets a person log in; gives how it went, in words. */
+  login(name: string, show: (url: string) => Promise<void>, signal: AbortSignal): Promise<ServerStatus>
+  close(): Promise<void>
+}
+
+export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
+
+/** Starts all servers side by side, and waits for none of them. */
+export function openServers(config: McpConfig, parts: McpParts): Servers {
+  const now = () => parts.clock.now()
+  let warnings = config.warnings
+  let servers = config.servers.map((one) => new Server(one, parts))
+  const all = () => servers
+  const fixed = [lookTool(all, now), reachTool(all, now)]
+
+  /** Every tool there is, by the order of the configuration: the same set gives the same names. */
+  const named = () => {
+    const taken = new Set<string>()
+    return servers.map((server) => {
+      const names = toolNames(
+        server.config.name,
+        server.tools.map((tool) => tool.name),
+        taken,
+      )
+      return { server, tools: server.tools.map((remote) => remoteTool(server, remote, names.get(remote.name)!)) }
+    })
+  }
+  /** A server's tools go in whole or not at all. */
+  const direct = () => {
+    let room = mostDirect
+    return named().filter(({ tools }) => tools.length <= room && ((room -= tools.length), true))
+  }
+
+  return {
+    tools: () => (servers.length === 0 ? [] : [...fixed, ...direct().flatMap(({ tools }) => tools)]),
+    find: (name) => [...fixed, ...named().flatMap(({ tools }) => tools)].find((tool) => tool.name === name),
+    news(known) {
+      const late = named()
+        .map(({ server, tools }) => ({ server, left: server.tools.filter((_, i) => !known.has(tools[i]!.name)) }))
+        .filter(({ left }) => left.length > 0)
+      if (late.length === 0) return undefined
+      const lines = late.map(
+        ({ server, left }) => `- ${server.config.name}: ${left.map((tool) => tool.name).join(', ')}`,
+      )
+      return ['More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:', ...lines].join('\n')
+    },
+    status() {
+      const shown = new Set(direct().map(({ server }) => server))
+      return { servers: servers.map((server) => statusOf(server, shown.has(server))), warnings }
+    },
+    async settled(signal) {
+      await Promise.all(servers.map((server) => server.settled(signal)))
+    },
+    async refresh(next) {
+      await Promise.all(servers.map((server) => server.close()))
+      warnings = next.warnings
+      servers = next.servers.map((one) => new Server(one, parts))
+    },
+    async login(name, show, signal) {
+      const server = serverNamed(name, servers)
+      await server.login(show, signal)
+      return statusOf(server, false)
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()))
+    },
+  }
+}

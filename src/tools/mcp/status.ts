@@ -1,0 +1,46 @@
+import type { Server } from './server.ts'
+import { toolName } from './names.ts'
+
+/** A server as a person is shown it: no variable's value, no header, no key. */
+export type ServerStatus = {
+  name: string
+  from: string
+  /** Its command or address as it was written. */
+  at: string
+  state: 'starting' | 'ready' | 'waiting' | 'login' | 'failed' | 'closed'
+  why?: string
+  /** When it is tried again by itself. */
+  next?: number
+  /** The version of the protocol that is spoken, and who speaks it. */
+  protocol?: string
+  speaker?: string
+  tools: { name: string; tool: string; description: string }[]
+  /** Whether a model is given its tools directly. */
+  direct: boolean
+  /** The last of what it wrote about itself. */
+  said: string
+}
+
+export function statusOf(server: Server, direct: boolean): ServerStatus {
+  const { config, state, said } = server
+  const client = state.is === 'ready' ? state.connection.client : undefined
+  const protocol = client?.getNegotiatedProtocolVersion()
+  const speaker = client?.getServerVersion()
+  return {
+    name: config.name,
+    from: config.from,
+    at: config.shown,
+    state: state.is,
+    ...('why' in state ? { why: state.why } : {}),
+    ...('next' in state ? { next: state.next } : {}),
+    ...(protocol ? { protocol } : {}),
+    ...(speaker ? { speaker: `${speaker.name} ${speaker.version}` } : {}),
+    tools: server.tools.map((tool) => ({
+      name: toolName(config.name, tool.name),
+      tool: tool.name,
+      description: (tool.description ?? tool.title ?? '').trim().split('\n')[0]!,
+    })),
+    direct,
+    said,
+  }
+}

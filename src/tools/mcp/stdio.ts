@@ -1,0 +1,99 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { Clock } from '../../base/clock.ts'
+import type { Run } from '../../base/process/run.ts'
+import type { StdioConfig } from './config.ts'
+import type { Env } from './fill.ts'
+import type { Tail } from './tail.ts'
+import { start } from '../../base/process/run.ts'
+import { Lines } from '../../base/lines.ts'
+
+/** How long a server may take to leave after its input was closed, before it is ended. */
+const leaveMs = 500
+
+/** What a server needs to run at all; our keys are not among it, it is given those that its configuration names. */
+const inherited =
+  /^(HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_\w+|TZ|TMPDIR|TERMAITE_RUN|XDG_\w+|(https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i
+
+/**
+ * A server as a process of ours: a session of its own that our death ends too.
+ * It is no subclass of the library's own, for which that would start a second process just to ask for a version.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: Transport['onmessage']
+  #config: StdioConfig
+  #env: Env
+  #clock: Clock
+  #errors: Tail
+  #run: Run | undefined
+  #closed = false
+
+  constructor(config: StdioConfig, env: Env, clock: Clock, errors: Tail) {
+    this.#config = config
+    this.#env = env
+    this.#clock = clock
+    this.#errors = errors
+  }
+
+  async start(): Promise<void> {
+    const { command, args, cwd, env } = this.#config
+    const own = Object.fromEntries(Object.entries(this.#env).filter(([name]) => inherited.test(name)))
+    const run = await start({ argv: [command, ...args], cwd, env: { ...own, ...env }, clock: this.#clock })
+    this.#run = run
+    this.#errors.end = ''
+    const read = [this.#read(run), this.#listen(run)]
+    void run.exited.then(async (exit) => {
+      await Promise.all(read)
+      if (!this.#closed) this.#errors.end = `it ended with ${exit.code ?? exit.signal}`
+      this.onclose?.()
+    })
+    // Closed while it started: nothing of it may be left.
+    if (this.#closed) await run.end()
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#run?.stdin
+    if (!stdin?.writable) throw new Error('the server is not running')
+    // One that stopped reading is waited for by the caller's own time limit, not here.
+    stdin.write(`${JSON.stringify(message)}\n`)
+  }
+
+  /** As the protocol has it: its input ends, it may leave, then it is ended with all that it started. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const run = this.#run
+    if (!run) return
+    run.stdin.end()
+    const left = new AbortController()
+    void run.exited.then(() => left.abort())
+    await this.#clock.sleep(leaveMs, left.signal)
+    if (!left.signal.aborted) await run.end()
+    await run.exited
+  }
+
+  async #read(run: Run): Promise<void> {
+    const decoder = new TextDecoder()
+    const lines = new Lines()
+    for await (const chunk of run.stdout)
+      for (const line of lines.push(decoder.decode(chunk, { stream: true }))) this.#take(line)
+    for (const line of lines.end()) this.#take(line)
+  }
+
+  #take(line: string): void {
+    let message: unknown
+    try {
+      message = JSON.parse(line)
+    } catch {
+      // Servers print banners where only messages belong: shown with the rest of what it says, and no failure.
+      this.#errors.push(`${line}\n`)
+      return
+    }
+    this.onmessage?.(message as never)
+  }
+
+  async #listen(run: Run): Promise<void> {
+    const decoder = new TextDecoder()
+    for await (const chunk of run.stderr) this.#errors.push(decoder.decode(chunk, { stream: true }))
+  }
+}

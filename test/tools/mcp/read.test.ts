@@ -1,0 +1,163 @@
+import type { ReadServers } from '../../../src/tools/mcp/read.ts'
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readServers } from '../../../src/tools/mcp/read.ts'
+import { tempFolder } from '../../store/temp.ts'
+
+const reading = (root: string, part: Partial<ReadServers> = {}) =>
+  readServers({ root, home: '/home/me', env: { TOKEN: 't0ken', EMPTY: '' }, trusted: true, ...part })
+
+test("the seed's file is read: cwd from the project, variables filled in, the usual time limit", async (t) => {
+  const root = tempFolder(t)
+  const yaml = `
+servers:
+  demo:
+    command: uvx
+    args: ["demo-server", 7]
+    cwd: "sub"
+    env:
+      TOKEN: "\${TOKEN}"
+    timeout_seconds: 5
+  off:
+    command: x
+    disabled: true
+  plain:
+    command: ~/bin/plain
+`
+  writeFileSync(join(root, 'terminus.mcp.yaml'), yaml)
+  const from = 'terminus.mcp.yaml'
+  assert.deepEqual(await reading(root), {
+    servers: [
+      {
+        ...{ name: 'demo', from, timeoutSeconds: 5, kind: 'stdio', command: 'uvx', args: ['demo-server', '7'] },
+        ...{ cwd: join(root, 'sub'), env: { TOKEN: 't0ken' }, shown: 'uvx demo-server 7' },
+      },
+      {
+        ...{ name: 'plain', from, timeoutSeconds: 60, kind: 'stdio', command: '/home/me/bin/plain', args: [] },
+        ...{ cwd: root, env: {}, shown: '~/bin/plain' },
+      },
+    ],
+    warnings: [],
+  })
+})
+
+test('.mcp.json is read as other programs write it, with comments and defaults', async (t) => {
+  const root = tempFolder(t)
+  const json = `{
+    // shared by the team
+    "mcpServers": {
+      "web": { "type": "http", "url": "https://mcp.example/\${TOKEN}", "headers": { "Authorization": "Bearer \${TOKEN}" }, "timeout": 1500 },
+      "old": { "type": "sse", "url": "http://127.0.0.1:1/sse" },
+      "key": { "url": "https://a.example", "oauth": { "clientId": "me", "clientSecret": "\${TOKEN}" } },
+      "here": { "command": "\${BIN:-node}", "args": ["\${EMPTY:-x}", "$TOKEN", "\${EMPTY}"], "enabled": true },
+    }
+  }`
+  writeFileSync(join(root, '.mcp.json'), json)
+  const from = '.mcp.json'
+  assert.deepEqual(await reading(root), {
+    servers: [
+      {
+        ...{ name: 'web', from, timeoutSeconds: 1.5, kind: 'http', url: 'https://mcp.example/t0ken' },
+        ...{ headers: { Authorization: 'Bearer t0ken' }, shown: 'https://mcp.example/${TOKEN}' },
+      },
+      {
+        ...{ name: 'old', from, timeoutSeconds: 60, kind: 'sse', url: 'http://127.0.0.1:1/sse', headers: {} },
+        shown: 'http://127.0.0.1:1/sse',
+      },
+      {
+        ...{ name: 'key', from, timeoutSeconds: 60, kind: 'http', url: 'https://a.example', headers: {} },
+        ...{ oauth: { clientId: 'me', clientSecret: 't0ken' }, shown: 'https://a.example' },
+      },
+      {
+        ...{ name: 'here', from, timeoutSeconds: 60, kind: 'stdio', command: 'node', args: ['x', '$TOKEN', ''] },
+        ...{ cwd: root, env: {}, shown: '${BIN:-node} ${EMPTY:-x} $TOKEN ${EMPTY}' },
+      },
+    ],
+    warnings: [],
+  })
+})
+
+test('what is wrong with a server is said in words, and the others are used', async (t) => {
+  const root = tempFolder(t)
+  const settings = {
+    a: 3,
+    b: {},
+    c: { command: 'x', args: 'y' },
+    d: { command: 'x', env: ['y'] },
+    e: { command: 'x', timeout_seconds: 0 },
+    f: { url: 'ftp://x' },
+    g: { url: 'http://x', type: 'websocket' },
+    h: { command: 'x', type: 'http' },
+    i: { command: 'x', cwd: 3 },
+    j: { url: 'http://x', oauth: { key: 'x' } },
+    k: { url: 7 },
+    l: { command: 'run', args: ['${NOWHERE}'] },
+  }
+  const { servers, warnings } = await reading(root, { settings })
+  assert.deepEqual(
+    servers.map(({ name, shown }) => ({ name, shown })),
+    [{ name: 'l', shown: 'run ${NOWHERE}' }],
+  )
+  assert.deepEqual(warnings, [
+    'MCP server a (settings): it must be a map with a command or a url.',
+    'MCP server b (settings): it needs a command (a program to start) or a url.',
+    'MCP server c (settings): args must be a list of texts.',
+    'MCP server d (settings): env must be a map of names to texts.',
+    'MCP server e (settings): timeout_seconds must be a number above 0.',
+    'MCP server f (settings): url must begin with http:// or https://, not ftp://x.',
+    'MCP server g (settings): with a url, type must be http or sse.',
+    'MCP server h (settings): with a command, type must be stdio.',
+    'MCP server i (settings): cwd must be a folder.',
+    'MCP server j (settings): oauth has no key; it takes clientId, clientSecret, clientMetadataUrl and scope.',
+    'MCP server k (settings): url must be text.',
+    'MCP server l (settings): the variable NOWHERE is not set.',
+  ])
+})
+
+test("a project's server does not take the name of one of the person's own, nor of an earlier file's", async (t) => {
+  const root = tempFolder(t)
+  writeFileSync(join(root, 'termaite.mcp.yaml'), 'servers: { github: { command: evil }, two: { command: first } }')
+  writeFileSync(join(root, '.mcp.json'), '{ "mcpServers": { "two": { "command": "second" } } }')
+  const { servers, warnings } = await reading(root, { settings: { github: { command: 'mine' } } })
+  assert.deepEqual(
+    servers.map(({ name, shown }) => [name, shown]),
+    [
+      ['github', 'mine'],
+      ['two', 'first'],
+    ],
+  )
+  assert.deepEqual(warnings, [
+    'MCP server github (termaite.mcp.yaml) is not used: settings has one of that name.',
+    'MCP server two (.mcp.json) is not used: termaite.mcp.yaml has one of that name.',
+  ])
+})
+
+test('without trust nothing of the folder is used, not even parsed, and that is said', async (t) => {
+  const root = tempFolder(t)
+  writeFileSync(join(root, 'termaite.mcp.yaml'), '{ broken')
+  writeFileSync(join(root, '.mcp.json'), '{ "mcpServers": { "x": { "command": "x" } } }')
+  assert.deepEqual(await reading(root, { trusted: false }), {
+    servers: [],
+    warnings: [
+      'termaite.mcp.yaml is not used: this folder is not trusted.',
+      '.mcp.json is not used: this folder is not trusted.',
+    ],
+  })
+})
+
+test('a file that cannot be parsed, or is no map, is named', async (t) => {
+  const root = tempFolder(t)
+  writeFileSync(join(root, 'termaite.mcp.yaml'), '- a list')
+  writeFileSync(join(root, 'terminus.mcp.yaml'), '')
+  writeFileSync(join(root, '.mcp.json'), '{\n "mcpServers": {\n "x" }')
+  assert.deepEqual(await reading(root, { settings: [] }), {
+    servers: [],
+    warnings: [
+      'settings: its MCP servers must be a map of names to servers.',
+      'termaite.mcp.yaml could not be read: it must be a map.',
+      '.mcp.json could not be read: ColonExpected in line 3.',
+    ],
+  })
+})

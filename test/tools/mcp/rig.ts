@@ -1,0 +1,94 @@
+import type { TestContext } from 'node:test'
+import type { Question } from '../../../src/core/talk/question.ts'
+import type { ToolCall, ToolOutput } from '../../../src/core/work/tool.ts'
+import type { ServerConfig } from '../../../src/tools/mcp/config.ts'
+import type { McpParts } from '../../../src/tools/mcp/server.ts'
+import type { Servers } from '../../../src/tools/mcp/servers.ts'
+import type { Script } from './scripted.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { realClock } from '../../../src/base/clock.ts'
+import { nobody } from '../../../src/core/talk/question.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { secretsInMemory } from '../../../src/tools/mcp/login.ts'
+import { openServers } from '../../../src/tools/mcp/servers.ts'
+
+/** A configured server that runs scripted.ts. */
+export function scripted(name: string, script: Script = {}, env: Record<string, string> = {}): ServerConfig {
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    join(import.meta.dirname, 'scripted.ts'),
+    JSON.stringify(script),
+  ]
+  const shown = 'node scripted.ts'
+  return {
+    name,
+    from: 'settings',
+    shown,
+    timeoutSeconds: 20,
+    kind: 'stdio',
+    command: process.execPath,
+    args,
+    cwd: tmpdir(),
+    env,
+  }
+}
+
+export function partsOf(parts: Partial<McpParts> = {}): McpParts {
+  return {
+    root: tmpdir(),
+    env: { PATH: process.env.PATH, HOME: '/nowhere', SECRET_OF_OURS: 'not for servers' },
+    clock: realClock,
+    version: '1.2.3',
+    blobs: memoryStore().blobs('output'),
+    secrets: secretsInMemory(),
+    browse: async () => {},
+    ...parts,
+  }
+}
+
+/** Opened, and closed after the test. */
+export function opened(t: TestContext, servers: ServerConfig[], parts: Partial<McpParts> = {}): Servers {
+  const open = openServers({ servers, warnings: [] }, partsOf(parts))
+  t.after(() => open.close())
+  return open
+}
+
+export async function ready(t: TestContext, servers: ServerConfig[], parts: Partial<McpParts> = {}): Promise<Servers> {
+  const open = opened(t, servers, parts)
+  await open.settled(t.signal)
+  return open
+}
+
+export function callOf(part: Partial<ToolCall> = {}): ToolCall {
+  const signal = new AbortController().signal
+  return { cwd: tmpdir(), signal, ask: nobody, progress() {}, until: Number.MAX_SAFE_INTEGER, ...part }
+}
+
+/** What a tool gives, or the words it fails with. */
+export async function use(
+  open: Servers,
+  name: string,
+  input: unknown = {},
+  call: Partial<ToolCall> = {},
+): Promise<ToolOutput> {
+  const tool = open.find(name)
+  if (!tool) return `no tool ${name}`
+  try {
+    return await tool.run(tool.parse(input), callOf(call))
+  } catch (error) {
+    return `! ${(error as Error).message}`
+  }
+}
+
+/** Somebody who answers with these picks, one question after the other. */
+export function answering(...picks: (string[] | undefined)[]) {
+  const questions: Question[] = []
+  return {
+    questions,
+    ask: async (question: Question) => {
+      questions.push(question)
+      return picks.shift()
+    },
+  }
+}

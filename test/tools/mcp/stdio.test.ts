@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { tempFolder } from '../../store/temp.ts'
+import { answering, opened, ready, scripted, use } from './rig.ts'
+
+for (const era of ['legacy', 'modern'] as const)
+  test(`a ${era} server over its own pipes`, async (t) => {
+    const open = await ready(t, [scripted('s', { era, banner: 'Welcome!' }, { TOKEN: 'abcdefgh' })])
+    const [status] = open.status().servers
+    assert.equal(status!.protocol, era === 'legacy' ? '2025-06-18' : '2026-07-28')
+    assert.deepEqual([status!.state, status!.tools.length, status!.speaker], ['ready', 12, 'scripted 1.0'])
+
+    await t.test('text comes as text, structure as data under a name of its own', async () => {
+      assert.equal(await use(open, 'mcp__s__echo', { text: 'hello' }), 'hello')
+      const structured = { sum: 3 }
+      assert.deepEqual(await use(open, 'mcp__s__sum'), { text: '{\n  "sum": 3\n}', data: { structured } })
+    })
+
+    await t.test('pictures and blobs come as files, the rest in words', async () => {
+      const output = await use(open, 'mcp__s__draw')
+      assert.ok(typeof output === 'object')
+      assert.deepEqual(output.text.split('\n\n'), [
+        ...['Here it is.', '[image: image/png, 3 bytes]', '[file:///a.txt]\ninside a'],
+        ...['[file:///b.bin: application/octet-stream, 3 bytes]', '[c: file:///c.txt]'],
+      ])
+      assert.deepEqual(
+        output.files?.map(({ media, bytes }) => [media, bytes]),
+        [
+          ['image/png', 3],
+          ['application/octet-stream', 3],
+        ],
+      )
+    })
+
+    await t.test("a tool's failure is its own words", async () => {
+      assert.equal(await use(open, 'mcp__s__fail'), '! The moon is closed.')
+    })
+
+    await t.test('what it wants to know is asked of the person', async () => {
+      const { questions, ask } = answering(['blue'], ['termaite:skip'])
+      const text = await use(open, 'mcp__s__ask', {}, { ask })
+      assert.deepEqual(JSON.parse(text as string), { action: 'accept', content: { colour: 'blue', size: 3 } })
+      assert.deepEqual(
+        questions.map(({ text, free, options }) => [text, free, options.map(({ label }) => label)]),
+        [
+          ['The MCP server s asks: Which colour?\ncolour', undefined, ['red', 'blue', 'Tell it nothing']],
+          ['The MCP server s asks: Which colour?\nsize', true, ['As it is: 3', 'Tell it nothing']],
+        ],
+      )
+      const nobody = await use(open, 'mcp__s__ask')
+      assert.deepEqual(JSON.parse(nobody as string), { action: 'cancel' })
+    })
+
+    await t.test('progress is shown, and a cancel reaches it', async () => {
+      const leaving = new AbortController()
+      const shown: string[] = []
+      const progress = (delta: string) => {
+        shown.push(delta)
+        leaving.abort()
+      }
+      assert.equal(await use(open, 'mcp__s__wait', {}, { signal: leaving.signal, progress }), '! it was cancelled')
+      assert.deepEqual(shown, ['half (1/2)\n'])
+      assert.equal(await use(open, 'mcp__s__heard'), 'wait')
+    })
+
+    await t.test('it has what its configuration gives it, and none of our own keys', async () => {
+      assert.equal(await use(open, 'mcp__s__env', { name: 'TOKEN' }), 'abcdefgh')
+      assert.equal(await use(open, 'mcp__s__env', { name: 'HOME' }), '/nowhere')
+      assert.equal(await use(open, 'mcp__s__env', { name: 'SECRET_OF_OURS' }), 'not set')
+    })
+
+    await t.test('one that ends is said to have, and is started again', async () => {
+      const ended = await use(open, 'mcp__s__die')
+      assert.match(
+        ended as string,
+        /^! the MCP server s ended while it worked on this \(out of coffee; it ended with 3\)/,
+      )
+      const gone = await use(open, 'mcp__s__echo', { text: 'x' })
+      assert.match(
+        gone as string,
+        /^! the MCP server s is not running \(out of coffee; it ended with 3\)\. It is started/,
+      )
+      assert.deepEqual(
+        open.status().servers.map(({ state, why }) => [state, why]),
+        [['waiting', 'out of coffee; it ended with 3']],
+      )
+      assert.match(open.status().servers[0]!.said, /^(Welcome!\n)+out of coffee$/)
+    })
+  })
+
+test('an older server learns where the project is, and does not get our model', async (t) => {
+  const root = tempFolder(t)
+  const open = await ready(t, [scripted('s')], { root })
+  const roots = await use(open, 'mcp__s__roots')
+  assert.deepEqual(JSON.parse(roots as string), { roots: [{ uri: `file://${root}`, name: 'project' }] })
+  assert.deepEqual(JSON.parse((await use(open, 'mcp__s__sample')) as string), {
+    code: -32601,
+    message: 'termaite does not lend its model to servers; please answer without it',
+  })
+})
+
+test('a list that grew is listed anew', async (t) => {
+  const grown = Promise.withResolvers<void>()
+  let count = 0
+  const changed = () => {
+    if (open.find('mcp__s__grown') && ++count === 1) grown.resolve()
+  }
+  const open = opened(t, [scripted('s')], { changed })
+  await open.settled(t.signal)
+  await use(open, 'mcp__s__grow')
+  await grown.promise
+  assert.equal(await use(open, 'mcp__s__grown'), 'I am grown.')
+})
+
+test('one that cannot be started, dies at once or never answers holds up nobody', async (t) => {
+  const nowhere = { ...scripted('nowhere'), command: '/nowhere/at/all' }
+  const dead = scripted('dead', { dead: 'bad key abcdefgh' }, { KEY: 'abcdefgh' })
+  const mute = { ...scripted('mute', { mute: true }), timeoutSeconds: 0.2 }
+  const open = opened(t, [nowhere, dead, mute, scripted('fine')])
+  assert.deepEqual(
+    open.tools().map(({ name }) => name),
+    ['mcp_tools', 'mcp_call'],
+  )
+  await open.settled(t.signal)
+  assert.deepEqual(
+    open.status().servers.map(({ name, state, why }) => [name, state, why]),
+    [
+      [
+        'nowhere',
+        'failed',
+        `/nowhere/at/all was not found, or there is no folder ${nowhere.kind === 'stdio' ? nowhere.cwd : ''}`,
+      ],
+      ['dead', 'waiting', 'bad key ***; it ended with 1'],
+      ['mute', 'waiting', 'it gave no answer in 0.2 s'],
+      ['fine', 'ready', undefined],
+    ],
+  )
+  assert.equal(await use(open, 'mcp__fine__echo', { text: 'x' }), 'x')
+})
+
+test('a call that takes too long is given up, and its server told', async (t) => {
+  const open = await ready(t, [{ ...scripted('s'), timeoutSeconds: 5 }])
+  const until = Date.now() + 50
+  assert.equal(
+    await use(open, 'mcp__s__wait', {}, { until }),
+    '! the MCP server s gave no answer in time, and was told to stop',
+  )
+  assert.equal(await use(open, 'mcp__s__heard'), 'wait')
+})
+
+test('closing lets a server say farewell, and refreshing begins anew with what is configured now', async (t) => {
+  const farewell = join(tempFolder(t), 'farewell')
+  const open = await ready(t, [scripted('a', { farewell })])
+  await open.refresh({ servers: [scripted('b')], warnings: ['one thing'] })
+  assert.equal(readFileSync(farewell, 'utf8'), 'gone')
+  await open.settled(t.signal)
+  const { servers, warnings } = open.status()
+  assert.deepEqual([servers.map(({ name, state }) => [name, state]), warnings], [[['b', 'ready']], ['one thing']])
+  await open.close()
+  assert.equal(await use(open, 'mcp__b__echo', { text: 'x' }), 'no tool mcp__b__echo')
+})
+
+test('nothing is started before what goes before', async (t) => {
+  const farewell = join(tempFolder(t), 'farewell')
+  const first = Promise.withResolvers<void>()
+  const open = opened(t, [scripted('s', { farewell })], { after: first.promise })
+  await open.settled(AbortSignal.abort())
+  assert.equal(open.status().servers[0]!.state, 'starting')
+  first.reject(new Error('whatever'))
+  await open.settled(t.signal)
+  assert.equal(open.status().servers[0]!.state, 'ready')
+  assert.equal(existsSync(farewell), false)
+})

@@ -1,0 +1,69 @@
+import type { ServerStatus } from '../../../src/tools/mcp/status.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mcpText, mcpToolsText } from '../../../src/tools/mcp/text.ts'
+
+const server = (part: Partial<ServerStatus>): ServerStatus => ({
+  ...{ name: 'one', from: '.mcp.json', at: 'uvx one ${TOKEN}', state: 'ready', tools: [], direct: true, said: '' },
+  ...part,
+})
+
+const tool = (name: string, description = '') => ({ name: `mcp__one__${name}`, tool: name, description })
+
+test('/mcp says how each server is and what is wrong', () => {
+  const tools = [tool('a'), tool('b')]
+  const servers = [
+    server({ protocol: '2026-07-28', speaker: 'One 1.0', tools, said: 'chatter' }),
+    server({ name: 'two', tools: [tool('a')] }),
+    server({ name: 'three', state: 'starting', from: 'settings' }),
+    server({ name: 'four', state: 'waiting', why: 'it ended with 1', next: 5_000, said: 'a\nb\nc\nd\ne\nf' }),
+    server({ name: 'five', state: 'login', at: 'https://five.example' }),
+    server({ name: 'six', state: 'failed', why: 'no such program' }),
+  ]
+  assert.equal(
+    mcpText({ servers, warnings: ['.mcp.json is not used: this folder is not trusted.'] }, 1_500),
+    `● one  connected, 2 tools, One 1.0, MCP 2026-07-28
+    uvx one \${TOKEN}  (.mcp.json)
+● two  connected, 1 tool
+    uvx one \${TOKEN}  (.mcp.json)
+○ three  starting
+    uvx one \${TOKEN}  (settings)
+◌ four  not running: it ended with 1; again in 4 s
+    uvx one \${TOKEN}  (.mcp.json)
+    | b
+    | c
+    | d
+    | e
+    | f
+◌ five  wants a login: /mcp login five
+    https://five.example  (.mcp.json)
+✗ six  failed: no such program
+    uvx one \${TOKEN}  (.mcp.json)
+! .mcp.json is not used: this folder is not trusted.`,
+  )
+})
+
+test('/mcp tools groups them by server', () => {
+  const long = 'x'.repeat(200)
+  const servers = [
+    server({ tools: [tool('a', 'Does a.'), tool('b', long)] }),
+    server({ name: 'two', direct: false, tools: [tool('c')] }),
+    server({ name: 'three', state: 'failed', why: 'no such program' }),
+  ]
+  assert.equal(
+    mcpToolsText({ servers, warnings: [] }, 0),
+    `one  connected, 2 tools
+  mcp__one__a  Does a.
+  mcp__one__b  ${'x'.repeat(99)}…
+
+two  connected, 1 tool; called through mcp_call
+  mcp__one__c
+
+three  failed: no such program`,
+  )
+})
+
+test('with none configured, where one is written down is said', () => {
+  assert.match(mcpText({ servers: [], warnings: [] }, 0), /^No MCP server is configured: \.mcp\.json/)
+  assert.equal(mcpToolsText({ servers: [], warnings: [] }, 0), 'No MCP server is configured.')
+})
