@@ -69,15 +69,15 @@ test('each leash answers for itself what it can, and a person the rest', async (
   })
 })
 
-test('a card shows the command or the diff, what each answer is, and hides no character', async () => {
+test('a card shows the command or the diff, what each answer is with the narrowest first, and hides no character', async () => {
   await using it = await ground()
   const { cards, ask } = person(['reject'], ['never'])
   const events = await played(it, script(edit('$CWD/a.txt', 'a'), run('rm -rf x #\b\b\b\b', 'b')), { ask })
   const labelled = [
-    { id: 'always', label: 'Always allow', grants: 'Always allow, as sayer understands it' },
     { id: 'once', label: 'Allow' },
-    { id: 'never', label: 'Never' },
+    { id: 'always', label: 'Always allow', grants: 'Always allow, as sayer understands it' },
     { id: 'reject', label: 'Reject' },
+    { id: 'never', label: 'Never' },
   ]
   assert.deepEqual(cards, [
     {
@@ -187,7 +187,7 @@ test('an "always" of an agent that forgets it is kept for it until the turn ends
   ]
   await played(it, script(...steps), { ask, over: { profile: profileOf({ acp }) } })
   assert.deepEqual(
-    cards.map(({ options: [always] }) => always?.grants),
+    cards.map(({ options: [, always] }) => always?.grants),
     [
       'every edit in the project, until the turn ends',
       'this command, until the turn ends',

@@ -60,12 +60,12 @@ test('gemini over ACP asks before it writes, and does what was said', { skip }, 
       from: [],
       shows: [{ type: 'diff', path: 'one.txt', after: 'one.txt\n' }],
       options: [
+        { id: 'proceed_once', label: 'Allow' },
         {
           id: 'proceed_always',
           label: 'Allow for this session',
           grants: 'every edit in the project, until the turn ends',
         },
-        { id: 'proceed_once', label: 'Allow' },
         { id: 'cancel', label: 'Reject' },
       ],
     })

@@ -32,7 +32,7 @@ export async function permit(
     text: call.title ?? what,
     from: [],
     shows: shownOf(call, rules.cwd),
-    options: options.map((option) => ({
+    options: narrowestFirst(options).map((option) => ({
       id: option.optionId,
       label: option.name,
       ...(option.kind === 'allow_always' ? { grants: grantsOf(option, call, rules) } : {}),
@@ -68,6 +68,13 @@ function answer(option: PermissionOption | undefined): Permit {
 }
 
 const isYes = ({ kind }: PermissionOption) => kind === 'allow_once' || kind === 'allow_always'
+
+const byReach: readonly PermissionOption['kind'][] = ['allow_once', 'allow_always', 'reject_once', 'reject_always']
+
+/** An Enter picks the first one: that must not be the yes that covers most. */
+function narrowestFirst(options: readonly PermissionOption[]): PermissionOption[] {
+  return options.toSorted((a, b) => byReach.indexOf(a.kind) - byReach.indexOf(b.kind))
+}
 
 /** The first option of the first kind that is offered. */
 function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOption['kind'][]) {
