@@ -1,0 +1,76 @@
+import type { TestContext } from 'node:test'
+import type { Script } from './model-server.ts'
+import { execFileSync } from 'node:child_process'
+import { carries, processTable } from '../../src/base/process/table.ts'
+import { Machine } from '../cli/program.ts'
+import { Glass, keys } from '../screen/glass.ts'
+import { modelServer } from './model-server.ts'
+import { rig } from './rig.ts'
+
+/** The built program in a terminal, with one real CLI as its agent and a script as its model. */
+export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp', script: Script) {
+  const server = await modelServer(script)
+  const { root, env, [Symbol.asyncDispose]: dispose } = await rig(cli, server.url)
+  const machine = new Machine(t)
+  execFileSync('git', ['init', '-q'], { cwd: machine.project })
+  const agents = [{ name: cli, profile: cli, kind, contextWindowTokens: 100_000 }]
+  machine.settings({ metaInstruction: false, agents })
+  t.after(async () => {
+    await server.close()
+    await dispose()
+  })
+  const set = Object.fromEntries(Object.entries(env).filter((one): one is [string, string] => one[1] !== undefined))
+  const size = { cols: 100, rows: 40 }
+
+  /** The chat, once it is ready for a prompt. */
+  async function open(): Promise<Glass> {
+    const glass = new Glass(machine, { size, env: set })
+    t.after(() => glass.end())
+    await glass.shows(`next ${cli}`)
+    return glass
+  }
+
+  return {
+    machine,
+    server,
+    open,
+    /** Where the CLI keeps its own things. */
+    home: set.HOME!,
+    /** What still runs for the agent, beside the chat itself. */
+    async left(glass: Glass): Promise<number[]> {
+      const pids = (await processTable()).map(({ pid }) => pid).filter((pid) => pid !== glass.pty.pid)
+      const ours = await Promise.all(pids.map((pid) => carries(pid, root)))
+      return pids.filter((_pid, at) => ours[at])
+    },
+  }
+}
+
+/** The card that shows this, line by line without its frame; blank lines are left out. */
+export async function card(glass: Glass, what: string): Promise<string[]> {
+  const at = (rows: readonly string[]) => rows.findIndex((row) => row.includes('asks for permission'))
+  const screen = await glass.shows((text) => {
+    const rows = text.split('\n')
+    return at(rows) >= 0 && rows.slice(at(rows)).some((row) => row.includes(what))
+  })
+  const rows = screen.split('\n')
+  const from = at(rows)
+  const to = rows.findIndex((row, index) => index > from && row.startsWith('╰'))
+  return unframed(rows.slice(from + 1, to))
+}
+
+/** The transcript below the prompt that begins so; how long things took is left out. */
+export function below(screen: string, prompt: string): string[] {
+  const rows = screen.split('\n')
+  const from = rows.findLastIndex((row) => row.includes(`❯ ${prompt}`))
+  const to = rows.findIndex((row, index) => index > from && row.startsWith('╰'))
+  return unframed(rows.slice(from + 1, to)).map((row) => row.replaceAll(/\d+(?:\.\d+)? (?:s|min)\b/g, '# s'))
+}
+
+const unframed = (rows: readonly string[]) =>
+  rows.map((row) => row.replace(/^│ ?/, '').replace(/ *│$/, '')).filter((row) => row.trim() !== '')
+
+/** A key that only somebody presses who has seen the card, and then the number of an answer. */
+export function answer(glass: Glass, number: number): void {
+  glass.type(keys.down)
+  glass.type(String(number))
+}
