@@ -1,0 +1,167 @@
+import type { TestContext } from 'node:test'
+import type { Script } from './scripted-desk.ts'
+import type { Question } from '../../../src/core/talk/question.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { stripAnsi } from '../../../src/base/ansi.ts'
+import { HandClock } from '../../../src/base/hand-clock.ts'
+import { openLines } from '../../../src/faces/chat/lines.ts'
+import { ScriptedDesk } from './scripted-desk.ts'
+
+const options = { timeout: 20_000 }
+
+/** Somebody at a terminal of lines: what they type, and what they have read since they last looked. */
+function sit(t: TestContext, script: Script = {}) {
+  const desk = new ScriptedDesk(script)
+  const [keys, paper] = [new PassThrough(), new PassThrough()]
+  const stop = new AbortController()
+  const clock = new HandClock()
+  let read = ''
+  let look = () => {}
+  paper.on('data', (chunk) => {
+    read += stripAnsi(String(chunk))
+    look()
+  })
+  const over = openLines(desk, { in: keys, out: paper, clock, signal: stop.signal })
+  t.after(async () => {
+    stop.abort()
+    await over
+  })
+  /** All that was read up to these words, which end it. */
+  const until = async (words: string) => {
+    await new Promise<void>((resolve) => (look = () => read.includes(words) && resolve())())
+    const at = read.indexOf(words) + words.length
+    const text = read.slice(0, at)
+    read = read.slice(at)
+    return text
+  }
+  return { desk, clock, over, until, type: (text: string) => keys.write(text) }
+}
+
+const edit: Question = {
+  about: 'permission',
+  text: 'Edit README.md?',
+  from: [],
+  agent: 'claude',
+  free: true,
+  shows: [
+    { type: 'diff', path: 'README.md', before: 'one\n', after: 'two\n' },
+    { type: 'command', command: 'echo \x1b]0;rm -rf ~\x07' },
+  ],
+  options: [
+    { id: 'yes', label: 'Yes' },
+    { id: 'always', label: 'Always', grants: 'every edit' },
+  ],
+}
+
+test('a question is read with all that it is about, and answered by number or in words', options, async (t) => {
+  const { desk, until, type } = sit(t)
+  await until('> ')
+  desk.turn('t', { type: 'question', ask: 'a', question: edit })
+  assert.equal(
+    await until('no answer.'),
+    [
+      '',
+      'claude asks:',
+      '--- README.md',
+      '+++ README.md',
+      '@@ -1,1 +1,1 @@',
+      '-one',
+      '+two',
+      '$ echo ␛]0;rm -rf ~␇',
+      'Edit README.md?',
+      '  1 Yes',
+      '  2 Always (covers: every edit)',
+      'Answer with a number, or in your own words, Enter alone is no answer.',
+    ].join('\n'),
+  )
+  type('2\r')
+  await until('2')
+  type('only this line\r')
+  desk.turn('t', { type: 'question', ask: 'b', question: { ...edit, free: false } })
+  await until('no answer.')
+  type('9\r')
+  await until('A number from 1 to 2, or Enter for none.')
+  type('1\r')
+  desk.happen({ type: 'said', how: 'note', text: 'all is read' })
+  await until('all is read')
+  assert.deepEqual(desk.answers, [
+    { ask: 'a', picks: ['always'] },
+    { ask: 'b', picks: ['yes'] },
+  ])
+  assert.deepEqual(desk.submitted, ['only this line'])
+})
+
+test('of two questions one is read at a time, and an answer from elsewhere is told', options, async (t) => {
+  const { desk, until } = sit(t)
+  await until('> ')
+  const first: Question = { about: 'choice', text: 'First?', from: [], options: [{ id: 'x', label: 'The first' }] }
+  desk.turn('t', { type: 'question', ask: 'a', question: first, by: 'claude' })
+  desk.turn('t', { type: 'question', ask: 'b', question: { ...first, text: 'Second?' }, by: 'claude' })
+  assert.equal((await until('no answer.')).includes('Second?'), false)
+  desk.turn('t', { type: 'answer', ask: 'a', picks: ['x'] })
+  assert.equal(await until('Second?'), ['', '> ', 'It was answered: The first', 'claude asks:', 'Second?'].join('\n'))
+})
+
+test(
+  'a turn is read in order, without a prompt in between, and what was asked elsewhere is told',
+  options,
+  async (t) => {
+    const { desk, until, type } = sit(t)
+    await until('Type a request, or /help.\n> ')
+    type('why?\r')
+    await until('why?')
+    desk.turn(
+      't',
+      { type: 'prompt', text: 'why?' },
+      { type: 'call', call: 'c', tool: 'Bash', input: { command: 'make' }, by: 'claude' },
+      { type: 'reply', text: 'Because.', by: 'claude' },
+    )
+    desk.happen({ type: 'closing', closing: { turn: 't', by: 'claude', why: 'next in line', ms: 4200, tokens: 1234 } })
+    assert.equal(
+      (await until('tokens.\n> ')).replace(/^[\s>]+/, ''),
+      [
+        'claude uses Bash: make',
+        'claude says:',
+        'Because.',
+        'Done by claude (next in line) in 4.2 s, ~1.2k tokens.',
+        '> ',
+      ].join('\n'),
+    )
+    desk.turn('u', { type: 'prompt', text: 'from another window' })
+    await until('\nAsked: from another window\n')
+  },
+)
+
+test('what a command lays out is read without its marks; its list is searched', options, async (t) => {
+  const command = (name: string, help: string) => ({ name, help, run: async () => {} })
+  const { desk, until } = sit(t, {
+    commands: [command('leash', 'How much the agents may do.'), command('exit', 'Leave.')],
+  })
+  await until('> ')
+  desk.happen({ type: 'said', how: 'text', text: 'Agents:\n```text\nclaude  ready\n```' })
+  assert.equal(await until('ready\n> '), '\nAgents:\nclaude  ready\n> ')
+  desk.screen!.palette('lea')
+  await until('\n/leash: How much the agents may do.\n')
+  desk.screen!.palette('zzz')
+  await until('No command is like /zzz; /help lists them all.')
+})
+
+test('Ctrl+C throws away what is typed, then cancels, and leaves when it comes twice', options, async (t) => {
+  const { desk, clock, until, type, over } = sit(t)
+  await until('> ')
+  desk.busy = true
+  type('half a tho')
+  await until('half a tho')
+  type('\x03')
+  await until('\n> ')
+  assert.equal(desk.cancels, 0)
+  await clock.turn(3000)
+  type('\x03')
+  await until('Cancelled. Ctrl+C again leaves.')
+  assert.equal(desk.cancels, 1)
+  type('\x03')
+  await over
+  assert.deepEqual(desk.submitted, [])
+})
