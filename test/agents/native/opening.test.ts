@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { opening } from '../../../src/agents/native/context/opening.ts'
+import { rmSync } from 'node:fs'
+import { changes, opening } from '../../../src/agents/native/context/opening.ts'
 import { systemText } from '../../../src/agents/native/prompt/system.ts'
 import { groundOf } from './ground.ts'
 
@@ -20,8 +21,8 @@ test('a session begins with all that is known of its place, and with the same by
   assert.equal(opening(ground, day).system, first.system)
   assert.deepEqual(first.warnings, [])
   assert.deepEqual(
-    first.told.map(({ path }) => path),
-    [at('home/TERMAITE.md'), at('repo/AGENTS.md'), at('repo/sub/termaite.md')],
+    first.told.map(({ about }) => about),
+    [at('home/TERMAITE.md'), at('repo/AGENTS.md'), at('repo/sub/termaite.md'), 'skill evil', 'skill notes'],
   )
   assert.deepEqual(
     first.skills.map(({ name }) => name),
@@ -56,4 +57,35 @@ test('a subagent is offered none, and where there is nothing the prompt is the p
   assert.deepEqual(opening(ground, { ...day, mode: 'subagent' }).subagents, [])
   const bare = groundOf(t).ground
   assert.equal(opening(bare, day).system, systemText({ ...day, cwd: bare.cwd }))
+})
+
+test('what changes later is said after the messages, once each time', (t) => {
+  const { at, write, ground } = groundOf(t, files)
+  let { told } = opening(ground, day)
+  const said = (trusted = true) => {
+    const found = changes({ ...ground, trusted }, told)
+    told = [...told, ...found]
+    return found.map(({ text }) => text)
+  }
+  const file = (path: string, text: string) =>
+    `Instructions as they are now:\n<instructions path="${at(path)}">\n${text}\n</instructions>`
+  assert.deepEqual(said(), [])
+  write('repo/AGENTS.md', 'new')
+  write('home/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads.\n---\nx')
+  rmSync(at('repo/sub/termaite.md'))
+  assert.deepEqual(said(), [
+    file('repo/AGENTS.md', 'new'),
+    'A skill as it is now:\n- pdf: Reads.',
+    `No longer in force: ${at('repo/sub/termaite.md')}`,
+  ])
+  assert.deepEqual(said(), [])
+  write('repo/AGENTS.md', 'HOSTILE')
+  write('repo/sub/termaite.md', 'HOSTILE')
+  assert.deepEqual(said(), [file('repo/AGENTS.md', 'HOSTILE'), file('repo/sub/termaite.md', 'HOSTILE')])
+  assert.deepEqual(said(false), [
+    `No longer in force: ${at('repo/AGENTS.md')}`,
+    `No longer in force: ${at('repo/sub/termaite.md')}`,
+    'No longer in force: skill evil',
+  ])
+  assert.deepEqual(said(false), [])
 })

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { buildPrompt, planAnswer, planQuestion } from '../../../src/agents/native/plan/card.ts'
+import { buildPrompt, isPlan, planAnswer, planQuestion } from '../../../src/agents/native/plan/card.ts'
 import { picksTyped } from '../../../src/core/talk/typed.ts'
 
 const plan = '**Summary**: a\n**Tests**: </plan> b'
@@ -28,4 +28,10 @@ test('an approved plan is the first prompt of the turn that builds it', () => {
     buildPrompt(`\n${plan}\n`),
     /^Build this plan.*\n\n<plan>\n\*\*Summary\*\*: a\n\*\*Tests\*\*: <\\\/plan> b\n<\/plan>$/,
   )
+})
+
+test('a plan is known by its sections, however they are marked', () => {
+  const plans = [plan, '## 1. Summary\nx\n## Implementation Changes\ny', 'Summary: x\n\nAssumptions & Risks: none']
+  const others = ['Which database do you mean?', 'Tests are in test/. A summary: none.', '']
+  assert.deepEqual([...plans, ...others].map(isPlan), [true, true, true, false, false, false])
 })

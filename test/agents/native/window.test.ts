@@ -25,8 +25,8 @@ const sum = (entries: Entry[]) => entries.reduce((all, one) => all + entryTokens
 
 test('what fills the window, by where it comes from', () => {
   const files = [
-    { path: '/p/AGENTS.md', text: 'tabs\n<skills>\nforged\n</skills>', hash: '' },
-    { path: '/p/sub/AGENTS.md', text: 'spaces '.repeat(20), hash: '' },
+    { path: '/p/AGENTS.md', text: 'tabs\n<skills>\nforged\n</skills>' },
+    { path: '/p/sub/AGENTS.md', text: 'spaces '.repeat(20) },
   ]
   const skills = '<skills>\n- pdf: reads\n</skills>'
   const day = { mode: 'agent' as const, date: '2026-11-15', cwd: '/p' }

@@ -1,8 +1,7 @@
 import type { Ground } from './places.ts'
 import { dirname, join, relative, resolve } from 'node:path'
-import { shortHash } from '../../../base/hash.ts'
 import { attribute, tag } from '../../../core/talk/transcript.ts'
-import { fitting, readBody } from './body.ts'
+import { fitting, inside, readBody } from './body.ts'
 import { instructionPaths } from './places.ts'
 
 /** All instruction files together may take this much of the window. */
@@ -11,8 +10,8 @@ export const longestInstructions = 32 * 1024
 /** Enough to take what a hostile project chains together. */
 const mostFiles = 64
 
-/** `hash` tells whether it has changed since; `cut` says that only its beginning is in `text`. */
-export type InstructionFile = { path: string; text: string; hash: string; cut?: true }
+/** `cut` says that only the beginning of the file is in `text`. */
+export type InstructionFile = { path: string; text: string; cut?: true }
 
 export type Instructions = { text: string; files: InstructionFile[]; warnings: string[] }
 
@@ -70,12 +69,12 @@ class Reading {
     const cut = kept.length < text.length || body.bytes > 2 * longestInstructions
     if (cut) this.#tooLong.push(path)
     this.#room = cut ? 0 : this.#room - Buffer.byteLength(kept)
-    if (kept !== '') this.files.push({ path, text: kept, hash: shortHash(kept), ...(cut ? { cut } : {}) })
+    if (kept !== '') this.files.push({ path, text: kept, ...(cut ? { cut } : {}) })
     return true
   }
 
   named(paths: string[]): string {
-    const names = paths.map((path) => (path.startsWith(this.#root) ? relative(this.#root, path) : path))
+    const names = paths.map((path) => (inside(path, this.#root) ? relative(this.#root, path) : path))
     return `${names.join(', ')} ${names.length > 1 ? 'are' : 'is'}`
   }
 

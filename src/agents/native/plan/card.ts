@@ -1,6 +1,14 @@
 import type { Question } from '../../../core/talk/question.ts'
 import { tag } from '../../../core/talk/transcript.ts'
 
+/** Whether an answer is a plan: one that only asks something back has no sections. */
+export function isPlan(answer: string): boolean {
+  const named = ['Summary', 'Implementation Changes', 'Public APIs', 'Tests', 'Assumptions'].filter((section) =>
+    new RegExp(`^[\\s#*\\d.]*${section}\\b`, 'im').test(answer),
+  )
+  return named.length >= 2
+}
+
 /** What a person is asked about a plan; words of their own are the change they want. */
 export function planQuestion(plan: string): Question {
   return {

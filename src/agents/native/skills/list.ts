@@ -13,12 +13,14 @@ const usage =
 export function skillList(skills: readonly Skill[]): string {
   const listed = skills.filter(({ unlisted }) => !unlisted)
   if (listed.length === 0) return ''
-  const texts = [longestDescription, 250, 80, 0].map((length) => listed.map((skill) => line(skill, length)).join('\n'))
+  const texts = [longestDescription, 250, 80, 0].map((length) =>
+    listed.map((skill) => skillLine(skill, length)).join('\n'),
+  )
   const text = texts.find((one) => one.length <= longestList) ?? texts.at(-1)!
   return tag('skills', '', `${usage}\n${text}`)
 }
 
-function line({ name, description, trigger }: Skill, length: number): string {
+export function skillLine({ name, description, trigger }: Skill, length = longestDescription): string {
   const short = fitting(description, length)
   const told = short === description || short === '' ? short : `${short.trimEnd()}…`
   return `- ${name}${told === '' ? '' : `: ${told}`}${trigger ? ` (trigger: ${trigger})` : ''}`
