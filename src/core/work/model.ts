@@ -15,7 +15,8 @@ export type ModelMessage =
 /** What is fixed for a session: a byte-stable prefix of every request. */
 export type Frame = { system: string; tools: { name: string; description: string; schema: Record<string, unknown> }[] }
 
-export type ModelRequest = { frame: Frame; messages: ModelMessage[] }
+/** `schema`: the shape that the answer is wanted in, where a provider can hold a model to one. */
+export type ModelRequest = { frame: Frame; messages: ModelMessage[]; schema?: Record<string, unknown> }
 
 export type ModelEvent =
   | { type: 'text' | 'thought'; delta: string }

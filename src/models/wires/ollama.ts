@@ -1,0 +1,138 @@
+import type { Ref } from '../../core/talk/ref.ts'
+import type { ModelRequest } from '../../core/work/model.ts'
+import type { Step } from '../paired.ts'
+import type { Images, Target, Trouble, Wire } from '../wire.ts'
+import { estimateTokens } from '../../core/talk/tokens.ts'
+import { isImage } from '../images.ts'
+import { objectOf, paired } from '../paired.ts'
+import { piecesOf } from '../pieces.ts'
+import { ollamaReader } from './ollama-reader.ts'
+
+const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })
+
+/**
+ * Ollama's own format: the compatible one cannot say how much context is wanted, and without that
+ * it drops the oldest messages and says nothing.
+ */
+export const ollama: Wire = {
+  options: ['think'],
+  framing: 'lines',
+  request(request, to, images) {
+    return {
+      url: `${root(to.base)}/api/chat`,
+      headers: { 'content-type': 'application/json', ...(to.key ? { authorization: `Bearer ${to.key}` } : {}) },
+      body: JSON.stringify(body(request, to, images)),
+    }
+  },
+  reader: ollamaReader,
+  // What is sure not to fit is not sent: older servers would leave parts of it out.
+  fits({ body }, to) {
+    const tokens = body.includes('"images":[') ? 0 : estimateTokens(body)
+    return tokens <= to.window
+      ? undefined
+      : overflow(`about ${tokens} tokens do not fit into a context of ${to.window}`)
+  },
+  async prepare(to, aside) {
+    const shown = await aside(`${root(to.base)}/api/show`, { model: to.model })
+    if (!shown) return undefined
+    if (shown.status === 404)
+      return { status: 404, body: { error: { message: `get it with \`ollama pull ${to.model}\`` } } }
+    const length = Object.entries(shown.body?.model_info ?? {}).find(([key]) => key.endsWith('.context_length'))?.[1]
+    if (typeof length === 'number') to.window = Math.min(to.window, length)
+    const can: unknown = shown.body?.capabilities
+    if (Array.isArray(can)) {
+      to.known = {
+        ...to.known,
+        ...(can.includes('thinking') ? { thinks: shown.body.details?.family === 'gptoss' ? 'level' : 'effort' } : {}),
+        ...(can.includes('vision') ? {} : { blind: true }),
+      }
+    }
+    return undefined
+  },
+  async verify(to, { input, output }, aside) {
+    const loaded = await aside(`${root(to.base)}/api/ps`)
+    const models: { name?: string; model?: string; context_length?: number }[] = loaded?.body?.models ?? []
+    const own = models.find(({ name, model }) =>
+      [name, model].some((one) => one === to.model || one === `${to.model}:latest`),
+    )
+    if (own?.context_length) to.window = Math.min(to.window, own.context_length)
+    if (input < to.window && input + output < to.window) return undefined
+    return overflow(`${input} tokens filled the whole context of ${to.window}; Ollama leaves out what does not fit`)
+  },
+}
+
+/** Its own format stands beside the /v1 of the compatible one. */
+export const root = (base: string) => base.replace(/\/v1$/, '')
+
+function body({ frame, messages, schema }: ModelRequest, to: Target, images: Images): object {
+  return {
+    model: to.model,
+    stream: true,
+    // Newer servers say that something does not fit rather than leave it out.
+    truncate: false,
+    shift: false,
+    options: { num_ctx: to.window },
+    ...thinking(to),
+    ...(schema ? { format: schema } : {}),
+    ...(frame.tools.length === 0
+      ? {}
+      : {
+          tools: frame.tools.map(({ name, description, schema }) => ({
+            type: 'function',
+            function: { name, description, parameters: schema },
+          })),
+        }),
+    messages: [
+      ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
+      ...paired(messages).flatMap((step) => said(step, to, images)),
+    ],
+  }
+}
+
+/** Models that know levels take their names; the others know yes and no. */
+function thinking({ known, effort, refused }: Target): object {
+  if (!effort || !known.thinks || refused.has('think')) return {}
+  if (known.thinks !== 'level') return { think: effort !== 'none' }
+  return { think: effort === 'medium' ? 'medium' : ['high', 'xhigh', 'max'].includes(effort) ? 'high' : 'low' }
+}
+
+function said(step: Step, to: Target, images: Images): object[] {
+  if (step.role === 'user') return [{ role: 'user', content: step.text, ...shown(step.files, to, images) }]
+  if (step.role === 'results') {
+    const files = step.results.flatMap((result) => result.files ?? [])
+    const seen = shown(files, to, images)
+    return [
+      ...step.results.map(({ call, tool, text }) => ({
+        role: 'tool',
+        content: text,
+        tool_name: tool,
+        tool_call_id: call,
+      })),
+      ...('images' in seen ? [{ role: 'user', content: 'What the tools showed:', ...seen }] : []),
+    ]
+  }
+  const pieces = piecesOf(step, to.name)
+  const calls = pieces.flatMap((piece) => (piece.type === 'call' ? [piece.call] : []))
+  const thought = pieces.find((piece) => piece.type === 'item')
+  return [
+    {
+      role: 'assistant',
+      content: step.text,
+      ...(calls.length > 0 && thought ? thought.item : {}),
+      ...(calls.length === 0
+        ? {}
+        : {
+            tool_calls: calls.map(({ id, tool, input }) => ({
+              id,
+              function: { name: tool, arguments: objectOf(input) },
+            })),
+          }),
+    },
+  ]
+}
+
+function shown(files: readonly Ref[] | undefined, to: Target, images: Images): { images?: string[] } {
+  if (to.known.blind) return {}
+  const bodies = (files ?? []).filter(isImage).flatMap((ref) => images(ref) ?? [])
+  return bodies.length > 0 ? { images: bodies } : {}
+}

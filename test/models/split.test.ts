@@ -1,0 +1,64 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { eventsOf, hasty, hello, tap, tapped } from './tap.ts'
+import { recorded } from './streams.ts'
+
+const aside = { status: 500, headers: { 'content-type': 'application/json' }, chunks: ['{}'] }
+
+/** The events of a stream that arrives in these chunks. */
+function heard(model: string, chunks: readonly Uint8Array[]) {
+  // What Ollama is asked beside the turn has no answer here.
+  const one = tap((url) => (/api\/(show|ps)/.test(url) ? aside : { chunks }))
+  return eventsOf(tapped({ model }, one, { clock: hasty }), hello)
+}
+
+const cut = (bytes: Uint8Array, at: readonly number[]) => {
+  const ends = [...new Set(at.map((one) => one % bytes.length))].sort((a, b) => a - b)
+  return [0, ...ends].map((from, i) => bytes.subarray(from, ends[i] ?? bytes.length)).filter(({ length }) => length > 0)
+}
+
+for (const [wire, { model, stream, events }] of Object.entries(recorded)) {
+  const bytes = new TextEncoder().encode(stream)
+
+  test(`${wire}: a whole answer is heard as it was said`, async () => {
+    assert.deepEqual(await heard(model, [bytes]), events)
+  })
+
+  test(`${wire}: cut at any byte, and byte by byte, it is the same answer`, async () => {
+    for (let at = 1; at < bytes.length; at++)
+      assert.deepEqual(await heard(model, cut(bytes, [at])), events, `cut at ${at}`)
+    assert.deepEqual(
+      await heard(
+        model,
+        [...bytes].map((byte) => Uint8Array.of(byte)),
+      ),
+      events,
+    )
+  })
+
+  test(`${wire}: however it is cut, it is the same answer`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length - 1), { maxLength: 40 }), async (at) => {
+        assert.deepEqual(await heard(model, cut(bytes, at)), events)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test(`${wire}: an answer that is cut off is never taken for a whole one`, async () => {
+    const whole = events.filter(({ type }) => type !== 'usage')
+    const ends = [...bytes.keys()].filter((at) => bytes[at] === 10 || bytes[at] === 125)
+    for (const end of ends) {
+      const found = await heard(model, [bytes.subarray(0, end)])
+      const last = found.at(-1)!
+      if (last.type === 'end')
+        assert.deepEqual(
+          found.filter(({ type }) => type !== 'usage'),
+          whole,
+          `cut off at ${end}`,
+        )
+      else assert.equal(last.type === 'failure' && last.failure.kind, 'crash')
+    }
+  })
+}
