@@ -63,6 +63,7 @@ async function* tryOnce(
       yield* kept(tried, failure, name, meanwhile, round)
       return { allowed: more.leash }
     }
+    if (!outcome.ok && round.turn.signal.aborted) return cancelled
   }
   if (outcome.ok) {
     yield* counted(name, o, round, spent(limits, round.turn.clock.now()))

@@ -1,7 +1,10 @@
 import type { Limit } from '../../src/mind/limits.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { nextUp } from '../../src/mind/next.ts'
 import { spent, withLimit } from '../../src/mind/limits.ts'
+import { codex } from '../../src/profiles/codex.ts'
+import { recorded, replay } from '../profiles/replay.ts'
 import { rig } from './rig.ts'
 
 const limit = (window: string | undefined, used: number, until?: number): Limit => ({
@@ -45,4 +48,34 @@ test('an answer that spends the last of a window is an answer, and whoever gave 
   assert.deepEqual((await health.read()).agents, {
     codex: { failures: 0, parked: { until: 9_000_000_000_000, why: 'its 5-hour limit is spent' } },
   })
+})
+
+/** What Codex was recorded to tell of its windows in a turn, with so much of them spent. */
+function windows(primary: number, secondary: number): Limit[] {
+  const { limits } = recorded('codex')
+  const out = limits!.ended.out
+    .replace('"usedPercent":93', `"usedPercent":${primary}`)
+    .replace('"usedPercent":12', `"usedPercent":${secondary}`)
+  return replay(codex, { ...limits!, ended: { ...limits!.ended, out } }).filter((step) => step.type === 'limit')
+}
+
+test('the windows of Codex, as it was recorded, park it before anybody is refused, and let it back', async () => {
+  const reset = { primary: 1_794_762_000_000, secondary: 1_795_176_000_000 }
+  for (const [primary, secondary, parked] of [
+    [93, 12, undefined],
+    [100, 12, { until: reset.primary, why: 'its 5-hour limit is spent' }],
+    [100, 100, { until: reset.secondary, why: 'its weekly limit is spent' }],
+  ] as const) {
+    const { turn, health, names } = rig(
+      { codex: [[...windows(primary, secondary), { say: 'X' }]], gemini: [[{ say: 'G' }]] },
+      { strategy: 'exhaustion' },
+    )
+    await turn()
+    await turn()
+    const { agents } = await health.read()
+    assert.deepEqual([agents.codex?.parked, names()], [parked, ['codex', parked ? 'gemini' : 'codex']])
+    const next = async (now: number) => nextUp(['codex', 'gemini'], 'round-robin', await health.read(), now)
+    if (!parked) continue
+    assert.deepEqual([await next(parked.until - 1), await next(parked.until)], ['gemini', 'codex'])
+  }
 })

@@ -3,12 +3,8 @@ import assert from 'node:assert/strict'
 import type { Question } from '../../src/core/talk/question.ts'
 import { momentFrom } from '../../src/base/moment.ts'
 import { settled } from '../../src/base/hand-clock.ts'
-import { Conversation } from '../../src/core/talk/conversation.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { rotate } from '../../src/mind/rotate.ts'
-import { memoryStore } from '../../src/store/memory.ts'
-import type { Entry, Event } from '../../src/core/talk/entry.ts'
-import { person, pondering, told } from './cards.ts'
+import { conversed, person, pondering, told } from './cards.ts'
 import { rig } from './rig.ts'
 
 const until = 5 * 3_600_000
@@ -132,41 +128,8 @@ test('all parked before the turn began: asked the same; one that crashed cannot 
   )
 })
 
-/** A turn on a log, as the chat runs it, with somebody who looks at the card and says nothing. */
-function conversed() {
-  const { roster, health, clock } = rig(two)
-  const log = memoryStore().log<Entry>('log')
-  const parts = { log, blobs: memoryStore().blobs('b'), session: 's', clock, owner: 'me', alive: () => true }
-  const conversation = new Conversation(parts)
-  const agent = rotate(roster, {
-    strategy: 'round-robin',
-    health,
-    cooldown: { failures: 3, seconds: 60, maxSeconds: 1_800 },
-    random: () => 0,
-    mask: (text) => text,
-    out: new Map(),
-    sharing: 'all',
-  })
-  const withdrawn: boolean[] = []
-  const ask = (_question: Question, signal: AbortSignal) =>
-    new Promise<undefined>((resolve) =>
-      signal.addEventListener('abort', () => {
-        withdrawn.push(true)
-        resolve(undefined)
-      }),
-    )
-  const events: Event[] = []
-  const signal = new AbortController().signal
-  const done = (async () => {
-    const world = { cwd: '.', leash: 'ask' as const, signal, ask, attended: true }
-    for await (const event of conversation.converse(agent, 'go', world)) events.push(event)
-  })()
-  const answers = () => events.flatMap((event) => (event.type === 'answer' ? [[event.by, event.picks]] : []))
-  return { conversation, clock, done, events, withdrawn, answers }
-}
-
 test('ten seconds later it is handed over by itself, and the card is taken back', async () => {
-  const { clock, done, events, withdrawn, answers } = conversed()
+  const { clock, done, events, withdrawn, answers } = conversed(rig(two))
   await settled()
   assert.equal(events.at(-1)?.type, 'question')
   await clock.turn(9_999)
@@ -175,14 +138,4 @@ test('ten seconds later it is handed over by itself, and the card is taken back'
   await done
   assert.deepEqual([answers(), withdrawn], [[['termaite', ['hand over']]], [true]])
   assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, { ok: true, text: 'G' })
-})
-
-test('answered elsewhere: the first answer on the log wins', async () => {
-  const { conversation, done, events, withdrawn } = conversed()
-  await settled()
-  const question = events.at(-1) as Extract<Entry, { type: 'question' }>
-  await conversation.append({ type: 'answer', ask: question.ask, picks: ['wait'] }, 'user', question.turn)
-  await done
-  assert.deepEqual(withdrawn, [true])
-  assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, failed('quota', 'claude is waited for', until))
 })

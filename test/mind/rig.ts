@@ -60,9 +60,11 @@ export function rig(
     asked,
     roster,
     names: () => asked.map(({ name }) => name),
+    agent: () => rotate(roster, options),
     async turn(over: Partial<Turn> = {}, now: Partial<Rotation> = {}) {
-      const agent = rotate(roster, { ...options, ...now })
-      const { events, result } = await drained(take(agent, turnOf({ prompt: 'go', clock, ...over })))
+      const { events, result } = await drained(
+        take(rotate(roster, { ...options, ...now }), turnOf({ prompt: 'go', clock, ...over })),
+      )
       return { facts: events.filter(({ type }) => type !== 'text' && type !== 'usage') as Event[], result }
     },
   }
