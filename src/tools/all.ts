@@ -1,0 +1,68 @@
+import type { Tool } from '../core/work/tool.ts'
+import type { ToolParts } from './parts.ts'
+import { askQuestion } from './ask-question.ts'
+import { bash } from './bash.ts'
+import { fileCreator } from './file-creator.ts'
+import { fileEditor } from './file-editor.ts'
+import { fileReader } from './file-reader.ts'
+import { Seen } from './files/seen.ts'
+import { glob } from './glob.ts'
+import { grepSearch } from './grep-search.ts'
+import { loadSkill } from './load-skill.ts'
+import { ls } from './ls.ts'
+import { sandbox } from './sandbox.ts'
+import { Background } from './shell/background.ts'
+import { subagent } from './subagent.ts'
+import { todoRead } from './todo-read.ts'
+import { todoUpdate } from './todo-update.ts'
+import { todoWrite } from './todo-write.ts'
+import { TodoList } from './todo/list.ts'
+import { webFetch } from './web-fetch.ts'
+import { webSearch } from './web-search.ts'
+
+export type ToolSet = {
+  /** Always in the same order: they are part of what every request of a session begins with. */
+  tools: Tool[]
+  /** Ends what still runs in the background. */
+  close(): Promise<void>
+}
+
+/** The tools of one seat; what they remember of its files and commands lives and ends with it. */
+export function nativeTools(parts: ToolParts): ToolSet {
+  const seen = new Seen()
+  const todos = new TodoList()
+  const background = new Background(parts)
+  const tools = [
+    fileReader(parts, seen),
+    fileEditor(seen),
+    fileCreator(seen),
+    bash(parts, background),
+    grepSearch(parts),
+    glob(parts),
+    ls(parts),
+    webSearch(parts),
+    webFetch(parts),
+    todoWrite(todos),
+    todoRead(todos),
+    todoUpdate(todos),
+    askQuestion(),
+    ...(parts.skills?.length ? [loadSkill(parts.skills)] : []),
+    ...(parts.consult ? [subagent(parts.consult)] : []),
+    ...(parts.sandboxed ? [sandbox(parts.sandboxed)] : []),
+  ]
+  return { tools, close: () => background.close() }
+}
+
+/** What is there in plan mode: nothing that could change the project or run. */
+export const planTools: readonly string[] = [
+  'ls',
+  'glob',
+  'grep_search',
+  'file_reader',
+  'todo_write',
+  'todo_read',
+  'todo_update',
+  'load_skill',
+  'ask_question',
+  'web_search',
+]

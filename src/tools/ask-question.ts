@@ -1,0 +1,27 @@
+import type { Question } from '../core/talk/question.ts'
+import type { Tool } from '../core/work/tool.ts'
+import { made } from './made.ts'
+import { boolean, list, object, optional, shape, string } from './shape.ts'
+
+const question = object({
+  question: string({ min: 1 }),
+  options: list(string({ min: 1 }), 3, 3),
+  multi_select: optional(boolean()),
+})
+
+const input = shape({ questions: list(question, 1) })
+
+/** Puts questions to the person: the loop finds them in `data.asks`, ends the turn, and the next prompt answers them. */
+export function askQuestion(): Tool {
+  return made('ask_question', 'read', input, async ({ questions }) => {
+    const asks = questions.map(({ question, options, multi_select }): Question => ({
+      about: 'choice',
+      text: question,
+      from: [],
+      ...(multi_select ? { multiple: true } : {}),
+      free: true,
+      options: options.map((label, i) => ({ id: `${i + 1}`, label })),
+    }))
+    return { text: 'The person is asked; the answer is the next message.', data: { asks } }
+  })
+}

@@ -1,0 +1,45 @@
+import type { FileChange } from '../core/talk/entry.ts'
+import type { Tool } from '../core/work/tool.ts'
+import type { Seen } from './files/seen.ts'
+import { mkdir, open, realpath, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { errorCode } from '../base/files.ts'
+import { shortPath } from '../base/short-path.ts'
+import { wordsOf } from '../base/words.ts'
+import { shownChange } from './files/change.ts'
+import { made } from './made.ts'
+import { shape, string } from './shape.ts'
+
+const input = shape({ file_path: string({ min: 1 }), content: string() })
+
+export function fileCreator(seen: Seen): Tool {
+  return made('file_creator', 'write', input, async ({ file_path, content }, { cwd }) => {
+    const at = resolve(cwd, file_path)
+    await mkdir(dirname(at), { recursive: true }).catch((error) => {
+      throw new Error(`the folder ${dirname(at)} could not be made: ${wordsOf(error)}.`)
+    })
+    // `wx` refuses whatever has that name, a link that leads nowhere too.
+    const file = await open(at, 'wx', 0o666).catch((error) => {
+      throw new Error(refusal(error, file_path))
+    })
+    try {
+      await file.writeFile(content)
+      seen.saw(await realpath(at), await file.stat({ bigint: true }))
+    } catch (error) {
+      await rm(at, { force: true })
+      throw error
+    } finally {
+      await file.close()
+    }
+    const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
+    const diffs: FileChange[] = [shownChange(shortPath(at, cwd), undefined, content)]
+    return { text: `${file_path} is written (${lines} ${lines === 1 ? 'line' : 'lines'}).`, data: { diffs } }
+  })
+}
+
+function refusal(error: unknown, path: string): string {
+  const code = errorCode(error)
+  if (code === 'EEXIST') return `${path} exists already. Read it with file_reader and change it with file_editor.`
+  if (code === 'EISDIR') return `${path} is a folder: name a file in it.`
+  return `${path} could not be written: ${wordsOf(error)}.`
+}

@@ -1,0 +1,70 @@
+import type { FileChange } from '../core/talk/entry.ts'
+import type { Tool } from '../core/work/tool.ts'
+import type { Encoding } from './files/encoding.ts'
+import type { Edit } from './files/edit.ts'
+import type { Seen } from './files/seen.ts'
+import { resolve } from 'node:path'
+import { shortPath } from '../base/short-path.ts'
+import { wordsOf } from '../base/words.ts'
+import { wholeBytes } from './file-reader.ts'
+import { shownChange } from './files/change.ts'
+import { edited } from './files/edit.ts'
+import { encodingOf } from './files/encoding.ts'
+import { sizeWords } from './files/media.ts'
+import { openFile } from './files/place.ts'
+import { replaceBody } from './files/replace.ts'
+import { made } from './made.ts'
+import { list, object, shape, string } from './shape.ts'
+
+const input = shape({
+  file_path: string({ min: 1 }),
+  edits: list(object({ old_string: string(), new_string: string() }), 1),
+})
+
+export function fileEditor(seen: Seen): Tool {
+  return made('file_editor', 'write', input, async ({ file_path, edits }, { cwd, signal }) => {
+    const { file, real, stats } = await openFile(cwd, file_path)
+    try {
+      const known = seen.still(real, stats)
+      if (known === 'unseen') throw new Error(`${file_path} was not read yet. Read it with file_reader first.`)
+      if (known === 'changed') throw new Error(`${file_path} changed since you read it. Read it again, then edit it.`)
+      if (stats.size > wholeBytes)
+        throw new Error(`${file_path} has ${sizeWords(stats.size)}, too much to edit here. Use bash, with sed for one.`)
+      const bytes = await file.readFile()
+      const encoding = encodingOf(bytes)
+      if (!encoding) throw new Error(`${file_path} is no text: change it with bash, by a program that knows its form.`)
+      const before = encoding.draft(bytes.subarray(encoding.mark.length))
+      const after = allEdited(before, edits, encoding)
+      if (signal.aborted) throw new Error('cancelled before it was written.')
+      seen.saw(real, await replaceBody(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
+      const diffs: FileChange[] = [
+        shownChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
+      ]
+      const count = edits.length === 1 ? 'One edit is' : `${edits.length} edits are`
+      return { text: `${count} made in ${file_path}.`, data: { diffs } }
+    } finally {
+      await file.close()
+    }
+  })
+}
+
+/** All edits in their order, or none: the words name the one that could not be made. */
+function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): string {
+  return edits.reduce((now, edit, i) => {
+    try {
+      return edited(now, inEncoding(edit, encoding))
+    } catch (error) {
+      const which = edits.length === 1 ? '' : `edits[${i}]: `
+      throw new Error(
+        `${which}${encoding.shown(wordsOf(error))}${edits.length === 1 ? '' : '\nNone of the edits was made.'}`,
+      )
+    }
+  }, text)
+}
+
+function inEncoding(edit: Edit, { name, word }: Encoding): Edit {
+  const [old_string, new_string] = [word(edit.old_string), word(edit.new_string)]
+  if (new_string === undefined) throw new Error(`new_string has a character that the file cannot hold: it is ${name}.`)
+  // A character that the encoding lacks is nowhere in the file.
+  return { old_string: old_string ?? edit.old_string, new_string }
+}

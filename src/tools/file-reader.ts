@@ -1,0 +1,83 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
+import type { Opened } from './files/place.ts'
+import type { Range } from './files/numbered.ts'
+import type { Seen } from './files/seen.ts'
+import type { ToolParts } from './parts.ts'
+import { encodingOf } from './files/encoding.ts'
+import { pictureMedia, sizeWords } from './files/media.ts'
+import { Numbered, mostLines } from './files/numbered.ts'
+import { openFile } from './files/place.ts'
+import { made } from './made.ts'
+import { integer, optional, shape, string } from './shape.ts'
+
+/** Up to here a file is read whole, and its encoding is known for sure. */
+export const wholeBytes = 8 * 1024 * 1024
+
+const longestPicture = 5 * 1024 * 1024
+const chunkBytes = 1024 * 1024
+
+const input = shape({
+  file_path: string({ min: 1 }),
+  offset: optional(integer(1)),
+  limit: optional(integer(1)),
+})
+
+export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: Seen): Tool {
+  return made('file_reader', 'read', input, async ({ file_path, offset = 1, limit = mostLines }, call) => {
+    const opened = await openFile(call.cwd, file_path)
+    try {
+      const output = await read(opened, file_path, { offset, limit }, call, parts)
+      seen.saw(opened.real, opened.stats)
+      return output
+    } finally {
+      await opened.file.close()
+    }
+  })
+}
+
+async function read(
+  { file, stats }: Opened,
+  path: string,
+  range: Range,
+  { signal }: ToolCall,
+  { blobs }: Pick<ToolParts, 'blobs'>,
+): Promise<ToolOutput> {
+  const head = await readAt(file, 0, Buffer.alloc(8 * 1024))
+  const media = pictureMedia(head)
+  if (media) {
+    if (stats.size > longestPicture)
+      throw new Error(`${path} is a picture of ${sizeWords(stats.size)}: scale it below ${sizeWords(longestPicture)}.`)
+    const ref = await blobs.put(await file.readFile(), media)
+    return { text: `${path} is a picture (${media}, ${sizeWords(stats.size)}); it is attached.`, files: [ref] }
+  }
+  const numbered = new Numbered(range)
+  if (stats.size <= wholeBytes) {
+    const bytes = await file.readFile()
+    const encoding = encodingOf(bytes)
+    if (!encoding) return binary(path, stats.size)
+    numbered.push(encoding.shown(encoding.draft(bytes.subarray(encoding.mark.length))))
+    const note = encoding.name === 'UTF-8' ? '' : `\n[the file is ${encoding.name}]`
+    return numbered.done(true) + note
+  }
+  const utf16 = ['utf-16le', 'utf-16be'].find((_label, i) => head.readUInt16LE() === [0xfeff, 0xfffe][i])
+  if (!utf16 && head.includes(0)) return binary(path, stats.size)
+  const decoder = new TextDecoder(utf16)
+  const room = Buffer.allocUnsafe(chunkBytes)
+  for (let at = 0; !numbered.full;) {
+    if (signal.aborted) throw new Error('cancelled.')
+    const chunk = await readAt(file, at, room)
+    at += chunk.length
+    if (chunk.length === 0) return numbered.done(true)
+    numbered.push(decoder.decode(utf16 ? chunk : numbered.skip(chunk), { stream: true }))
+  }
+  return numbered.done(false)
+}
+
+const binary = (path: string, size: bigint) =>
+  `${path} is no text (${sizeWords(size)} of binary data). Use bash with file, xxd or strings to look into it.`
+
+async function readAt(file: FileHandle, at: number, room: Buffer): Promise<Buffer> {
+  const { bytesRead } = await file.read(room, 0, room.length, at)
+  return room.subarray(0, bytesRead)
+}

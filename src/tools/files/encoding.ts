@@ -1,0 +1,96 @@
+/**
+ * How the bytes of a text file are read and written. A file is worked on as a `draft`, which holds every byte of it,
+ * so that what is not touched comes out as it was; `word` brings a text into that form, or gives undefined when the encoding lacks a character.
+ */
+export type Encoding = {
+  name: string
+  /** The byte order mark that it begins with. */
+  mark: Buffer
+  draft(body: Buffer): string
+  bytes(draft: string): Buffer
+  word(text: string): string | undefined
+  shown(draft: string): string
+}
+
+const none = Buffer.alloc(0)
+const same = (text: string) => text
+
+const utf8: Encoding = {
+  name: 'UTF-8',
+  mark: none,
+  draft: (body) => body.toString('utf8'),
+  bytes: (draft) => Buffer.from(draft, 'utf8'),
+  word: same,
+  shown: same,
+}
+
+/** UTF-8 with bytes in it that are none: worked on byte by byte, so that these stay as they are. */
+const torn: Encoding = {
+  name: 'UTF-8 with broken characters',
+  mark: none,
+  draft: (body) => body.toString('latin1'),
+  bytes: (draft) => Buffer.from(draft, 'latin1'),
+  word: (text) => Buffer.from(text, 'utf8').toString('latin1'),
+  shown: (draft) => Buffer.from(draft, 'latin1').toString('utf8'),
+}
+
+const utf16: Encoding = {
+  name: 'UTF-16 LE',
+  mark: Buffer.from([0xff, 0xfe]),
+  draft: (body) => body.toString('utf16le'),
+  bytes: (draft) => Buffer.from(draft, 'utf16le'),
+  word: same,
+  shown: same,
+}
+
+const utf16be: Encoding = {
+  ...utf16,
+  name: 'UTF-16 BE',
+  mark: Buffer.from([0xfe, 0xff]),
+  draft: (body) => utf16.draft(swapped(body)),
+  bytes: (draft) => utf16.bytes(draft).swap16(),
+}
+
+/** Windows-1252 has a character for every byte, and so nothing is lost in it. */
+const western: Encoding = {
+  name: 'Windows-1252',
+  mark: none,
+  draft: (body) => new TextDecoder('windows-1252').decode(body),
+  bytes: (draft) => Buffer.from(Array.from(draft, (char) => westernBytes().get(char)!)),
+  word: (text) => (Array.from(text).every((char) => westernBytes().has(char)) ? text : undefined),
+  shown: same,
+}
+
+let westernTable: Map<string, number> | undefined
+function westernBytes(): Map<string, number> {
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+  return (westernTable ??= new Map(Array.from(western.draft(Buffer.from(all)), (char, byte) => [char, byte])))
+}
+
+/** How a whole file is encoded; undefined when it is no text. */
+export function encodingOf(bytes: Buffer): Encoding | undefined {
+  const marked = [utf16, utf16be].find(({ mark }) => bytes.subarray(0, 2).equals(mark))
+  // An odd byte at the end would be lost.
+  if (marked) return bytes.length % 2 === 0 ? marked : undefined
+  if (bytes.includes(0)) return undefined
+  const mark = bytes.subarray(0, 3).equals(utf8Mark) ? utf8Mark : none
+  if (isUtf8(bytes)) return { ...utf8, mark }
+  return characters.test(bytes.toString('latin1')) ? { ...torn, mark } : western
+}
+
+const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** A character of several bytes, seen byte by byte: where there is one, the file is meant to be UTF-8. */
+const characters = /[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/
+
+function isUtf8(bytes: Buffer): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An odd byte at the end is left out. */
+const swapped = (body: Buffer) => Buffer.from(body.subarray(0, body.length & ~1)).swap16()

@@ -1,0 +1,58 @@
+import type { Tool } from '../core/work/tool.ts'
+import type { RipgrepParts } from './search/ripgrep.ts'
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { shortPath } from '../base/short-path.ts'
+import { made } from './made.ts'
+import { stem } from './paths.ts'
+import { searched } from './search/folder.ts'
+import { byGlob } from './search/names.ts'
+import { plainFiles } from './search/plain.ts'
+import { ripgrep } from './search/ripgrep.ts'
+import { optional, shape, string } from './shape.ts'
+
+const mostShown = 100
+
+/** So many are put in the order of their age. */
+const mostFound = 20_000
+
+/** So many names of a tree are looked at. */
+const mostNames = 500_000
+
+const input = shape({ pattern: string({ min: 1 }), path: optional(string()) })
+
+export function glob(parts: RipgrepParts): Tool {
+  return made('glob', 'read', input, async ({ pattern, path }, { cwd, signal }) => {
+    const { base, rest } = split(path || '.', pattern)
+    const { at, folder } = await searched(cwd, base)
+    if (!folder) throw new Error(`${base} is a file: give a folder as path.`)
+    // Found first and matched then: a glob of ripgrep's own would bring ignored files back.
+    const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)
+    const names = (found?.lines ?? (await plainFiles(at, signal))).filter(byGlob(rest))
+    if (names.length === 0)
+      return `No file is like ${pattern} in ${base}. Try **/ in front of it, or a shorter pattern.`
+    const paths = await newestFirst(names.slice(0, mostFound), at)
+    const lines = paths.slice(0, mostShown).map((name) => shortPath(join(at, name), cwd))
+    if (names.length <= mostShown) return lines.join('\n')
+    return `${lines.join('\n')}\n[the newest ${mostShown} of ${names.length}: narrow the pattern or the path]`
+  })
+}
+
+/** An absolute pattern begins in its last folder that is named without a wildcard. */
+function split(path: string, pattern: string): { base: string; rest: string } {
+  if (!isAbsolute(pattern)) return { base: path, rest: pattern }
+  const base = stem(pattern)
+  return { base, rest: `/${pattern.slice(base.length).replace(/^\//, '')}` }
+}
+
+async function newestFirst(names: readonly string[], folder: string): Promise<string[]> {
+  const aged: { name: string; at: number }[] = []
+  for (let i = 0; i < names.length; i += 256)
+    aged.push(...(await Promise.all(names.slice(i, i + 256).map((name) => age(name, folder)))))
+  return aged.sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name)
+}
+
+async function age(name: string, folder: string): Promise<{ name: string; at: number }> {
+  const stats = await stat(join(folder, name)).catch(() => undefined)
+  return { name, at: stats?.mtimeMs ?? 0 }
+}

@@ -1,0 +1,53 @@
+import type { Dirent } from 'node:fs'
+import type { Tool } from '../core/work/tool.ts'
+import type { ToolParts } from './parts.ts'
+import { readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
+import { errorCode } from '../base/files.ts'
+import { sizeWords } from './files/media.ts'
+import { trouble } from './files/place.ts'
+import { made } from './made.ts'
+import { optional, shape, string } from './shape.ts'
+
+const mostNames = 500
+
+/** From here on the size of a file is told: reading it would be long. */
+const large = 256 * 1024
+
+const input = shape({ path: optional(string()) })
+
+export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
+  return made('ls', 'read', input, async ({ path }, { cwd }) => {
+    const at = resolve(cwd, path || '.')
+    const entries = await readdir(at, { withFileTypes: true }).catch(async (error) => {
+      if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is no folder. Read it with file_reader.`)
+      throw new Error(await trouble(error, at, path || '.'))
+    })
+    if (entries.length === 0) return '[the folder is empty]'
+    const rank = (entry: Dirent) => (entry.isDirectory() ? 0 : 1)
+    entries.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
+    const lines = await Promise.all(entries.slice(0, mostNames).map((entry) => line(entry, at, root)))
+    const more = entries.length - mostNames
+    return more > 0 ? `${lines.join('\n')}\n[and ${more} more: use glob to find what you need]` : lines.join('\n')
+  })
+}
+
+async function line(entry: Dirent, folder: string, root: string): Promise<string> {
+  const path = join(folder, entry.name)
+  if (entry.isDirectory()) return `${entry.name}/`
+  if (entry.isSymbolicLink()) return `${entry.name} -> ${await led(path, root)}`
+  if (!entry.isFile()) return `${entry.name} (no file: a pipe, a socket or a device)`
+  const size = await stat(path).then(
+    (stats) => stats.size,
+    () => 0,
+  )
+  return size >= large ? `${entry.name} (${sizeWords(size)})` : entry.name
+}
+
+/** Where a link leads, and whether that is out of the project. */
+async function led(path: string, root: string): Promise<string> {
+  const target = await readlink(path).catch(() => '?')
+  const real = await realpath(path).catch(() => undefined)
+  if (real === undefined) return `${target} (leads nowhere)`
+  return real === root || real.startsWith(root + sep) ? target : `${target} (outside the project)`
+}

@@ -1,0 +1,14 @@
+import type { Risk, Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
+import type { Shape } from './shape.ts'
+import { textBeside } from '../base/text-beside.ts'
+
+/** A tool of ours: its words are in the file of its name, its schema and its parser come from one shape. */
+export function made<I>(
+  name: string,
+  risk: Risk,
+  { schema, parse }: Shape<I>,
+  run: (input: I, call: ToolCall) => Promise<ToolOutput>,
+): Tool {
+  const tool: Tool<I> = { name, description: textBeside(`tools/${name}.md`).trim(), schema, risk, parse, run }
+  return tool as Tool
+}

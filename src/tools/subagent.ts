@@ -1,0 +1,18 @@
+import type { Tool } from '../core/work/tool.ts'
+import type { ToolParts } from './parts.ts'
+import { wordsOf } from '../base/words.ts'
+import { made } from './made.ts'
+import { shape, string } from './shape.ts'
+
+const input = shape({ task: string({ min: 1 }) })
+
+/** Its acts are judged one by one as they come, so that starting it needs nobody's yes. */
+export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
+  return made('subagent', 'read', input, async ({ task }, { signal }) => {
+    try {
+      return await consult(task, signal)
+    } catch (error) {
+      return `Subagent execution failed: ${wordsOf(error)}`
+    }
+  })
+}

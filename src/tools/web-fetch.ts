@@ -1,0 +1,77 @@
+import type { Tool, ToolOutput } from '../core/work/tool.ts'
+import type { ToolParts } from './parts.ts'
+import type { WebAnswer } from './web/fetch.ts'
+import { pictureMedia, sizeWords } from './files/media.ts'
+import { made } from './made.ts'
+import { shape, string } from './shape.ts'
+import { Printed } from './shell/printed.ts'
+import { networkFetch } from './web/fetch.ts'
+import { readable } from './web/readable.ts'
+import { patiently } from './web/wait.ts'
+
+const mostRedirects = 5
+
+const input = shape({ url: string({ min: 1 }) })
+
+type FetchParts = Pick<ToolParts, 'clock' | 'web' | 'blobs' | 'mask'>
+
+export function webFetch(parts: FetchParts): Tool {
+  return made('web_fetch', 'run', input, async ({ url }, { signal }) => {
+    const ask = parts.web?.fetch ?? networkFetch
+    let at = addressOf(url)
+    for (let hop = 0; hop <= mostRedirects; hop++) {
+      const allowed = parts.web?.allowed?.includes(at.host) ?? false
+      const answer = await patiently(at.host, signal, parts.clock, (until) =>
+        ask({ url: at, private: allowed, signal: until, headers: { accept: 'text/html, text/*, */*;q=0.5' } }),
+      )
+      const next = redirectOf(answer, at)
+      if (!next) return told(answer, at, parts)
+      // Another host is another decision: whoever allowed the first one did not see it.
+      if (next.host !== at.host) return `${at.href} leads on to ${next.href}. Fetch that if you want it.`
+      at = next
+    }
+    throw new Error(`${url} leads on and on. Try another address.`)
+  })
+}
+
+function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Error(`${text} is no address: send one that begins with https:// or http://.`)
+  if (url.username || url.password) throw new Error('send the address without a name and a password in it.')
+  return url
+}
+
+function redirectOf({ status, headers }: WebAnswer, from: URL): URL | undefined {
+  const to = headers.location
+  if (status < 300 || status > 399 || !to) return undefined
+  if (!URL.canParse(to, from)) throw new Error(`${from.href} leads on to ${to}, which is no address.`)
+  return addressOf(new URL(to, from).href)
+}
+
+async function told({ status, headers, body, cut }: WebAnswer, at: URL, parts: FetchParts): Promise<ToolOutput> {
+  if (status >= 400) throw new Error(`${at.href} answered ${status}. Check the address, or look for another source.`)
+  const media = (headers['content-type'] ?? 'text/plain').toLowerCase()
+  const picture = pictureMedia(body)
+  if (picture && !cut) {
+    const ref = await parts.blobs.put(body, picture)
+    return { text: `A picture (${picture}, ${sizeWords(body.length)}); it is attached.`, files: [ref] }
+  }
+  if (!/^text\/|json|xml|javascript|yaml/.test(media))
+    return `${at.href} is ${media}, ${sizeWords(body.length)}, and no text. Download it with bash if you need it.`
+  const text = decoded(body, media)
+  const printed = new Printed(parts)
+  await printed.add(Buffer.from(/html/.test(media) ? readable(text, at) : text))
+  const note = cut ? '\n[the page is longer than what was taken of it]' : ''
+  return (await printed.done()).trim() + note || '[the page has no text]'
+}
+
+function decoded(body: Buffer, media: string): string {
+  const named = /charset=["']?([\w-]+)/.exec(media)?.[1]
+  const meta = /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(body.subarray(0, 2048).toString('latin1'))?.[1]
+  try {
+    return new TextDecoder(named ?? meta ?? 'utf-8').decode(body)
+  } catch {
+    return new TextDecoder().decode(body)
+  }
+}

@@ -1,0 +1,44 @@
+import type { Tool } from '../core/work/tool.ts'
+import type { ToolParts } from './parts.ts'
+import type { WebAnswer } from './web/fetch.ts'
+import type { Hit, Provider } from './web/providers.ts'
+import { made } from './made.ts'
+import { shape, string } from './shape.ts'
+import { networkFetch } from './web/fetch.ts'
+import { howToSetUp, providerFor } from './web/providers.ts'
+import { patiently } from './web/wait.ts'
+
+const longestText = 500
+
+const input = shape({ query: string({ min: 1 }) })
+
+export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool {
+  return made('web_search', 'read', input, async ({ query }, { signal }) => {
+    const provider = providerFor(query, parts)
+    if (!provider) throw new Error(howToSetUp)
+    const ask = parts.web?.fetch ?? networkFetch
+    const answer = await patiently(provider.name, signal, parts.clock, (until) =>
+      ask({ ...provider.request, signal: until }),
+    )
+    const hits = hitsOf(answer, provider)
+    if (hits.length === 0) return `Nothing was found for ${query}. Try other words.`
+    return hits.map(told).join('\n\n')
+  })
+}
+
+function told({ title, url, text }: Hit, i: number): string {
+  const short = text.length > longestText ? `${text.slice(0, longestText)}…` : text
+  return [`${i + 1}. ${title}`, url, short].filter((part) => part !== '').join('\n')
+}
+
+function hitsOf({ status, body }: WebAnswer, { name, hits }: Provider): Hit[] {
+  if (status === 401 || status === 403)
+    throw new Error(`${name} refused the key (${status}): the person has to set a good one. Go on without searching.`)
+  if (status === 429) throw new Error(`${name} has no searches left for now (429). Go on without searching.`)
+  if (status !== 200) throw new Error(`${name} answered ${status}. Try again later, or go on without searching.`)
+  try {
+    return hits(JSON.parse(body.toString('utf8')))
+  } catch {
+    throw new Error(`${name} answered with what is no list of results. Go on without searching.`)
+  }
+}

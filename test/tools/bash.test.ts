@@ -1,0 +1,137 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { alive, labelled, turning, until } from '../base/alive.ts'
+import { seat } from './seat.ts'
+
+test('output and errors come in the order they were written, and the exit code is told', async (t) => {
+  const { whole } = seat(t)
+  const run = (command: string) => whole('bash', { command })
+  const shuffled = 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; exit 3'
+  assert.deepEqual(await run(shuffled), {
+    text: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n[exit code 3]',
+    data: { exit: 3 },
+  })
+  assert.deepEqual(await run('true'), { text: '[no output]', data: { exit: 0 } })
+  assert.deepEqual(await run('kill -9 $$'), { text: '[ended by SIGKILL]', data: { exit: 'SIGKILL' } })
+  assert.deepEqual(await run("printf '\\033[31mred\\033[0m'; cat"), { text: 'red', data: { exit: 0 } })
+  assert.match((await run('echo )')).text, /^bash: -c: line 1: syntax error .*\n.*echo \)'\n\[exit code 2\]$/s)
+})
+
+test('it runs in the working directory, by the shell it is given', async (t) => {
+  const { root, say } = seat(t)
+  assert.equal(await say('bash', { command: 'cd / && pwd && cd - >/dev/null && pwd' }), `/\n${root}`)
+  const other = seat(t, { shell: async (command) => ['bash', '-c', `echo in the box; ${command}`] })
+  assert.equal(await other.say('bash', { command: 'echo hi' }), 'in the box\nhi')
+})
+
+test('what it prints is shown as it comes, and masked wherever it is kept', async (t) => {
+  const { say } = seat(t, { mask: (text) => text.replaceAll('s3cret', '***') })
+  let shown = ''
+  const progress = (delta: string) => void (shown += delta)
+  const text = await say('bash', { command: 'echo one; echo s3cret' }, { progress })
+  assert.deepEqual([text, shown], ['one\n***', 'one\n***\n'])
+  const long = await say('bash', { command: 'for i in $(seq 9000); do echo s3cret; done' })
+  const [, place] = /\[… \d+ characters cut; the whole is in (\S+) …\]/.exec(long)!
+  assert.equal(readFileSync(place!, 'utf8'), '***\n'.repeat(9000))
+})
+
+test('long output is cut in the middle, with the place of the whole', async (t) => {
+  const { say } = seat(t)
+  const text = await say('bash', { command: 'seq 20000; exit 1' })
+  const whole = Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join('')
+  const [head, tail] = [10 * 1024, 22 * 1024]
+  const [, place] = /the whole is in (\S+) …/.exec(text)!
+  const missing = whole.length - head - tail
+  const cut = `[… ${missing} characters cut; the whole is in ${place} …]`
+  assert.equal(text, `${whole.slice(0, head)}\n${cut}\n${whole.slice(-tail).trimEnd()}\n[exit code 1]`)
+  assert.equal(readFileSync(place!, 'utf8'), whole)
+  const whole2 = await say('bash', { command: `head -c ${head + tail} /dev/zero | tr '\\0' x` })
+  assert.equal(whole2, 'x'.repeat(head + tail))
+})
+
+test('output without end takes bounded memory, and all of it is kept', async (t) => {
+  const { say } = seat(t)
+  const before = process.memoryUsage().rss
+  let most = before
+  const progress = () => void (most = Math.max(most, process.memoryUsage.rss()))
+  const text = await say('bash', { command: 'yes 0123456789abcde | head -c 134217728' }, { progress })
+  const [, place] = /the whole is in (\S+) …/.exec(text)!
+  assert.equal(statSync(place!).size, 2 ** 27)
+  assert.ok(text.length < 40_000)
+  assert.ok(most - before < 96 * 1024 * 1024, `${(most - before) / 1024 / 1024} MB`)
+})
+
+test('what takes too long is ended with all it started, and the words say what to do', async (t) => {
+  const { label, env } = labelled()
+  const clock = new HandClock()
+  const { say } = seat(t, { env, clock })
+  const running = say('bash', { command: 'echo begun; sleep 77 & sleep 78', timeout_seconds: 5 })
+  await until(async () => (await alive(label)).includes('sleep 77'))
+  assert.equal(
+    await turning(clock, running),
+    'begun\n[ended after 5 s. Give it a longer timeout_seconds (up to 600), or background: true if it runs on.]',
+  )
+  assert.deepEqual(await alive(label), [])
+})
+
+test('a cancelled command is ended with all it started', async (t) => {
+  const { label, env } = labelled()
+  const { say } = seat(t, { env })
+  const stop = new AbortController()
+  const running = say('bash', { command: 'echo begun; setsid sleep 77 & sleep 78' }, { signal: stop.signal })
+  await until(async () => (await alive(label)).includes('sleep 77'))
+  stop.abort()
+  assert.equal(await running, 'begun\n[cancelled]')
+  assert.deepEqual(await alive(label), [])
+  assert.equal(await say('bash', { command: 'true' }, { signal: AbortSignal.abort() }), '! cancelled before it ran.')
+})
+
+test('a background command runs on, is read by its log, and is ended by its pid', async (t) => {
+  const { label, env } = labelled()
+  const { say } = seat(t, { env })
+  const text = await say('bash', { command: 'echo ready; setsid sleep 77 & sleep 78', background: true })
+  const [whole, pid, log] =
+    /^Running in the background with pid (\d+)\. Its output is in (\S+): read it with file_reader\. End it with bash: kill \d+$/.exec(
+      text,
+    )!
+  assert.equal(whole, text)
+  await until(async () => (await say('file_reader', { file_path: log })) === '1\tready')
+  const ended = `${pid} (echo ready; setsid sleep 77 & sleep 78) is ended. All it printed is in ${log}.`
+  assert.equal(await say('bash', { command: `kill ${pid}` }), ended)
+  assert.deepEqual(await alive(label), [])
+  assert.equal(await say('file_reader', { file_path: log }), '1\tready\n2\t\n3\t[ended by SIGTERM]')
+  assert.match(await say('bash', { command: `kill ${pid}` }), /No such process/)
+})
+
+test('a background command that fails at once says so', async (t) => {
+  const { say } = seat(t)
+  const text = await say('bash', { command: 'echo no such port; exit 4', background: true })
+  const [, log] = /^The command has ended already\. Its output is in (\S+): read it with file_reader\.$/.exec(text)!
+  assert.equal(await say('file_reader', { file_path: log }), '1\tno such port\n2\t\n3\t[exit code 4]')
+})
+
+test('close ends what runs in the background, and leaves no file of it', async (t) => {
+  const { label, env } = labelled()
+  const { say, close } = seat(t, { env })
+  const text = await say('bash', { command: 'sleep 77 & sleep 78', background: true })
+  const [, log] = /is in (\S+\.log)/.exec(text)!
+  await close()
+  assert.deepEqual([await alive(label), existsSync(log!)], [[], false])
+})
+
+test('our own SIGKILL leaves nothing of the background running', { timeout: 20_000 }, async () => {
+  const { label, env } = labelled()
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed.ts'), 'setsid sleep 77 & sleep 78'], { env })
+  await once(child.stdout, 'data')
+  assert.deepEqual((await alive(label)).filter((command) => command.startsWith('sleep')).sort(), [
+    'sleep 77',
+    'sleep 78',
+  ])
+  child.kill('SIGKILL')
+  await until(async () => (await alive(label)).length === 0)
+})

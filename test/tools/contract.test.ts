@@ -1,0 +1,147 @@
+import { after, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { ToolParts } from '../../src/tools/parts.ts'
+import { planTools } from '../../src/tools/all.ts'
+import { toolContract } from '../contract/tool.ts'
+import { seat } from './seat.ts'
+
+const parts: Partial<ToolParts> = {
+  skills: [{ name: 'paint', description: 'Paints.', body: () => 'Paint it black.' }],
+  consult: async (task) => `did ${task}`,
+  sandboxed: async (language, code) => `${language}: ${code}`,
+  web: {
+    search: 'http://search.test',
+    fetch: async () => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from('{"results":[]}'),
+      cut: false,
+    }),
+  },
+}
+
+const inputs: Record<string, { good: unknown; bad: unknown[] }> = {
+  file_reader: {
+    good: { file_path: 'a.txt' },
+    bad: [undefined, {}, { file_path: '' }, { file_path: 'a.txt', offset: 0 }],
+  },
+  file_editor: {
+    good: { file_path: 'a.txt', edits: [{ old_string: 'one', new_string: 'two' }] },
+    bad: [{ file_path: 'a.txt' }, { file_path: 'a.txt', edits: [] }, { file_path: 'a.txt', edits: ['x'] }],
+  },
+  file_creator: { good: { file_path: 'b/c.txt', content: '' }, bad: [{ file_path: 'b.txt' }, { content: 'x' }] },
+  bash: { good: { command: 'true' }, bad: [{}, { command: 'x', timeout_seconds: 601 }, { command: 'x', cwd: '/' }] },
+  grep_search: { good: { pattern: 'one' }, bad: [{}, { pattern: '' }, 'one'] },
+  glob: { good: { pattern: '*.txt' }, bad: [{}, { pattern: 3 }] },
+  ls: { good: {}, bad: [[], { path: 1 }, { folder: '.' }] },
+  web_search: { good: { query: 'x' }, bad: [{}, { query: '' }] },
+  web_fetch: { good: { url: 'https://example.test/' }, bad: [{}] },
+  todo_write: {
+    good: { items: [{ task: 'x', status: 'pending' }] },
+    bad: [{}, { items: [] }, { items: [{ task: 'x', status: 'done' }] }],
+  },
+  todo_read: { good: {}, bad: [{ all: true }] },
+  todo_update: { good: { items: [{ task: 'one', status: 'in_progress' }] }, bad: [{ items: {} }] },
+  ask_question: {
+    good: { questions: [{ question: 'Which?', options: ['a', 'b', 'c'] }] },
+    bad: [{ questions: [] }, { questions: [{ question: 'Which?', options: ['a', 'b'] }] }],
+  },
+  load_skill: { good: { name: 'paint' }, bad: [{}] },
+  subagent: { good: { task: 'look' }, bad: [{ task: '' }] },
+  sandbox: { good: { language: 'bash', code: 'true' }, bad: [{ code: 'true' }] },
+}
+
+for (const [name, { good, bad }] of Object.entries(inputs))
+  toolContract(name, {
+    async make() {
+      const { root, tool, write, say } = seat({ after: (end) => after(() => (end as () => void)()) }, parts)
+      write('a.txt', 'one\n')
+      if (name === 'file_editor') await say('file_reader', { file_path: 'a.txt' })
+      if (name === 'todo_update') write('.todos.json', '{"items":[{"task":"one","status":"pending"}]}')
+      return { tool: tool(name), cwd: root }
+    },
+    good,
+    bad,
+  })
+
+test('the tools come in one order; what has no part is left out; plan mode has those that only look', (t) => {
+  const full = seat(t, parts).tools.map(({ name, risk }) => `${name} ${risk}`)
+  assert.deepEqual(full, [
+    'file_reader read',
+    'file_editor write',
+    'file_creator write',
+    'bash run',
+    'grep_search read',
+    'glob read',
+    'ls read',
+    'web_search read',
+    'web_fetch run',
+    'todo_write read',
+    'todo_read read',
+    'todo_update read',
+    'ask_question read',
+    'load_skill read',
+    'subagent read',
+    'sandbox run',
+  ])
+  const bare = seat(t).tools.map(({ name }) => name)
+  assert.deepEqual(
+    full.map((line) => line.split(' ')[0]).filter((name) => !bare.includes(name!)),
+    ['load_skill', 'subagent', 'sandbox'],
+  )
+  assert.deepEqual(
+    seat(t, parts)
+      .tools.filter(({ name }) => planTools.includes(name))
+      .map(({ risk }) => risk),
+    Array.from(planTools, () => 'read'),
+  )
+})
+
+test('one field is described once: its schema and its parser say the same', (t) => {
+  const { tool } = seat(t)
+  assert.deepEqual(tool('file_editor').schema, {
+    type: 'object',
+    properties: {
+      file_path: { type: 'string' },
+      edits: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          properties: { old_string: { type: 'string' }, new_string: { type: 'string' } },
+          required: ['old_string', 'new_string'],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ['file_path', 'edits'],
+    additionalProperties: false,
+  })
+  assert.throws(() => tool('file_editor').parse({ file_path: 'a', edits: [{ old_string: 'x' }] }), {
+    message: 'edits[0].new_string is missing.',
+  })
+  assert.throws(() => tool('file_reader').parse({ file_path: 'a', limt: 3 }), {
+    message: 'there is no field limt; the fields are file_path, offset, limit.',
+  })
+  assert.throws(() => tool('ask_question').parse({ questions: [{ question: 'x', options: ['a'] }] }), {
+    message: 'questions[0].options must have exactly 3 items, not 1.',
+  })
+})
+
+test('what models often send a little wrong is understood', (t) => {
+  const { tool } = seat(t)
+  assert.deepEqual(tool('file_reader').parse({ file_path: 'a', offset: '7', limit: null }), {
+    file_path: 'a',
+    offset: 7,
+  })
+  assert.deepEqual(tool('bash').parse({ command: 'x', background: 'true' }), { command: 'x', background: true })
+  assert.deepEqual(tool('todo_write').parse({ items: '[{"task":"x","status":"pending"}]' }), {
+    items: [{ task: 'x', status: 'pending' }],
+  })
+  assert.deepEqual(tool('ls').parse(undefined), {})
+})
+
+test('all that a model is told of the tools stays short: it goes with every request', (t) => {
+  const told = seat(t, parts).tools.map(({ name, description, schema }) => ({ name, description, schema }))
+  assert.ok(JSON.stringify(told).length < 8100, `${JSON.stringify(told).length} characters`)
+})

@@ -1,0 +1,199 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { edited } from '../../src/tools/files/edit.ts'
+import { seat } from './seat.ts'
+
+type Edit = [string, string]
+const edits = (...list: Edit[]) => list.map(([old_string, new_string]) => ({ old_string, new_string }))
+
+/** A seat with one file that was read. */
+async function opened(t: Parameters<typeof seat>[0], body: string | Uint8Array) {
+  const here = seat(t)
+  here.write('a.txt', body)
+  await here.say('file_reader', { file_path: 'a.txt' })
+  return {
+    ...here,
+    edit: (...list: Edit[]) => here.say('file_editor', { file_path: 'a.txt', edits: edits(...list) }),
+    now: () => readFileSync(here.at('a.txt')),
+    text: () => readFileSync(here.at('a.txt'), 'utf8'),
+  }
+}
+
+test('edits are made in order, and come out as a change that can be shown', async (t) => {
+  const { whole, text } = await opened(t, 'let a = 1\nlet b = 2\n')
+  const output = await whole('file_editor', {
+    file_path: 'a.txt',
+    edits: edits(['let a = 1', 'const a = 1'], ['const a = 1\nlet b', 'const a = 1\nconst b']),
+  })
+  assert.deepEqual(output, {
+    text: '2 edits are made in a.txt.',
+    data: { diffs: [{ path: 'a.txt', before: 'let a = 1\nlet b = 2\n', after: 'const a = 1\nconst b = 2\n' }] },
+  })
+  assert.equal(text(), 'const a = 1\nconst b = 2\n')
+})
+
+test('an edit that does not fit says how, and then none is made', async (t) => {
+  const body = 'if (x) {\n\treturn total + 1\n}\nfoo()\nfoo()\n'
+  const { edit, text } = await opened(t, body)
+  assert.equal(
+    await edit(['foo', 'bar']),
+    '! old_string is in 2 places, on lines 4, 5. Add lines around the one that you mean.',
+  )
+  assert.equal(
+    await edit(['if (x) {\n  return total + 1\n}', 'y']),
+    '! old_string is not in the file. It is there with other white space:\n1\tif (x) {\n2\t\treturn total + 1\n3\t}',
+  )
+  assert.equal(
+    await edit(['return totals + 1', 'y']),
+    '! old_string is not in the file. The nearest is:\n1\tif (x) {\n2\t\treturn total + 1\n3\t}',
+  )
+  assert.equal(
+    await edit(['something else entirely', 'y']),
+    '! old_string is not in the file. Nothing like it is there: read the file again.',
+  )
+  assert.equal(await edit(['', 'y']), '! old_string is empty: send the text that stands there now.')
+  assert.equal(await edit(['foo', 'foo']), '! old_string and new_string are the same: nothing would change.')
+  assert.equal(
+    await edit(['if (x)', 'if (y)'], ['foo()\nfoo()', 'foo()'], ['gone', 'y']),
+    '! edits[2]: old_string is not in the file. Nothing like it is there: read the file again.\nNone of the edits was made.',
+  )
+  assert.equal(text(), body)
+})
+
+test('only what was read, and is still so, is edited', async (t) => {
+  const { say, edit, write, at, text } = await opened(t, 'one\n')
+  write('b.txt', 'one\n')
+  assert.equal(
+    await say('file_editor', { file_path: 'b.txt', edits: edits(['one', 'two']) }),
+    '! b.txt was not read yet. Read it with file_reader first.',
+  )
+  assert.equal(await edit(['one', 'two']), 'One edit is made in a.txt.')
+  assert.equal(await edit(['two', 'three']), 'One edit is made in a.txt.')
+  writeFileSync(at('a.txt'), 'three, says another')
+  assert.equal(await edit(['three', 'four']), '! a.txt changed since you read it. Read it again, then edit it.')
+  await say('file_reader', { file_path: 'a.txt' })
+  utimesSync(at('a.txt'), 1, 1)
+  assert.equal(await edit(['three', 'four']), '! a.txt changed since you read it. Read it again, then edit it.')
+  await say('file_reader', { file_path: 'a.txt' })
+  assert.equal(await edit(['three', 'four']), 'One edit is made in a.txt.')
+  assert.equal(text(), 'four, says another')
+  assert.equal(
+    await say('file_editor', { file_path: 'c.txt', edits: edits(['a', 'b']) }),
+    `! c.txt does not exist. Did you mean ${at('a.txt')}?`,
+  )
+})
+
+test('line endings, marks and encodings stay as they are, byte for byte where nothing changed', async (t) => {
+  const cases: [string, Buffer, Edit, Buffer][] = [
+    ['CRLF', Buffer.from('a\r\nb\r\nc\r\n'), ['a\nb', 'x\ny\nz'], Buffer.from('x\r\ny\r\nz\r\nc\r\n')],
+    ['mixed', Buffer.from('a\r\nb\nc\nd\n'), ['b\nc', 'x\ny'], Buffer.from('a\r\nx\ny\nd\n')],
+    ['no line end in the old', Buffer.from('a\r\nb\r\n'), ['b', 'x\ny'], Buffer.from('a\r\nx\r\ny\r\n')],
+    ['a mark', Buffer.from('\ufeffone\n'), ['one', 'two'], Buffer.from('\ufefftwo\n')],
+    ['UTF-16', Buffer.from('\ufeffé\r\n', 'utf16le'), ['é', 'ü'], Buffer.from('\ufeffü\r\n', 'utf16le')],
+    [
+      'UTF-16 BE',
+      Buffer.from('\ufeffé\n', 'utf16le').swap16(),
+      ['é', 'ü'],
+      Buffer.from('\ufeffü\n', 'utf16le').swap16(),
+    ],
+    [
+      'Windows-1252',
+      Buffer.from('caf\xe9 \x80\x81', 'latin1'),
+      ['é €', 'é ü'],
+      Buffer.from('caf\xe9 \xfc\x81', 'latin1'),
+    ],
+    [
+      'torn UTF-8',
+      Buffer.from('\xff h\xc3\xa9 \xc3', 'latin1'),
+      ['hé', 'hü'],
+      Buffer.from('\xff h\xc3\xbc \xc3', 'latin1'),
+    ],
+  ]
+  for (const [name, before, edit, after] of cases) {
+    const file = await opened(t, before)
+    assert.equal(await file.edit(edit), 'One edit is made in a.txt.', name)
+    assert.deepEqual(file.now(), after, name)
+  }
+  const western = await opened(t, Buffer.from('caf\xe9', 'latin1'))
+  assert.equal(
+    await western.edit(['caf', '日本']),
+    '! new_string has a character that the file cannot hold: it is Windows-1252.',
+  )
+})
+
+test('the mode of a file, its other names and links to it stay', async (t) => {
+  const { at, say, edit, text } = await opened(t, 'one\n')
+  chmodSync(at('a.txt'), 0o751)
+  await edit(['one', 'two'])
+  assert.equal(statSync(at('a.txt')).mode & 0o7777, 0o751)
+  symlinkSync('a.txt', at('link'))
+  await say('file_reader', { file_path: 'link' })
+  assert.equal(
+    await say('file_editor', { file_path: 'link', edits: edits(['two', 'three']) }),
+    'One edit is made in link.',
+  )
+  assert.deepEqual([readlinkSync(at('link')), text()], ['a.txt', 'three\n'])
+  linkSync(at('a.txt'), at('other'))
+  await say('file_reader', { file_path: 'other' })
+  await edit(['three', 'four'])
+  assert.equal(readFileSync(at('other'), 'utf8'), 'four\n')
+  assert.deepEqual(readdirSync(at('.')).sort(), ['a.txt', 'link', 'other'])
+})
+
+test('of a long file only what lies around the change is kept with the result', async (t) => {
+  const line = (i: number) => `line ${i} ${'.'.repeat(40)}`
+  const lines = Array.from({ length: 2000 }, (_, i) => line(i))
+  const { whole } = await opened(t, lines.join('\n'))
+  const { data } = await whole('file_editor', { file_path: 'a.txt', edits: edits([line(1000), 'changed']) })
+  const around = (middle: string) =>
+    ['⋮', line(997), line(998), line(999), middle, line(1001), line(1002), line(1003), '⋮'].join('\n')
+  assert.deepEqual(data, { diffs: [{ path: 'a.txt', before: around(line(1000)), after: around('changed') }] })
+})
+
+test('a unique text is replaced and nothing else, whatever the line endings', () => {
+  const piece = fc.array(fc.constantFrom('a', 'b', '\n', '\r\n', ' '), { maxLength: 12 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(piece, piece, piece, (before, after, fresh) => {
+      const text = `${before}<old>${after}`
+      const got = edited(text, { old_string: '<old>', new_string: `[${fresh}]` })
+      const plain = (one: string) => one.replaceAll('\r\n', '\n')
+      assert.equal(plain(got), plain(`${before}[${fresh}]${after}`))
+      assert.ok(got.startsWith(before) && got.endsWith(after))
+    }),
+  )
+})
+
+test('a new file is written with its folders; one that exists is refused', async (t) => {
+  const { whole, say, at } = seat(t)
+  assert.deepEqual(await whole('file_creator', { file_path: 'src/deep/a.ts', content: 'one\ntwo\n' }), {
+    text: 'src/deep/a.ts is written (2 lines).',
+    data: { diffs: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }] },
+  })
+  assert.equal(readFileSync(at('src/deep/a.ts'), 'utf8'), 'one\ntwo\n')
+  const exists = (path: string) => `! ${path} exists already. Read it with file_reader and change it with file_editor.`
+  assert.equal(await say('file_creator', { file_path: 'src/deep/a.ts', content: '' }), exists('src/deep/a.ts'))
+  symlinkSync('/nowhere/at/all', at('link'))
+  assert.equal(await say('file_creator', { file_path: 'link', content: 'x' }), exists('link'))
+  assert.equal(existsSync('/nowhere'), false)
+  assert.match(
+    await say('file_creator', { file_path: 'src/deep/a.ts/b', content: 'x' }),
+    /^! the folder .* could not be made/,
+  )
+  assert.equal(
+    await say('file_editor', { file_path: 'src/deep/a.ts', edits: edits(['one', 'three']) }),
+    'One edit is made in src/deep/a.ts.',
+  )
+})

@@ -1,0 +1,117 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { seat } from './seat.ts'
+
+test('lines come with their numbers, from a range if one is wanted, and with how to go on', async (t) => {
+  const { write, say } = seat(t)
+  write('a.txt', 'one\ntwo\n\nfour')
+  assert.equal(await say('file_reader', { file_path: 'a.txt' }), '1\tone\n2\ttwo\n3\t\n4\tfour')
+  assert.equal(
+    await say('file_reader', { file_path: 'a.txt', offset: 2, limit: 2 }),
+    '2\ttwo\n3\t\n[lines 2 to 3 of 4; go on with offset 4]',
+  )
+  assert.equal(
+    await say('file_reader', { file_path: 'a.txt', offset: 9 }),
+    '[the file has only 4 lines: choose a smaller offset]',
+  )
+  write('empty', '')
+  assert.equal(await say('file_reader', { file_path: 'empty' }), '[the file is empty]')
+})
+
+test('what cannot be read is said with what to do instead', async (t) => {
+  const { write, say, at } = seat(t)
+  write('src/index.ts', '')
+  write('data.bin', Buffer.from([1, 0, 2]))
+  execFileSync('mkfifo', [at('pipe')])
+  symlinkSync('circle', at('circle'))
+  const read = (file_path: string) => say('file_reader', { file_path })
+  assert.equal(await read('src/indx.ts'), `! src/indx.ts does not exist. Did you mean ${at('src/index.ts')}?`)
+  assert.equal(
+    await read('src/nothing-like-it'),
+    '! src/nothing-like-it does not exist. Its folder does: use ls or glob to find what you need.',
+  )
+  assert.equal(
+    await read('gone/a'),
+    `! gone/a does not exist. Nor does its folder ${at('gone')}: use glob to find what you need.`,
+  )
+  assert.equal(await read('src'), '! src is a folder: use ls to see what is in it.')
+  assert.equal(await read('pipe'), '! pipe is a pipe, a socket or a device, and no file that could be read.')
+  assert.equal(await read('circle'), '! circle is a link that leads in a circle.')
+  assert.equal(
+    await read('data.bin'),
+    'data.bin is no text (3 bytes of binary data). Use bash with file, xxd or strings to look into it.',
+  )
+})
+
+test('every encoding is read as what it says', async (t) => {
+  const { write, say } = seat(t)
+  const read = async (body: Uint8Array) => {
+    write('text', body)
+    return say('file_reader', { file_path: 'text' })
+  }
+  const be = Buffer.from('\ufeffhé\r\n', 'utf16le').swap16()
+  assert.equal(await read(Buffer.from('\ufeffhé\r\n')), '1\thé')
+  assert.equal(await read(Buffer.from('\ufeffhé\r\n', 'utf16le')), '1\thé\n[the file is UTF-16 LE]')
+  assert.equal(await read(be), '1\thé\n[the file is UTF-16 BE]')
+  assert.equal(await read(Buffer.from('h\xe9\x80', 'latin1')), '1\thé€\n[the file is Windows-1252]')
+  assert.equal(
+    await read(Buffer.concat([Buffer.from('hé '), Buffer.from([0xff])])),
+    '1\thé \ufffd\n[the file is UTF-8 with broken characters]',
+  )
+})
+
+test('a picture is attached as a file', async (t) => {
+  const { write, whole } = seat(t)
+  const png = Buffer.from('\x89PNG\r\n\x1a\n rest', 'latin1')
+  write('shot.png', png)
+  const { text, files } = await whole('file_reader', { file_path: 'shot.png' })
+  assert.equal(text, 'shot.png is a picture (image/png, 13 bytes); it is attached.')
+  assert.deepEqual(
+    (files as { media: string; bytes: number }[]).map(({ media, bytes }) => ({ media, bytes })),
+    [{ media: 'image/png', bytes: 13 }],
+  )
+})
+
+test('long lines and many of them are cut, and the words say where the rest is', async (t) => {
+  const { write, say } = seat(t)
+  write('long', 'x'.repeat(5000))
+  assert.equal(
+    await say('file_reader', { file_path: 'long' }),
+    `1\t${'x'.repeat(2000)} [… 3000 more characters in this line]`,
+  )
+  write('many', 'line\n'.repeat(3000))
+  const lines = (await say('file_reader', { file_path: 'many' })).split('\n')
+  assert.deepEqual(
+    [lines.length, lines[1999], lines[2000]],
+    [2001, '2000\tline', '[lines 1 to 2000 of 3000; go on with offset 2001]'],
+  )
+})
+
+test('a file of a gigabyte is read in bounded memory, wherever the range lies', async (t) => {
+  const { at, say } = seat(t)
+  mkdirSync(at('big'))
+  const sparse = (name: string, head: string) => {
+    const fd = openSync(at(`big/${name}`), 'w')
+    writeSync(fd, head)
+    ftruncateSync(fd, 2 ** 30)
+    closeSync(fd)
+  }
+  sparse('lines', 'first line\n'.repeat(10_000))
+  sparse('one', 'no end of this line ')
+  const before = process.memoryUsage().rss
+  assert.equal(
+    await say('file_reader', { file_path: 'big/lines', offset: 2, limit: 1 }),
+    '2\tfirst line\n[lines 2 to 2; go on with offset 3]',
+  )
+  assert.equal(
+    await say('file_reader', { file_path: 'big/one' }),
+    'big/one is no text (1024.0 MB of binary data). Use bash with file, xxd or strings to look into it.',
+  )
+  assert.equal(
+    await say('file_reader', { file_path: 'big/lines', offset: 20_000 }),
+    '[the file has only 10001 lines: choose a smaller offset]',
+  )
+  assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024)
+})
