@@ -46,7 +46,8 @@ export class Glass {
     const { cols, rows } = options.size ?? { cols: 80, rows: 24 }
     this.emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 1000 })
     this.pty = pty.spawn(process.execPath, [program, ...(options.args ?? [])], {
-      name: 'xterm-256color',
+      // It becomes TERM whatever the environment says.
+      name: options.env?.TERM ?? 'xterm-256color',
       cols,
       rows,
       cwd: machine.project,
@@ -54,7 +55,6 @@ export class Glass {
         PATH: process.env.PATH,
         HOME: join(machine.folder, 'home'),
         TERMAITE_HOME: machine.home,
-        TERM: 'xterm-256color',
         LANG: 'C.UTF-8',
         TZ: 'UTC',
         EDITOR: 'true',

@@ -26,7 +26,7 @@ const answer = [
 ].join('\n')
 
 /** The last message of the person, as a plain command reads it from its stdin. */
-const last = `"$(awk '/^<message from="user">/ { getline last } END { print last }')"`
+export const lastWords = `"$(awk '/^<message from="user">/ { getline last } END { print last }')"`
 
 /** A project with a few files, and agents that do what the prompt says. */
 export function talkers(t: TestContext): { machine: Machine; goOn(): void } {
@@ -40,27 +40,34 @@ export function talkers(t: TestContext): { machine: Machine; goOn(): void } {
   writeFileSync(file, answer)
   machine.agents(
     {
-      alpha: `case ${last} in
+      alpha: `case ${lastWords} in
         'quota please') echo 'usage limit reached' >&2; exit 1;;
         'stream please') echo 'The first half of an answer'; until [ -e ${go} ]; do sleep 0.02; done; echo 'and the second.';;
         'fail please') echo 'it broke in the middle' >&2; exit 3;;
         *) cat ${file};;
         esac`,
-      beta: `case ${last} in 'fail please') echo 'this one as well' >&2; exit 4;; *) echo 'Beta goes on.';; esac`,
+      beta: `case ${lastWords} in 'fail please') echo 'this one as well' >&2; exit 4;; *) echo 'Beta goes on.';; esac`,
     },
     { rotationStrategy: 'exhaustion', metaInstruction: false },
   )
   return { machine, goOn: () => writeFileSync(go, '') }
 }
 
+/** Words of a recording, and what is said in their place. */
+export type Twist = readonly (readonly [from: string, to: string])[]
+
 /** A machine where `claude` is a stand-in that says what the real one was recorded to say. */
-export function recordedClaude(t: TestContext): { machine: Machine; env: { PATH: string } } {
+export function recordedClaude(t: TestContext, twist: Twist = []): { machine: Machine; env: { PATH: string } } {
   const machine = new Machine(t)
   execFileSync('git', ['init', '-q'], { cwd: machine.project })
   const bin = join(machine.folder, 'bin')
   mkdirSync(bin)
+  const twisted = join(machine.folder, 'twist.json')
+  writeFileSync(twisted, JSON.stringify(twist))
   const replay = join(import.meta.dirname, 'replay.ts')
-  writeFileSync(join(bin, 'claude'), `#!/bin/sh\nexec '${process.execPath}' '${replay}' claude\n`, { mode: 0o755 })
+  writeFileSync(join(bin, 'claude'), `#!/bin/sh\nexec '${process.execPath}' '${replay}' claude '${twisted}'\n`, {
+    mode: 0o755,
+  })
   machine.settings({ agents: [{ name: 'claude', profile: 'claude', contextWindowTokens: 200_000 }] })
   return { machine, env: { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) } }
 }

@@ -126,7 +126,11 @@ class Chat {
       theme,
       desk,
       clock,
-      onSubmit: (text) => desk.submit(text),
+      onSubmit: (text) => {
+        // Whoever sends something wants to see what comes of it.
+        this.#frame.toEnd()
+        desk.submit(text)
+      },
       openPalette: (query) => this.#finder.open(query),
       edit: (text) => this.#stage.lend(() => editedText(text, env)),
     })

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
+import type { ScriptedDesk } from './scripted-desk.ts'
 import { sit } from './sitting.ts'
 
 const timeout = 20_000
@@ -261,6 +262,18 @@ test('who reads further up is not moved by what comes, and is told of it', { tim
   assert.ok(narrow.length === 30)
   terminal.press(ctrlEnd)
   await seen('words')
+  terminal.press(ctrlC, ctrlC)
+  await end
+})
+
+test('who sends something from further up sees what comes of it', { timeout }, async (t) => {
+  const onSubmit = (text: string, desk: ScriptedDesk) => desk.turn('new', { type: 'prompt', text, by: 'you' })
+  const { seen, terminal, end } = sit(t, { entries: conversation(40), onSubmit })
+  await seen('answer 39')
+  terminal.press(pageUp, pageUp)
+  await seen('Ctrl+End')
+  terminal.press('m', 'o', 'r', 'e', '\r')
+  await seen('❯ more')
   terminal.press(ctrlC, ctrlC)
   await end
 })

@@ -25,7 +25,9 @@ function shownLines(shown: Shown, diff: readonly DiffLine[] | undefined, width: 
   if (shown.type === 'text')
     return { lines: ['', ...wrapped(cut(words(shown.text)), width).map(theme.quiet)], most: 13 }
   if (shown.type === 'diff') {
-    const head = theme.strong(exact(shown.path)) + theme.quiet(shown.before === undefined ? '  new file' : '')
+    const head =
+      theme.strong(exact(shown.path).replaceAll('\n', '␊')) +
+      theme.quiet(shown.before === undefined ? '  new file' : '')
     const none = diff ? '  nothing changes' : '  …'
     const lines = diff?.length ? diffed(diff, width, theme) : [theme.quiet(none)]
     return { lines: ['', ...wrapTextWithAnsi(head, width), ...lines], most: 30 }

@@ -102,9 +102,12 @@ export class Popup {
     await this.#clock.sleep(pauseMs, signal)
     if (signal.aborted) return []
     const paths = await this.#desk.files(call.typed, mostFiles, signal)
-    return paths
-      .filter((path) => path === clean(path))
-      .map((path) => ({ label: path, text: written(path), typed: path }))
+    return (
+      paths
+        // What cannot be typed in a line cannot be attached from one.
+        .filter((path) => path === clean(path) && !path.includes('\n'))
+        .map((path) => ({ label: path, text: written(path), typed: path }))
+    )
   }
 
   #commands(typed: string): Offer[] {

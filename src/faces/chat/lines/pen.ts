@@ -1,6 +1,6 @@
 import type { Interface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { stripAnsi } from '../../../base/ansi.ts'
+import { harmless } from '../transcript/text.ts'
 
 /** A terminal's raw mode, where it has one. */
 type Keys = Readable & { setRawMode?(raw: boolean): void }
@@ -22,7 +22,7 @@ export class Pen {
   say(text: string): void {
     const below = this.#waits || this.#reader.line !== ''
     this.#waits = false
-    this.#out.write(`${below ? '\n' : ''}${stripAnsi(text)}\n`)
+    this.#out.write(`${below ? '\n' : ''}${harmless(text)}\n`)
   }
 
   /** Asks for a line, unless it does already or nobody is left. */

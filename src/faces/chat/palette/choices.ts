@@ -1,5 +1,6 @@
 import type { Theme } from '../theme/theme.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { oneLine } from '../transcript/text.ts'
 import { fitted } from './box.ts'
 
 /** A row to choose: `label` is what it is called, `help` what it does. */
@@ -67,7 +68,10 @@ export class Choices<T extends Choice> {
     return this.#items.length > most ? `${this.#chosen + 1} of ${this.#items.length}` : ''
   }
 
-  #row({ label, help }: T, chosen: boolean, labels: number, width: number): string {
+  #row(item: T, chosen: boolean, labels: number, width: number): string {
+    // A name may hold anything: it is one row all the same.
+    const label = oneLine(item.label)
+    const help = item.help && oneLine(item.help)
     const { chosen: paint, quiet } = this.#theme
     const mark = chosen ? '› ' : '  '
     const room = width - 2

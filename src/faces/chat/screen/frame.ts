@@ -28,6 +28,8 @@ export type Frame = {
   /** The place above the status line: the input, or the card that is open. */
   slot: Measured
   scroll?: Scroll
+  /** Shows the newest again, and follows it. */
+  toEnd(): void
   /** How many rows the transcript has, once the rest of a frame is rendered. */
   height(): number
   /** A word that goes by itself. */
@@ -76,7 +78,15 @@ function wholeScreen(parts: FrameParts): Frame {
     const edges = terminal.rows >= leastRows ? 2 : 0
     return Math.max(1, terminal.rows - edges - working.height - slot.height - 1)
   }
-  return { tui, slot, scroll, height, flash: (words) => tui.flash(words), stop: (options) => tui.stop(options) }
+  return {
+    tui,
+    slot,
+    scroll,
+    toEnd: () => scroll.scrollToEnd(),
+    height,
+    flash: (words) => tui.flash(words),
+    stop: (options) => tui.stop(options),
+  }
 }
 
 /** In the normal buffer the terminal scrolls, so nothing stands beside the text. */
@@ -95,5 +105,5 @@ function normalBuffer(parts: FrameParts): Frame {
     }
     tui.stop(options)
   }
-  return { tui, slot, height: () => parts.terminal.rows, flash: () => {}, stop }
+  return { tui, slot, toEnd: () => {}, height: () => parts.terminal.rows, flash: () => {}, stop }
 }

@@ -1,0 +1,145 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { Glass, keys } from './glass.ts'
+import { lastWords, recordedClaude } from './machine.ts'
+
+const options = { timeout: 120_000 }
+
+/** What would change something outside the transcript if it reached the terminal; `owned` is what it would leave there. */
+const attacks = [
+  ...['\x1b]0;owned\x07', '\x1b]2;owned\x1b\\', '\x9d0;owned\x9c', '\x1b]52;c;b3duZWQ=\x07', '\x1b]1337;SetMark\x07'],
+  ...['\x1b[?1049l', '\x1b[?47l', '\x1b[?1000l', '\x1b[?2026h', '\x1b[?25h', '\x1b[2J', '\x1b[3J', '\x1bc', '\x9b2J'],
+  ...['\x1b[1;1Howned', '\x1b[30Aowned', '\x1b[2;4r', '\x1b[6n', '\x1b[c', '\x1b[?u', '\x1b7', '\x1b#8', '\x1b(0'],
+  ...['\x1bPowned\x1b\\', '\x1b_owned\x1b\\', '\x1b^owned\x1b\\', '\x1b]8;;https://evil.example\x07here\x1b]8;;\x07'],
+  ...['\x07', '\x00', '\x0e', '\x0c', '\x0b', '\b\b\b\b', '\x7f', '\u202egnp.exe\u202c', '\u2066', '\u2028', '\u200b'],
+]
+
+/** All of it between words, and after that what only looks odd. */
+const wild = Buffer.concat([
+  Buffer.from(attacks.map((attack, at) => `word${at} ${attack} after${at}\n`).join('')),
+  Buffer.from('once \roverwritten\n'),
+  Buffer.from('wide 你好你好 👨‍👩‍👧 🇩🇪, combined e\u0301 Z\u0351\u036b\u0343, from the right עברית العربية\n'),
+  Buffer.from([0x62, 0x61, 0x64, 0x20, 0xff, 0xc3, 0x28, 0xf0, 0x9f, 0x20, 0xed, 0xa0, 0x80, 0x0a]),
+  Buffer.from('the last word \x1b]0;owned and never ended'),
+])
+
+/** What the program itself says to a terminal beside colours and places: it takes it, asks it, and gives it back. */
+const own = [
+  ...['?1049h', '?7l', '?1000h', '?1002h', '?1003h', '?1004h', '?1006h', '2J', '?25l', '?2004h', '>7u', '?u', 'c'],
+  ...['?2026h', '2K', '?2026l', '?2031h', '?2031l', '?1006l', '?1004l', '?1003l', '?1002l', '?1000l', '?7h', '?25h'],
+  ...['?2004l', '<u', '?1049l', '>4;2m', '>4;0m'],
+].map((sequence) => `\x1b[${sequence}`)
+
+const sequence = /\x1b(?:\[[<-?]*[\d;:]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[^])/g
+
+/** The sequences of an output that are none of ours, and the control characters between them. */
+function foreign(raw: string): string[] {
+  const ours = /^\x1b(?:\[[\d;]*[mH]|\]8;;(?:\x07|\x1b\\)|\]11;\?(?:\x07|\x1b\\))$/
+  const others = [...raw.matchAll(sequence)].map(([found]) => found).filter((found) => !ours.test(found))
+  const rest = raw.replaceAll(sequence, '').replaceAll(/[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r*\n/g, '')
+  return [...others.filter((found) => !own.includes(found)), ...rest]
+}
+
+/** What a terminal keeps beside its screen, and what became of it. */
+function watched(t: TestContext, machine: Machine, env: Record<string, string> = {}) {
+  const glass = new Glass(machine, { env })
+  t.after(() => glass.end())
+  const touched: string[] = []
+  glass.emulator.onTitleChange((title) => touched.push(`title ${title}`))
+  glass.emulator.onBell(() => touched.push('bell'))
+  glass.emulator.parser.registerOscHandler(52, (data) => touched.push(`clipboard ${data}`) > 0)
+  return { glass, touched }
+}
+
+/** Every row is as wide as the screen, within its border, and the last one says how things stand. */
+function assertWhole(glass: Glass): void {
+  const rows = glass.rows()
+  const edges = rows
+    .slice(0, -1)
+    .filter((row) => !/^ [⠋⠙⠸⠴⠦⠇] /.test(row))
+    .map((row) => `${row[0]}${row.at(-1)}`.replace('┃', '│'))
+  const bottom = edges.indexOf('╰╯')
+  const inside = (count: number) => Array<string>(count).fill('││')
+  const input = edges.length - bottom - 3
+  assert.deepEqual(edges, ['╭╮', ...inside(bottom - 1), '╰╯', '╭╮', ...inside(input), '╰╯'], glass.text())
+  assert.match(rows.at(-1)!, /^ chat · /)
+}
+
+test('what an agent prints is text, whatever it is', options, async (t) => {
+  const machine = new Machine(t)
+  const file = join(machine.folder, 'wild')
+  writeFileSync(file, wild)
+  machine.agents({
+    wild: `case ${lastWords} in
+      'fail please') cat ${file} >&2; exit 3;;
+      'go on') head -c 1000000 /dev/zero | tr '\\0' x;;
+      *) cat ${file};;
+      esac`,
+  })
+  const { glass, touched } = watched(t, machine)
+  await glass.shows(/next wild/)
+  glass.type('show it\r')
+  await glass.shows(/─ wild · /)
+  assertWhole(glass)
+  await glass.shows('the last word')
+  await glass.shows('wide 你好你好')
+  glass.type(keys.pageUp)
+  await glass.shows(/word3\d +after3\d/)
+  assertWhole(glass)
+  glass.type('go on\r')
+  await glass.shows(/x{70}[^]*─ wild · .*~250k tokens/)
+  assertWhole(glass)
+  glass.type('fail please\r')
+  await glass.shows(/✗/)
+  assertWhole(glass)
+  glass.type('/exit\r')
+  await glass.exited
+  assert.deepEqual([foreign(glass.raw), touched], [[], []])
+  assert.match(glass.scrollback(), /Go on with: /)
+})
+
+test('so are the names it gives to tools and files, and those that lie in the project', options, async (t) => {
+  const evil = 'x\x1b]0;owned\x07\x1b[1;1Howned\n\x9b2J\u202ey'
+  const { machine, env } = recordedClaude(t, [
+    ['"Edit"', JSON.stringify(evil)],
+    ['a.txt', JSON.stringify(evil).slice(1, -1)],
+  ])
+  for (const name of [`file${evil}.md`, 'file\u202egnp.md', 'fileline\nbreak.md'])
+    writeFileSync(join(machine.project, name), '')
+  const { glass, touched } = watched(t, machine, env)
+  await glass.shows(/next claude/)
+  glass.type('see @file')
+  await glass.shows(/› file⟨U\+202E⟩gnp\.md/)
+  assert.doesNotMatch(glass.text(), /break\.md|owned/)
+  glass.type(keys.escape)
+  await glass.shows((screen) => !screen.includes('›'))
+  glass.type('\x15play change\r')
+  await glass.shows(/claude asks[^]*Yes, once/)
+  assertWhole(glass)
+  glass.type(keys.down + keys.up)
+  glass.type(keys.enter)
+  await glass.shows(/─ claude · /)
+  glass.type(keys.ctrlO)
+  await glass.shows('⎯⎯')
+  assertWhole(glass)
+  assert.deepEqual([foreign(glass.raw), touched], [[], []])
+})
+
+test('a screen of plain lines is told nothing but text either', options, async (t) => {
+  const machine = new Machine(t)
+  const file = join(machine.folder, 'wild')
+  writeFileSync(file, wild)
+  machine.agents({ wild: `cat >/dev/null; cat ${file}` })
+  const { glass, touched } = watched(t, machine, { TERM: 'dumb' })
+  await glass.shows(/^>/m)
+  glass.type('show it\r')
+  await glass.shows('the last word')
+  glass.type('/exit\r')
+  await glass.exited
+  // The cursor goes back to where the line that is typed begins.
+  assert.deepEqual([foreign(glass.raw.replaceAll('\r', '')), touched], [[], []])
+})
