@@ -18,7 +18,8 @@ export function homeFolder(env: Io['env']): string {
   return home
 }
 
-export type Home = { ours: Belonging[]; strangers: string[] }
+/** `yours` is what the person wrote for us to read; nothing but them takes it away. */
+export type Home = { ours: Belonging[]; yours: { path: string; what: string }[]; strangers: string[] }
 
 /** Every name that we ever write in our home: what is not here is somebody else's. */
 const names: readonly { name: RegExp; what: string; made?: true }[] = [
@@ -32,17 +33,26 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^(settings|settings\.schema|health)\.json\.tmp$/, what: 'left of a write that was cut off', made: true },
 ]
 
+/** What a person puts into our home for us to read. */
+const written = new Map([
+  ['TERMAITE.md', 'your own instructions'],
+  ['commands', 'your own slash commands'],
+  ['skills', 'your own skills'],
+  ['agents', 'your own subagents'],
+])
+
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/
 const ofProject = /^(project\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
 
 /** What of our home is ours: one that was pointed at a folder full of other things does those no harm. */
 export function lookAround(home: string): Home {
-  const found: Home = { ours: [], strangers: [] }
+  const found: Home = { ours: [], yours: [], strangers: [] }
   for (const name of namesIn(home).filter((name) => name !== 'projects' && name !== 'run')) {
     const path = join(home, name)
     const known = isFolder(path) ? undefined : names.find((row) => row.name.test(name))
     if (known) found.ours.push({ path, parts: [path], what: known.what, ...(known.made ? { made: true } : {}) })
+    else if (written.has(name)) found.yours.push({ path, what: written.get(name)! })
     else found.strangers.push(path)
   }
   for (const path of namesIn(join(home, 'run')).map((name) => join(home, 'run', name))) {

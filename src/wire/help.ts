@@ -22,9 +22,13 @@ export function helpText(shape: CommandShape, more = ''): string {
 
 /** What there is beside the turn itself. */
 export function overview(commands: readonly CommandShape[]): string {
-  const exits = 'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM'
+  const chat =
+    'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab turns the leash, F1 lists the commands, /exit or Ctrl+D leaves.'
+  const exits =
+    'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM. The chat: 0, and 130 when leaving it cut a turn off.'
   const rows = commands.map(({ name, summary }): [string, string] => [`termaite ${name}`, summary])
-  return ['Commands:', ...columns(rows), '', ...wrapped(exits, width, '      ')].join('\n')
+  const texts = [chat, exits].flatMap((text) => ['', ...wrapped(text, width, '      ')])
+  return ['Commands:', ...columns(rows), ...texts].join('\n')
 }
 
 /** Two columns; what is too long on the right goes on below itself. */

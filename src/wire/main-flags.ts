@@ -32,8 +32,10 @@ export const mainShape: CommandShape = {
     version: { short: 'v', help: 'the version' },
   },
   examples: [
+    'termaite',
+    'termaite "why does the build fail?" -a claude',
     'termaite -p "why does the build fail?"',
-    'git diff | termaite -p "review this" -a claude',
+    'git diff | termaite -p "review this"',
     'termaite -p - --output-format json < prompt.txt',
   ],
 }

@@ -21,3 +21,15 @@ test('the overview names every command, and no line of any help is wider than 80
     )
   }
 })
+
+test('the help begins its examples with the chat, and says its keys and how it exits', async (t) => {
+  const { out } = await new Machine(t).run(['--help'])
+  const [, examples = ''] = out.split('\nExamples:\n')
+  assert.equal(examples.split('\n')[0], '  termaite')
+  const paragraphs = out.split('\n\n').map((text) => text.replaceAll(/\s+/g, ' '))
+  assert.equal(
+    paragraphs.find((text) => text.startsWith('Chat: ')),
+    'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab turns the leash, F1 lists the commands, /exit or Ctrl+D leaves.',
+  )
+  assert.match(out.replaceAll(/\s+/g, ' '), /The chat: 0, and 130 when leaving it cut a turn off\./)
+})

@@ -66,26 +66,35 @@ test('uninstall deletes what is ours and nothing else, and says what it left', a
   await machine.run(['sessions'])
   const project = basename(machine.file('.').replace(/\/$/, ''))
   mkdirSync(join(machine.home, 'projects', 'theirs', 'deep'), { recursive: true })
+  mkdirSync(join(machine.home, 'commands'))
   for (const name of [
     'thesis.txt',
     'settings.json.2026-11-15T00-00-00-000Z.bak',
     'TERMAITE.md',
+    'commands/review.md',
     'projects/theirs/deep/a',
   ])
     writeFileSync(join(machine.home, name), 'dear')
-  const strangers = ['TERMAITE.md', 'thesis.txt', 'projects/theirs'].map((name) => join(machine.home, name))
+  const strangers = ['thesis.txt', 'projects/theirs'].map((name) => join(machine.home, name))
+  const [instructions, commands] = ['TERMAITE.md', 'commands'].map((name) => join(machine.home, name))
   const { files } = JSON.parse((await machine.run(['where', '--json'])).out) as {
     files: { path: string; what: string; ours: boolean }[]
   }
   assert.deepEqual(
     files.filter(({ ours }) => !ours).map(({ path, what }) => [path, what]),
-    strangers.map((path) => [path, 'not ours']),
+    [
+      [instructions, 'your own instructions'],
+      [commands, 'your own slash commands'],
+      ...strangers.map((path) => [path, 'not ours']),
+    ],
   )
   const kept = await machine.run(['uninstall', '--yes', '--keep-history'])
   assert.equal(kept.code, 0)
+  assert.match(kept.err, new RegExp(`^Left, because you wrote it: ${instructions}, ${commands}$`, 'm'))
   assert.match(kept.err, new RegExp(`^Left, because it is not ours: ${strangers.join(', ')}$`, 'm'))
   assert.deepEqual(readdirSync(machine.home).sort(), [
     'TERMAITE.md',
+    'commands',
     'projects',
     'settings.json',
     'settings.json.2026-11-15T00-00-00-000Z.bak',
@@ -93,7 +102,7 @@ test('uninstall deletes what is ours and nothing else, and says what it left', a
   ])
   assert.deepEqual(readdirSync(join(machine.home, 'projects')).sort(), ['theirs', project])
   assert.equal((await machine.run(['uninstall', '--yes'])).code, 0)
-  assert.deepEqual(readdirSync(machine.home).sort(), ['TERMAITE.md', 'projects', 'thesis.txt'])
+  assert.deepEqual(readdirSync(machine.home).sort(), ['TERMAITE.md', 'commands', 'projects', 'thesis.txt'])
   assert.equal(readFileSync(join(machine.home, 'projects/theirs/deep/a'), 'utf8'), 'dear')
 })
 

@@ -106,16 +106,13 @@ test('/agents shows each one: state, window, channel, what it may do', async (t)
   const [[how, text] = ['', '']] = await seat.type('/agents')
   assert.equal(how, 'text')
   assert.deepEqual(
-    text.split('\n').map((line) => line.split(/ {2,}/).slice(0, 4)),
+    text.split('\n').map((line) => line.split(' · ').slice(0, 4)),
     [
-      ['```text'],
-      ['AGENT', 'STATE', 'WINDOW', 'CHANNEL'],
-      ['gemini', 'cooling down until 2026-11-15 13:00', '1,000,000', 'one-way pipe'],
-      ['mine', 'out: bash: mine: not found', '8,000', 'own command'],
-      ['off', 'switched off', '8,000', 'own command'],
-      ['```'],
+      ['- gemini', 'cooling down until 2026-11-15 13:00', 'window 1,000,000', 'one-way pipe'],
+      ['- mine', 'out: bash: mine: not found', 'window 8,000', 'own command'],
+      ['- off', 'switched off', 'window 8,000', 'own command'],
     ],
   )
-  assert.match(text, /^gemini .* {2}read: plan mode: reads and searches/m)
-  assert.match(text, /^mine .* {2}own flags: the command runs as it is written$/m)
+  assert.match(text, /^- gemini .* · read: plan mode: reads and searches/m)
+  assert.match(text, /^- mine .* · own flags: the command runs as it is written$/m)
 })

@@ -3,6 +3,7 @@ import type { Budget } from '../../core/work/budget.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
+import type { Settings } from '../settings/settings.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
 import { tag } from '../../core/talk/transcript.ts'
@@ -45,7 +46,16 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (isChat(io, values)) {
     if (values.exclusive) throw new UsageError('--exclusive is for one turn with -p; leave it out.')
     const { chat } = await import('../chat.ts')
-    return chat({ io, place, settings, read, wishes, ...screenOf(io, values), ...said(words), ...aimed(wanted, names) })
+    return chat({
+      io,
+      place,
+      settings,
+      read,
+      wishes,
+      ...screenOf(io, settings, values),
+      ...said(words),
+      ...aimed(wanted, names),
+    })
   }
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   if (names.length === 0) throw new UsageError(nobodyWords(settings))
@@ -109,9 +119,9 @@ function isChat(io: Io, values: Parsed['values']): boolean {
   return io.in.isTTY === true && io.out.isTTY === true
 }
 
-function screenOf({ env }: Io, values: Parsed['values']): { altScreen: boolean; lines: boolean } {
+function screenOf({ env }: Io, { screenReader }: Settings, values: Parsed['values']) {
   const altScreen = !(values['no-alt-screen'] || values.classic)
-  return { altScreen, lines: env.TERM === 'dumb' || env.TERMAITE_SCREEN_READER === '1' }
+  return { altScreen, lines: env.TERM === 'dumb' || screenReader }
 }
 
 const said = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})

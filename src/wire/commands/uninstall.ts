@@ -28,8 +28,9 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     home,
     lookAround(home).ours.filter(({ made }) => made || !keep),
   )
-  const { ours, strangers } = lookAround(home)
+  const { ours, yours, strangers } = lookAround(home)
   if (ours.length > 0) say(io, `Kept: ${list(ours.map(({ path }) => path))}`)
+  if (yours.length > 0) say(io, `Left, because you wrote it: ${list(yours.map(({ path }) => path))}`)
   if (strangers.length > 0) say(io, `Left, because it is not ours: ${list(strangers)}`)
   print(io, `Done. Nothing was ever written into other programs' files. ${last}`)
   return 0

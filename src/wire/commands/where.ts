@@ -30,7 +30,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
 }
 
 function rows(home: string): Row[] {
-  const { ours, strangers } = lookAround(home)
+  const { ours, yours, strangers } = lookAround(home)
   const paths = new Map(knownProjects(home).map(({ slug, path }) => [join(home, 'projects', slug), path]))
   return [
     ...ours.map(({ path, parts, what }) => ({
@@ -39,6 +39,7 @@ function rows(home: string): Row[] {
       what: paths.has(path) ? `${what} of ${paths.get(path)}` : what,
       ours: true,
     })),
+    ...yours.map(({ path, what }) => ({ path, what, ours: false })),
     ...strangers.map((path) => ({ path, what: 'not ours', ours: false })),
   ]
 }

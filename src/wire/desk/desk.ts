@@ -187,8 +187,9 @@ export class ChatDesk implements Desk, Hold {
     await this.#begun
   }
 
+  /** Whether leaving would cut a turn off. */
   get busy(): boolean {
-    return this.#work.busy
+    return this.#work.running
   }
 
   /** A prompt from before the desk was there; who cannot be asked has been told of by now. */

@@ -27,6 +27,8 @@ export type WorkParts = {
 
 /** The turns of this desk, one after another. */
 export class Work {
+  /** Whether leaving now would cut a turn off: one that has said its end is only put away. */
+  running = false
   #parts: WorkParts
   #stop: AbortController | undefined
   #idle: Promise<void> = Promise.resolve()
@@ -85,6 +87,7 @@ export class Work {
     const { audience, line, app, giveBack } = this.#parts
     for (let prompt: string | undefined = first; prompt !== undefined; prompt = line.next()) {
       const stop = (this.#stop = new AbortController())
+      this.running = true
       const [aimed] = [this.#aimed, (this.#aimed = undefined)]
       try {
         await this.#turn(prompt, aimed, AbortSignal.any([stop.signal, app().io.signal]))
@@ -96,6 +99,7 @@ export class Work {
       if (stop.signal.aborted) for (const typed of line.takeAll().reverse()) giveBack(typed)
     }
     this.#stop = undefined
+    this.running = false
   }
 
   async #turn(typed: string, aimed: string | undefined, signal: AbortSignal): Promise<void> {
@@ -121,6 +125,7 @@ export class Work {
       ...(aimed === undefined ? {} : { agent: aimed }),
     })
     for await (const event of events) {
+      if (event.type === 'end') this.running = false
       seen.see(event)
       this.#parts.seen(event)
       await audience.tell({ type: 'event', turn: seen.turn, event })

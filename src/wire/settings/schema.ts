@@ -69,6 +69,7 @@ const common = {
   crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count) })),
   hub: maybe(object({ url: maybe(text) })),
   notify: maybe(list(anything)),
+  screenReader: maybe(flag),
 }
 
 /** The file as people write it: agents as a list, or as a map from name to agent. */

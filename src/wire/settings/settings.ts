@@ -22,6 +22,8 @@ export type Settings = {
   leash: Leash
   sharing: 'all' | 'ask'
   metaInstruction: string | undefined
+  /** The chat as plain lines. */
+  screenReader: boolean
   agents: AgentSettings[]
   /** What the person should know before the turn. */
   warnings: string[]
@@ -60,10 +62,16 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     leash: said ?? user.leash ?? 'ask',
     sharing: user.sharing ?? 'all',
     metaInstruction: metaText(user.metaInstruction),
+    screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // What was said for this run goes before what an agent's own setting says.
     agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
     warnings,
   }
+}
+
+/** A switch in the environment; one that is not set says nothing. */
+function isOn(value: string | undefined): boolean | undefined {
+  return value === undefined || value === '' ? undefined : value !== '0'
 }
 
 function metaText(setting: boolean | string | undefined): string | undefined {

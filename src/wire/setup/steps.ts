@@ -5,7 +5,6 @@ import type { Plan } from './write.ts'
 import { profiles } from '../../profiles/all.ts'
 import { channelFor } from '../channel.ts'
 import { installedProfiles, loginTraces } from '../found.ts'
-import { table } from '../table.ts'
 import { chooseAgents, chooseLeash, leashOn, mayReplace } from './questions.ts'
 import { heldIn, replaceSettings, settingsFor, settingsIn } from './write.ts'
 
@@ -23,7 +22,7 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
     world.say(nothingWords(), 'error')
     return 'nothing found'
   }
-  world.say(`Found on this machine:\n\n${foundTable(found, world.env)}\n`)
+  world.say(['Found on this machine:', '', ...foundLines(found, world.env), ''].join('\n'))
   const plan = await choices(world, found)
   if (!plan) {
     world.say('Nothing was changed.')
@@ -42,15 +41,16 @@ async function choices(world: SetupWorld, found: readonly Profile[]): Promise<Pl
   return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash } : undefined
 }
 
-function foundTable(found: readonly Profile[], env: SetupWorld['env']): string {
-  return table(
-    found.map((profile) => [
-      `  ${profile.title}`,
+/** Two lines each, because a table of so many words fits no terminal. */
+function foundLines(found: readonly Profile[], env: SetupWorld['env']): string[] {
+  return found.flatMap((profile) => [
+    `  ${[
+      profile.title,
       channelFor(profile, 'ask')?.words ?? 'one-way pipe',
       loginTraces(profile, env) ? 'login found' : `log in with: ${profile.login}`,
-      leashOn(profile, 'ask'),
-    ]),
-  )
+    ].join(' · ')}`,
+    `    ${leashOn(profile, 'ask')}`,
+  ])
 }
 
 function nothingWords(): string {

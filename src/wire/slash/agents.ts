@@ -9,8 +9,7 @@ import { channelWords, leashWords } from '../channel.ts'
 import { windowOf } from '../roster.ts'
 import { atDesk, nobodyWords } from '../settings/nobody.ts'
 import { UsageError } from '../io.ts'
-import { oneLine, table } from '../table.ts'
-import { block } from './block.ts'
+import { oneLine } from '../table.ts'
 
 export function agentsCommand(hold: Hold): Command {
   return {
@@ -20,21 +19,23 @@ export function agentsCommand(hold: Hold): Command {
     async run(_args, { say }) {
       const app = hold.app()
       if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings, atDesk))
-      const rows = app.settings.agents.map((agent) => row(app, agent, hold.standing().agents))
-      say(block(table([['AGENT', 'STATE', 'WINDOW', 'CHANNEL', 'MAY DO'], ...rows])), 'text')
+      const lines = app.settings.agents.map((agent) => line(app, agent, hold.standing().agents))
+      say(lines.join('\n'), 'text')
     },
   }
 }
 
-function row({ settings, leash }: App, agent: AgentSettings, standing: readonly AgentStanding[]): string[] {
+/** A line each, because a table of so many words fits no terminal. */
+function line({ settings, leash }: App, agent: AgentSettings, standing: readonly AgentStanding[]): string {
   const known = standing.find(({ name }) => name === agent.name)
-  return [
+  const parts = [
     agent.name,
     known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'left out',
-    windowOf(agent).toLocaleString('en'),
+    `window ${windowOf(agent).toLocaleString('en')}`,
     channelWords(agent),
     leashWords(agent, tighter(agent.leash ?? settings.leash, leash)),
   ]
+  return `- ${parts.join(' · ')}`
 }
 
 export function stateWords({ state, until, why }: AgentStanding): string {

@@ -1,0 +1,61 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { stripAnsi } from '../../src/base/ansi.ts'
+import { Machine } from './program.ts'
+import { inTerminal, typed } from './terminal.ts'
+
+/** What was read, without what the line editor itself writes to hold its place. */
+const read = (out: string) =>
+  stripAnsi(out)
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+
+for (const [how, env, settings] of [
+  ['a dumb terminal', { TERM: 'dumb' }, {}],
+  ['a screen reader by its variable', { TERMAITE_SCREEN_READER: '1' }, {}],
+  ['a screen reader by its setting', {}, { screenReader: true }],
+  ['a variable that goes before the setting', { TERMAITE_SCREEN_READER: '1' }, { screenReader: false }],
+] as const)
+  test(`the chat is plain lines for ${how}`, { ...inTerminal, timeout: 60_000 }, async (t) => {
+    const machine = new Machine(t)
+    machine.agents({ good: 'cat >/dev/null; echo fine' }, { ...settings, rotationStrategy: 'exhaustion' })
+    const { out, code } = await typed(
+      machine,
+      [],
+      [
+        [/Type a request, or \/help\.[^]*> /, 'hello\r'],
+        [/Done by good/, '/exit\r'],
+      ],
+      env,
+    )
+    const lines = read(out)
+    assert.equal(code, 0)
+    assert.deepEqual(
+      ['A new conversation. Type a request, or /help.', 'good says:', 'fine'].filter((line) => !lines.includes(line)),
+      [],
+    )
+    assert.match(lines.join('\n'), /^Done by good \(stays until it fails\) in [\d.]+ s, ~\d+ tokens\.$/m)
+    assert.match(lines.join('\n'), /^Go on with: termaite --cwd /m)
+    // Nothing of a screen: no other buffer, no colours.
+    assert.equal(/\x1b\[\?1049h|\x1b\[\d+(;\d+)*m/.test(out), false)
+  })
+
+test(
+  'what was queued when the chat is left is printed, and leaving a turn is told by the exit code',
+  { ...inTerminal, timeout: 60_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    machine.agents({ slow: 'cat >/dev/null; echo begun >&2; sleep 600' })
+    const { out, code } = await typed(
+      machine,
+      ['a long one'],
+      [
+        [/Asked: a long one/, 'and this after it\r'],
+        [/Waiting to be sent: and this after it/, '/exit\r'],
+      ],
+      { TERM: 'dumb' },
+    )
+    assert.equal(code, 130)
+    assert.match(read(out).join('\n'), /^Not sent: and this after it\nGo on with: /m)
+  },
+)
