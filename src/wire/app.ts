@@ -4,6 +4,7 @@ import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { Io } from './io.ts'
+import type { NativeParts } from './native/parts.ts'
 import type { Place } from './place.ts'
 import type { OpenSession, Project, Wanted } from './project.ts'
 import type { RosterParts } from './roster.ts'
@@ -33,6 +34,7 @@ export type App = {
   session: OpenSession
   conversation: Conversation
   roster: Roster
+  native: NativeParts
   snapshots: Snapshots
   blobs: Blobs
   mask(text: string): string
@@ -52,6 +54,18 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
   const session = await openSession(project, wishes, io.clock)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)
+  // Built when something is handed over: most turns hand over nothing.
+  const hide = (text: string) => (mask ??= redactor(io.env))(text)
+  const native: NativeParts = {
+    ...place,
+    env: io.env,
+    clock: io.clock,
+    store,
+    blobs,
+    session: session.id,
+    mask: hide,
+    boxes: new Map(),
+  }
   return {
     io,
     place,
@@ -60,11 +74,11 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     project,
     session,
     conversation,
-    roster: openRoster(settings, rosterParts({ io, blobs })),
+    roster: openRoster(settings, rosterParts({ io, blobs, native })),
+    native,
     snapshots: openSnapshots(io, place, project),
     blobs,
-    // Built when something is handed over: most turns hand over nothing.
-    mask: (text) => (mask ??= redactor(io.env))(text),
+    mask: hide,
     budget: wishes.budget,
     leash: loosestLeash(settings),
     ephemeral: wishes.ephemeral ?? false,
@@ -84,8 +98,8 @@ export function conversationOf(io: Io, project: Project, blobs: Blobs, session: 
   })
 }
 
-export function rosterParts({ io, blobs }: Pick<App, 'io' | 'blobs'>): RosterParts {
-  return { blobs, env: io.env, changed: changedSince }
+export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'native'>): RosterParts {
+  return { blobs, env: io.env, changed: changedSince, native }
 }
 
 export function openSnapshots(io: Io, place: Place, project: Project) {

@@ -1,10 +1,13 @@
 import type { Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { AgentSettings } from './settings/settings.ts'
+import { nativeLeashes } from './native/seat.ts'
 import { profileOf } from './roster.ts'
 
 /** A way to reach a CLI, and what each leash means on it. */
-export type Channel = { kind: 'pipe' | 'acp'; words: string; leashes: Profile['leashes'] }
+export type Channel = { kind: 'pipe' | 'acp' | 'native'; words: string; leashes: Profile['leashes'] }
+
+const native: Channel = { kind: 'native', words: 'our own agent, asks', leashes: nativeLeashes }
 
 /** The best one first: what matters to a person is whether it can ask before it acts. */
 function channels({ dialect, acp, leashes }: Profile): Channel[] {
@@ -22,6 +25,7 @@ export function channelFor(profile: Profile, leash: Leash): Channel | undefined 
 
 /** The channel that an agent is set up with; undefined for a command as a person wrote it. */
 function channelOf(agent: AgentSettings): Channel | undefined {
+  if (agent.kind === 'native') return native
   const profile = agent.command === undefined ? profileOf(agent) : undefined
   return profile && channels(profile).find(({ kind }) => kind === (agent.kind === 'acp' ? 'acp' : 'pipe'))
 }

@@ -63,23 +63,23 @@ export async function checkup(practice: Practice, agent: AgentSettings): Promise
 }
 
 function fileOf(agent: AgentSettings, profile: Profile | undefined, env: Io['env']): string | undefined {
+  if (agent.kind === 'native') return 'built in'
   const program = agent.command === undefined ? profile?.words[0] : programOf(agent.command)
   return program === undefined ? undefined : findProgram(program, env)
 }
 
 /** Why it is given no turns however well it is, and what to do about it. */
 function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: Leash, there: boolean) {
-  if (agent.kind === 'native') return 'kind "native" is not used in this version: it is left out of the rotation'
   if (agent.enabled === false) return 'it is switched off: set "enabled" to true with termaite config edit'
   if (!there) return `install it: ${profile?.install}`
-  if (agent.command === undefined && profile?.leashes[leash] === undefined)
+  if (agent.kind !== 'native' && agent.command === undefined && profile?.leashes[leash] === undefined)
     return `it cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
   return undefined
 }
 
 /** A question must change nothing: one that cannot be held to reading is not asked. */
 function mayBeAsked({ quick }: Practice, agent: AgentSettings, profile: Profile | undefined): boolean {
-  return !quick && (agent.command !== undefined || profile?.leashes.read !== undefined)
+  return !quick && (agent.kind === 'native' || agent.command !== undefined || profile?.leashes.read !== undefined)
 }
 
 function nextOf(failure: Failure, profile: Profile | undefined): string | undefined {

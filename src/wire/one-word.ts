@@ -1,5 +1,6 @@
 import type { Outcome } from '../core/talk/outcome.ts'
 import type { Io } from './io.ts'
+import type { NativeParts } from './native/parts.ts'
 import type { Place } from './place.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
 import { newId } from '../base/id.ts'
@@ -18,7 +19,19 @@ export async function askOneWord(
 ): Promise<Outcome> {
   const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
   const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...agent, ...short }] }
-  const roster = openRoster(alone, { blobs: memoryStore().blobs('doctor'), env: io.env, changed: async () => false })
+  const store = memoryStore()
+  const blobs = store.blobs('doctor')
+  const native: NativeParts = {
+    ...place,
+    env: io.env,
+    clock: io.clock,
+    store,
+    blobs,
+    session: 'doctor',
+    mask: (text) => text,
+    boxes: new Map(),
+  }
+  const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
   const turn = {
     id: newId(io.clock.now()),

@@ -1,6 +1,8 @@
 import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Leash, Roster } from '../core/work/agent.ts'
 import type { Profile } from '../core/screen/profile.ts'
+import type { NativeParts } from './native/parts.ts'
+import type { NativeSeat } from './native/seat.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
 import { acpAgent } from '../agents/acp/acp.ts'
 import { pipeAgent } from '../agents/pipe/pipe.ts'
@@ -9,16 +11,19 @@ import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { leashes, tighter } from '../core/work/agent.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
+import { nativeSeat } from './native/seat.ts'
 
 export type RosterParts = {
   blobs: Blobs
   env: Record<string, string | undefined>
   changed(cwd: string, since: number): Promise<boolean>
+  /** What native agents are made of; without it there are none. */
+  native?: NativeParts
 }
 
 /** The agents that are switched on, in the order of the settings. */
 export function enabledAgents(settings: Settings): AgentSettings[] {
-  return settings.agents.filter((agent) => agent.enabled !== false && agent.kind !== 'native')
+  return settings.agents.filter((agent) => agent.enabled !== false)
 }
 
 export function profileOf(agent: AgentSettings): Profile | undefined {
@@ -53,6 +58,7 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       if (!agent) throw new Error(`${name} is not in the roster`)
       const profile = profileOf(agent)
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+      if (agent.kind === 'native') return nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
       const open = agent.kind === 'acp' ? acpAgent : pipeAgent
       const opened = open(
         {
@@ -73,6 +79,11 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       return agent.ownView ? withOwnView(opened) : opened
     },
   }
+}
+
+function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
+  if (!native) throw new Error('there is no place for a native agent here')
+  return nativeSeat(seat, native)
 }
 
 /** An agent whose window is too small for the shared view gets the newest turns that fit. */

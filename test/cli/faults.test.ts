@@ -134,7 +134,6 @@ test('what is accepted and not used is said once each, in a run and by validate'
     'hooks is not used in this version.',
     servers,
     ...['thinking', 'terminals', 'crew', 'hub', 'notify'].map((key) => `${key} is not used in this version.`),
-    'kind "native" of d is not used in this version; left out of the rotation.',
     'kind "screen" of a, b is not used in this version; a pipe is.',
     'idle_pattern of a is not used in this version.',
     'args of e is not used without a command.',

@@ -69,10 +69,10 @@ test('every mishap is a result in words that say what to do', async () => {
     no('shout could not read its input: text must be a string. Call it again with an input that fits its schema.'),
   )
   const deny: Policy = async () => ({ verdict: 'no', why: 'it is forbidden' })
-  assert.deepEqual(
-    await resultOf(never, deny),
-    no('shout was not allowed: it is forbidden. Do it another way, or say what you need and why.'),
-  )
+  assert.deepEqual(await resultOf(never, deny), {
+    ...no('shout was not allowed: it is forbidden. Do it another way, or say what you need and why.'),
+    data: { denied: 'shout: {"text":"hi"}' },
+  })
   const broken: Policy = async () => {
     throw new Error('no rules')
   }
@@ -97,7 +97,8 @@ test('a question is put to the person, and nobody there means no', async () => {
   assert.deepEqual(await answered(['once']), { ok: true, text: 'done' })
   assert.deepEqual(await answered(['always']), { ok: true, text: 'done' })
   assert.deepEqual(await answered(['no']), refused('the person said no'))
-  assert.deepEqual(await answered(undefined), refused('nobody was there to say yes'))
+  const data = { denied: 'shout: {"text":"hi"}' }
+  assert.deepEqual(await answered(undefined), { ...refused('nobody was there to say yes'), data })
   assert.deepEqual(asked[0], {
     about: 'permission',
     text: 'shout: {"text":"hi"}\nit changes something',

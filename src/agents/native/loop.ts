@@ -61,7 +61,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     if (!answer.failure) yield* noted(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }
-    if (answer.calls.length === 0) return yield* ended(native, answer)
+    if (answer.calls.length === 0) return withDenials(yield* ended(native, answer), done)
     const asks = yield* noted(performAll(answer.calls, step, turn, hands), done)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     if (asks) return yield* asked(asks, answer, step)
@@ -70,6 +70,15 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     for (const text of await turn.steer()) done.push({ type: 'steer', text })
   }
   return yield* stopped(`I stopped after ${maxSteps} steps without being done.`, maxSteps)
+}
+
+/** What the turn was not allowed to do is told with its answer. */
+function withDenials(outcome: Outcome, done: readonly Fact[]): Outcome {
+  const denials = done.flatMap((fact) => {
+    const denied = fact.type === 'result' ? (fact.data as { denied?: string } | undefined)?.denied : undefined
+    return denied === undefined ? [] : [denied]
+  })
+  return outcome.ok && denials.length > 0 ? { ...outcome, denials: [...new Set(denials)] } : outcome
 }
 
 /** Not a failure: what was done stands, and the person decides. */

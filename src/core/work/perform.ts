@@ -58,7 +58,7 @@ async function outcome(
       )
     }
     const allowed = await permission(tool, input, turn, policy)
-    if (allowed !== true) return no(allowed)
+    if (allowed !== true) return allowed
     if (turn.signal.aborted) return no('cancelled before it ran')
     const until = Number.MAX_SAFE_INTEGER
     const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, progress, until })
@@ -68,10 +68,12 @@ async function outcome(
   }
 }
 
-async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy): Promise<true | string> {
+async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy): Promise<true | Result> {
   const { verdict, why, grants } = await policy(tool, input, turn)
   if (verdict === 'yes') return true
-  if (verdict === 'no') return `${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`
+  const denied = `${tool.name}: ${JSON.stringify(input)}`
+  if (verdict === 'no')
+    return no(`${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`, denied)
   const options = [
     { id: 'once', label: 'Yes, once' },
     ...(grants ? [{ id: 'always', label: 'Yes, always', grants }] : []),
@@ -80,10 +82,19 @@ async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy
   const text = `${tool.name}: ${JSON.stringify(input)}\n${why}`
   const picks = await turn.ask({ about: 'permission', text, from: [], options }, turn.signal)
   if (picks?.includes('once') || picks?.includes('always')) return true
-  return `${tool.name} was refused: ${picks ? 'the person said no' : 'nobody was there to say yes'}. Do not try it again in this turn.`
+  const again = 'Do not try it again in this turn.'
+  // What a person said no to is decided; what nobody could say yes to may be allowed another time.
+  return picks
+    ? no(`${tool.name} was refused: the person said no. ${again}`)
+    : no(`${tool.name} was refused: nobody was there to say yes. ${again}`, denied)
 }
 
-const no = (text: string): Result => ({ ok: false, text })
+/** `denied` is what the turn was not allowed to do, for whoever could allow it. */
+const no = (text: string, denied?: string): Result => ({
+  ok: false,
+  text,
+  ...(denied === undefined ? {} : { data: { denied } }),
+})
 
 function words(error: unknown): string {
   const text = wordsOf(error)

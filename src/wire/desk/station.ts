@@ -46,7 +46,9 @@ export class Station {
     const { io, project, blobs } = this.app
     if ('id' in wanted) await this.#makeCurrent(wanted.id)
     const session = await openSession(project, 'id' in wanted ? {} : wanted, io.clock)
-    this.app = { ...this.app, session, conversation: conversationOf(io, project, blobs, session) }
+    const native = { ...this.app.native, session: session.id }
+    this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
+    this.#use(this.app.settings)
     this.pages = pagesOf(this.app)
   }
 

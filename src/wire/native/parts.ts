@@ -1,0 +1,24 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Blobs, Store } from '../../core/talk/store.ts'
+import type { ToolSet } from '../../tools/all.ts'
+
+/** What every native agent of one run is made of. */
+export type NativeParts = {
+  home: string
+  root: string
+  cwd: string
+  env: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  store: Store
+  blobs: Blobs
+  session: string
+  mask(text: string): string
+  /** The tools of each agent, as long as the run lasts: they remember what was read. */
+  boxes: Map<string, ToolSet>
+}
+
+/** Ends what the tools left running. */
+export async function closeNative({ boxes }: Pick<NativeParts, 'boxes'>): Promise<void> {
+  await Promise.all([...boxes.values()].map((box) => box.close()))
+  boxes.clear()
+}

@@ -1,0 +1,39 @@
+import type { Agent, Leash } from '../../core/work/agent.ts'
+import type { AgentSettings, Settings } from '../settings/settings.ts'
+import type { NativeParts } from './parts.ts'
+import { looser } from '../../core/work/agent.ts'
+import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
+
+/** What each leash means for our own agent. */
+export const nativeLeashes: Record<Leash, string> = {
+  read: 'reads and searches the project; no shell, no edits',
+  ask: 'asks before it acts, and waits for your answer',
+  edit: 'edits files in the project without asking; asks before it runs commands',
+  all: 'does everything without asking',
+}
+
+export type NativeSeat = { agent: AgentSettings; settings: Settings; leash: Leash; window: number }
+
+/** A seat of our own agent; what it is made of is loaded when its turn comes. */
+export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
+  const { agent, leash, window } = seat
+  const more = looser(leash, nativeLeashes)
+  const named = modelName(agent.model ?? defaultModel)
+  const vendor = 'wrong' in named ? undefined : providerOf(named.provider).label
+  return {
+    name: agent.name,
+    traits: {
+      window,
+      memory: 'none',
+      talks: true,
+      steers: true,
+      ...(vendor === undefined ? {} : { vendor }),
+      ...(more ? { looser: more } : {}),
+    },
+    async *turn(turn) {
+      const { openNative } = await import('./open.ts')
+      yield* (await openNative(seat, parts)).turn({ ...turn, leash })
+    },
+    async close() {},
+  }
+}

@@ -1,0 +1,79 @@
+import type { Answer, Asked } from '../real/model-server.ts'
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { modelServer } from '../real/model-server.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 60_000 }
+
+/** Where each wire is spoken, and by which model name of ours. */
+const wires: Record<string, { model: string; base: string; key: string }> = {
+  anthropic: { model: 'anthropic/claude-sonnet-4-5', base: '/v1', key: 'ANTHROPIC_API_KEY' },
+  responses: { model: 'openai/gpt-5', base: '/v1', key: 'OPENAI_API_KEY' },
+  chat: { model: 'groq/openai/gpt-oss-120b', base: '/v1', key: 'GROQ_API_KEY' },
+  gemini: { model: 'google/gemini-3-pro', base: '/v1beta', key: 'GEMINI_API_KEY' },
+}
+
+async function nativeOn(t: TestContext, wire: string, script: (asked: Asked) => Answer, more: object = {}) {
+  const server = await modelServer(script)
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const { model, base, key } = wires[wire]!
+  const agent = { name: 'native', kind: 'native', model, baseURL: `${server.url}${base}`, contextWindowTokens: 200_000 }
+  machine.settings({ metaInstruction: false, agents: [{ ...agent, ...more }] })
+  const env = { [key]: 'made-up-key' }
+  return { server, machine, run: (...args: string[]) => machine.run(args, { env }) }
+}
+
+for (const wire of Object.keys(wires))
+  test(`over ${wire}: a file is read, edited and told of; the history tells the story`, options, async (t) => {
+    const { machine, run, server } = await nativeOn(t, wire, ({ count }) => {
+      const file = join(machine.project, 'a.txt')
+      if (count === 1) return { call: { tool: 'file_reader', input: { file_path: file } } }
+      const edits = [{ old_string: 'one', new_string: 'two' }]
+      if (count === 2) return { call: { tool: 'file_editor', input: { file_path: file, edits } } }
+      return { text: 'It says two now.' }
+    })
+    writeFileSync(join(machine.project, 'a.txt'), 'one\r\n')
+    const { code, out, err } = await run('-p', 'change it', '--leash', 'edit')
+    assert.deepEqual({ code, out }, { code: 0, out: 'It says two now.\n' }, err)
+    assert.equal(readFileSync(join(machine.project, 'a.txt'), 'utf8'), 'two\r\n')
+    assert.deepEqual(
+      machine
+        .history()
+        .flatMap((entry) => (entry.type === 'call' ? [entry.tool] : entry.type === 'result' ? [String(entry.ok)] : [])),
+      ['file_reader', 'true', 'file_editor', 'true'],
+    )
+    assert.equal(server.turns().length, 3)
+  })
+
+test('without a yes nothing is written, and the exit code says what was refused', options, async (t) => {
+  const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) =>
+    count === 1
+      ? { call: { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } } }
+      : { text: 'I was not allowed to.' },
+  )
+  const { code, out } = await run('-p', 'make a file')
+  assert.deepEqual({ code, out }, { code: 77, out: 'I was not allowed to.\n' })
+  assert.throws(() => readFileSync(join(machine.project, 'new.txt')))
+})
+
+test('no key is auth in words, and no key is in any file', options, async (t) => {
+  const { machine, run } = await nativeOn(t, 'anthropic', () => ({ text: 'fine' }))
+  assert.equal((await run('-p', 'hello')).out, 'fine\n')
+  assert.ok(!JSON.stringify(machine.history()).includes('made-up-key'))
+  const { code, err } = await machine.run(['-p', 'hello'])
+  assert.equal(code, 1)
+  assert.match(err, /There is no key for Anthropic: set ANTHROPIC_API_KEY, or type \/connect/)
+})
+
+test('each request of a session begins with the one before, over turns and processes', options, async (t) => {
+  const { run, server } = await nativeOn(t, 'anthropic', () => ({ text: 'yes' }))
+  await run('-p', 'one')
+  await run('-p', 'two')
+  const [first, second] = server.turns().map(({ body }) => [body.system, body.tools, body.messages])
+  assert.deepEqual([second![0], second![1]], [first![0], first![1]])
+  assert.equal(JSON.stringify(second![2][0].content).includes('one'), true)
+})
