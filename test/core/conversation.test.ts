@@ -225,6 +225,39 @@ test('nobody there is an answer as well: no', async () => {
   assert.deepEqual(answer, { by: 'termaite', type: 'answer', ask: answer.ask })
 })
 
+test('a question that is taken back is answered with nothing, before the end and never after it', async () => {
+  const { conversation, log } = opened()
+  const back = new AbortController()
+  const deaf = Promise.withResolvers<undefined>()
+  const agent: Agent = {
+    name: 'a',
+    traits: { window: 1, memory: 'none', talks: true, steers: false },
+    async *turn(turn) {
+      const first = turn.ask(question, back.signal)
+      const second = turn.ask({ ...question, text: 'deaf' }, back.signal)
+      second.catch(() => {})
+      back.abort()
+      await first
+      yield { type: 'end', outcome: { ok: true, text: 'done' } }
+    },
+    async close() {},
+  }
+  const ask = async ({ text }: { text: string }) => (text === 'deaf' ? deaf.promise : undefined)
+  await all(conversation.converse(agent, 'paint', { ...world, ask }))
+  deaf.resolve(undefined)
+  await settled()
+  assert.deepEqual(
+    (await kept(log)).map(({ type, by }) => [type, by]),
+    [
+      ['prompt', 'user'],
+      ['question', 'termaite'],
+      ['question', 'termaite'],
+      ['answer', 'termaite'],
+      ['end', 'a'],
+    ],
+  )
+})
+
 test('leaving early aborts the agent, and the turn still gets its end', async () => {
   const { conversation, log } = opened()
   const agent = scriptedAgent('a', [[{ type: 'text', delta: 'x' }, { hang: true }]])

@@ -4,7 +4,7 @@ import type { Budget } from '../work/budget.ts'
 import type { Entry, EntryOf, Event, Fact } from './entry.ts'
 import type { Ref } from './ref.ts'
 import type { Failure, Outcome } from './outcome.ts'
-import type { Ask, Question } from './question.ts'
+import type { Ask } from './question.ts'
 import type { Blobs, Log } from './store.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
@@ -13,7 +13,8 @@ import { noBudget } from '../work/budget.ts'
 import { take } from '../work/verbs.ts'
 import { shortened } from './body.ts'
 import { compactionPrompt, oldestHalf, summaryOf } from './compaction.ts'
-import { isEntry, isFact } from './entry.ts'
+import { isFact } from './entry.ts'
+import { asking } from './first-answer.ts'
 import { failed } from './outcome.ts'
 import { nobody } from './question.ts'
 import { readTail } from './tail.ts'
@@ -123,6 +124,7 @@ export class Conversation {
         await out.push(event)
       }
     }
+    const questions = asking({ log: this.#parts.log, clock, turn: asked.turn, person: world.ask ?? nobody, keep })
     const turn: Turn = {
       id: asked.turn,
       prompt,
@@ -134,7 +136,7 @@ export class Conversation {
       leash: world.leash,
       signal: AbortSignal.any([world.signal, leave.signal]),
       clock,
-      ask: this.#askOnce(asked.turn, world.ask ?? nobody, keep),
+      ask: questions.ask,
       budget: world.budget ?? noBudget,
       steer: async (until) => {
         const typed = (await world.steer?.(until)) ?? []
@@ -157,6 +159,7 @@ export class Conversation {
           await keep(next.value, agent.name)
           continue
         }
+        await questions.close()
         for (const call of [...open]) await keep(interrupted(call), 'termaite')
         await tell(world.around?.end(asked.turn))
         answer = next.value
@@ -185,43 +188,6 @@ export class Conversation {
     const fact = { type: 'summary' as const, text: summary.text, through, shared: toldTo(entries) }
     return { ok: true, entry: await this.append(fact, 'termaite') }
   }
-
-  /** The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. */
-  #askOnce(turn: string, person: Ask, keep: (event: Event, by: string) => Promise<void>): Ask {
-    const { log, clock } = this.#parts
-    let before: Promise<unknown> = Promise.resolve()
-    const kept = async (question: Question) => {
-      const ask = newId(clock.now())
-      const after = await log.end()
-      await keep({ type: 'question', ask, question }, 'termaite')
-      return { ask, after }
-    }
-    return async (question, withdrawn) => {
-      // Several at once are kept, and shown, in the order they were asked.
-      const asked = before.then(() => kept(question))
-      before = asked
-      const { ask, after } = await asked
-      const settled = new AbortController()
-      const signal = AbortSignal.any([withdrawn, settled.signal])
-      const elsewhere = (async (): Promise<FirstAnswer | undefined> => {
-        for await (const { item } of log.follow(after, signal)) {
-          if (isAnswer(item, turn, ask)) return { picks: item.picks, kept: true }
-        }
-        return undefined
-      })()
-      const here = person(question, signal, ask).then((picks) =>
-        signal.aborted ? undefined : { picks, kept: false, by: picks ? 'user' : 'termaite' },
-      )
-      const byItself = waited(question, clock, signal)
-      const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself]).finally(() => settled.abort())
-      if (!first || first.kept) return first?.picks
-      const { by = 'termaite' } = first
-      await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
-      // Another process may have been a moment faster than the one at hand.
-      const winner = await firstAnswer(log, after, turn, ask)
-      return winner ? winner.picks : first.picks
-    }
-  }
 }
 
 /** A good end that says what the reply just said is kept without saying it again. */
@@ -246,19 +212,6 @@ function interrupted(call: string): Fact {
   return { type: 'result', call, ok: false, text }
 }
 
-async function firstAnswer(log: Log<Entry>, after: number, turn: string, ask: string) {
-  let first: EntryOf<'answer'> | undefined
-  for await (const { at, item } of log.back()) {
-    if (at < after) break
-    if (isAnswer(item, turn, ask)) first = item
-  }
-  return first
-}
-
-function isAnswer(item: unknown, turn: string, ask: string): item is EntryOf<'answer'> {
-  return isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn
-}
-
 /** Usage is kept from any depth. */
 function innerUsage(event: Event): Event[] {
   if (event.type !== 'inner') return []
@@ -271,25 +224,4 @@ function lost(why: string, answer?: Outcome): Outcome {
   if (!answer?.ok) return loss
   const { text, whole } = answer
   return { ...loss, unkept: whole ? { text, whole } : { text } }
-}
-
-/** What is picked by itself once its time has come. */
-async function waited({ otherwise }: Question, clock: Clock, signal: AbortSignal): Promise<FirstAnswer | undefined> {
-  if (!otherwise) return undefined
-  await clock.sleep(Math.max(0, otherwise.at - clock.now()), signal)
-  return signal.aborted ? undefined : { picks: [otherwise.pick], kept: false }
-}
-
-type FirstAnswer = { picks: string[] | undefined; kept: boolean; by?: string }
-
-async function firstDefined<T>(promises: Promise<T | undefined>[]): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    let waiting = promises.length
-    for (const promise of promises) {
-      promise.then((value) => {
-        if (value !== undefined) resolve(value)
-        else if (--waiting === 0) resolve(undefined)
-      }, reject)
-    }
-  })
 }

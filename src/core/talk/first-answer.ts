@@ -1,0 +1,101 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Entry, EntryOf, Event } from './entry.ts'
+import type { Ask, Question } from './question.ts'
+import type { Log } from './store.ts'
+import { newId } from '../../base/id.ts'
+import { isEntry } from './entry.ts'
+
+type Parts = {
+  log: Log<Entry>
+  clock: Clock
+  /** The turn that asks. */
+  turn: string
+  /** Who is asked here; others may answer on the log. */
+  person: Ask
+  keep(event: Event, by: string): Promise<void>
+}
+
+/** `kept`: whether it is on the log already. */
+type FirstAnswer = { picks: string[] | undefined; kept: boolean; by?: string }
+
+/** `close`: the turn ends, and nothing is kept of its questions any more. */
+export type Asking = { ask: Ask; close(): Promise<void> }
+
+/**
+ * The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. One that is
+ * taken back is answered with nothing, so that no screen goes on showing it.
+ */
+export function asking({ log, clock, turn, person, keep }: Parts): Asking {
+  let before: Promise<unknown> = Promise.resolve()
+  let closing: Promise<unknown> = Promise.resolve()
+  let over = false
+  const kept = async (question: Question) => {
+    const ask = newId(clock.now())
+    const after = await log.end()
+    await keep({ type: 'question', ask, question }, 'termaite')
+    return { ask, after }
+  }
+  const ask: Ask = async (question, withdrawn) => {
+    // Several at once are kept, and shown, in the order they were asked.
+    const asked = before.then(() => kept(question))
+    before = asked.catch(() => {})
+    const { ask, after } = await asked
+    const settled = new AbortController()
+    const signal = AbortSignal.any([withdrawn, settled.signal])
+    const elsewhere = (async (): Promise<FirstAnswer | undefined> => {
+      for await (const { item } of log.follow(after, signal)) {
+        if (isAnswer(item, turn, ask)) return { picks: item.picks, kept: true }
+      }
+      return undefined
+    })()
+    const here = person(question, signal, ask).then((picks) =>
+      signal.aborted ? undefined : { picks, kept: false, by: picks ? 'user' : 'termaite' },
+    )
+    const byItself = waited(question, clock, signal)
+    const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself]).finally(() => settled.abort())
+    if (!first && !over) await (closing = keep({ type: 'answer', ask }, 'termaite'))
+    if (!first || first.kept) return first?.picks
+    const { by = 'termaite' } = first
+    await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
+    // Another process may have been a moment faster than the one at hand.
+    const winner = await firstAnswer(log, after, turn, ask)
+    return winner ? winner.picks : first.picks
+  }
+  const close = async () => {
+    over = true
+    await closing
+  }
+  return { ask, close }
+}
+
+async function firstAnswer(log: Log<Entry>, after: number, turn: string, ask: string) {
+  let first: EntryOf<'answer'> | undefined
+  for await (const { at, item } of log.back()) {
+    if (at < after) break
+    if (isAnswer(item, turn, ask)) first = item
+  }
+  return first
+}
+
+function isAnswer(item: unknown, turn: string, ask: string): item is EntryOf<'answer'> {
+  return isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn
+}
+
+/** What is picked by itself once its time has come. */
+async function waited({ otherwise }: Question, clock: Clock, signal: AbortSignal): Promise<FirstAnswer | undefined> {
+  if (!otherwise) return undefined
+  await clock.sleep(Math.max(0, otherwise.at - clock.now()), signal)
+  return signal.aborted ? undefined : { picks: [otherwise.pick], kept: false }
+}
+
+async function firstDefined<T>(promises: Promise<T | undefined>[]): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    let waiting = promises.length
+    for (const promise of promises) {
+      promise.then((value) => {
+        if (value !== undefined) resolve(value)
+        else if (--waiting === 0) resolve(undefined)
+      }, reject)
+    }
+  })
+}
