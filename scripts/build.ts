@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
@@ -30,3 +30,7 @@ await build({
 // What a model reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
 for (const text of globSync('**/*.md', { cwd: join(root, 'src') }))
   cpSync(join(root, 'src', text), join(root, 'dist', text))
+
+// The shell's grammar and its engine are read as bytes: see src/safety/shell/parser.ts.
+for (const wasm of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'])
+  cpSync(join(root, 'node_modules', wasm), join(root, 'dist', 'wasm', basename(wasm)))

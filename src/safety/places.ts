@@ -1,0 +1,54 @@
+import { lstat, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { isMissing } from '../base/files.ts'
+import { isSecretFile } from './secret-files.ts'
+
+/** Where the project is; `also` are folders that count as part of it. All are real paths. */
+export type Ground = { root: string; home: string; also?: readonly string[] }
+
+/** Where a path leads, links followed. `guarded`: a change there could make a program run, or loosen our own rules. */
+export type Spot = { real: string; inside: boolean; device: boolean; secret: boolean; guarded: boolean }
+
+const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/
+
+export async function spotOf(path: string, ground: Ground): Promise<Spot> {
+  const written = resolve(path)
+  if (devices.test(written)) return { real: written, inside: false, device: true, secret: false, guarded: false }
+  const real = await realOf(written)
+  const folder = [ground.root, ...(ground.also ?? [])].find((one) => real !== undefined && isWithin(one, real))
+  return {
+    real: real ?? written,
+    inside: folder !== undefined,
+    device: false,
+    secret: isSecretFile(written, ground.home) || isSecretFile(real ?? written, ground.home),
+    guarded: real !== undefined && isWithin(ground.root, real) && isGuarded(relative(ground.root, real)),
+  }
+}
+
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+/** What Git keeps and runs, and what tells us what is allowed. */
+function isGuarded(path: string): boolean {
+  const parts = path.split(sep)
+  return (
+    parts.includes('.git') || parts[0] === '.termaite' || (parts[0] === '.claude' && /^settings/.test(parts[1] ?? ''))
+  )
+}
+
+/** Links are followed up to the last part that exists; one that points nowhere leads nowhere. */
+async function realOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (!isMissing(error) || path === dirname(path)) return undefined
+    const there = await lstat(path).then(
+      () => true,
+      () => false,
+    )
+    if (there) return undefined
+    const parent = await realOf(dirname(path))
+    return parent === undefined ? undefined : join(parent, basename(path))
+  }
+}

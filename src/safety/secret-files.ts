@@ -1,0 +1,50 @@
+import { basename, join, sep } from 'node:path'
+
+/** Files that hold keys, by their names, wherever they are; an example of one holds none. */
+const names: readonly RegExp[] = [
+  /^\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|defaults?$).+)?$/,
+  /^.+\.env$/,
+  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
+  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|age)$/i,
+  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc)$/,
+  /^_netrc$/,
+  /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini|txt|db|enc))?$/i,
+  /^(?:service[-_]account|client[-_]secret).*\.json$/i,
+  /\.tfstate(?:\.backup)?$/,
+  /^master\.key$/,
+]
+
+/** What only looks like one. */
+const harmless = [/\.pub$/, /^\.env\.(?:example|sample|template)/]
+
+/** Below the home, where programs keep what they log in with. */
+const folders = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/op',
+  '.password-store',
+  '.local/share/keyrings',
+  '.mozilla',
+  '.config/google-chrome',
+  'Library/Keychains',
+  '.termaite',
+  '.claude',
+  '.codex',
+  '.gemini',
+  '.copilot',
+]
+
+export function isSecretFile(path: string, home: string): boolean {
+  if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
+  if (/^\/proc\/[^/]+\/environ$/.test(path) || /^\/etc\/(?:shadow|gshadow|sudoers)/.test(path)) return true
+  const name = basename(path)
+  return names.some((pattern) => pattern.test(name)) && !harmless.some((pattern) => pattern.test(name))
+}
+
+export const secretFolders = (home: string) => folders.map((folder) => join(home, folder))

@@ -1,0 +1,57 @@
+import type { Node } from 'web-tree-sitter'
+
+/**
+ * Whether a script may run a command that the tree does not show: the parser leaves backticks in heredocs and in
+ * `${x:-…}` unread. So the marks in the text are counted against the nodes that were found.
+ */
+export function hidesCommand(root: Node): boolean {
+  const nodes = root.descendantsOfType([
+    'command_substitution',
+    'process_substitution',
+    'arithmetic_expansion',
+    'raw_string',
+    'ansi_c_string',
+    'comment',
+    'heredoc_redirect',
+  ])
+  let text = root.text
+  const found = { ticks: 0, single: 0, double: 0, process: 0 }
+  const blank = (node: Node) => {
+    const [from, to] = [node.startIndex - root.startIndex, node.endIndex - root.startIndex]
+    text = text.slice(0, from) + ' '.repeat(to - from) + text.slice(to)
+  }
+  for (const node of nodes) {
+    if (node === null) continue
+    if (node.type === 'process_substitution') found.process++
+    else if (node.type === 'arithmetic_expansion') found.double += node.text.startsWith('$((') ? 1 : 0
+    else if (node.type === 'command_substitution') {
+      if (node.text.startsWith('`')) found.ticks += 2
+      else if (node.text.startsWith('$((')) found.double++
+      else found.single++
+      // An escaped backtick inside backticks opens another command.
+      if (node.text.startsWith('`') && node.text.includes('\\')) return true
+    } else if (node.type === 'heredoc_redirect') {
+      const quoted = /['"\\]/.test(node.namedChildren.find((child) => child?.type === 'heredoc_start')?.text ?? '')
+      const body = node.namedChildren.find((child) => child?.type === 'heredoc_body')
+      if (quoted && body) blank(body)
+    } else if (node.type === 'comment') blank(node)
+    // An index is evaluated, however it was quoted.
+    else if (/\[[^\]]*(?:\$\(|`)/.test(node.text)) return true
+    // Inside `"${x:-'…'}"` a single quote is a letter like any other.
+    else if (!isInExpansion(node)) blank(node)
+  }
+  const open = text.replace(/\\[^]/g, '  ')
+  return (
+    count(open, /`/g) !== found.ticks ||
+    count(open, /\$\((?!\()/g) !== found.single ||
+    count(open, /\$\(\(/g) !== found.double ||
+    count(open, /[<>]\((?!\()/g) > found.process
+  )
+}
+
+function isInExpansion(node: Node): boolean {
+  for (let above = node.parent; above; above = above.parent) if (above.type === 'expansion') return true
+  return false
+}
+
+const count = (text: string, mark: RegExp) => text.match(mark)?.length ?? 0

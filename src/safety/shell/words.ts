@@ -1,0 +1,151 @@
+import type { Node } from 'web-tree-sitter'
+import type { Word } from './simple.ts'
+import type { Sources } from './variables.ts'
+
+export type WordWorld = { home: string; cwds: readonly string[] | undefined; root: string; sources: Sources }
+
+/** A letter, and whether a quote took its meaning from it. */
+type Letter = { c: string; q: boolean }
+type Texts = Letter[][]
+
+/** More than this many readings of one word are no reading. */
+const mostValues = 64
+
+/** What a word of a script can stand for. */
+export function wordOf(node: Node, world: WordWorld, depth = 0): Word {
+  const whole = read(node, world, depth)
+  const texts = whole?.flatMap(braced)
+  if (!whole || !texts || texts.length === 0 || texts.length > mostValues) return { text: node.text }
+  // Several readings, each of several words, are too many to tell apart.
+  const spread = texts.length > whole.length
+  if (spread && whole.length > 1) return { text: node.text }
+  const values: string[] = []
+  let glob = false
+  for (const letters of texts) {
+    const value = tilde(letters, world.home)
+    if (value === undefined) return { text: node.text }
+    const wild = letters.some(({ c, q }) => !q && /[*?[]/.test(c))
+    // A quoted star beside a real one cannot be told from it afterwards.
+    if (wild && letters.some(({ c, q }) => q && /[*?[\]\\]/.test(c))) return { text: node.text }
+    glob ||= wild
+    values.push(value)
+  }
+  return { text: node.text, values, ...(glob ? { glob } : {}), ...(spread ? { spread } : {}) }
+}
+
+function read(node: Node, world: WordWorld, depth: number): Texts | undefined {
+  if (depth > 8) return undefined
+  switch (node.type) {
+    case 'command_name':
+      return node.namedChildCount === 1 ? read(node.namedChild(0)!, world, depth) : undefined
+    case 'word':
+    case 'number':
+      return bare(node.text)
+    case 'raw_string':
+      return [as(node.text.slice(1, -1), true)]
+    case 'ansi_c_string':
+      return node.text.includes('\\') ? undefined : [as(node.text.slice(2, -1), true)]
+    case 'string':
+      return joined(node, world, depth, true)
+    case 'concatenation':
+      return joined(node, world, depth, false)
+    case 'simple_expansion':
+    case 'expansion':
+      return variable(node, world, depth)
+    case 'arithmetic_expansion':
+      return [as('0', true)]
+    case 'command_substitution':
+      return substituted(node.text, world)
+    case 'process_substitution':
+      return [as('/dev/fd/63', true)]
+    default:
+      return undefined
+  }
+}
+
+/** A piece of unquoted text; a backslash quotes one letter, and takes a line end away. */
+function bare(text: string): Texts {
+  const letters: Letter[] = []
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] !== '\\') letters.push({ c: text[i]!, q: false })
+    else if (text[++i] !== '\n' && i < text.length) letters.push({ c: text[i]!, q: true })
+  }
+  return [letters]
+}
+
+const as = (text: string, q: boolean): Letter[] => [...text].map((c) => ({ c, q }))
+
+/** The parts of a string or of a word made of several; what lies between the parts is text. */
+function joined(node: Node, world: WordWorld, depth: number, inQuotes: boolean): Texts | undefined {
+  const open = inQuotes ? (node.text.startsWith('$"') ? 2 : 1) : 0
+  let at = node.startIndex + open
+  const end = node.endIndex - (inQuotes ? 1 : 0)
+  let texts: Texts = [[]]
+  const add = (more: Texts | undefined) => {
+    if (!more || texts.length * more.length > mostValues) return false
+    texts = texts.flatMap((before) => more.map((after) => [...before, ...after]))
+    return true
+  }
+  const between = (from: number, to: number) => {
+    const gap = node.text.slice(from - node.startIndex, to - node.startIndex)
+    return gap === '' || add(inQuotes ? [as(unescaped(gap), true)] : bare(gap))
+  }
+  for (const child of node.namedChildren) {
+    if (child === null || child.type === 'string_content') continue
+    if (!between(at, child.startIndex)) return undefined
+    const inner = read(child, world, depth + 1)
+    if (!add(inQuotes ? inner?.map((letters) => letters.map(({ c }) => ({ c, q: true }))) : inner)) return undefined
+    at = child.endIndex
+  }
+  return between(at, end) ? texts : undefined
+}
+
+const unescaped = (text: string) => text.replace(/\\(["\\$`\n])/g, (_, c: string) => (c === '\n' ? '' : c))
+
+function variable(node: Node, world: WordWorld, depth: number): Texts | undefined {
+  const name = /^\$\{?([A-Za-z_]\w*|[?#$!])\}?$/.exec(node.text)?.[1]
+  if (name === undefined) return undefined
+  // Numbers, whatever they are: no path and no option.
+  if (/^[?#$!]$/.test(name)) return [as('0', true)]
+  const source = world.sources.get(name)
+  if (source) {
+    if (!source.holds(node)) return undefined
+    const words = source.nodes.map((one) => wordOf(one, world, depth + 1))
+    if (words.some((word) => word.values === undefined || word.glob || word.spread)) return undefined
+    const values = words.flatMap((word) => word.values!)
+    // Unquoted it would be split and matched again.
+    return values.every((value) => /^[^\s*?[\]]+$/.test(value)) ? values.map((value) => as(value, true)) : undefined
+  }
+  if (name === 'HOME') return [as(world.home, true)]
+  if (name === 'PWD') return world.cwds?.map((cwd) => as(cwd, true))
+  return undefined
+}
+
+function substituted(text: string, world: WordWorld): Texts | undefined {
+  if (/^(?:\$\(\s*pwd\s*\)|`pwd`)$/.test(text)) return world.cwds?.map((cwd) => as(cwd, true))
+  if (/^\$\(\s*git rev-parse --show-toplevel\s*\)$/.test(text)) return [as(world.root, true)]
+  return undefined
+}
+
+/** `{a,b}` as the shell spells it out; nested ones and ranges are not read. */
+function braced(letters: Letter[]): Texts {
+  const open = letters.findIndex(({ c, q }) => c === '{' && !q)
+  const close = letters.findIndex(({ c, q }, i) => i > open && c === '}' && !q)
+  if (open < 0 || close < 0) return [letters]
+  const inside = letters.slice(open + 1, close)
+  if (inside.some(({ c, q }) => !q && c === '{')) return []
+  const choices: Letter[][] = [[]]
+  for (const letter of inside)
+    if (letter.c === ',' && !letter.q) choices.push([])
+    else choices.at(-1)!.push(letter)
+  // `{}` and `{a}` stand for themselves; `{1..3}` is a range.
+  if (choices.length === 1) return inside.some(({ c }) => c === '.') ? [] : [letters]
+  return choices.flatMap((choice) => braced([...letters.slice(0, open), ...choice, ...letters.slice(close + 1)]))
+}
+
+/** The text, with `~` for the home; somebody else's home is not known. */
+function tilde(letters: readonly Letter[], home: string): string | undefined {
+  const text = letters.map(({ c }) => c).join('')
+  if (letters[0]?.c !== '~' || letters[0].q) return text
+  return text === '~' || text.startsWith('~/') ? home + text.slice(1) : undefined
+}

@@ -1,0 +1,228 @@
+import { after, test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { ShellClass } from '../../src/safety/shell/judgement.ts'
+import { shellClasses } from '../../src/safety/shell/judgement.ts'
+import { judge } from '../../src/safety/shell/judge.ts'
+import { layProject } from './shell/project.ts'
+import { table } from './shell/table.ts'
+
+const project = layProject()
+after(project.gone)
+
+const free: readonly ShellClass[] = ['reads', 'edits', 'runs']
+const denied = (Object.keys(table) as ShellClass[])
+  .filter((kind) => !free.includes(kind))
+  .flatMap((kind) => table[kind]!)
+  // What is not finished may become another command by what follows.
+  .filter((command) => !/&&$|then ls$|unterminated/.test(command))
+
+/** Simple commands alone can stand behind a wrapper. */
+const simple = denied.filter(
+  (command) =>
+    /^[\w./~ -]+$/.test(command) && !/^(?:cd|set|export|declare|source|\.|alias|yarn$|env$|python3$)\b/.test(command),
+)
+const single = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+const aroundAny: readonly ((command: string) => string)[] = [
+  (c) => `ls; ${c}`,
+  (c) => `${c}\nls`,
+  (c) => `true && ${c}`,
+  (c) => `false || ${c}`,
+  (c) => `( ${c}\n)`,
+  (c) => `{ ${c}\n}`,
+  (c) => `if true; then ${c}\nfi`,
+  (c) => `if ${c}\nthen ls; fi`,
+  (c) => `for x in a b; do ${c}\ndone`,
+  (c) => `while true; do ${c}\ndone`,
+  (c) => `case a in a) ${c}\n;; esac`,
+  (c) => `echo "$( ${c}\n)"`,
+  (c) => `echo "a $(echo "$( ${c}\n)") b"`,
+  (c) => `X=$( ${c}\n)`,
+  (c) => `FOO=$( ${c}\n) ls`,
+  (c) => `cat <( ${c}\n)`,
+  (c) => `ls > "$( ${c}\n)"`,
+  (c) => `cat <<END\n$( ${c}\n)\nEND`,
+  (c) => `cat <<< "$( ${c}\n)"`,
+  (c) => `f() { ${c}\n}; f`,
+  (c) => `[[ -n $( ${c}\n) ]] && ls`,
+  (c) => `ls $(( $( ${c}\n) + 1 ))`,
+  (c) => `echo \${X:-$( ${c}\n)}`,
+  (c) => `cat <<END\n\`${c}\`\nEND`,
+  (c) => `echo "\${X:-\`${c}\`}"`,
+  (c) => `arr=( $( ${c}\n) )`,
+  (c) => `bash -c ${single(c)}`,
+  (c) => `sh -ec ${single(c)}`,
+  (c) => `eval ${single(c)}`,
+  (c) => `trap ${single(c)} EXIT`,
+  (c) => `env bash -c ${single(c)}`,
+  (c) => `find . -exec sh -c ${single(c)} \\;`,
+  (c) => `echo x | xargs -I{} sh -c ${single(c)}`,
+  (c) => `watch -n 1 ${single(c)}`,
+]
+
+const aroundSimple: readonly ((command: string) => string)[] = [
+  (c) => `env ${c}`,
+  (c) => `env A=1 B=2 ${c}`,
+  (c) => `env -i ${c}`,
+  (c) => `A=1 ${c}`,
+  (c) => `sudo ${c}`,
+  (c) => `doas -u x ${c}`,
+  (c) => `command ${c}`,
+  (c) => `builtin ${c}`,
+  (c) => `exec ${c}`,
+  (c) => `nohup ${c} &`,
+  (c) => `timeout -s KILL 5 ${c}`,
+  (c) => `nice -n 5 ${c}`,
+  (c) => `nice ${c}`,
+  (c) => `time ${c}`,
+  (c) => `setsid ${c}`,
+  (c) => `stdbuf -o L ${c}`,
+  (c) => `! ${c}`,
+  (c) => `xargs ${c}`,
+  (c) => `ls | xargs -n 1 ${c}`,
+  (c) => `find . -name x -exec ${c} {} \\;`,
+  (c) => `find . -execdir ${c} {} +`,
+  (c) => `fd x -x ${c}`,
+  (c) => `busybox ${c}`,
+  (c) => `${c} > out.txt`,
+  (c) => `${c} 2>/dev/null`,
+  (c) => `< README.md ${c}`,
+  (c) => `ls | ${c}`,
+  (c) => `${c} | cat`,
+  (c) => `coproc ${c}`,
+  (c) => `flock lock ${c}`,
+]
+
+test('no wrapping of a command that is asked about comes out as one that is not', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...denied),
+      fc.array(fc.constantFrom(...aroundAny), { minLength: 1, maxLength: 3 }),
+      async (command, around) => {
+        const wrapped = around.reduce((inner, wrap) => wrap(inner), command)
+        const { worst } = await judge(wrapped, project)
+        assert.ok(!free.includes(worst.class), `${wrapped} came out as ${worst.class}: ${worst.why}`)
+      },
+    ),
+    { numRuns: 1500 },
+  )
+})
+
+test('nor behind a program that runs another', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...simple),
+      fc.array(fc.constantFrom(...aroundSimple.slice(0, 16)), { maxLength: 2 }),
+      fc.constantFrom(...aroundSimple),
+      fc.option(fc.constantFrom(...aroundAny), { nil: undefined }),
+      async (command, inner, last, outer) => {
+        const line = last(inner.reduce((text, wrap) => wrap(text), command))
+        const wrapped = outer ? outer(line) : line
+        const { worst } = await judge(wrapped, project)
+        assert.ok(!free.includes(worst.class), `${wrapped} came out as ${worst.class}: ${worst.why}`)
+      },
+    ),
+    { numRuns: 1500 },
+  )
+})
+
+test('quoting the letters of a command changes nothing, or makes it unreadable', async () => {
+  const words = simple.filter((command) => !command.includes('~'))
+  const quote = fc.constantFrom(
+    (c: string) => `'${c}'`,
+    (c: string) => `"${c}"`,
+    (c: string) => (/[\w]/.test(c) ? `\\${c}` : c),
+    (c: string) => c,
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...words), fc.infiniteStream(quote), async (command, quotes) => {
+      const written = [...command].map((c) => (c === ' ' ? c : quotes.next().value(c))).join('')
+      const [plain, found] = await Promise.all([judge(command, project), judge(written, project)])
+      assert.ok(
+        found.worst.class === plain.worst.class || found.worst.class === 'dynamic',
+        `${written} came out as ${found.worst.class}`,
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('words without syntax are read as the parser reads them', async () => {
+  const letters = fc.constantFrom(
+    'ls',
+    'rm',
+    '-rf',
+    'src',
+    '../x',
+    'a=b',
+    '/etc',
+    '--',
+    '-o',
+    '.env',
+    'git',
+    'push',
+    'if',
+    'time',
+    'export',
+    'npm',
+    'test',
+    '%1',
+    'a:b',
+    '+x',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(letters, { minLength: 1, maxLength: 5 }), async (words) => {
+      const command = words.join(' ')
+      const [quick, slow] = await Promise.all([judge(command, project), judge(`${command} #`, project)])
+      assert.deepEqual({ command, class: quick.worst.class }, { command, class: slow.worst.class })
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('no text at all breaks it, and what it is worst by is one of its parts', async () => {
+  const pieces = fc.constantFrom(
+    'ls',
+    ' ',
+    '$(',
+    ')',
+    '"',
+    "'",
+    '`',
+    '<<E',
+    '\n',
+    '|',
+    '&&',
+    ';',
+    '{',
+    '}',
+    '$X',
+    '\\',
+    '>',
+    '<',
+    '(',
+    '!',
+    'rm',
+    '-rf',
+    '~',
+    '*',
+    '[',
+    ']',
+    '#',
+    'é',
+    '\0',
+    '=',
+    'if',
+    'fi',
+    'E',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(pieces, { maxLength: 14 }), async (parts) => {
+      const judged = await judge(parts.join(''), project)
+      assert.ok(shellClasses.includes(judged.worst.class))
+      if (judged.parts.length > 0) assert.ok(judged.parts.includes(judged.worst))
+    }),
+    { numRuns: 1000 },
+  )
+})
