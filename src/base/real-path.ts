@@ -1,0 +1,19 @@
+import { lstat, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { isMissing } from './files.ts'
+
+/** Where a path really leads, whether it is there yet or not: links are followed up to the last part that exists; one that points nowhere leads nowhere. */
+export async function realOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (!isMissing(error) || path === dirname(path)) return undefined
+    const there = await lstat(path).then(
+      () => true,
+      () => false,
+    )
+    if (there) return undefined
+    const parent = await realOf(dirname(path))
+    return parent === undefined ? undefined : join(parent, basename(path))
+  }
+}
