@@ -30,7 +30,7 @@ export function glob(parts: RipgrepParts): Tool {
     const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)
     const names = (found?.lines ?? (await plainFiles(at, signal))).filter(byGlob(rest))
     if (names.length === 0)
-      return `No file is like ${pattern} in ${base}. Try **/ in front of it, or a shorter pattern.`
+      return `No file is like ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Try **/ in front of it, or a shorter pattern.`
     const paths = await newestFirst(names.slice(0, mostFound), at)
     const lines = paths.slice(0, mostShown).map((name) => shortPath(join(at, name), cwd))
     if (names.length <= mostShown) return lines.join('\n')

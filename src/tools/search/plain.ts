@@ -9,7 +9,8 @@ const longestFile = 2 * 1024 * 1024
 export async function plainFiles(folder: string, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
   const waiting = [folder]
-  while (waiting.length > 0 && found.length < mostFiles && !signal.aborted) {
+  while (waiting.length > 0 && found.length < mostFiles) {
+    if (signal.aborted) throw new Error('cancelled.')
     const at = waiting.pop()!
     try {
       for await (const entry of await opendir(at)) {

@@ -13,8 +13,7 @@ const ranges: [string, number, 'ipv4' | 'ipv6'][] = [
   ['198.18.0.0', 15, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
   ['::', 127, 'ipv6'],
-  // Addresses of the old kind in new clothes, which may stand for any of those above.
-  ['::ffff:0:0', 96, 'ipv6'],
+  // Addresses of the old kind in new clothes, which may stand for any of those above; those of `::ffff:` are looked at as what they are.
   ['64:ff9b::', 96, 'ipv6'],
   ['2002::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],

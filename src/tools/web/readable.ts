@@ -29,8 +29,7 @@ export function readable(html: string, base: URL): string {
       if (link) lines.close(link)
       const href = opens ? absolute(piece.attribute('href'), base) : undefined
       link = href === undefined ? undefined : { href, from: lines.mark() }
-    } else if (tag === 'code' && opens) lines.add('`', true)
-    else if (tag === 'code') lines.add('`', true)
+    } else if (tag === 'code') lines.add('`', true)
     else if (tag === 'img' && opens) {
       const alt = piece.attribute('alt')?.trim()
       if (alt) lines.add(`[${alt}]`, false)

@@ -1,0 +1,128 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RipgrepParts } from '../../src/tools/search/ripgrep.ts'
+import type { ToolParts } from '../../src/tools/parts.ts'
+import { byGlob } from '../../src/tools/search/names.ts'
+import { folder, seat } from './seat.ts'
+
+/** Both ways of searching give the same where no file is ignored. */
+const ways: [string, Partial<ToolParts & RipgrepParts>][] = [
+  ['with ripgrep', {}],
+  ['without ripgrep', { ripgrep: async () => undefined }],
+]
+
+for (const [way, parts] of ways) {
+  test(`${way}: text is found in files, in the order of their paths`, async (t) => {
+    const { write, say, at } = seat(t, parts)
+    write('src/b.ts', 'let x = 1\nfoo(x)\n')
+    write('src/a.ts', 'foo(1)\n')
+    write('.github/ci.yml', 'run: foo(2)\n')
+    write('notes.md', 'Foo\n')
+    write('node_modules/.git/x', 'foo(3)')
+    write('.git/config', 'foo(4)')
+    const grep = (input: object) => say('grep_search', input)
+    assert.equal(await grep({ pattern: 'foo\\(', path: 'src' }), 'src/a.ts\n1:foo(1)\n\nsrc/b.ts\n2:foo(x)')
+    assert.equal(await grep({ pattern: 'foo\\(', glob: '*.yml' }), '.github/ci.yml\n1:run: foo(2)')
+    assert.equal(await grep({ pattern: '(?i)^foo$' }), 'notes.md\n1:Foo')
+    assert.equal(await grep({ pattern: 'foo', path: 'src/b.ts' }), '2:foo(x)')
+    assert.equal(await grep({ pattern: 'foo', path: at('src/b.ts') }), '2:foo(x)')
+    assert.equal(
+      await grep({ pattern: 'bar', path: 'src', glob: '*.ts' }),
+      'Nothing matches bar in src in files like *.ts. Try a shorter pattern, (?i) for any case, or another place.',
+    )
+    assert.match(await grep({ pattern: 'foo(' }), /^! /)
+    assert.equal(await grep({ pattern: 'x', path: 'scr' }), `! scr does not exist. Did you mean ${at('src')}?`)
+  })
+
+  test(`${way}: files are found by name, the newest first`, async (t) => {
+    const { write, say, at } = seat(t, parts)
+    for (const [age, path] of ['a.md', 'docs/b.md', 'docs/deep/c.md', 'app/[id]/page.tsx', 'x.ts'].entries()) {
+      write(path, '')
+      utimesSync(at(path), 1000 - age, 1000 - age)
+    }
+    const glob = (input: object) => say('glob', input)
+    assert.equal(await glob({ pattern: '*.md' }), 'a.md\ndocs/b.md\ndocs/deep/c.md')
+    assert.equal(await glob({ pattern: 'docs/*.md' }), 'docs/b.md')
+    assert.equal(await glob({ pattern: '**/*.{ts,tsx}' }), 'app/[id]/page.tsx\nx.ts')
+    assert.equal(await glob({ pattern: 'app/[id]/*' }), 'app/[id]/page.tsx')
+    assert.equal(await glob({ pattern: 'deep/*', path: 'docs' }), 'docs/deep/c.md')
+    assert.equal(await glob({ pattern: at('docs/**') }), 'docs/b.md\ndocs/deep/c.md')
+    assert.equal(await glob({ pattern: '*', path: 'a.md' }), '! a.md is a file: give a folder as path.')
+    assert.equal(
+      await glob({ pattern: '*.rs' }),
+      'No file is like *.rs here. Try **/ in front of it, or a shorter pattern.',
+    )
+  })
+
+  test(`${way}: a search that is cancelled says so`, async (t) => {
+    const { write, say } = seat(t, parts)
+    write('a', 'x')
+    assert.equal(await say('grep_search', { pattern: 'x' }, { signal: AbortSignal.abort() }), '! cancelled.')
+  })
+}
+
+test('ignored files are left out, and settings of the person do not count', async (t) => {
+  const rc = join(folder(t), 'rc')
+  writeFileSync(rc, '--files-with-matches\n')
+  const { write, say } = seat(t, { env: { PATH: process.env.PATH, RIPGREP_CONFIG_PATH: rc } })
+  write('.gitignore', 'dist/\n*.log\n')
+  write('dist/a.js', 'needle')
+  write('a.log', 'needle')
+  write('a.js', 'needle')
+  assert.equal(await say('grep_search', { pattern: 'needle' }), 'a.js\n1:needle')
+  assert.equal(await say('glob', { pattern: '*.{js,log}' }), 'a.js')
+})
+
+test('many matches and long lines are cut, with what to do', async (t) => {
+  const { write, say } = seat(t)
+  write('many', 'hit\n'.repeat(1000))
+  const lines = (await say('grep_search', { pattern: 'hit' })).split('\n')
+  assert.deepEqual([lines.length, lines.at(-1)], [251, '[there is more: narrow it by path, glob or a longer pattern]'])
+  write('long', `hit${'x'.repeat(10_000)}`)
+  assert.ok((await say('grep_search', { pattern: 'hit', path: 'long' })).length < 400)
+  for (let i = 0; i < 120; i++) write(`f/${i}.txt`, '')
+  const names = (await say('glob', { pattern: 'f/*' })).split('\n')
+  assert.deepEqual([names.length, names.at(-1)], [101, '[the newest 100 of 120: narrow the pattern or the path]'])
+})
+
+test('a glob never matches another name than it says', () => {
+  const name = fc
+    .array(fc.constantFrom('a', 'b', '.', '[', '(', '+'), { minLength: 1, maxLength: 5 })
+    .map((p) => p.join(''))
+  fc.assert(
+    fc.property(name, name, (one, other) => {
+      assert.equal(byGlob(one)(other), one === other)
+      assert.ok(byGlob(`**/${one}`)(`x/y/${one}`))
+      assert.equal(byGlob(`*/${one}`)(`x/y/${one}`), false)
+    }),
+  )
+})
+
+test('a folder is listed: folders first, links with where they lead, large files with their size', async (t) => {
+  const { write, say, at, place } = seat(t)
+  assert.equal(await say('ls', {}), '[the folder is empty]')
+  write('b.txt', '')
+  write('.hidden', '')
+  write('src/x', '')
+  write('big', Buffer.alloc(300 * 1024))
+  mkdirSync(join(place, 'else'))
+  symlinkSync('b.txt', at('inner'))
+  symlinkSync('../else', at('outer'))
+  symlinkSync('nowhere', at('dead'))
+  assert.equal(
+    await say('ls', {}),
+    [
+      'src/',
+      '.hidden',
+      'b.txt',
+      'big (300.0 KB)',
+      'dead -> nowhere (leads nowhere)',
+      'inner -> b.txt',
+      'outer -> ../else (outside the project)',
+    ].join('\n'),
+  )
+  assert.equal(await say('ls', { path: 'b.txt' }), '! b.txt is no folder. Read it with file_reader.')
+})

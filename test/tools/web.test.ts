@@ -1,0 +1,283 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Fetch, WebAnswer, WebRequest } from '../../src/tools/web/fetch.ts'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { isPrivate } from '../../src/tools/web/address.ts'
+import { readable } from '../../src/tools/web/readable.ts'
+import { turning } from '../base/alive.ts'
+import { seat } from './seat.ts'
+
+type Page = Partial<WebAnswer> & { text?: string }
+
+/** Scripted pages by address; what was asked is kept. */
+function pages(known: Record<string, Page>): { fetch: Fetch; asked: WebRequest[] } {
+  const asked: WebRequest[] = []
+  const fetch: Fetch = async (request) => {
+    asked.push(request)
+    const { text = '', ...page } = known[request.url.href] ?? { status: 404 }
+    return { status: 200, headers: { 'content-type': 'text/html' }, body: Buffer.from(text), cut: false, ...page }
+  }
+  return { fetch, asked }
+}
+
+/** A real server on this machine. */
+async function server(t: TestContext, answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const http = createServer(answer).listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  t.after(() => {
+    http.closeAllConnections()
+    http.close()
+  })
+  const { port } = http.address() as AddressInfo
+  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}` }
+}
+
+test('a page is readable text: title, headings, lists, links, code, tables', () => {
+  const html = `<!doctype html><html><head><title>The &amp; page</title><style>p{}</style><script>if (a<b) "</p>"</script></head>
+    <body><h1>Head</h1><p>Some   <b>bold</b> text,&nbsp;and a <a href="/next?a=1&amp;b=2">link</a>.<br>New line</p>
+    <ul><li>one</li><li>two <code>x &lt; y</code></li></ul><pre><code>let a = 1
+  let b</code></pre><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>
+    <!-- gone --><a href="javascript:x()">no link</a> <img alt="a picture" src=x> 3 < 4 &#8212; &unknown;</body>`
+  assert.equal(
+    readable(html, new URL('https://site.test/dir/')),
+    [
+      '# The & page',
+      '',
+      '# Head',
+      '',
+      'Some bold text, and a [link](https://site.test/next?a=1&b=2).',
+      'New line',
+      '',
+      '- one',
+      '- two `x < y`',
+      '',
+      '```',
+      'let a = 1',
+      '  let b',
+      '```',
+      '',
+      'a | b',
+      '1 | 2',
+      '',
+      'no link [a picture] 3 < 4 — &unknown;',
+    ].join('\n'),
+  )
+})
+
+test('no page, however broken, stops the converter', () => {
+  const base = new URL('https://site.test/')
+  const bits = fc.constantFrom(
+    '<',
+    '>',
+    '"',
+    "'",
+    '<a href="',
+    '</',
+    '<pre>',
+    '</pre>',
+    '<!--',
+    '&',
+    '&#',
+    ';',
+    '<li',
+    ' ',
+    'x',
+  )
+  fc.assert(
+    fc.property(fc.array(bits, { maxLength: 60 }), (parts) => {
+      assert.equal(typeof readable(parts.join(''), base), 'string')
+    }),
+  )
+  assert.equal(typeof readable('<a "'.repeat(200_000), base), 'string')
+  assert.equal(typeof readable('<svg>'.repeat(200_000), base), 'string')
+})
+
+test('a redirect is followed on its host; another host is told and not visited', async (t) => {
+  const { fetch, asked } = pages({
+    'https://a.test/old': { status: 301, headers: { location: '/new' } },
+    'https://a.test/new': { text: '<p>here</p>' },
+    'https://a.test/away': { status: 302, headers: { location: 'https://b.test/x' } },
+    'https://a.test/circle': { status: 302, headers: { location: '/circle' } },
+    'https://a.test/file': { status: 302, headers: { location: 'file:///etc/passwd' } },
+  })
+  const { say } = seat(t, { web: { fetch } })
+  const get = (url: string) => say('web_fetch', { url })
+  assert.equal(await get('https://a.test/old'), 'here')
+  assert.equal(
+    await get('https://a.test/away'),
+    'https://a.test/away leads on to https://b.test/x. Fetch that if you want it.',
+  )
+  assert.equal(await get('https://a.test/circle'), '! https://a.test/circle leads on and on. Try another address.')
+  assert.match(await get('https://a.test/file'), /^! file:\/\/\/etc\/passwd is no address/)
+  assert.equal(
+    await get('https://a.test/none'),
+    '! https://a.test/none answered 404. Check the address, or look for another source.',
+  )
+  assert.ok(asked.every(({ url }) => url.host === 'a.test'))
+})
+
+test('only the web is fetched, without a password in the address', async (t) => {
+  const { say } = seat(t, { web: { fetch: pages({}).fetch } })
+  for (const url of ['file:///etc/passwd', 'ftp://a.test/', 'a.test', 'data:text/plain,x'])
+    assert.equal(
+      await say('web_fetch', { url }),
+      `! ${url} is no address: send one that begins with https:// or http://.`,
+    )
+  assert.equal(
+    await say('web_fetch', { url: 'https://me:pw@a.test/' }),
+    '! send the address without a name and a password in it.',
+  )
+})
+
+test('other text comes as it is, a picture as a file, the rest is named', async (t) => {
+  const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+  const { fetch } = pages({
+    'https://a.test/json': { headers: { 'content-type': 'application/json' }, text: '{"a": "<p>"}' },
+    'https://a.test/latin': {
+      headers: { 'content-type': 'text/plain; charset=ISO-8859-1' },
+      body: Buffer.from('caf\xe9', 'latin1'),
+    },
+    'https://a.test/pic': { headers: { 'content-type': 'image/png' }, body: png },
+    'https://a.test/zip': { headers: { 'content-type': 'application/zip' }, text: 'PK' },
+  })
+  const { whole, say } = seat(t, { web: { fetch } })
+  assert.equal(await say('web_fetch', { url: 'https://a.test/json' }), '{"a": "<p>"}')
+  assert.equal(await say('web_fetch', { url: 'https://a.test/latin' }), 'café')
+  assert.equal(
+    await say('web_fetch', { url: 'https://a.test/zip' }),
+    'https://a.test/zip is application/zip, 2 bytes, and no text. Download it with bash if you need it.',
+  )
+  const { text, files } = await whole('web_fetch', { url: 'https://a.test/pic' })
+  assert.deepEqual([text, files?.length], ['A picture (image/png, 8 bytes); it is attached.', 1])
+})
+
+test('a long page is cut with the place of the whole', async (t) => {
+  const body = '<p>word</p>'.repeat(20_000)
+  const { say } = seat(t, { web: { fetch: pages({ 'https://a.test/': { text: body } }).fetch } })
+  const text = await say('web_fetch', { url: 'https://a.test/' })
+  const [, place] = /the whole is in (\S+) …/.exec(text)!
+  assert.ok(text.length < 40_000)
+  assert.equal(readFileSync(place!, 'utf8').match(/word/g)?.length, 20_000)
+})
+
+test('over the network: packed pages are unpacked, bombs are not', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'))
+  const { url, host } = await server(t, (request, response) => {
+    const packed = { '/gzip': gzipSync('zipped'), '/br': brotliCompressSync('brotli'), '/bomb': bomb }[request.url!]
+    const encoding = request.url === '/br' ? 'br' : 'gzip'
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': encoding }).end(packed)
+  })
+  const { say } = seat(t, { web: { allowed: [host] } })
+  assert.equal(await say('web_fetch', { url: `${url}/gzip` }), 'zipped')
+  assert.equal(await say('web_fetch', { url: `${url}/br` }), 'brotli')
+  const text = await say('web_fetch', { url: `${url}/bomb` })
+  assert.match(text, /\[the page is longer than what was taken of it\]$/)
+})
+
+test('over the network: this machine and its own network are refused unless they are allowed', async (t) => {
+  let asked = 0
+  const { url, host } = await server(t, (_request, response) => void (asked++, response.end('inside')))
+  const { say } = seat(t)
+  const refused = (name: string, at: string) =>
+    `! ${at} could not be reached: ${name} is on a private network, and those are not fetched from.`
+  assert.equal(await say('web_fetch', { url }), refused('127.0.0.1', host))
+  const named = url.replace('127.0.0.1', 'localhost')
+  assert.equal(await say('web_fetch', { url: named }), refused('localhost', new URL(named).host))
+  assert.equal(asked, 0)
+  for (const address of '10.0.0.1 172.31.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 ::1 ::ffff:127.0.0.1 ::ffff:a00:1 fd00::1 fe80::1%eth0 x'.split(
+    ' ',
+  ))
+    assert.ok(isPrivate(address), address)
+  for (const address of ['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])
+    assert.equal(isPrivate(address), false, address)
+})
+
+test('a host that is silent is given up on, and a cancelled call at once', async (t) => {
+  const clock = new HandClock()
+  const fetch: Fetch = ({ signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+  const { say } = seat(t, { clock, web: { fetch } })
+  assert.equal(
+    await turning(clock, say('web_fetch', { url: 'https://slow.test/' })),
+    '! slow.test gave no answer for 30 s. Try again later, or go on without it.',
+  )
+  const stop = new AbortController()
+  const running = say('web_fetch', { url: 'https://slow.test/' }, { signal: stop.signal })
+  stop.abort()
+  assert.equal(await running, '! cancelled.')
+})
+
+const hit = { title: 'A <b>title</b>', url: 'https://a.test/', content: 'Some\n text', description: 'Some <b>text</b>' }
+const found = '1. A title\nhttps://a.test/\nSome text'
+
+test('the web is searched by whoever is set up, and the key goes to nobody else', async (t) => {
+  const search = async (env: Record<string, string>, answer: unknown, own?: string) => {
+    const asked: WebRequest[] = []
+    const fetch: Fetch = async (request) => {
+      asked.push(request)
+      return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(answer)), cut: false }
+    }
+    const text = await seat(t, { env, web: { fetch, ...(own ? { search: own } : {}) } }).say('web_search', {
+      query: 'a b',
+    })
+    const [{ url, method, headers, body, private: inner }] = asked as [WebRequest]
+    return { text, url: url.href, method, headers, body, inner }
+  }
+  assert.deepEqual(await search({ TAVILY_API_KEY: 'k' }, { results: [hit] }), {
+    text: found,
+    url: 'https://api.tavily.com/search',
+    method: 'POST',
+    headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
+    body: '{"query":"a b","max_results":8}',
+    inner: false,
+  })
+  assert.deepEqual(await search({ BRAVE_API_KEY: 'k' }, { web: { results: [hit] } }), {
+    text: found,
+    url: 'https://api.search.brave.com/res/v1/web/search?q=a+b&count=8',
+    method: undefined,
+    headers: { 'x-subscription-token': 'k', accept: 'application/json' },
+    body: undefined,
+    inner: false,
+  })
+  const searx = { text: found, method: undefined, headers: undefined, body: undefined, inner: true }
+  assert.deepEqual(await search({ SEARXNG_URL: 'http://localhost:8080/', TAVILY_API_KEY: 'k' }, { results: [hit] }), {
+    ...searx,
+    url: 'http://localhost:8080/search?q=a+b&format=json',
+  })
+  assert.deepEqual(await search({}, { results: [hit] }, 'https://own.test/x/search?lang=de'), {
+    ...searx,
+    url: 'https://own.test/x/search?lang=de&q=a+b&format=json',
+  })
+})
+
+test('a search that cannot be made is said in words that hold no key', async (t) => {
+  const say = (env: Record<string, string>, page: Partial<WebAnswer> = {}) => {
+    const fetch: Fetch = async () => ({ status: 200, headers: {}, body: Buffer.from('{}'), cut: false, ...page })
+    return seat(t, { env, web: { fetch } }).say('web_search', { query: 'x' })
+  }
+  const key = { TAVILY_API_KEY: 'very-secret' }
+  assert.equal(
+    await say({}),
+    '! Searching the web is not set up: the person can set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL. Go on without it: use web_fetch if you know an address, or say what you could not look up.',
+  )
+  assert.equal(await say(key), 'Nothing was found for x. Try other words.')
+  assert.equal(
+    await say(key, { status: 401 }),
+    '! Tavily refused the key (401): the person has to set a good one. Go on without searching.',
+  )
+  assert.equal(await say(key, { status: 429 }), '! Tavily has no searches left for now (429). Go on without searching.')
+  assert.equal(await say(key, { status: 500 }), '! Tavily answered 500. Try again later, or go on without searching.')
+  assert.equal(
+    await say(key, { body: Buffer.from('<html>') }),
+    '! Tavily answered with what is no list of results. Go on without searching.',
+  )
+  assert.match(await say({ SEARXNG_URL: 'localhost:8080' }), /^! the address of the search server is no http address/)
+})
