@@ -1,4 +1,5 @@
 import type { State } from './life.ts'
+import { loginWanted } from './fault.ts'
 
 /** Why a server cannot be called now, and what to do instead, for the model. */
 export function absence(name: string, state: State, now: number): string {
@@ -10,7 +11,7 @@ export function absence(name: string, state: State, now: number): string {
     case 'waiting':
       return `${who} is not running (${state.why}). It is started again in ${seconds(state.next - now)} s: go on without it until then.`
     case 'login':
-      return `${who} wants a login. Tell the person to type /mcp login ${name}, and go on without it.`
+      return loginWanted(name)
     case 'failed':
       return `${who} cannot be used (${state.why}). Go on without it; /mcp shows the person more.`
     case 'closed':

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { elicit } from './elicit.ts'
 import { isRefusal } from './fault.ts'
 import { never } from './patience.ts'
+import { sdk } from './sdk.ts'
 import { StdioTransport } from './stdio.ts'
 
 export type Connecting = {
@@ -34,7 +35,9 @@ export type Connection = {
   close(): Promise<void>
 }
 
-/** A server's own words for a version of the protocol, and how it is spoken to. */
+type Library = Awaited<ReturnType<typeof sdk>>
+
+/** How a server is greeted: the old way, the new way, or the new and then the old. */
 type Mode = 'legacy' | 'auto' | { pin: string }
 
 const modern = '2026-07-28'
@@ -61,9 +64,9 @@ export async function connect(config: ServerConfig, parts: Connecting): Promise<
 }
 
 async function attempt(config: ServerConfig, mode: Mode, parts: Connecting): Promise<Connection> {
-  const sdk = await import('@modelcontextprotocol/client')
-  const transport = transportOf(config, sdk, parts)
-  const client = new sdk.Client(
+  const library = await sdk()
+  const transport = transportOf(config, library, parts)
+  const client = new library.Client(
     { name: 'termaite', version: parts.version },
     {
       capabilities: { roots: {}, elicitation: { form: { applyDefaults: true }, url: {} } },
@@ -75,8 +78,8 @@ async function attempt(config: ServerConfig, mode: Mode, parts: Connecting): Pro
   client.setRequestHandler('roots/list', () => ({ roots: [root] }))
   client.setRequestHandler('elicitation/create', (request) => elicit(config.name, request.params, parts.asked()))
   client.fallbackRequestHandler = async (request) => {
-    throw new sdk.ProtocolError(
-      sdk.ProtocolErrorCode.MethodNotFound,
+    throw new library.ProtocolError(
+      library.ProtocolErrorCode.MethodNotFound,
       request.method === 'sampling/createMessage'
         ? 'termaite does not lend its model to servers; please answer without it'
         : `termaite does not know ${request.method}`,
@@ -104,19 +107,15 @@ async function closeWhole(client: Client, transport: Transport): Promise<void> {
   await transport.close().catch(() => {})
 }
 
-function transportOf(
-  config: ServerConfig,
-  sdk: typeof import('@modelcontextprotocol/client'),
-  parts: Connecting,
-): Transport {
+function transportOf(config: ServerConfig, library: Library, parts: Connecting): Transport {
   if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors)
   const url = new URL(config.url)
   const authProvider = parts.login?.provider()
   const options = { requestInit: { headers: config.headers }, ...(authProvider ? { authProvider } : {}) }
   const transport =
     config.kind === 'sse'
-      ? new sdk.SSEClientTransport(url, options)
-      : new sdk.StreamableHTTPClientTransport(url, options)
+      ? new library.SSEClientTransport(url, options)
+      : new library.StreamableHTTPClientTransport(url, options)
   if (parts.login) parts.login.finish = (answer) => transport.finishAuth(answer)
   return transport
 }

@@ -17,12 +17,16 @@ export function faultOf(error: unknown, config: ServerConfig, last: string): Fau
 
 /** What a model is told of a call that failed. */
 export function callFault(error: unknown, name: string, last: string): string {
+  if (wantsLogin(error)) return loginWanted(name)
   if (!isLost(error)) return wordsOf(error) + causeOf(error)
   return (
     `the MCP server ${name} ended while it worked on this (${last || firstLine(error)}). It is being started again; ` +
     'whether this was done is not known: look before you call it again'
   )
 }
+
+export const loginWanted = (name: string) =>
+  `the MCP server ${name} wants a login. Tell the person to type /mcp login ${name}, and go on without it.`
 
 export const wantsLogin = (error: unknown) =>
   (error as { name?: string } | undefined)?.name === 'UnauthorizedError' || statusOf(error) === 401

@@ -16,6 +16,8 @@ export interface Secrets {
 /** What is kept of a server's login. */
 type Kept = {
   port?: number
+  /** Who first issued for a client that was registered beforehand: nobody else is shown its secret. */
+  issuer?: string
   clients?: Record<string, StoredOAuthClientInformation>
   tokens?: StoredOAuthTokens
 }
@@ -99,7 +101,11 @@ export class Login {
 
   #client(about: OAuthClientInformationContext | undefined): StoredOAuthClientInformation | undefined {
     const { clientId, clientSecret } = this.#config
-    if (clientId) return { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) }
+    if (clientId) {
+      const issuer = (this.#kept.issuer ??= about?.issuer)
+      const secret = clientSecret ? { client_secret: clientSecret } : {}
+      return { client_id: clientId, ...secret, ...(issuer ? { issuer } : {}) }
+    }
     return this.#kept.clients?.[about?.issuer ?? '']
   }
 

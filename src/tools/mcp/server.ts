@@ -172,10 +172,11 @@ export class Server {
 
   /** Whether what stood in a call's way was put right, so that it is worth another try: nothing was done yet. */
   async #mended(error: unknown, connection: Connection, asked: Asked): Promise<boolean> {
-    if (wantsLogin(error)) return this.#loginAgain(asked)
-    if (!isForgotten(error)) return false
+    const login = wantsLogin(error)
+    if (login && (await this.#loginAgain(asked))) return true
+    if (!login && !isForgotten(error)) return false
     this.#life.drop(connection)
-    return (await this.#life.settled(asked.signal)).is === 'ready'
+    return !login && (await this.#life.settled(asked.signal)).is === 'ready'
   }
 
   async #loginAgain({ ask, signal, whilePaused }: Asked): Promise<boolean> {

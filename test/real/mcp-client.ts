@@ -1,0 +1,82 @@
+/**
+ * What the MCP conformance suite drives, on the side of the client; it adds the address of its server and says in the
+ * environment what it plays:
+ *
+ *   conformance client --command "node test/real/mcp-client.ts" --requirements 2026-07-28
+ */
+import type { ServerConfig } from '../../src/tools/mcp/config.ts'
+import type { ToolCall } from '../../src/core/work/tool.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { secretsInMemory } from '../../src/tools/mcp/login.ts'
+import { openServers } from '../../src/tools/mcp/servers.ts'
+import { mcpText } from '../../src/tools/mcp/text.ts'
+
+type Context = {
+  client_id?: string
+  client_secret?: string
+  toolCalls?: { name: string; arguments: Record<string, unknown> }[]
+}
+
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
+const url = process.argv.at(-1)!
+const registered = {
+  ...(context.client_id ? { clientId: context.client_id } : {}),
+  ...(context.client_secret ? { clientSecret: context.client_secret } : {}),
+}
+const server: ServerConfig = {
+  ...{ name: 'suite', from: 'settings', shown: url, timeoutSeconds: 20, kind: 'http', url, headers: {} },
+  oauth: { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json', ...registered },
+}
+
+/** The suite's pages grant at once and send back: whoever follows is the browser. */
+const browse = async (page: string) => void (await (await fetch(page)).text())
+
+const call: ToolCall = {
+  cwd: process.cwd(),
+  signal: new AbortController().signal,
+  // Whatever can be left as it is, is; a login is always wanted.
+  ask: async ({ options }: Question) => [
+    (options.find(({ id }) => id === 'open' || id === 'termaite:skip') ?? options[0]!).id,
+  ],
+  progress() {},
+  until: Number.MAX_SAFE_INTEGER,
+}
+
+const open = openServers(
+  { servers: [server], warnings: [] },
+  {
+    ...{ root: process.cwd(), env: {}, clock: realClock, version: '0.0.0', browse },
+    ...{ blobs: memoryStore().blobs('output'), secrets: secretsInMemory() },
+  },
+)
+let failed = false
+try {
+  await open.settled(call.signal)
+  if (open.status().servers[0]!.state === 'login') await open.login('suite', browse, call.signal)
+  const tools = open.tools().filter(({ name }) => name.startsWith('mcp__'))
+  const calls =
+    context.toolCalls?.map(({ name, arguments: input }) => ({ name: `mcp__suite__${name}`, input })) ??
+    tools.map(({ name, schema }) => ({ name, input: sample(schema) }))
+  for (const { name, input } of calls) {
+    const tool = open.find(name)
+    if (!tool) continue
+    const output = await tool.run(tool.parse(input), call).catch((error: Error) => `! ${error.message}`)
+    console.log(name, typeof output === 'string' ? output : output.text)
+  }
+  console.log(mcpText(open.status(), Date.now()))
+  failed = open.status().servers[0]!.state !== 'ready'
+} catch (error) {
+  console.log(error)
+  failed = true
+}
+await open.close()
+process.exit(failed ? 1 : 0)
+
+/** An input that fits the schema, of the plainest values. */
+function sample(schema: Record<string, unknown>): Record<string, unknown> {
+  const plain: Record<string, unknown> = { number: 2, integer: 2, boolean: true, array: [], object: {} }
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, { type?: string }>)
+  return Object.fromEntries(properties.map(([name, { type }]) => [name, plain[type ?? ''] ?? 'x']))
+}

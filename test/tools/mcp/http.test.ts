@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { secretsInMemory } from '../../../src/tools/mcp/login.ts'
+import { answering, ready, use } from './rig.ts'
+import { Web } from './web.ts'
+
+test('a newer server over HTTP is asked what it is, and needs no session', async (t) => {
+  const web = await new Web('modern').open(t)
+  const open = await ready(t, [web.config({ headers: { Authorization: 'Bearer t0ken' } })])
+  assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }), 'hi')
+  assert.deepEqual(web.notes, ['server/discover t0ken', 'tools/list t0ken', 'tools/call t0ken'])
+  assert.equal(open.status().servers[0]!.protocol, '2026-07-28')
+})
+
+test('an older one is greeted the old way; when it forgot our session, a new one is begun and the call made again', async (t) => {
+  const web = await new Web('legacy').open(t)
+  const open = await ready(t, [web.config()])
+  assert.equal(open.status().servers[0]!.protocol, '2025-11-25')
+  assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }), 'hi')
+  web.sessions.clear()
+  web.notes = []
+  assert.equal(await use(open, 'mcp__web__echo', { text: 'again' }), 'again')
+  assert.deepEqual(
+    web.notes.filter((note) => note !== 'notifications/initialized'),
+    [...['tools/call', 'server/discover', 'initialize', 'tools/list', 'tools/call']],
+  )
+})
+
+test('one that is not there is said to be not there', async (t) => {
+  const web = new Web('modern')
+  web.url = 'http://127.0.0.1:1'
+  const open = await ready(t, [web.config()])
+  const { state, why } = open.status().servers[0]!
+  assert.equal(state, 'waiting')
+  assert.match(why!, /ECONNREFUSED|fetch failed|bad port/)
+})
+
+test('a login is waited for; nobody is registered before a person wants it; what was granted is kept and renewed', async (t) => {
+  const web = await new Web('modern').open(t)
+  web.tokens = new Set()
+  const secrets = secretsInMemory()
+  const shown: string[] = []
+  const browse = async (url: string) => {
+    shown.push(new URL(url).pathname)
+    await (await fetch(url)).text()
+  }
+  const open = await ready(t, [web.config()], { secrets, browse })
+  assert.equal(open.status().servers[0]!.state, 'login')
+  assert.deepEqual(web.notes, [])
+  assert.equal(
+    await use(open, 'mcp_call', { server: 'web', tool: 'echo', input: {} }),
+    '! the MCP server web wants a login. Tell the person to type /mcp login web, and go on without it.',
+  )
+
+  assert.equal((await open.login('web', browse, t.signal)).state, 'ready')
+  assert.deepEqual(shown, ['/authorize'])
+  assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }), 'hi')
+  await open.close()
+
+  web.notes = []
+  const later = await ready(t, [web.config()], { secrets, browse })
+  assert.equal(later.status().servers[0]!.state, 'ready')
+  assert.deepEqual(web.notes, ['server/discover token-2', 'tools/list token-2'])
+
+  web.tokens.clear()
+  web.notes = []
+  assert.equal(await use(later, 'mcp__web__echo', { text: 'hi' }), 'hi')
+  assert.deepEqual(web.notes.slice(-3), ['/token', 'refresh_token', 'tools/call token-3'])
+})
+
+test('a server of the same name at another address is not shown the token', async (t) => {
+  const secrets = secretsInMemory()
+  const [one, other] = [await new Web('modern').open(t), await new Web('modern').open(t)]
+  one.tokens = new Set()
+  other.tokens = new Set()
+  const browse = async (url: string) => void (await (await fetch(url)).text())
+  const open = await ready(t, [one.config()], { secrets })
+  await open.login('web', browse, t.signal)
+  await open.refresh({ servers: [other.config()], warnings: [] })
+  await open.settled(t.signal)
+  assert.deepEqual([open.status().servers[0]!.state, other.notes], ['login', []])
+})
+
+test('a login that is lost while a tool is called is asked for; a no is told to the model', async (t) => {
+  const web = await new Web('modern').open(t)
+  web.tokens = new Set()
+  web.forgetful = true
+  const browse = async (url: string) => void (await (await fetch(url)).text())
+  const open = await ready(t, [web.config()], { browse })
+  await open.login('web', browse, t.signal)
+
+  web.tokens.clear()
+  const { questions, ask } = answering(['open'], ['no'])
+  assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }), 'hi')
+  assert.deepEqual(
+    questions.map(({ about, text }) => [about, text]),
+    [['login', 'The MCP server web wants you to log in before it does this.']],
+  )
+
+  web.tokens.clear()
+  const wanted = '! the MCP server web wants a login. Tell the person to type /mcp login web, and go on without it.'
+  assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }), wanted)
+  await open.settled(t.signal)
+  assert.equal(open.status().servers[0]!.state, 'login')
+  assert.equal(questions.length, 2)
+})
