@@ -1,3 +1,4 @@
+import { program } from '../measure.ts'
 import type { Asked } from '../../test/real/model-server.ts'
 
 /** A peer at the same task: how it is started, and which call of its own reads a file. */
@@ -12,7 +13,25 @@ export type Peer = {
   env?: Record<string, string>
 }
 
+/** Our own agent on the same wire as Claude Code. */
+const own: Peer = {
+  name: 'termaite',
+  rig: 'claude',
+  argv: (prompt) => [process.execPath, program, '-p', prompt, '--leash', 'all'],
+  read: (file) => ({ tool: 'file_reader', input: { file_path: file } }),
+  files: (url) => ({ '.termaite/settings.json': JSON.stringify({ agents: [nativeAt(url)] }) }),
+}
+
+const nativeAt = (url: string) => ({
+  name: 'native',
+  kind: 'native',
+  model: 'anthropic/claude-sonnet-4-5',
+  baseURL: `${url}/v1`,
+  contextWindowTokens: 200_000,
+})
+
 export const peers: readonly Peer[] = [
+  own,
   {
     name: 'claude',
     rig: 'claude',

@@ -18,7 +18,7 @@ const rows: string[][] = [
 ]
 for (const peer of peers) {
   if (wanted.length > 0 && !wanted.includes(peer.name)) continue
-  if (peer.rig !== 'native' && !installed(peer.name)) {
+  if (peer.name !== 'termaite' && !installed(peer.name)) {
     console.log(`${peer.name}: skipped, it is not installed`)
     continue
   }

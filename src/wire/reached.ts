@@ -6,6 +6,7 @@ import { TurnsAtWork } from '../core/talk/at-work.ts'
 import { Cards } from './desk/cards.ts'
 import { Line } from './desk/line.ts'
 import { say } from './io.ts'
+import { closeNative } from './native/parts.ts'
 import { serveTurns } from './peers.ts'
 import { personAt } from './person.ts'
 import { oneLine } from './table.ts'
@@ -44,7 +45,7 @@ export async function* runReached(
   } finally {
     for (let text = line.next(); text !== undefined; text = line.next())
       say(io, `termaite: this was typed meanwhile, and no agent took it: ${oneLine(text, 200)}`)
-    await served.close()
+    await Promise.all([served.close(), closeNative(app.native)])
   }
 }
 

@@ -10,6 +10,7 @@ import type { Station } from './station.ts'
 import { wordsOf } from '../../base/words.ts'
 import { openFinder } from '../finder.ts'
 import { UsageError } from '../io.ts'
+import { closeNative } from '../native/parts.ts'
 import { brokenWords } from '../ready.ts'
 import { atDesk, nobodyWords } from '../settings/nobody.ts'
 import { Audience } from './audience.ts'
@@ -216,7 +217,7 @@ export class ChatDesk implements Desk, Hold {
     this.#elsewhere.close()
     await this.#errands.close()
     this.#audience.close()
-    await this.#work.close()
+    await Promise.all([this.#work.close(), closeNative(this.app().native)])
   }
 
   /** Says what there is: the first page, how things stand, and where the conversation was left. */
