@@ -1,7 +1,7 @@
 import type { Ask } from '../../core/talk/question.ts'
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { edited } from '../../base/editor.ts'
 import { UsageError } from '../io.ts'
 import { writeSettings } from './write.ts'
 
@@ -20,7 +20,7 @@ export type Edit = {
 export async function editSettings(edit: Edit): Promise<UsageError | undefined> {
   const file = fileIn(edit.home)
   for (;;) {
-    await edit.open(() => runEditor(file, edit.env))
+    await edit.open(() => openEditor(file, edit.env))
     const wrong = await faultOf(edit.validate())
     if (!wrong) return undefined
     const picks = await edit.ask({ about: 'choice', text: wrong.message, from: [], options }, edit.signal)
@@ -40,16 +40,9 @@ function fileIn(home: string): string {
   return existsSync(yaml) ? yaml : writeSettings(home, { agents: [] })
 }
 
-function runEditor(file: string, env: Edit['env']): Promise<void> {
-  const editor = env.EDITOR || 'vi'
-  return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-c', `${editor} "$1"`, 'termaite', file], { stdio: 'inherit', env })
-    child.on('error', reject)
-    child.on('close', (code, signal) => {
-      if (code === 0) resolve()
-      else reject(new UsageError(`${editor} ended with ${code ?? signal}; the file is ${file}.`, 1))
-    })
-  })
+async function openEditor(file: string, env: Edit['env']): Promise<void> {
+  const why = await edited(file, env)
+  if (why !== undefined) throw new UsageError(`${why}; the file is ${file}.`, 1)
 }
 
 async function faultOf(validation: Promise<void>): Promise<UsageError | undefined> {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { edited } from '../../../base/editor.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -11,17 +11,8 @@ export async function editedText(text: string, env: Env): Promise<string | undef
   const file = join(folder, 'prompt.md')
   try {
     await writeFile(file, text, { mode: 0o600 })
-    return (await ranWell(env.EDITOR || 'vi', file, env)) ? await readFile(file, 'utf8') : undefined
+    return (await edited(file, env)) === undefined ? await readFile(file, 'utf8') : undefined
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** By a shell: people put words and options into $EDITOR. */
-function ranWell(editor: string, file: string, env: Env): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { env, stdio: 'inherit' })
-    child.once('error', () => resolve(false))
-    child.once('exit', (code) => resolve(code === 0))
-  })
 }

@@ -1,0 +1,11 @@
+import { spawn } from 'node:child_process'
+
+/** A file in the person's own editor; why it did not go well, or nothing. By a shell, because people put options into $EDITOR. */
+export function edited(file: string, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
+  const editor = env.EDITOR || 'vi'
+  return new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { env, stdio: 'inherit' })
+    child.once('error', ({ message }) => resolve(`${editor} could not be started: ${message}`))
+    child.once('close', (code, signal) => resolve(code === 0 ? undefined : `${editor} ended with ${code ?? signal}`))
+  })
+}
