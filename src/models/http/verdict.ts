@@ -31,7 +31,7 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble): [Fail
     return codeOf(trouble.cause) === 'ECONNREFUSED' ? ['missing', false] : ['crash', true]
   const text = `${said.codes} ${said.message}`
   if (status !== 429 && overflows.some((one) => one.test(text))) return ['overflow', false]
-  if (status === 402 || spentWindow.test(text) || daily(said) || unified(trouble)) return ['quota', false]
+  if (status === 402 || spentWords(said, text) || daily(said) || unified(trouble)) return ['quota', false]
   if (status === 401 || status === 403 || badKey.test(text + JSON.stringify(said.details))) return ['auth', false]
   if (status === 404) return ['missing', false]
   // A request that no minute can hold gets no better by waiting: "Request too large … tokens per minute (TPM)".
@@ -67,11 +67,14 @@ const badKey = /authentication_error|invalid_api_key|api_key_invalid|api key not
 /** Azure: "content_filter"; OpenAI: "invalid_prompt", "content_policy_violation". */
 const filtered = /content_filter|content_policy|invalid_prompt|cyber_policy/
 
-/** Google names the window of each quota; only the day's is spent, the minute's passes. */
-function daily({ details, message }: Said): boolean {
-  const ids = details.flatMap((detail) => detail?.violations ?? []).map((one: any) => String(one?.quotaId ?? ''))
-  return ids.some((id) => /PerDay/i.test(id)) || /limit: 0\b/.test(message)
-}
+/** Google names the windows that a request did not fit into. */
+const windowsOf = ({ details }: Said): string[] =>
+  details.flatMap((detail) => detail?.violations ?? []).map((one: any) => String(one?.quotaId ?? ''))
+
+const daily = (said: Said) => windowsOf(said).some((id) => /PerDay/i.test(id)) || /limit: 0\b/.test(said.message)
+
+/** Google says the same words of a day as of a minute, and a minute passes. */
+const spentWords = (said: Said, text: string) => windowsOf(said).length === 0 && spentWindow.test(text)
 
 const unified = ({ headers }: Trouble) => headers?.get('anthropic-ratelimit-unified-status') === 'rejected'
 
@@ -106,7 +109,7 @@ function masked(text: string, key: string | undefined): string {
 }
 
 function sentence(kind: FailureKind, words: string, { name, provider, base }: Target): string {
-  const said = words ? `: ${words}` : ''
+  const said = words ? `: ${words.replace(/\.$/, '')}` : ''
   const key = provider.keys[0]
   switch (kind) {
     case 'auth':

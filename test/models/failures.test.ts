@@ -1,0 +1,371 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Failure } from '../../src/core/talk/outcome.ts'
+import type { Trouble } from '../real/model/script.ts'
+import type { Reply } from './tap.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { anthropic } from '../real/model/anthropic.ts'
+import { gemini } from '../real/model/gemini.ts'
+import { openaiTrouble } from '../real/model/openai.ts'
+import { planResets } from '../real/model/script.ts'
+import { eventsOf, hasty, hello, secret, sse, tap, tapped } from './tap.ts'
+
+const models = {
+  anthropic: 'anthropic/claude-sonnet-4-6',
+  responses: 'openai/gpt-5.4',
+  chat: 'groq/openai/gpt-oss-120b',
+  gemini: 'google/gemini-3.5-flash',
+}
+
+async function failureOf(model: string, reply: Reply, clock = hasty): Promise<Failure> {
+  const events = await eventsOf(tapped({ model }, tap([reply]), { clock }), hello)
+  assert.equal(events.length, 1, JSON.stringify(events))
+  const [last] = events
+  assert.ok(last?.type === 'failure', JSON.stringify(last))
+  assert.ok(!JSON.stringify(last).includes(secret), 'the key is never said')
+  return last.failure
+}
+
+const told = (status: number, body: unknown, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  chunks: [typeof body === 'string' ? body : JSON.stringify(body)],
+})
+
+/** What each provider answers, and which kind of failure it is; the clock of this test stands at 0. */
+const kinds: Record<keyof typeof models, [Trouble, Partial<Failure>][]> = {
+  anthropic: [
+    ['rate', { kind: 'busy', retryAt: 1000 }],
+    ['plan', { kind: 'quota', retryAt: planResets * 1000 }],
+    ['key', { kind: 'auth' }],
+    ['credit', { kind: 'quota' }],
+    ['server', { kind: 'busy' }],
+    ['overloaded', { kind: 'busy' }],
+    ['overflow', { kind: 'overflow' }],
+  ],
+  responses: [
+    ['rate', { kind: 'busy', retryAt: 20_000 }],
+    ['quota', { kind: 'quota' }],
+    ['plan', { kind: 'quota', retryAt: planResets * 1000 }],
+    ['key', { kind: 'auth' }],
+    ['server', { kind: 'busy' }],
+    ['overloaded', { kind: 'busy' }],
+    ['overflow', { kind: 'overflow' }],
+  ],
+  chat: [
+    ['rate', { kind: 'busy', retryAt: 20_000 }],
+    ['quota', { kind: 'quota' }],
+    ['key', { kind: 'auth' }],
+    ['overflow', { kind: 'overflow' }],
+  ],
+  gemini: [
+    ['rate', { kind: 'busy' }],
+    ['quota', { kind: 'quota' }],
+    ['plan', { kind: 'busy', retryAt: 41_000 }],
+    ['key', { kind: 'auth' }],
+    ['server', { kind: 'busy' }],
+    ['overloaded', { kind: 'busy' }],
+    ['overflow', { kind: 'overflow' }],
+  ],
+}
+const troubles = { anthropic: anthropic.trouble, responses: openaiTrouble, chat: openaiTrouble, gemini: gemini.trouble }
+
+for (const [wire, cases] of Object.entries(kinds) as [keyof typeof models, (typeof kinds)['chat']][]) {
+  test(`${wire}: each refusal is the failure that it means`, async () => {
+    for (const [trouble, expected] of cases) {
+      const { status, headers, body } = troubles[wire][trouble]!
+      const { message, ...found } = await failureOf(models[wire], {
+        status,
+        ...(headers ? { headers } : {}),
+        chunks: [body],
+      })
+      assert.deepEqual(found, expected, `${trouble}: ${message}`)
+    }
+  })
+}
+
+/** Messages as they were seen elsewhere. */
+const rare: [string, Reply, Partial<Failure>][] = [
+  [
+    models.chat,
+    told(429, {
+      error: {
+        message:
+          'Rate limit reached for model `openai/gpt-oss-120b` in organization `org_1` on tokens per day (TPD): Limit 200000, Used 199336, Requested 3842. Please try again in 22m52.5s.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      },
+    }),
+    { kind: 'quota', retryAt: 1_372_500 },
+  ],
+  [
+    models.chat,
+    told(413, {
+      error: {
+        message:
+          'Request too large for model `openai/gpt-oss-120b` on tokens per minute (TPM): Limit 8000, Requested 14211, please reduce your message size and try again.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      },
+    }),
+    { kind: 'overflow' },
+  ],
+  [
+    models.chat,
+    told(429, { error: { message: 'Slow down.' } }, { 'retry-after': '7200' }),
+    { kind: 'quota', retryAt: 7_200_000 },
+  ],
+  [models.chat, told(429, '', { 'retry-after': new Date(60_000).toUTCString() }), { kind: 'busy', retryAt: 60_000 }],
+  [models.chat, told(404, { error: { message: 'The model `nope` does not exist' } }), { kind: 'missing' }],
+  [models.chat, told(400, { error: { message: "'messages.1' : wrong" } }), { kind: 'crash' }],
+  [models.chat, told(502, '<html><body>Bad gateway</body></html>'), { kind: 'busy' }],
+  [
+    'openrouter/a/b',
+    told(402, { error: { code: 402, message: 'This request requires more credits' } }),
+    { kind: 'quota' },
+  ],
+  [
+    'openrouter/a/b',
+    told(429, {
+      error: {
+        code: 429,
+        message: 'Rate limit exceeded: free-models-per-day',
+        metadata: { headers: { 'X-RateLimit-Reset': '86400000' } },
+      },
+    }),
+    { kind: 'quota', retryAt: 86_400_000 },
+  ],
+  [
+    models.anthropic,
+    told(400, {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length',
+      },
+    }),
+    { kind: 'overflow' },
+  ],
+  [
+    'llamacpp/any',
+    told(400, {
+      error: {
+        code: 400,
+        message: 'the request exceeds the available context size (4096), try increasing it',
+        type: 'exceed_context_size_error',
+      },
+    }),
+    { kind: 'overflow' },
+  ],
+  ['lmstudio/any', { refuse: 'ECONNREFUSED' }, { kind: 'missing' }],
+  [models.chat, { refuse: 'ENOTFOUND' }, { kind: 'crash' }],
+  [models.chat, { chunks: [] }, { kind: 'crash' }],
+  [models.chat, told(200, { error: { message: 'Overloaded', type: 'overloaded_error' } }), { kind: 'busy' }],
+]
+
+test('refusals as they were seen elsewhere', async () => {
+  for (const [model, reply, expected] of rare) {
+    const { message, ...found } = await failureOf(model, reply)
+    assert.deepEqual(found, expected, message)
+  }
+})
+
+test('what to do is said, and what a provider says of the key is not', async () => {
+  const echo = told(401, { error: { message: `Incorrect API key provided: ${secret}.` } })
+  assert.deepEqual(await failureOf(models.responses, echo), {
+    kind: 'auth',
+    message:
+      'OpenAI refused the key: Incorrect API key provided: …. Set OPENAI_API_KEY to a good one, or type /connect.',
+  })
+  assert.deepEqual(await failureOf('lmstudio/any', { refuse: 'ECONNREFUSED' }), {
+    kind: 'missing',
+    message: 'Nothing answers at http://127.0.0.1:1234/v1; start its server with `lms server start`',
+  })
+  const keyless = tap([])
+  assert.deepEqual(await eventsOf(tapped({ model: 'openrouter/a/b' }, keyless, { key: () => undefined }), hello), [
+    {
+      type: 'failure',
+      failure: {
+        kind: 'auth',
+        message: 'There is no key for OpenRouter: set OPENROUTER_API_KEY or OPEN_ROUTER_API_KEY, or type /connect.',
+      },
+    },
+  ])
+  assert.deepEqual(keyless.sent, [])
+})
+
+test('a name that is none, and an address that is missing, are said when the model is asked', async () => {
+  const said = async (model: string) => (await eventsOf(tapped({ model }, tap([])), hello))[0]
+  assert.deepEqual(await said('nobody/x'), {
+    type: 'failure',
+    failure: {
+      kind: 'missing',
+      message:
+        'there is no provider nobody; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, compatible',
+    },
+  })
+  assert.deepEqual(await said('groq'), {
+    type: 'failure',
+    failure: { kind: 'missing', message: 'groq names no model; write groq/<model>' },
+  })
+  assert.deepEqual(await said('compatible/x'), {
+    type: 'failure',
+    failure: { kind: 'missing', message: 'compatible/x needs a `baseURL`, with its /v1' },
+  })
+})
+
+const ok = { chunks: [sse({ choices: [{ delta: { content: 'yes' }, finish_reason: 'stop' }] }, '[DONE]')] }
+const yes = [
+  { type: 'text', delta: 'yes' },
+  { type: 'end', stop: 'done' },
+]
+
+test('what passes is tried again, twice, with longer and longer pauses', async () => {
+  const clock = new HandClock(0)
+  const busy = told(503, { error: { message: 'overloaded' } })
+  const good = tap([busy, busy, ok])
+  const answer = eventsOf(tapped({ model: models.chat }, good, { clock }), hello)
+  await clock.turn(499)
+  assert.equal(good.sent.length, 1)
+  await clock.turn(1)
+  assert.equal(good.sent.length, 2)
+  await clock.turn(2000)
+  assert.deepEqual(await answer, yes)
+  assert.equal(good.sent.length, 3)
+  const bad = tap([busy])
+  const failed = eventsOf(tapped({ model: models.chat }, bad, { clock }), hello)
+  await clock.turn(10_000)
+  assert.deepEqual(await failed, [{ type: 'failure', failure: { kind: 'busy', message: 'Groq is busy: overloaded' } }])
+  assert.equal(bad.sent.length, 3)
+})
+
+test('a pause that the server wants is kept; one that is too long is left to whoever asked', async () => {
+  const clock = new HandClock(0)
+  const soon = tap([told(429, '', { 'retry-after': '3' }), ok])
+  const answer = eventsOf(tapped({ model: models.chat }, soon, { clock }), hello)
+  await clock.turn(2999)
+  assert.equal(soon.sent.length, 1)
+  await clock.turn(1)
+  assert.deepEqual(await answer, yes)
+  const late = tap([told(429, '', { 'retry-after': '9' }), ok])
+  assert.deepEqual(await eventsOf(tapped({ model: models.chat }, late, { clock }), hello), [
+    { type: 'failure', failure: { kind: 'busy', message: 'Groq is busy', retryAt: 12_000 } },
+  ])
+})
+
+test('a cancel does not wait for the pause', async () => {
+  const abort = new AbortController()
+  const clock = new HandClock(0)
+  const answer = eventsOf(tapped({ model: models.chat }, tap([told(503, '')]), { clock }), hello, abort.signal)
+  await clock.turn(100)
+  abort.abort()
+  assert.deepEqual(await answer, [{ type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }])
+})
+
+test('what broke after the first word is not tried again', async () => {
+  const half = sse({ choices: [{ delta: { content: 'half' } }] })
+  for (const reply of [{ chunks: [half], then: 'break' as const }, { chunks: [half] }]) {
+    const one = tap([reply, ok])
+    const [said, last] = await eventsOf(tapped({ model: models.chat }, one, { clock: hasty }), hello)
+    assert.deepEqual(said, { type: 'text', delta: 'half' })
+    assert.equal(last?.type === 'failure' && last.failure.kind, 'crash')
+    assert.equal(one.sent.length, 1)
+  }
+})
+
+test('an error in the middle of a stream is what it says', async () => {
+  const cases: [string, object, Failure['kind']][] = [
+    [models.anthropic, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'busy'],
+    [
+      models.responses,
+      {
+        type: 'response.failed',
+        response: {
+          error: { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' },
+        },
+      },
+      'overflow',
+    ],
+    [models.responses, { type: 'error', code: 'rate_limit_exceeded', message: 'Slow down.' }, 'busy'],
+    [models.chat, { error: { message: 'Provider disconnected', code: 502 } }, 'busy'],
+    [models.gemini, { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } }, 'busy'],
+    [models.gemini, { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] }, 'crash'],
+    [models.anthropic, { type: 'message_delta', delta: { stop_reason: 'model_context_window_exceeded' } }, 'overflow'],
+  ]
+  for (const [model, event, kind] of cases) assert.equal((await failureOf(model, { chunks: [sse(event)] })).kind, kind)
+})
+
+test('a refusal is an answer', async () => {
+  const cases: [string, Reply, string][] = [
+    [
+      models.anthropic,
+      { chunks: [sse({ type: 'message_delta', delta: { stop_reason: 'refusal' } }, { type: 'message_stop' })] },
+      '',
+    ],
+    [
+      models.chat,
+      { chunks: [sse({ choices: [{ delta: { refusal: 'No.' }, finish_reason: 'stop' }] }, '[DONE]')] },
+      'No.',
+    ],
+    [models.chat, { chunks: [sse({ choices: [{ delta: {}, finish_reason: 'content_filter' }] }, '[DONE]')] }, ''],
+    [models.gemini, { chunks: [sse({ candidates: [{ finishReason: 'SAFETY' }] })] }, ''],
+    [models.gemini, { chunks: [sse({ promptFeedback: { blockReason: 'OTHER' } })] }, 'The prompt was blocked: OTHER.'],
+    [
+      models.responses,
+      {
+        chunks: [sse({ type: 'response.incomplete', response: { incomplete_details: { reason: 'content_filter' } } })],
+      },
+      '',
+    ],
+    [models.responses, told(400, { error: { code: 'invalid_prompt', message: 'Flagged.' } }), 'Flagged.'],
+    [
+      'openrouter/a/b',
+      told(403, { error: { code: 403, message: 'Your input was flagged' } }),
+      'Your input was flagged',
+    ],
+  ]
+  for (const [model, reply, words] of cases) {
+    const events = await eventsOf(tapped({ model }, tap([reply])), hello)
+    assert.equal(events.map((event) => (event.type === 'text' ? event.delta : '')).join(''), words)
+    const last = events.at(-1)!
+    assert.equal(last.type === 'end' && last.stop, 'refused', JSON.stringify(events))
+  }
+})
+
+test('an answer that was as long as it may be ends with its length', async () => {
+  const cases: [string, object[]][] = [
+    [models.anthropic, [{ type: 'message_delta', delta: { stop_reason: 'max_tokens' } }, { type: 'message_stop' }]],
+    [models.chat, [{ choices: [{ delta: { content: 'a' }, finish_reason: 'length' }] }]],
+    [models.gemini, [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }]],
+    [
+      models.responses,
+      [{ type: 'response.incomplete', response: { incomplete_details: { reason: 'max_output_tokens' } } }],
+    ],
+  ]
+  for (const [model, events] of cases) {
+    const last = (await eventsOf(tapped({ model }, tap([{ chunks: [sse(...events)] }])), hello)).at(-1)!
+    assert.equal(last.type === 'end' && last.stop, 'length')
+  }
+})
+
+test('a call whose input is no JSON comes as it was written', async () => {
+  const call = { index: 0, id: 'c', function: { name: 'ls', arguments: '{"path": ' } }
+  const reply = {
+    chunks: [sse({ choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }, '[DONE]')],
+  }
+  assert.deepEqual(await eventsOf(tapped({ model: models.chat }, tap([reply])), hello), [
+    { type: 'call', id: 'c', tool: 'ls', input: '{"path": ' },
+    { type: 'end', stop: 'calls' },
+  ])
+})
+
+test('an option that a server does not know is left out from then on', async () => {
+  const unknown = told(400, { error: { message: 'Unrecognized request argument supplied: stream_options' } })
+  const one = tap([unknown, ok])
+  const model = tapped({ model: 'compatible/any', baseURL: 'http://127.0.0.1:9/v1/' }, one, { key: () => undefined })
+  for (let i = 0; i < 2; i++) assert.deepEqual(await eventsOf(model, hello), yes)
+  assert.deepEqual(
+    one.sent.map(({ url, headers, body }) => [url, 'authorization' in headers, 'stream_options' in JSON.parse(body)]),
+    [true, false, false].map((told) => ['http://127.0.0.1:9/v1/chat/completions', false, told]),
+  )
+})
