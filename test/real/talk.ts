@@ -5,12 +5,16 @@ import type { Ask } from '../../src/core/talk/question.ts'
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Script } from './model-server.ts'
 import type { Rig } from './rig.ts'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { acpAgent } from '../../src/agents/acp/acp.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { pipeAgent } from '../../src/agents/pipe/pipe.ts'
 import { Conversation } from '../../src/core/talk/conversation.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { carries, processTable } from '../../src/base/process/table.ts'
+import { frameFaults } from '../agents/acp-frames.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
@@ -29,7 +33,8 @@ export async function talk(cli: string, script: Script, { open = pipeAgent, ask,
   const place = () => rigs.at(-1)!
 
   function agent(leash: Leash): Agent {
-    const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000 }
+    const overheard = open === acpAgent ? { command: tapped(profile.acp!.command({ leash }), place().root) } : {}
+    const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000, ...overheard }
     return open(spec, { leash }, { blobs, env: place().env })
   }
 
@@ -67,9 +72,30 @@ export async function talk(cli: string, script: Script, { open = pipeAgent, ask,
     },
     async [Symbol.asyncDispose]() {
       await server.close()
+      const faults = open === acpAgent ? rigs.flatMap(({ root }) => overheardFaults(root)) : []
       for (const one of rigs) await one[Symbol.asyncDispose]()
+      if (faults.length > 0) throw new Error(`frames that the schema does not allow:\n${faults.join('\n')}`)
     },
   }
+}
+
+/** The command with what goes in and out of it written down, a pair of files for each process. */
+function tapped(command: string, folder: string): string {
+  const file = (way: string) => `'${folder}'/acp-${way}-$$.jsonl`
+  return `set -o pipefail; tee ${file('in')} | ${command} | tee ${file('out')}`
+}
+
+/** What the protocol's own schema says against the frames that we sent to a real agent. */
+function overheardFaults(folder: string): string[] {
+  const frames = (path: string) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+  return globSync(join(folder, 'acp-in-*.jsonl')).flatMap((path) => {
+    const ours = frames(path)
+    if (ours[0]?.method !== 'initialize') return [`${path} does not begin with a handshake`]
+    return frameFaults(ours, frames(path.replace('acp-in-', 'acp-out-')))
+  })
 }
 
 export function outcomeOf(events: readonly Event[]): Outcome | undefined {
