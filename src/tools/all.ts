@@ -1,5 +1,7 @@
+import type { Blobs } from '../core/talk/store.ts'
 import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
+import { dirname } from 'node:path'
 import { askQuestion } from './ask-question.ts'
 import { bash } from './bash.ts'
 import { fileCreator } from './file-creator.ts'
@@ -23,6 +25,8 @@ import { webSearch } from './web-search.ts'
 export type ToolSet = {
   /** Always in the same order: they are part of what every request of a session begins with. */
   tools: Tool[]
+  /** Folders where they put what is too long to be told: to read there is to read their own words. */
+  own: readonly string[]
   /** Ends what still runs in the background. */
   close(): Promise<void>
 }
@@ -50,7 +54,13 @@ export function nativeTools(parts: ToolParts): ToolSet {
     ...(parts.consult ? [subagent(parts.consult)] : []),
     ...(parts.sandboxed ? [sandbox(parts.sandboxed)] : []),
   ]
-  return { tools, close: () => background.close() }
+  return { tools, own: [...placesOf(parts.blobs), background.folder], close: () => background.close() }
+}
+
+/** The folder of the long outputs, where it is one. */
+function placesOf(blobs: Blobs): string[] {
+  const place = blobs.place({ sha: '0'.repeat(64), media: 'text/plain', bytes: 0 })
+  return place === undefined ? [] : [dirname(place)]
 }
 
 /** What is there in plan mode: nothing that could change the project or run. */

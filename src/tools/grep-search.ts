@@ -1,59 +1,57 @@
 import type { Tool, ToolCall } from '../core/work/tool.ts'
+import type { ToolParts } from './parts.ts'
+import type { Matches } from './search/matches.ts'
 import type { RipgrepParts } from './search/ripgrep.ts'
-import { dirname, basename, join } from 'node:path'
+import { dirname, basename, join, resolve } from 'node:path'
 import { shortPath } from '../base/short-path.ts'
 import { wordsOf } from '../base/words.ts'
 import { made } from './made.ts'
 import { searched } from './search/folder.ts'
+import { groupsOf, toldMatches } from './search/matches.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles, plainMatches } from './search/plain.ts'
 import { ripgrep } from './search/ripgrep.ts'
 import { optional, shape, string } from './shape.ts'
 
 const mostLines = 250
-const mostChars = 24 * 1024
 const longestLine = 300
 
 const input = shape({ pattern: string({ min: 1 }), path: optional(string()), glob: optional(string()) })
 
 type Wanted = { pattern: string; path?: string; glob?: string }
 
-export function grepSearch(parts: RipgrepParts): Tool {
+export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'hides'>): Tool {
   return made('grep_search', 'read', input, async (wanted, call) => {
     const { at, folder } = await searched(call.cwd, wanted.path || '.')
-    const args = ['--line-number', '--heading', '--sort', 'path', '--max-columns', `${longestLine}`]
-    const found = await ripgrep(
-      [
-        ...args,
-        '--max-columns-preview',
-        ...(wanted.glob ? ['--glob', wanted.glob] : []),
-        '-e',
-        wanted.pattern,
-        '--',
-        at === call.cwd ? '.' : shortPath(at, call.cwd),
-      ],
-      { cwd: call.cwd, most: mostLines, signal: call.signal },
-      parts,
-    )
-    if (!found) return plainSearch(wanted, at, folder, call)
-    if (found.trouble && found.lines.length === 0) throw new Error(troubleWords(found.trouble))
-    // With one file ripgrep leaves its name out.
-    const lines = folder ? found.lines.map((line) => line.replace(/^\.\//, '')) : found.lines
-    return told(lines, found.more, wanted)
+    const found = (await byRipgrep(wanted, at, folder, call, parts)) ?? (await plainly(wanted, at, folder, call))
+    // One that was named was judged by its name.
+    const isHidden = (path: string | undefined) => path !== undefined && !!parts.hides?.(resolve(call.cwd, path))
+    const hidden = found.groups.flatMap(({ path }) => (isHidden(path) ? [path!] : []))
+    const groups = found.groups.filter(({ path }) => !isHidden(path))
+    return toldMatches({ groups, more: found.more }, hidden) ?? nothing(wanted)
   })
 }
 
-function told(lines: readonly string[], more: boolean, { pattern, path, glob }: Wanted): string {
-  const text = lines.join('\n').trimEnd()
-  if (text === '') {
-    const where = [path && `in ${path}`, glob && `in files like ${glob}`].filter(Boolean).join(' ')
-    return `Nothing matches ${pattern}${where ? ` ${where}` : ''}. Try a shorter pattern, (?i) for any case, or another place.`
-  }
-  if (text.length > mostChars) return `${text.slice(0, mostChars)}\n${narrower}`
-  return more ? `${text}\n${narrower}` : text
+async function byRipgrep(
+  { pattern, glob }: Wanted,
+  at: string,
+  folder: boolean,
+  { cwd, signal }: ToolCall,
+  parts: RipgrepParts,
+): Promise<Matches | undefined> {
+  const long = ['--max-columns', `${longestLine}`, '--max-columns-preview']
+  const only = glob ? ['--glob', glob] : []
+  const place = at === cwd ? '.' : shortPath(at, cwd)
+  const args = ['--line-number', '--heading', '--sort', 'path', ...long, ...only, '-e', pattern, '--', place]
+  const found = await ripgrep(args, { cwd, most: mostLines, signal }, parts)
+  if (found?.trouble && found.lines.length === 0) throw new Error(troubleWords(found.trouble))
+  return found && { groups: groupsOf(found.lines, folder), more: found.more }
 }
 
-const narrower = '[there is more: narrow it by path, glob or a longer pattern]'
+function nothing({ pattern, path, glob }: Wanted): string {
+  const place = [path && `in ${path}`, glob && `in files like ${glob}`].filter(Boolean).join(' ')
+  return `Nothing matches ${pattern}${place ? ` ${place}` : ''}. Try a shorter pattern, (?i) for any case, or another place.`
+}
 
 function troubleWords(trouble: string): string {
   const reason = trouble.replace(/^rg: /gm, '').slice(0, 600)
@@ -61,20 +59,23 @@ function troubleWords(trouble: string): string {
 }
 
 /** Where there is no ripgrep. */
-async function plainSearch(wanted: Wanted, at: string, folder: boolean, { cwd, signal }: ToolCall): Promise<string> {
+async function plainly(wanted: Wanted, at: string, folder: boolean, { cwd, signal }: ToolCall): Promise<Matches> {
   const pattern = regex(wanted.pattern)
   const base = folder ? at : dirname(at)
   const files = folder ? await plainFiles(at, signal) : [basename(at)]
-  const lines: string[] = []
+  const found: Matches = { groups: [], more: false }
+  let left = mostLines
   for (const name of wanted.glob ? files.filter(byGlob(wanted.glob)) : files) {
     if (signal.aborted) throw new Error('cancelled.')
     const matches = await plainMatches(join(base, name), pattern)
-    if (matches.length > 0 && folder) lines.push(shortPath(join(base, name), cwd))
-    lines.push(...matches.map(({ line, text }) => `${line}:${text.slice(0, longestLine)}`))
-    if (lines.length > mostLines) break
-    if (matches.length > 0 && folder) lines.push('')
+    if (matches.length === 0) continue
+    if (left <= 0) return { ...found, more: true }
+    const lines = matches.slice(0, left).map(({ line, text }) => `${line}:${text.slice(0, longestLine)}`)
+    found.groups.push({ ...(folder ? { path: shortPath(join(base, name), cwd) } : {}), lines })
+    found.more = matches.length > left
+    left -= matches.length
   }
-  return told(lines.slice(0, mostLines), lines.length > mostLines, wanted)
+  return found
 }
 
 function regex(pattern: string): RegExp {

@@ -16,6 +16,8 @@ export type ToolParts = {
   blobs: Blobs
   /** Takes secrets out of what a tool keeps on the disk. */
   mask?(text: string): string
+  /** Files with keys in them: a search of a folder leaves them out, so that they are only read when they are named. */
+  hides?(path: string): boolean
   /** What a shell command is run by, a sandbox for one; bash alone when nobody says. */
   shell?(command: string): Promise<readonly [string, ...string[]]>
   web?: WebParts

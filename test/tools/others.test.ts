@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathsOf } from '../../src/tools/paths.ts'
 import { seat } from './seat.ts'
 
@@ -73,4 +73,13 @@ test('a policy can tell which places a call would touch, links followed', async 
   assert.deepEqual(await paths('todo_write', {}), touched('write', at('.todos.json'), at('.todos.json')))
   assert.deepEqual(await paths('bash', { command: 'rm -rf /' }), [])
   assert.deepEqual(await paths('file_reader', { file_path: 1 }), [])
+})
+
+test('where the tools put long outputs and logs is told, so that reading them back needs nobody’s leave', async (t) => {
+  const { say, own, place } = seat(t)
+  const long = await say('bash', { command: 'seq 20000' })
+  const [, whole] = /the whole is in (\S+) …/.exec(long)!
+  const [, log] = /is in (\S+\.log)/.exec(await say('bash', { command: 'true', background: true }))!
+  assert.deepEqual([dirname(whole!), dirname(log!)], own)
+  assert.ok(own.every((folder) => folder.startsWith(place)))
 })

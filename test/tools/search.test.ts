@@ -57,6 +57,16 @@ for (const [way, parts] of ways) {
     )
   })
 
+  test(`${way}: files with keys are left out of a folder's matches, and found when they are named`, async (t) => {
+    const { write, say } = seat(t, { ...parts, hides: (path) => path.endsWith('/.env') })
+    write('.env', 'TOKEN=abc')
+    write('a.ts', 'env.TOKEN')
+    const left = '[left out, because they may hold keys: .env. Name one as path if you need it.]'
+    assert.equal(await say('grep_search', { pattern: 'TOKEN' }), `a.ts\n1:env.TOKEN\n${left}`)
+    assert.equal(await say('grep_search', { pattern: 'abc' }), left)
+    assert.equal(await say('grep_search', { pattern: 'abc', path: '.env' }), '1:TOKEN=abc')
+  })
+
   test(`${way}: a search that is cancelled says so`, async (t) => {
     const { write, say } = seat(t, parts)
     write('a', 'x')

@@ -1,9 +1,10 @@
 import type { Run } from '../../base/process/run.ts'
 import type { ShellParts } from './command.ts'
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AnsiStripper } from '../../base/ansi.ts'
+import { randomName } from '../../base/id.ts'
 import { exitWords, listen, startShell } from './command.ts'
 
 /** A command that runs on behind the model's back. */
@@ -18,20 +19,22 @@ const longestLog = 256 * 1024 * 1024
 /** The commands of one seat that run in the background; none outlives it. */
 export class Background {
   #parts: ShellParts
-  #folder: Promise<string> | undefined
+  /** Where the logs are, once there is one; only its owner can open it. */
+  readonly folder: string
   #started = 0
   /** Those that run, by their pid: one that ended may have left it to another process. */
   #all = new Map<number, Behind>()
 
   constructor(parts: ShellParts) {
     this.#parts = parts
+    this.folder = join(parts.env.TMPDIR || tmpdir(), `termaite-background-${randomName()}`)
   }
 
   async start(command: string, cwd: string): Promise<string> {
     const { clock } = this.#parts
-    // Only its owner can open it.
-    this.#folder ??= mkdtemp(join(this.#parts.env.TMPDIR || tmpdir(), 'termaite-background-'))
-    const log = join(await this.#folder, `${++this.#started}.log`)
+    // Not recursive: a folder that somebody else laid there is refused.
+    if (this.#started === 0) await mkdir(this.folder, 0o700)
+    const log = join(this.folder, `${++this.#started}.log`)
     await writeFile(log, '')
     const run = await startShell(command, cwd, this.#parts)
     const over = this.#keep(run, log).finally(() => this.#all.delete(run.pid))
@@ -57,8 +60,8 @@ export class Background {
 
   async close(): Promise<void> {
     await Promise.all([...this.#all.values()].map(({ run, over }) => run.end().then(() => over)))
-    if (this.#folder) await rm(await this.#folder, { recursive: true, force: true })
-    this.#folder = undefined
+    if (this.#started > 0) await rm(this.folder, { recursive: true, force: true })
+    this.#started = 0
   }
 
   async #keep(run: Run, log: string): Promise<void> {
