@@ -32,8 +32,8 @@ export function fileCreator(seen: Seen): Tool {
       await file.close()
     }
     const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
-    const diffs: FileChange[] = [shownChange(shortPath(at, cwd), undefined, content)]
-    return { text: `${file_path} is written (${lines} ${lines === 1 ? 'line' : 'lines'}).`, data: { diffs } }
+    const changes: FileChange[] = [shownChange(shortPath(at, cwd), undefined, content)]
+    return { text: `${file_path} is written (${lines} ${lines === 1 ? 'line' : 'lines'}).`, data: changes }
   })
 }
 

@@ -37,11 +37,11 @@ export function fileEditor(seen: Seen): Tool {
       const after = allEdited(before, edits, encoding)
       if (signal.aborted) throw new Error('cancelled before it was written.')
       seen.saw(real, await replaceBody(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
-      const diffs: FileChange[] = [
+      const changes: FileChange[] = [
         shownChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
       ]
       const count = edits.length === 1 ? 'One edit is' : `${edits.length} edits are`
-      return { text: `${count} made in ${file_path}.`, data: { diffs } }
+      return { text: `${count} made in ${file_path}.`, data: changes }
     } finally {
       await file.close()
     }

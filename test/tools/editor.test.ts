@@ -40,7 +40,7 @@ test('edits are made in order, and come out as a change that can be shown', asyn
   })
   assert.deepEqual(output, {
     text: '2 edits are made in a.txt.',
-    data: { diffs: [{ path: 'a.txt', before: 'let a = 1\nlet b = 2\n', after: 'const a = 1\nconst b = 2\n' }] },
+    data: [{ path: 'a.txt', before: 'let a = 1\nlet b = 2\n', after: 'const a = 1\nconst b = 2\n' }],
   })
   assert.equal(text(), 'const a = 1\nconst b = 2\n')
 })
@@ -160,7 +160,7 @@ test('of a long file only what lies around the change is kept with the result', 
   const { data } = await whole('file_editor', { file_path: 'a.txt', edits: edits([line(1000), 'changed']) })
   const around = (middle: string) =>
     ['⋮', line(997), line(998), line(999), middle, line(1001), line(1002), line(1003), '⋮'].join('\n')
-  assert.deepEqual(data, { diffs: [{ path: 'a.txt', before: around(line(1000)), after: around('changed') }] })
+  assert.deepEqual(data, [{ path: 'a.txt', before: around(line(1000)), after: around('changed') }])
 })
 
 test('a unique text is replaced and nothing else, whatever the line endings', () => {
@@ -180,7 +180,7 @@ test('a new file is written with its folders; one that exists is refused', async
   const { whole, say, at } = seat(t)
   assert.deepEqual(await whole('file_creator', { file_path: 'src/deep/a.ts', content: 'one\ntwo\n' }), {
     text: 'src/deep/a.ts is written (2 lines).',
-    data: { diffs: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }] },
+    data: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }],
   })
   assert.equal(readFileSync(at('src/deep/a.ts'), 'utf8'), 'one\ntwo\n')
   const exists = (path: string) => `! ${path} exists already. Read it with file_reader and change it with file_editor.`
