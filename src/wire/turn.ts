@@ -26,6 +26,9 @@ export type TurnWishes = {
   exclusive?: boolean
 }
 
+/** How a turn is made; the usual one is `runTurn`. */
+export type TurnMaker = (app: App, wishes: TurnWishes) => AsyncIterable<Event>
+
 /** One turn of the rotation, bracketed by snapshots of the project. */
 export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
   const { conversation, snapshots, io } = app

@@ -1,8 +1,10 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { StoreError } from '../../src/core/talk/store.ts'
+import { initCommand } from '../../src/wire/slash/init.ts'
 import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -292,4 +294,52 @@ test('the last answer is the one on the screen, also when the view is a summary'
   await desk.idle()
   await desk.app().conversation.compact(async () => ({ ok: true, text: 'all of it in short' }))
   assert.equal(await desk.lastAnswer(), 'fine')
+})
+
+test(
+  '/init is a turn like any other: shown, asked about on a card, cancelled, and not beside another',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const document = '# AGENTS.md\n\n## Build\n\nmake\n'
+    const { desk, heard, until } = await sitDown(
+      t,
+      folder,
+      { good: `cat >/dev/null; printf '${document.replaceAll('\n', '\\n')}'` },
+      { commands: (hold) => [initCommand(hold)] },
+    )
+    desk.seatedAt(seat())
+    desk.submit('/init')
+    await until((all) => questions(all).length === 1)
+    assert.deepEqual([desk.busy, questions(heard)[0]!.question.text], [true, 'good wrote an AGENTS.md. Keep it?'])
+    desk.submit('/init')
+    await until((all) => all.some((one) => one.type === 'said' && one.how === 'error'))
+    assert.equal(desk.cancel(), true)
+    await desk.idle()
+    assert.equal(existsSync(join(folder, 'project', 'AGENTS.md')), false)
+    desk.submit('/init')
+    await until((all) => questions(all).length === 2)
+    desk.answer(questions(heard)[1]!.ask, ['write'])
+    await until((all) => closings(all).length === 2)
+    assert.equal(readFileSync(join(folder, 'project', 'AGENTS.md'), 'utf8'), document)
+    assert.deepEqual(
+      heard.flatMap((one) => (one.type === 'said' ? [one.text] : [])),
+      ['a turn is at work; cancel it first (Esc), or wait for its end.'],
+    )
+  },
+)
+
+test('a prompt that cannot be kept is said so, and goes back to the input', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  desk.app().project.log.append = async () => {
+    throw new StoreError('cannot write history.jsonl: the disk is full')
+  }
+  const given = new Promise((fill) => desk.seatedAt({ ...seat(), fill }))
+  desk.submit('precious')
+  assert.equal(await given, 'precious')
+  assert.deepEqual(
+    heard.flatMap((one) => (one.type === 'said' ? [[one.how, one.text]] : [])),
+    [['error', 'cannot write history.jsonl: the disk is full']],
+  )
 })

@@ -33,10 +33,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
   const said = await seat.type('/init')
   assert.equal(readFileSync(file(seat), 'utf8'), document)
   assert.equal(statSync(file(seat)).mode & 0o044, 0o044 & ~process.umask(), 'as readable as any other file')
-  assert.deepEqual(said, [
-    ['note', 'Looking through the project for an AGENTS.md; Esc cancels.'],
-    ['note', `${file(seat)} is written`],
-  ])
+  assert.deepEqual(said, [['note', `${file(seat)} is written`]])
   const asked = readFileSync(join(seat.folder, 'asked'), 'utf8')
   for (const words of [
     '"# AGENTS.md"',
@@ -131,7 +128,7 @@ test('an agent that fails is told, and the next one is asked', async (t) => {
   const seat = await seated(t, plain({ amber: 'cat >/dev/null; echo broken >&2; exit 1', birch: answers(document) }))
   seat.answers.push(['write'])
   const said = await seat.type('/init')
-  assert.match(said[1]![1], /^amber: crash: .*broken/)
+  assert.match(said[0]![1], /^amber: crash: .*broken/)
   assert.equal(readFileSync(file(seat), 'utf8'), document)
 })
 

@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { conversationOf, openApp } from '../../src/wire/app.ts'
+import { initLine } from '../../src/wire/init/lines.ts'
 import { placeOf } from '../../src/wire/place.ts'
 import { openSession } from '../../src/wire/project.ts'
 import { enabledAgents } from '../../src/wire/roster.ts'
@@ -86,6 +87,12 @@ export class Seat {
     aim: (agent) => void this.turned.push(['aim', agent]),
     setStrategy: (strategy) => void this.turned.push(['strategy', strategy]),
     setLeash: (leash) => void this.turned.push(['leash', leash]),
+    begin: async (prompt, make) => {
+      for await (const event of make(this.app, { prompt, ask: this.world.ask, signal: this.stop.signal })) {
+        const line = initLine(event)
+        if (line) this.said.push([line.how, line.text])
+      }
+    },
     send: (prompt) => void this.turned.push(['send', prompt]),
     lastAnswer: async () => this.lastAnswer,
   }

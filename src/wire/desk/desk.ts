@@ -3,6 +3,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
 import type { Desk, Happening, Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
+import type { TurnMaker } from '../turn.ts'
 import type { TurnSeen } from './closing.ts'
 import type { Hold } from './hold.ts'
 import type { Page } from './pages.ts'
@@ -12,7 +13,6 @@ import { openFinder } from '../finder.ts'
 import { UsageError } from '../io.ts'
 import { closeNative } from '../native/parts.ts'
 import { brokenWords } from '../ready.ts'
-import { atDesk, nobodyWords } from '../settings/nobody.ts'
 import { Audience } from './audience.ts'
 import { Cards } from './cards.ts'
 import { Elsewhere } from './elsewhere.ts'
@@ -20,12 +20,15 @@ import { Errands } from './errands.ts'
 import { greeting } from './greeting.ts'
 import { Ledger } from './ledger.ts'
 import { Line } from './line.ts'
+import { Outbox } from './outbox.ts'
 import { pastPrompts } from './past.ts'
 import { Waiting } from './waiting.ts'
 import { Work } from './work.ts'
 
 /** So many entries are shown at first; more come when they are scrolled to. */
 const firstPage = 200
+
+const atWork = 'a turn is at work; cancel it first (Esc), or wait for its end.'
 
 /** What can be typed after a slash, and what is run by itself where nobody is configured yet. */
 export type DeskWords = {
@@ -36,7 +39,6 @@ export type DeskWords = {
 /** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */
 export class ChatDesk implements Desk, Hold {
   readonly commands: readonly Command[]
-  #firstStart: Command
   #warnings: string[]
   #station: Station
   #audience = new Audience()
@@ -50,6 +52,7 @@ export class ChatDesk implements Desk, Hold {
   #ledger: Ledger
   #elsewhere: Elsewhere
   #errands: Errands
+  #outbox: Outbox
   #finder: ReturnType<typeof openFinder> | undefined
   #begun: Promise<void> | undefined
   #first: Page = { entries: [], more: false, through: -1 }
@@ -82,7 +85,15 @@ export class ChatDesk implements Desk, Hold {
     this.#errands = new Errands({ audience, cards, clock: this.app().io.clock, done: () => this.#ledger.refresh() })
     this.#warnings = [...this.app().settings.warnings]
     this.commands = words.commands(this, (warning) => this.#warnings.push(warning))
-    this.#firstStart = words.firstStart(this)
+    this.#outbox = new Outbox({
+      station,
+      work: this.#work,
+      elsewhere: this.#elsewhere,
+      errands: this.#errands,
+      line,
+      firstStart: words.firstStart(this),
+      say: (text, how) => this.#say(text, how),
+    })
   }
 
   // What a person at the chat sees and does.
@@ -143,7 +154,7 @@ export class ChatDesk implements Desk, Hold {
   app = (): App => this.#station.app
 
   async open(session: Parameters<Hold['open']>[0]): Promise<void> {
-    if (this.#work.busy) throw new UsageError('a turn is at work; cancel it first (Esc), or wait for its end.')
+    if (this.#work.busy) throw new UsageError(atWork)
     this.#waiting.close()
     await this.#station.enter(session)
     await this.#page()
@@ -171,10 +182,12 @@ export class ChatDesk implements Desk, Hold {
     void this.#ledger.stand()
   }
 
+  async begin(prompt: string, make: TurnMaker): Promise<void> {
+    if (!this.#work.begin(prompt, make)) throw new UsageError(atWork)
+  }
+
   send(prompt: string): void {
-    if (this.#station.nobody) void this.#setUpFor(prompt)
-    else if (this.#work.busy || !this.#elsewhere.busy) this.#work.submit(prompt)
-    else void this.#sendElsewhere(prompt)
+    this.#outbox.send(prompt)
   }
 
   lastAnswer(): Promise<string | undefined> {
@@ -193,10 +206,10 @@ export class ChatDesk implements Desk, Hold {
     return this.#work.running
   }
 
-  /** A prompt from before the desk was there; who cannot be asked has been told of by now. */
+  /** A prompt that was given before the desk was there. */
   first(prompt: string): void {
-    if (this.#station.nobody) this.#errands.screen?.fill(prompt)
-    else this.submit(prompt)
+    if (prompt.startsWith('/')) this.submit(prompt)
+    else this.#outbox.first(prompt)
   }
 
   /** Cancels the turn at work; gives what was typed and never sent, oldest first. */
@@ -232,26 +245,7 @@ export class ChatDesk implements Desk, Hold {
     await this.#takeUp()
     const lines = await greeting(app, view, this.#ledger.now)
     if (lines.length > 0) this.#say(lines.join('\n'))
-    if (this.#station.nobody) await this.#setUp()
-  }
-
-  /** Whoever switched everybody off is not asked who is there. */
-  async #setUp(): Promise<void> {
-    const { settings } = this.app()
-    if (settings.agents.length === 0) await this.#errands.run(this.#firstStart, '')
-    else this.#say(nobodyWords(settings, atDesk), 'error')
-  }
-
-  /** Nobody can take it yet: it is sent once somebody can, else it goes back to whoever typed it. */
-  async #setUpFor(prompt: string): Promise<void> {
-    await this.#setUp()
-    this.first(prompt)
-  }
-
-  async #sendElsewhere(prompt: string): Promise<void> {
-    if (await this.#elsewhere.steer(prompt)) this.#say('Given to the turn at work in the other process.')
-    else if (this.#elsewhere.busy) this.#line.add(prompt)
-    else this.#work.submit(prompt)
+    if (this.#station.nobody) await this.#outbox.setUp()
   }
 
   async #overElsewhere(): Promise<void> {

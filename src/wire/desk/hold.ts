@@ -2,6 +2,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
 import type { Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
+import type { TurnMaker } from '../turn.ts'
 
 /** What a slash command can turn at the desk it was typed at. */
 export interface Hold {
@@ -16,6 +17,8 @@ export interface Hold {
   aim(agent: string | undefined): void
   setStrategy(strategy: Strategy): void
   setLeash(leash: Leash): void
+  /** A turn of the command's own, shown and cancelled like any other; throws a UsageError while another one is at work. */
+  begin(prompt: string, make: TurnMaker): Promise<void>
   /** Sends a prompt as if it had been typed. */
   send(prompt: string): void
   /** The last answer of the conversation as it is on the screen. */

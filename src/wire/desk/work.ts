@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { Audience } from './audience.ts'
 import type { Cards } from './cards.ts'
 import type { Line } from './line.ts'
+import type { TurnMaker } from '../turn.ts'
 import { wordsOf } from '../../base/words.ts'
 import { TurnsAtWork } from '../../core/talk/at-work.ts'
 import { withAttachments } from '../attach.ts'
@@ -63,6 +64,13 @@ export class Work {
     else this.#idle = this.#run(prompt)
   }
 
+  /** A turn that is made another way; whether it could begin. */
+  begin(prompt: string, make: TurnMaker): boolean {
+    if (this.busy) return false
+    this.#idle = this.#run(prompt, make)
+    return true
+  }
+
   /** With what waits, if nothing is at work. */
   goOn(): void {
     const next = this.busy ? undefined : this.#parts.line.next()
@@ -83,14 +91,15 @@ export class Work {
     return this.#idle
   }
 
-  async #run(first: string): Promise<void> {
+  async #run(first: string, make: TurnMaker = runTurn): Promise<void> {
     const { audience, line, app, giveBack } = this.#parts
-    for (let prompt: string | undefined = first; prompt !== undefined; prompt = line.next()) {
+    let prompt: string | undefined = first
+    for (let how = make; prompt !== undefined; [prompt, how] = [line.next(), runTurn]) {
       const stop = (this.#stop = new AbortController())
       this.running = true
       const [aimed] = [this.#aimed, (this.#aimed = undefined)]
       try {
-        await this.#turn(prompt, aimed, AbortSignal.any([stop.signal, app().io.signal]))
+        await this.#turn(prompt, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
       } catch (error) {
         await audience.tell({ type: 'said', how: 'error', text: wordsOf(error) })
         giveBack(prompt)
@@ -102,7 +111,7 @@ export class Work {
     this.running = false
   }
 
-  async #turn(typed: string, aimed: string | undefined, signal: AbortSignal): Promise<void> {
+  async #turn(typed: string, make: TurnMaker, aimed: string | undefined, signal: AbortSignal): Promise<void> {
     const { audience, cards, line } = this.#parts
     const app = this.#parts.app()
     this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
@@ -115,7 +124,7 @@ export class Work {
     const prompt = await attached(typed)
     await ready(app, say)
     const seen = new TurnSeen(app.io.clock)
-    const events = runTurn(app, {
+    const events = make(app, {
       prompt,
       signal,
       ask: cards.ask,

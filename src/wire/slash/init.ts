@@ -1,7 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../desk/hold.ts'
-import { initLine } from '../init/lines.ts'
-import { runInit } from '../init/turn.ts'
+import { initPrompt, runInit } from '../init/turn.ts'
 import { UsageError } from '../io.ts'
 import { enabledAgents } from '../roster.ts'
 import { atDesk, nobodyWords } from '../settings/nobody.ts'
@@ -11,14 +10,10 @@ export function initCommand(hold: Hold): Command {
     name: 'init',
     help: 'Let an agent look through the project and write AGENTS.md; asks first.',
     matters: true,
-    async run(_args, { say, ask, signal }) {
+    async run() {
       const { settings } = hold.app()
       if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings, atDesk))
-      say('Looking through the project for an AGENTS.md; Esc cancels.', 'note')
-      for await (const event of runInit(hold.app(), { ask, signal })) {
-        const line = initLine(event)
-        if (line) say(line.text, line.how)
-      }
+      await hold.begin(initPrompt, runInit)
     },
   }
 }
