@@ -1,27 +1,39 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isMissing } from '../base/files.ts'
-import { isSecretFile } from './secret-files.ts'
+import { isSecretName, isSecretPlace } from './secret-files.ts'
 
-/** Where the project is; `also` are folders that count as part of it. All are real paths. */
-export type Ground = { root: string; home: string; also?: readonly string[] }
+/** Where the project is; `readable` are folders that may be looked at as it may: long outputs, skills. All are real paths. */
+export type Ground = { root: string; home: string; readable?: readonly string[] }
 
 /** Where a path leads, links followed. `guarded`: a change there could make a program run, or loosen our own rules. */
-export type Spot = { real: string; inside: boolean; device: boolean; secret: boolean; guarded: boolean }
+export type Spot = {
+  real: string
+  inside: boolean
+  readable: boolean
+  device: boolean
+  secret: boolean
+  guarded: boolean
+}
 
 const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/
 
 export async function spotOf(path: string, ground: Ground): Promise<Spot> {
   const written = resolve(path)
-  if (devices.test(written)) return { real: written, inside: false, device: true, secret: false, guarded: false }
-  const real = await realOf(written)
-  const folder = [ground.root, ...(ground.also ?? [])].find((one) => real !== undefined && isWithin(one, real))
+  if (devices.test(written))
+    return { real: written, inside: false, readable: true, device: true, secret: false, guarded: false }
+  const found = await realOf(written)
+  const real = found ?? written
+  const inside = found !== undefined && isWithin(ground.root, real)
+  const readable = inside || (found !== undefined && (ground.readable ?? []).some((folder) => isWithin(folder, real)))
+  const kept = !inside && readable
   return {
-    real: real ?? written,
-    inside: folder !== undefined,
+    real,
+    inside,
+    readable,
     device: false,
-    secret: isSecretFile(written, ground.home) || isSecretFile(real ?? written, ground.home),
-    guarded: real !== undefined && isWithin(ground.root, real) && isGuarded(relative(ground.root, real)),
+    secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, ground.home)),
+    guarded: inside && isGuarded(relative(ground.root, real)),
   }
 }
 

@@ -40,11 +40,16 @@ const folders = [
   '.copilot',
 ]
 
-export function isSecretFile(path: string, home: string): boolean {
-  if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
-  if (/^\/proc\/[^/]+\/environ$/.test(path) || /^\/etc\/(?:shadow|gshadow|sudoers)/.test(path)) return true
+/** Whether a file holds keys by its name. */
+export function isSecretName(path: string): boolean {
   const name = basename(path)
   return names.some((pattern) => pattern.test(name)) && !harmless.some((pattern) => pattern.test(name))
+}
+
+/** Whether it lies where keys are kept. */
+export function isSecretPlace(path: string, home: string): boolean {
+  if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
+  return /^\/proc\/[^/]+\/environ$/.test(path) || /^\/etc\/(?:shadow|gshadow|sudoers)/.test(path)
 }
 
 export const secretFolders = (home: string) => folders.map((folder) => join(home, folder))

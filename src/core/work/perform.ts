@@ -1,4 +1,5 @@
 import type { Event } from '../talk/entry.ts'
+import type { Question } from '../talk/question.ts'
 import type { Turn } from './agent.ts'
 import type { Policy } from './policy.ts'
 import type { Result, Tool } from './tool.ts'
@@ -69,7 +70,7 @@ async function outcome(
 }
 
 async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy): Promise<true | Result> {
-  const { verdict, why, grants } = await policy(tool, input, turn)
+  const { verdict, why, grants, granted, shows } = await policy(tool, input, turn)
   if (verdict === 'yes') return true
   const denied = `${tool.name}: ${JSON.stringify(input)}`
   if (verdict === 'no')
@@ -79,8 +80,10 @@ async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy
     ...(grants ? [{ id: 'always', label: 'Yes, always', grants }] : []),
     { id: 'no', label: 'No' },
   ]
-  const text = `${tool.name}: ${JSON.stringify(input)}\n${why}`
-  const picks = await turn.ask({ about: 'permission', text, from: [], options }, turn.signal)
+  const text = shows ? `${tool.name}: ${why}` : `${tool.name}: ${JSON.stringify(input)}\n${why}`
+  const question: Question = { about: 'permission', text, from: [], ...(shows ? { shows } : {}), options }
+  const picks = await turn.ask(question, turn.signal)
+  if (picks?.includes('always')) await granted?.()
   if (picks?.includes('once') || picks?.includes('always')) return true
   const again = 'Do not try it again in this turn.'
   // What a person said no to is decided; what nobody could say yes to may be allowed another time.

@@ -1,8 +1,18 @@
+import type { Shown } from '../talk/question.ts'
 import type { Turn } from './agent.ts'
 import type { Tool } from './tool.ts'
 
-/** `grants` is what a yes to "always" would cover, in words a rule can hold. */
-export type Verdict = { verdict: 'yes' | 'no' | 'ask'; why: string; grants?: string }
+/**
+ * `grants` is what a yes to "always" would cover, in words a rule can hold; `granted` is told when somebody says it.
+ * `shows` is what a yes is given to, beside the words.
+ */
+export type Verdict = {
+  verdict: 'yes' | 'no' | 'ask'
+  why: string
+  grants?: string
+  granted?(): Promise<void>
+  shows?: Shown[]
+}
 
 export type Policy = (tool: Tool, input: unknown, turn: Turn) => Promise<Verdict>
 

@@ -19,12 +19,7 @@ import { variablesOf } from './variables.ts'
 import type { Step } from './walk.ts'
 import { Walk } from './walk.ts'
 
-export type ShellWorld = {
-  cwd: string
-  root: string
-  home: string
-  /** Folders that count as the project. */ also?: readonly string[]
-}
+export type ShellWorld = Ground & { cwd: string }
 
 const deepest = 5
 const longest = 64 * 1024
@@ -35,7 +30,7 @@ export async function judge(command: string, world: ShellWorld): Promise<Judgeme
   const ground: Ground = {
     root: await real(world.root),
     home: world.home,
-    also: await Promise.all((world.also ?? []).map(real)),
+    readable: await Promise.all((world.readable ?? []).map(real)),
   }
   const bench = new Bench(ground)
   await bench.script(command, [await real(world.cwd)], 0)

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Ground } from '../places.ts'
 import { isWithin, spotOf } from '../places.ts'
-import { isSecretFile } from '../secret-files.ts'
+import { isSecretName } from '../secret-files.ts'
 import type { Finding, Touch, Touched } from './judgement.ts'
 import { worse } from './judgement.ts'
 import type { Word } from './simple.ts'
@@ -48,7 +48,7 @@ async function touched(path: string, how: Touch, ground: Ground): Promise<{ find
   if (removes && spot.guarded) return finding('destructive', `it removes ${path}, which git or termaite needs`)
   if (removes && !spot.inside) return finding('destructive', `it removes ${path}, outside the project`)
   if (spot.secret) return finding('secrets', `${path} may hold secrets`)
-  if (!spot.inside) return finding('outside', `${path} is outside the project`)
+  if (!spot.inside && !(how === 'read' && spot.readable)) return finding('outside', `${path} is outside the project`)
   if (how === 'write' && spot.guarded) return finding('system', `a change of ${path} could make programs run`)
   const kinds = { read: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
   const words = { read: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
@@ -99,7 +99,7 @@ async function secretsMatching(path: string, lastOnly: boolean): Promise<string 
   const fits = (name: string) => pattern.test(name) && (!name.startsWith('.') || basename(path).startsWith('.'))
   if (!lastOnly) return /^\*+$/.test(basename(path)) ? undefined : samples.find(fits)
   const there = await readdir(dirname(path)).catch(() => samples)
-  return there.find((name) => fits(name) && isSecretFile(name, '/nowhere'))
+  return there.find((name) => fits(name) && isSecretName(name))
 }
 
 function wild(pattern: string): RegExp {

@@ -1,0 +1,31 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { ShellClass } from '../shell/judgement.ts'
+import { shellClasses } from '../shell/judgement.ts'
+
+export const modes = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass'] as const
+export type Mode = (typeof modes)[number]
+
+const some = (...kinds: ShellClass[]) => new Set<ShellClass>(kinds)
+const all = some(...shellClasses)
+
+/** What needs no yes by the leash, which nobody goes beyond. */
+const byLeash: Record<Leash, ReadonlySet<ShellClass>> = {
+  read: some('reads'),
+  ask: some('reads'),
+  edit: some('reads', 'edits', 'removes'),
+  all,
+}
+
+/** What needs no yes by the mode. */
+const byMode: Record<Mode, ReadonlySet<ShellClass>> = {
+  default: some('reads', 'edits', 'runs'),
+  acceptEdits: some('reads', 'edits', 'runs', 'removes'),
+  plan: some('reads'),
+  dontAsk: some('reads', 'edits', 'runs'),
+  bypass: all,
+}
+
+/** Free is what both leave free. */
+export function isFree(kind: ShellClass, leash: Leash, mode: Mode): boolean {
+  return byLeash[leash].has(kind) && byMode[mode].has(kind)
+}

@@ -1,0 +1,292 @@
+import { after, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import type { Risk, Tool } from '../../src/core/work/tool.ts'
+import type { Mode } from '../../src/safety/rules/modes.ts'
+import type { PolicyParts } from '../../src/safety/rules/policy.ts'
+import { perform } from '../../src/core/work/perform.ts'
+import { policy } from '../../src/safety/rules/policy.ts'
+import { parseRule, parseRules } from '../../src/safety/rules/rule.ts'
+import { layProject } from './shell/project.ts'
+
+const project = layProject()
+after(project.gone)
+
+const risks: Record<string, Risk> = {
+  bash: 'run',
+  file_editor: 'write',
+  file_creator: 'write',
+  web_fetch: 'run',
+  sandbox: 'run',
+}
+const tool = (name: string): Tool => ({
+  name,
+  description: name,
+  schema: { type: 'object' },
+  risk: risks[name] ?? (name.startsWith('mcp__') ? 'run' : 'read'),
+  parse: (input) => input,
+  run: async () => 'done',
+})
+const turn = (leash: Leash, ask: Turn['ask'] = async () => undefined) =>
+  ({ cwd: project.root, leash, ask, signal: new AbortController().signal }) as unknown as Turn
+
+type Lists = { allow?: string[]; ask?: string[]; deny?: string[] }
+type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable' | 'nameOf'>
+
+function made({ mode = 'default', allow, ask, deny, ...rest }: Setting) {
+  const { rules, faults } = parseRules({ allow: allow ?? [], ask: ask ?? [], deny: deny ?? [] })
+  assert.deepEqual(faults, [])
+  return policy({
+    root: project.root,
+    home: project.home,
+    mode: () => mode,
+    rules: () => rules,
+    pathsOf: async (name, input, cwd) => {
+      const { file_path: path } = input as { file_path?: string }
+      return path === undefined ? [] : [{ access: risks[name] === 'write' ? 'write' : 'read', named: join(cwd, path) }]
+    },
+    ...rest,
+  })
+}
+
+async function verdict(name: string, input: unknown, setting: Setting = {}) {
+  return (await made(setting)(tool(name), input, turn(setting.leash ?? 'all'))).verdict
+}
+const bash = (command: string, setting?: Setting) => verdict('bash', { command }, setting)
+
+test('the leash and the mode must both leave it free', async () => {
+  const commands = ['ls', 'touch a', 'npm test', 'rm src/a.ts', 'curl x', '$X']
+  const row = async (leash: Leash, mode: Mode) =>
+    (await Promise.all(commands.map((command) => bash(command, { leash, mode })))).join(' ')
+  assert.deepEqual(
+    {
+      'read default': await row('read', 'default'),
+      'ask default': await row('ask', 'default'),
+      'edit default': await row('edit', 'default'),
+      'edit acceptEdits': await row('edit', 'acceptEdits'),
+      'all default': await row('all', 'default'),
+      'all acceptEdits': await row('all', 'acceptEdits'),
+      'all dontAsk': await row('all', 'dontAsk'),
+      'all bypass': await row('all', 'bypass'),
+      'ask bypass': await row('ask', 'bypass'),
+      'all plan': await row('all', 'plan'),
+    },
+    {
+      'read default': 'yes no no no no no',
+      'ask default': 'yes ask ask ask ask ask',
+      'edit default': 'yes yes ask ask ask ask',
+      'edit acceptEdits': 'yes yes ask yes ask ask',
+      'all default': 'yes yes yes ask ask ask',
+      'all acceptEdits': 'yes yes yes yes ask ask',
+      'all dontAsk': 'yes yes yes no no no',
+      'all bypass': 'yes yes yes yes yes yes',
+      'ask bypass': 'yes ask ask ask ask ask',
+      'all plan': 'no no no no no no',
+    },
+  )
+})
+
+test('deny comes before ask, ask before allow', async () => {
+  const rules = { deny: ['bash(rm:*)'], ask: ['bash(npm run:*)'], allow: ['bash'] }
+  assert.equal(await bash('curl x', rules), 'yes')
+  assert.equal(await bash('npm run build', rules), 'ask')
+  assert.equal(await bash('rm src/a.ts', rules), 'no')
+  assert.equal(await bash('rm src/a.ts', { ...rules, mode: 'bypass' }), 'no')
+})
+
+test('a denied command is denied however it is wrapped, and what cannot be read is asked about', async () => {
+  const rules = { deny: ['bash(rm:*)'], allow: ['bash(ls:*)'], mode: 'bypass' as const }
+  for (const command of [
+    'ls; rm x',
+    'env A=1 rm x',
+    '/bin/rm x',
+    '"r"m x',
+    'bash -c "rm x"',
+    'echo $(rm x)',
+    'find . -exec rm {} \\;',
+    'sudo rm x',
+    'ls | xargs rm',
+  ])
+    assert.equal(await bash(command, rules), 'no', command)
+  for (const command of ['$X x', 'echo x | sh', 'eval "$X"']) assert.equal(await bash(command, rules), 'ask', command)
+})
+
+test('a rule allows what it says and no more', async () => {
+  const allow = ['bash(npm run build:*)', 'bash(curl https://example.com/*)']
+  assert.equal(
+    await bash('npm run build', { leash: 'ask', allow: [...allow, 'bash(tsc:*)', 'bash(eslint src)'] }),
+    'yes',
+  )
+  assert.equal(await bash('curl https://example.com/x', { allow }), 'yes')
+  assert.equal(await bash('curl https://other.com/x', { allow }), 'ask')
+  assert.equal(await bash('curl https://example.com/x && curl https://other.com/x', { allow }), 'ask')
+  assert.equal(await bash('curl https://example.com/x > /tmp/x', { allow }), 'ask')
+  assert.equal(await bash('curl https://example.com/$X', { allow }), 'ask')
+  assert.equal(await bash('sudo curl https://example.com/x', { allow }), 'ask')
+  assert.equal(await bash('npm run buildings', { leash: 'ask', allow }), 'ask')
+})
+
+test('files are judged by where they lead', async () => {
+  const edit = (path: string, setting?: Setting) => verdict('file_editor', { file_path: path, edits: [] }, setting)
+  const read = (path: string, setting?: Setting) => verdict('file_reader', { file_path: path }, setting)
+  assert.equal(await edit('src/a.ts'), 'yes')
+  assert.equal(await edit('src/a.ts', { leash: 'ask' }), 'ask')
+  assert.equal(await edit('src/a.ts', { leash: 'read' }), 'no')
+  assert.equal(await edit('link/x'), 'ask')
+  assert.equal(await edit('../x'), 'ask')
+  assert.equal(await edit('.git/config'), 'ask')
+  assert.equal(await edit('.termaite/settings.json'), 'ask')
+  assert.equal(await read('src/a.ts', { leash: 'read' }), 'yes')
+  assert.equal(await read('.env'), 'ask')
+  assert.equal(await read('innocent.txt'), 'ask')
+  assert.equal(await read('../x', { mode: 'dontAsk' }), 'no')
+  assert.equal(await read('link/x', { readable: [project.away] }), 'yes')
+  assert.equal(await edit('link/x', { readable: [project.away] }), 'ask')
+})
+
+test('rules for files hold for the shell too, and for links', async () => {
+  const deny = ['Read(.env)', 'Edit(/src/**)']
+  assert.equal(await verdict('file_reader', { file_path: 'innocent.txt' }, { deny }), 'no')
+  assert.equal(await bash('cat innocent.txt', { deny, mode: 'bypass' }), 'no')
+  assert.equal(await bash('cat src/a.ts', { deny }), 'yes')
+  assert.equal(await bash('echo x > src/a.ts', { deny, mode: 'bypass' }), 'no')
+  const allow = ['file_editor(src/**)', 'file_creator(*.md)']
+  assert.equal(await verdict('file_editor', { file_path: 'src/deep/a.ts' }, { allow, leash: 'ask' }), 'yes')
+  assert.equal(await verdict('file_editor', { file_path: 'README.md' }, { allow, leash: 'ask' }), 'ask')
+  assert.equal(await verdict('file_creator', { file_path: 'docs/x.md' }, { allow, leash: 'ask' }), 'yes')
+  assert.equal(await verdict('file_editor', { file_path: 'link/src/x' }, { allow: ['file_editor(link/**)'] }), 'ask')
+})
+
+test('the web by host, MCP by server', async () => {
+  const fetch = (url: string, setting?: Setting) => verdict('web_fetch', { url }, setting)
+  assert.equal(await fetch('https://a.example.com/x'), 'ask')
+  assert.equal(await fetch('https://a.example.com/x', { allow: ['web_fetch(domain:*.example.com)'] }), 'yes')
+  assert.equal(await fetch('https://example.com.evil.org/x', { allow: ['web_fetch(domain:example.com)'] }), 'ask')
+  assert.equal(await fetch('https://evil.org/?x=example.com', { allow: ['WebFetch(domain:example.com)'] }), 'ask')
+  const mcp = (setting?: Setting) => verdict('mcp__github__create_issue', {}, setting)
+  assert.equal(await mcp(), 'ask')
+  assert.equal(await mcp({ allow: ['mcp__github'] }), 'yes')
+  assert.equal(await mcp({ allow: ['mcp__github__*'] }), 'yes')
+  assert.equal(await mcp({ allow: ['mcp__git'] }), 'ask')
+  assert.equal(await mcp({ allow: ['mcp__*'], deny: ['mcp__github__create_issue'] }), 'no')
+  const nameOf = (name: string) => (name === 'mcp_call' ? 'mcp__github__create_issue' : undefined)
+  assert.equal(await verdict('mcp_call', {}, { nameOf, deny: ['mcp__github'] }), 'no')
+})
+
+test('plan mode refuses all that writes, runs or hands work on', async () => {
+  const names = [
+    'file_reader',
+    'grep_search',
+    'todo_write',
+    'ask_question',
+    'web_search',
+    'bash',
+    'file_editor',
+    'file_creator',
+    'sandbox',
+    'subagent',
+    'mcp__a__b',
+  ]
+  const found = await Promise.all(
+    names.map((name) => verdict(name, name === 'bash' ? { command: 'ls' } : {}, { mode: 'plan', allow: names })),
+  )
+  assert.deepEqual(found, ['yes', 'yes', 'yes', 'yes', 'yes', 'no', 'no', 'no', 'no', 'no', 'no'])
+})
+
+test('what is asked shows what a yes is given to, and always keeps the rule that was shown', async () => {
+  const kept: string[] = []
+  const own = made({ remember: (rule) => void kept.push(rule) })
+  const asked: unknown[] = []
+  const run = async (name: string, input: unknown) => {
+    const steps = perform(
+      { id: '1', tool: tool(name), name, input },
+      turn('all', async (question) => (asked.push(question), ['always'])),
+      own,
+    )
+    for (;;) {
+      const next = await steps.next()
+      if (next.done) return next.value.text
+    }
+  }
+  const command = 'curl "https://example.com/*?a"'
+  assert.equal(await run('bash', { command }), 'done')
+  assert.equal(await run('bash', { command }), 'done')
+  const rule = 'bash(curl "https://example.com/\\*\\?a")'
+  assert.deepEqual(kept, [rule])
+  assert.deepEqual(asked, [
+    {
+      about: 'permission',
+      text: 'bash: it reaches the network',
+      from: [],
+      shows: [{ type: 'command', command, cwd: project.root }],
+      options: [
+        { id: 'once', label: 'Yes, once' },
+        { id: 'always', label: 'Yes, always', grants: rule },
+        { id: 'no', label: 'No' },
+      ],
+    },
+  ])
+  assert.equal(await bash(command, { allow: kept }), 'yes')
+  assert.equal(await bash('curl "https://example.com/x?a"', { allow: kept }), 'ask')
+})
+
+test('the narrowest rule of every kind allows the same again and nothing beside it', async () => {
+  const cases: [string, unknown, unknown][] = [
+    ['bash', { command: 'curl a; wget b' }, { command: 'curl a; wget c' }],
+    ['file_editor', { file_path: '../x y' }, { file_path: '../x z' }],
+    ['file_reader', { file_path: '.env' }, { file_path: '.env.local' }],
+    ['web_fetch', { url: 'https://a.b/c' }, { url: 'https://a.c/c' }],
+  ]
+  for (const [name, input, other] of cases) {
+    const { grants } = await made({})(tool(name), input, turn('all'))
+    assert.ok(grants, name)
+    assert.deepEqual(
+      [await verdict(name, input, { allow: [grants] }), await verdict(name, other, { allow: [grants] })],
+      ['yes', 'ask'],
+      grants,
+    )
+  }
+  for (const command of ['$X', 'rm -rf ~', 'git push --force'])
+    assert.equal((await made({})(tool('bash'), { command }, turn('all'))).grants, undefined)
+})
+
+test('nobody to ask means no', async () => {
+  const steps = perform(
+    { id: '1', tool: tool('bash'), name: 'bash', input: { command: 'curl x' } },
+    turn('all'),
+    made({}),
+  )
+  let last
+  do last = await steps.next()
+  while (!last.done)
+  assert.equal(last.value.ok, false)
+})
+
+test('an edit is shown as its changes', async () => {
+  const input = { file_path: 'src/a.ts', edits: [{ old_string: 'a', new_string: 'b' }] }
+  const { shows } = await made({})(tool('file_editor'), input, turn('ask'))
+  assert.deepEqual(shows, [{ type: 'diff', path: 'src/a.ts', before: 'a', after: 'b' }])
+})
+
+test('a rule that is none is said to be none, and why', () => {
+  const faults = ['', '(x)', 'bash(', 'bash()', 'bash(:*)', 'web_fetch(domain:)', 'bash(npm:* test)', 'ba sh(x)'].map(
+    (text) => {
+      const rule = parseRule(text)
+      return 'fault' in rule ? rule.fault : rule
+    },
+  )
+  assert.deepEqual(faults, [
+    '"" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
+    '"(x)" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
+    '"bash(" is no rule: the closing ) is missing',
+    '"bash()" is no rule: the pattern is empty; bash alone means every use of it',
+    '"bash(:*)" is no rule: before :* the beginning of a command is missing; bash alone means every use of it',
+    '"web_fetch(domain:)" is no rule: after domain: the name of a host is missing',
+    '"bash(npm:* test)" is no rule: ":*" stands at the end of a command',
+    '"ba sh(x)" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
+  ])
+  assert.deepEqual(parseRules({ deny: ['bash('] }).faults, [
+    'permissions.deny: "bash(" is no rule: the closing ) is missing',
+  ])
+})
