@@ -270,6 +270,36 @@ test('what another model thought is not sent to this one, and its ids are writte
   ])
 })
 
+test('a call that another model made is let through to Gemini by its own words for it, and our ids stay here', async () => {
+  const messages: ModelMessage[] = [
+    {
+      role: 'assistant',
+      text: '',
+      calls: [
+        { id: 'gemini-made-here', tool: 'ls', input: {} },
+        { id: 'call_2', tool: 'ls', input: {} },
+      ],
+    },
+  ]
+  const body = JSON.parse(await bodyOf('google/gemini-3.5-flash', { frame, messages }))
+  assert.deepEqual(body.contents[0].parts, [
+    { functionCall: { name: 'ls', args: {} }, thoughtSignature: 'skip_thought_signature_validator' },
+    { functionCall: { id: 'call_2', name: 'ls', args: {} } },
+  ])
+})
+
+test('thoughts are left out once a server refused their name', async () => {
+  const refusal = { error: { message: "'messages.2' : property 'reasoning' is unsupported" } }
+  const bad = { status: 400, headers: { 'content-type': 'application/json' }, chunks: [JSON.stringify(refusal)] }
+  const one = tap([bad, { chunks: [] }])
+  const model = tapped({ model: recorded.chat!.model }, one, { clock: hasty })
+  await eventsOf(model, { frame, messages: conversation(recorded.chat!) })
+  assert.deepEqual(
+    one.sent.map(({ body }) => 'reasoning' in JSON.parse(body).messages[2]),
+    [true, false, false, false],
+  )
+})
+
 test('a call without a result is told as interrupted, a result without its call is not told, words between are moved', async () => {
   const messages: ModelMessage[] = [
     { role: 'tool', call: 'gone', tool: 'ls', ok: true, text: 'nobody asked' },

@@ -8,7 +8,8 @@ import { anthropic } from '../real/model/anthropic.ts'
 import { gemini } from '../real/model/gemini.ts'
 import { openaiTrouble } from '../real/model/openai.ts'
 import { planResets } from '../real/model/script.ts'
-import { eventsOf, hasty, hello, secret, sse, tap, tapped } from './tap.ts'
+import { openModel } from '../../src/models/open.ts'
+import { blobs, eventsOf, hasty, hello, secret, sse, tap, tapped } from './tap.ts'
 
 const models = {
   anthropic: 'anthropic/claude-sonnet-4-6',
@@ -192,6 +193,15 @@ test('what to do is said, and what a provider says of the key is not', async () 
     },
   ])
   assert.deepEqual(keyless.sent, [])
+})
+
+test('a key that cannot be a header is not told either', async () => {
+  const events = await eventsOf(
+    openModel({ model: models.responses }, { key: () => 'sk-two\nlines', blobs, clock: hasty }),
+    hello,
+  )
+  assert.equal(events.at(-1)?.type, 'failure')
+  assert.ok(!/sk-two/.test(JSON.stringify(events)), JSON.stringify(events))
 })
 
 test('a name that is none, and an address that is missing, are said when the model is asked', async () => {

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { Effort } from '../provider.ts'
 import type { Spoken, Step } from '../paired.ts'
+import type { Piece } from '../pieces.ts'
 import type { Images, Target, Wire } from '../wire.ts'
 import { pictures } from '../images.ts'
 import { objectOf, paired } from '../paired.ts'
@@ -9,7 +10,15 @@ import { chatReader } from './chat-reader.ts'
 
 /** OpenAI Chat Completions, as everybody speaks it. */
 export const chat: Wire = {
-  options: ['stream_options', 'reasoning_effort', 'cache_control', 'response_format'],
+  options: [
+    'stream_options',
+    'reasoning_effort',
+    'cache_control',
+    'response_format',
+    'reasoning_content',
+    'reasoning_details',
+    'reasoning',
+  ],
   framing: 'events',
   request: (request, to, images) => ({
     url: `${to.base}/chat/completions`,
@@ -60,7 +69,7 @@ const three: Record<Effort, string> = {
 
 function effort({ provider, effort, refused }: Target): object {
   if (!effort) return {}
-  if (provider.effort === 'nested') return { reasoning: { effort } }
+  if (provider.effort === 'nested') return refused.has('reasoning') ? {} : { reasoning: { effort } }
   return provider.effort && !refused.has('reasoning_effort') ? { reasoning_effort: three[effort] } : {}
 }
 
@@ -95,9 +104,7 @@ function spoken(step: Spoken, to: Target): object {
     role: 'assistant',
     content: step.text,
     // Thoughts go back under the name they came by, and only while their calls are worked on.
-    ...(calls.length === 0
-      ? {}
-      : Object.assign({}, ...pieces.map((piece) => (piece.type === 'item' ? piece.item : {})))),
+    ...(calls.length === 0 ? {} : thoughts(pieces, to)),
     ...(calls.length === 0
       ? {}
       : {
@@ -108,4 +115,9 @@ function spoken(step: Spoken, to: Target): object {
           })),
         }),
   }
+}
+
+function thoughts(pieces: readonly Piece[], { refused }: Target): object {
+  const named = pieces.flatMap((piece) => (piece.type === 'item' ? Object.entries(piece.item) : []))
+  return Object.fromEntries(named.filter(([name]) => !refused.has(name)))
 }

@@ -97,14 +97,20 @@ function content(step: Step, to: Target, images: Images): object {
         ...shown(files),
       ]),
     }
-  const parts = piecesOf(step, to.name).map((piece) => {
+  const pieces = piecesOf(step, to.name)
+  const first = pieces.find(({ type }) => type === 'call')
+  const parts = pieces.map((piece) => {
     if (piece.type === 'item') return piece.item
     if (piece.type === 'text') return { text: piece.text, ...piece.more }
     const { id, tool, input } = piece.call
-    return { functionCall: { ...theirId(id), name: tool, args: objectOf(input) }, ...piece.more }
+    const sign = piece === first && to.known.thinks === 'level' ? unsigned : {}
+    return { functionCall: { ...theirId(id), name: tool, args: objectOf(input) }, ...sign, ...piece.more }
   })
   return { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }
 }
+
+/** Gemini 3 refuses a first call without a signature; a call that another model made says so in Google's own words. */
+const unsigned = { thoughtSignature: 'skip_thought_signature_validator' }
 
 /** They never see an id that we made. */
 const theirId = (id: string) => (id.startsWith(ourMark) ? {} : { id })
