@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { compactionPrompt, needsCompaction, oldestHalf, summaryOf } from '../../src/core/talk/compaction.ts'
+import { compactionPrompt, guidesOf, needsCompaction, oldestHalf, summaryOf } from '../../src/core/talk/compaction.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { viewTokens } from '../../src/core/talk/tokens.ts'
 import { view } from '../../src/core/talk/view.ts'
@@ -68,4 +68,22 @@ test('only a real answer is a summary', () => {
   assert.deepEqual(summaryOf({ ok: true, text: ' ' }), { why: 'the summary was empty' })
   assert.deepEqual(summaryOf({ ok: true, text: 'no', refused: true }), { why: 'the model declined' })
   assert.deepEqual(summaryOf(failed('crash', 'broke')), { why: 'broke', failure: { kind: 'crash', message: 'broke' } })
+})
+
+test('what is followed to the letter outlives every summary, the newest of each name; what a frame holds does not', () => {
+  const make = entryMaker()
+  const guide = (name: string, text: string, mark?: string, by = 'native') => ({
+    ...make('1', by, { type: 'guide', name, text, ...(mark === undefined ? {} : { mark }) }),
+  })
+  const [pdf, again, other] = [guide('pdf', 'one'), guide('pdf', 'two'), guide('pdf', 'theirs', undefined, 'second')]
+  const entries = [pdf, guide('AGENTS.md', 'tabs', 'hash'), other, again]
+  const kept = [
+    { type: 'guide' as const, name: 'pdf', text: 'two', by: 'native' },
+    { type: 'guide' as const, name: 'pdf', text: 'theirs', by: 'second' },
+  ]
+  assert.deepEqual(guidesOf(entries), kept)
+  const summary = make('', 'termaite', { type: 'summary', text: 's', through: 'x', guides: kept })
+  assert.deepEqual(guidesOf([summary]), kept)
+  assert.deepEqual(guidesOf([summary, guide('pdf', 'three')])[0]!.text, 'three')
+  assert.equal(compactionPrompt({ through: 'x', entries }).includes('two'), false)
 })

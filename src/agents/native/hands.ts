@@ -1,4 +1,4 @@
-import type { Event, Fact } from '../../core/talk/entry.ts'
+import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Policy } from '../../core/work/policy.ts'
@@ -19,18 +19,24 @@ export async function* performAll(
   hands: Hands,
 ): AsyncGenerator<Event, Question[] | undefined> {
   const left = [...calls]
+  const guides: Guide[] = []
   while (left.length > 0 && !turn.signal.aborted) {
     const reads = left.findIndex((call) => toolOf(call, hands)?.risk !== 'read')
     const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
     let asks: Question[] | undefined
-    for await (const event of together(batch, step, turn, hands)) {
+    for await (const seen of together(batch, step, turn, hands)) {
+      const { event, guides: more } = loaded(seen)
       asks ??= asksOf(event)
+      guides.push(...more)
       yield event
     }
     if (!asks) continue
     for (const call of left) yield* skipped(call, step)
+    yield* guides
     return asks
   }
+  // Behind all results of the step: no provider takes a message between them.
+  yield* guides
   return undefined
 }
 
@@ -75,6 +81,14 @@ function warned(event: Event, warning: string): Event {
 function asksOf(event: Event): Question[] | undefined {
   if (event.type !== 'result' || !event.ok) return undefined
   return (event.data as { asks?: Question[] } | undefined)?.asks
+}
+
+/** A loaded skill is a message of its own, that no trim cuts and no summary replaces: its result only says so. */
+function loaded(event: Event): { event: Event; guides: Guide[] } {
+  const { skill } = ((event.type === 'result' && event.ok && event.data) || {}) as { skill?: string }
+  if (event.type !== 'result' || skill === undefined) return { event, guides: [] }
+  const text = `The skill ${skill} is loaded; its instructions follow.`
+  return { event: { ...event, text }, guides: [{ type: 'guide', name: `skill:${skill}`, text: event.text }] }
 }
 
 function* skipped({ id, tool, input, opaque }: Call, step: number): Generator<Fact> {

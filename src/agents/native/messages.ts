@@ -43,6 +43,8 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
       list.push({ role: 'user', text: entry.text, ...(entry.files ? { files: entry.files } : {}) })
     } else if (entry.type === 'steer') {
       list.push({ role: 'user', text: entry.text })
+    } else if (entry.type === 'guide' && entry.by === self) {
+      list.push({ role: 'user', text: entry.text })
     } else if (entry.type === 'reply' && entry.by === self) {
       const message = assistant(entry)
       message.text += entry.text
@@ -59,6 +61,8 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
       if (entry.type === 'attempt' || entry.type === 'end') open = undefined
       const text = told(entry as Entry)
       if (text !== '') list.push({ role: 'user', text })
+      if (entry.type === 'summary')
+        for (const guide of entry.guides ?? []) if (guide.by === self) list.push({ role: 'user', text: guide.text })
     }
   }
   return list

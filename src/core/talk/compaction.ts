@@ -1,4 +1,4 @@
-import type { Entry } from './entry.ts'
+import type { Entry, Guide } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import { entryTokens, viewTokens } from './tokens.ts'
 import { told } from './transcript.ts'
@@ -38,6 +38,17 @@ export function compactionPrompt(half: Half): string {
     '',
     ...half.entries.map(told).filter((text) => text !== ''),
   ].join('\n')
+}
+
+/** What no summary replaces: the newest of each name, in the order they were first given. */
+export function guidesOf(entries: readonly Entry[]): (Guide & { by: string })[] {
+  const found = new Map<string, Guide & { by: string }>()
+  for (const entry of entries) {
+    const guides = entry.type === 'summary' ? (entry.guides ?? []) : entry.type === 'guide' ? [entry] : []
+    for (const { type, name, text, by, mark } of guides)
+      if (mark === undefined) found.set(JSON.stringify([by, name]), { type, name, text, by })
+  }
+  return [...found.values()]
 }
 
 /** The summary an outcome holds, or why there is none: then nothing changes. */

@@ -12,7 +12,7 @@ import { newId } from '../../base/id.ts'
 import { noBudget } from '../work/budget.ts'
 import { take } from '../work/verbs.ts'
 import { shortened } from './body.ts'
-import { compactionPrompt, oldestHalf, summaryOf } from './compaction.ts'
+import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from './compaction.ts'
 import { isFact } from './entry.ts'
 import { asking } from './first-answer.ts'
 import { failed } from './outcome.ts'
@@ -185,7 +185,14 @@ export class Conversation {
     const summary = summaryOf(await summarise(compactionPrompt(half)))
     if ('why' in summary) return { ok: false, ...summary }
     const { through, entries } = half
-    const fact = { type: 'summary' as const, text: summary.text, through, shared: toldTo(entries) }
+    const guides = guidesOf(entries)
+    const fact = {
+      type: 'summary' as const,
+      text: summary.text,
+      through,
+      shared: toldTo(entries),
+      ...(guides.length > 0 ? { guides } : {}),
+    }
     return { ok: true, entry: await this.append(fact, 'termaite') }
   }
 }

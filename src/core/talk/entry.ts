@@ -18,6 +18,12 @@ export type Attempt = {
   did?: { calls: string[]; files: string[]; lastWords: string }
 }
 
+/**
+ * What an agent is to follow to the letter from here on, beside its frame: a skill it loaded, instructions that changed.
+ * `mark`: what it was made of; the next frame holds that, and it goes with the messages it stands among.
+ */
+export type Guide = { type: 'guide'; name: string; text: string; mark?: string }
+
 /** Kept. `whole` is where the rest is when a body was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
@@ -30,8 +36,9 @@ export type Fact = (
   | { type: 'question'; ask: string; question: Question }
   | { type: 'answer'; ask: string; picks?: string[] }
   | { type: 'frame'; ref: Ref }
-  /** `shared`: who was told what it stands for. */
-  | { type: 'summary'; text: string; through: string; shared?: string[] }
+  | Guide
+  /** `shared`: who was told what it stands for. `guides`: what it stands for and does not replace, by whom it is followed. */
+  | { type: 'summary'; text: string; through: string; shared?: string[]; guides?: (Guide & { by: string })[] }
   | { type: 'trim'; through: string }
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }

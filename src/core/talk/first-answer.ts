@@ -3,6 +3,7 @@ import type { Entry, EntryOf, Event } from './entry.ts'
 import type { Ask, Question } from './question.ts'
 import type { Log } from './store.ts'
 import { newId } from '../../base/id.ts'
+import { wordsOf } from '../../base/words.ts'
 import { isEntry } from './entry.ts'
 
 type Parts = {
@@ -31,14 +32,14 @@ export function asking({ log, clock, turn, person, keep }: Parts): Asking {
   let over = false
   const kept = async (question: Question) => {
     const ask = newId(clock.now())
-    const after = await log.end()
+    const after = await log.end().catch(() => 0)
     await keep({ type: 'question', ask, question }, 'termaite')
     return { ask, after }
   }
   const ask: Ask = async (question, withdrawn) => {
     // Several at once are kept, and shown, in the order they were asked.
     const asked = before.then(() => kept(question))
-    before = asked.catch(() => {})
+    before = asked
     const { ask, after } = await asked
     const settled = new AbortController()
     const signal = AbortSignal.any([withdrawn, settled.signal])
@@ -52,13 +53,15 @@ export function asking({ log, clock, turn, person, keep }: Parts): Asking {
       signal.aborted ? undefined : { picks, kept: false, by: picks ? 'user' : 'termaite' },
     )
     const byItself = waited(question, clock, signal)
-    const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself]).finally(() => settled.abort())
+    const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself])
+      .catch((error) => keep({ type: 'note', text: `nobody could be asked: ${wordsOf(error)}` }, 'termaite'))
+      .finally(() => settled.abort())
     if (!first && !over) await (closing = keep({ type: 'answer', ask }, 'termaite'))
     if (!first || first.kept) return first?.picks
     const { by = 'termaite' } = first
     await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
     // Another process may have been a moment faster than the one at hand.
-    const winner = await firstAnswer(log, after, turn, ask)
+    const winner = await firstAnswer(log, after, turn, ask).catch(() => undefined)
     return winner ? winner.picks : first.picks
   }
   const close = async () => {

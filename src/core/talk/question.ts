@@ -21,7 +21,7 @@ export type Question = {
   otherwise?: { pick: string; at: number }
 }
 
-/** The ids picked. Nobody there, or withdrawn: undefined, which means no. `ask` is its id on the log, once it is kept. */
+/** The ids picked. Nobody there, or withdrawn: undefined, which means no; a turn's never rejects. `ask` is its id on the log, once it is kept. */
 export type Ask = (question: Question, withdrawn: AbortSignal, ask?: string) => Promise<string[] | undefined>
 
 export const nobody: Ask = async () => undefined

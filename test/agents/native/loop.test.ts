@@ -203,3 +203,23 @@ test('a call that asks the person ends the turn, and what came after it is skipp
   ])
   assert.equal(model.requests.length, 1)
 })
+
+test('a loaded skill follows the results of its step, as a message of its own', async () => {
+  const load: Tool = {
+    ...look,
+    name: 'load_skill',
+    run: async () => ({ text: '<skill name="pdf">\nRead.\n</skill>', data: { skill: 'pdf' } }),
+  }
+  const { model } = await run([[call('c1', 'load_skill'), call('c2')], [{ say: 'Done.' }]], {}, { tools: [load, look] })
+  assert.deepEqual(model.requests[1]!.messages.slice(2), [
+    {
+      role: 'tool',
+      call: 'c1',
+      tool: 'load_skill',
+      ok: true,
+      text: 'The skill pdf is loaded; its instructions follow.',
+    },
+    { role: 'tool', call: 'c2', tool: 'look', ok: true, text: 'saw "c2"' },
+    { role: 'user', text: '<skill name="pdf">\nRead.\n</skill>' },
+  ])
+})

@@ -82,3 +82,17 @@ test('property: a request is a byte-exact prefix of the next, within a turn and 
     }),
   )
 })
+
+test('a loaded skill is a message of its own, before and after it was summarised, for the agent that loaded it', () => {
+  const make = entryMaker()
+  const guide = { type: 'guide' as const, name: 'skill:pdf', text: '<skill name="pdf">\nRead.\n</skill>' }
+  const loaded = make('1', 'native', guide)
+  const guides = [{ ...guide, by: 'native' }]
+  const summary = make('', 'termaite', { type: 'summary', text: 'long ago', through: 'x', guides })
+  const told = (history: Entry[], self: string) =>
+    messages(self, turnOf({ prompt: 'go', history }), []).map(({ text }) => text)
+  assert.deepEqual(told([loaded], 'native'), [guide.text, 'go'])
+  assert.deepEqual(told([loaded], 'other'), ['go'])
+  assert.deepEqual(told([summary], 'native'), ['<summary>\nlong ago\n</summary>', guide.text, 'go'])
+  assert.deepEqual(told([summary], 'other'), ['<summary>\nlong ago\n</summary>', 'go'])
+})

@@ -33,7 +33,8 @@ test('what fills the window, by where it comes from', () => {
   const system = systemText({ ...day, skills, instructions: instructionText(files) })
   const tools = [{ name: 'bash', description: 'Runs.', schema: { type: 'object' } }]
   const first = turn('1', 'x'.repeat(400))
-  const loading = turn('2', 'the skill', 'load_skill', { name: 'pdf' })
+  const loading = [...turn('2', '', 'load_skill', { name: 'pdf' }).slice(0, 2)]
+  loading.push(entry({ type: 'guide', name: 'skill:pdf', text: 'the skill' }, '2'), ...turn('2', '').slice(3))
   const entries = [...first, ...loading]
   const filled = fill('native', { system, tools }, entries, 10_000)
   const part = (name: string) => filled.parts.find((one) => one.name === name)!
@@ -49,7 +50,7 @@ test('what fills the window, by where it comes from', () => {
     ['/p/sub/AGENTS.md', '/p/AGENTS.md'],
   )
   assert.deepEqual(part('skills').of, [
-    { name: 'pdf', tokens: entryTokens(loading[2]!) },
+    { name: 'skill:pdf', tokens: entryTokens(loading[2]!) },
     { name: 'list', tokens: estimateTokens(skills) },
   ])
   assert.deepEqual(part('tool outputs'), {

@@ -60,22 +60,26 @@ function sections(text: string): { system: string; instructions: Piece[]; skills
 const piece = (name: string, text: string): Piece => ({ name, tokens: estimateTokens(text) })
 
 function sorted(entries: readonly Entry[]) {
-  const calls = new Map<string, { tool: string; input: unknown }>()
+  const calls = new Map<string, string>()
   const found = { summary: [] as Piece[], messages: [] as Piece[], outputs: [] as Piece[], skills: [] as Piece[] }
   for (const entry of entries.filter(isSent)) {
     const tokens = entryTokens(entry)
-    if (entry.type === 'call') calls.set(entry.call, entry)
-    if (entry.type === 'summary') found.summary.push({ name: '', tokens })
+    if (entry.type === 'call') calls.set(entry.call, entry.tool)
+    if (entry.type === 'summary') {
+      const guides = (entry.guides ?? []).map(({ name, text }) => piece(name, text))
+      found.skills.push(...guides)
+      found.summary.push({ name: '', tokens: guides.reduce((left, guide) => left - guide.tokens, tokens) })
+    } else if (entry.type === 'guide')
+      (entry.mark === undefined ? found.skills : found.messages).push({ name: entry.name, tokens })
     else if (entry.type !== 'result') found.messages.push({ name: '', tokens })
-    else if (calls.get(entry.call)?.tool === 'load_skill') {
-      const { name } = (calls.get(entry.call)!.input ?? {}) as { name?: unknown }
-      found.skills.push({ name: typeof name === 'string' ? name : 'unknown', tokens })
-    } else found.outputs.push({ name: calls.get(entry.call)?.tool ?? 'unknown', tokens })
+    else found.outputs.push({ name: calls.get(entry.call) ?? 'unknown', tokens })
   }
   return found
 }
 
-const isSent = (entry: Entry) => entry.type === 'call' || entry.type === 'result' || told(entry) !== ''
+const kept = new Set<Entry['type']>(['call', 'result', 'guide'])
+
+const isSent = (entry: Entry) => kept.has(entry.type) || told(entry) !== ''
 
 const since = new Set<Entry['type']>(['usage', 'prompt', 'result', 'summary', 'trim'])
 
