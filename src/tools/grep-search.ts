@@ -41,8 +41,9 @@ async function byRipgrep(
 ): Promise<Matches | undefined> {
   const long = ['--max-columns', `${longestLine}`, '--max-columns-preview']
   const only = glob ? ['--glob', glob] : []
+  const lines = /\n|\\n/.test(pattern) ? ['--multiline'] : []
   const place = at === cwd ? '.' : shortPath(at, cwd)
-  const args = ['--line-number', '--heading', '--sort', 'path', ...long, ...only, '-e', pattern, '--', place]
+  const args = ['--line-number', '--heading', '--sort', 'path', ...lines, ...long, ...only, '-e', pattern, '--', place]
   const found = await ripgrep(args, { cwd, most: mostLines, signal }, parts)
   if (found?.trouble && found.lines.length === 0) throw new Error(troubleWords(found.trouble))
   return found && { groups: groupsOf(found.lines, folder), more: found.more }
@@ -55,7 +56,8 @@ function nothing({ pattern, path, glob }: Wanted): string {
 
 function troubleWords(trouble: string): string {
   const reason = trouble.replace(/^rg: /gm, '').slice(0, 600)
-  return `ripgrep could not search: ${reason}\nEscape what is meant literally with a backslash: ( ) [ ] { } . * + ? | ^ $`
+  if (!/^regex parse error/m.test(reason)) return `ripgrep could not search: ${reason}.`
+  return `the pattern is no regular expression: ${reason}\nPut a backslash before what is meant literally: ( ) [ ] { } . * + ? | ^ $`
 }
 
 /** Where there is no ripgrep. */

@@ -29,6 +29,18 @@ test('it runs in the working directory, by the shell it is given', async (t) => 
   assert.equal(await other.say('bash', { command: 'echo hi' }), 'in the box\nhi')
 })
 
+test('a command that cannot be started says what to do', async (t) => {
+  const { say, at } = seat(t)
+  assert.equal(
+    await say('bash', { command: 'true' }, { cwd: at('gone') }),
+    `! the working directory ${at('gone')} is gone. Tell the person: nothing can run there.`,
+  )
+  assert.equal(
+    await say('bash', { command: `: ${'x'.repeat(3_000_000)}` }),
+    '! the command is too long. Write it to a file with file_creator and run that.',
+  )
+})
+
 test('what it prints is shown as it comes, and masked wherever it is kept', async (t) => {
   const { say } = seat(t, { mask: (text) => text.replaceAll('s3cret', '***') })
   let shown = ''

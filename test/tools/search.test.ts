@@ -86,6 +86,20 @@ test('ignored files are left out, and settings of the person do not count', asyn
   assert.equal(await say('glob', { pattern: '*.{js,log}' }), 'a.js')
 })
 
+test('a pattern may go over lines; one that is broken, and a glob that is, are said', async (t) => {
+  const { write, say } = seat(t)
+  write('a.ts', 'one\ntwo\nthree\n')
+  assert.equal(await say('grep_search', { pattern: 'one\\ntwo' }), 'a.ts\n1:one\n2:two')
+  assert.match(
+    await say('grep_search', { pattern: 'foo(' }),
+    /^! the pattern is no regular expression: regex parse error:.*Put a backslash before what is meant literally/s,
+  )
+  assert.match(
+    await say('grep_search', { pattern: 'x', glob: '{a' }),
+    /^! ripgrep could not search: .*unclosed alternate/,
+  )
+})
+
 test('many matches and long lines are cut, with what to do', async (t) => {
   const { write, say } = seat(t)
   write('many', 'hit\n'.repeat(1000))

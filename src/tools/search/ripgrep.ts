@@ -1,7 +1,6 @@
 import type { ToolParts } from '../parts.ts'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { collect } from '../../base/collect.ts'
 
 export type Found = { lines: string[]; more: boolean; trouble?: string }
 
@@ -26,6 +25,7 @@ export async function ripgrep(
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen++
     return seen > most
   }
+  const { collect } = await import('../../base/collect.ts')
   const { code, out, err, error } = await collect(path, [...always, ...args], { cwd, env: parts.env, signal, enough })
   if (signal.aborted) throw new Error('cancelled.')
   if (error) return undefined

@@ -1,6 +1,8 @@
 import type { Run, Exit } from '../../base/process/run.ts'
 import type { ToolParts } from '../parts.ts'
-import { start } from '../../base/process/run.ts'
+import { existsSync } from 'node:fs'
+import { errorCode } from '../../base/files.ts'
+import { wordsOf } from '../../base/words.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell'>
 
@@ -8,9 +10,21 @@ export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 's
 export async function startShell(command: string, cwd: string, parts: ShellParts): Promise<Run> {
   const { env, clock, shell } = parts
   const inner = (await shell?.(command)) ?? ['bash', '-c', command]
-  const run = await start({ argv: ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner], cwd, env, clock })
+  // Loaded with the first command: a turn that runs none does not pay for it.
+  const { start } = await import('../../base/process/run.ts')
+  const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner] as const
+  const run = await start({ argv, cwd, env, clock }).catch((error) => {
+    throw new Error(cannotStart(error, cwd))
+  })
   run.stdin.end()
   return run
+}
+
+function cannotStart(error: unknown, cwd: string): string {
+  // The system says of a missing folder that the program is missing.
+  if (!existsSync(cwd)) return `the working directory ${cwd} is gone. Tell the person: nothing can run there.`
+  if (errorCode(error) === 'E2BIG') return 'the command is too long. Write it to a file with file_creator and run that.'
+  return `no shell could be started: ${wordsOf(error)}.`
 }
 
 /** Hands over what a run prints, from both outputs, and waits for its end. */

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import type { BlockList } from 'node:net'
 
 /** What is not on the open network: loopback, private, link-local, shared and reserved ranges. */
 const ranges: [string, number, 'ipv4' | 'ipv6'][] = [
@@ -25,6 +25,7 @@ let list: BlockList | undefined
 
 /** Whether an address belongs to this machine or its own network. */
 export function isPrivate(address: string): boolean {
+  const { BlockList, isIP } = process.getBuiltinModule('node:net')
   if (!list) {
     list = new BlockList()
     for (const [net, bits, family] of ranges) list.addSubnet(net, bits, family)
