@@ -26,7 +26,7 @@ const registered = {
   ...(context.client_secret ? { clientSecret: context.client_secret } : {}),
 }
 const server: ServerConfig = {
-  ...{ name: 'suite', from: 'settings', shown: url, timeoutSeconds: 20, kind: 'http', url, headers: {} },
+  ...{ name: 'suite', from: 'settings', shown: url, timeoutSeconds: 100, kind: 'http', url, headers: {} },
   oauth: { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json', ...registered },
 }
 
