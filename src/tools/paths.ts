@@ -1,10 +1,8 @@
-import { lstat, realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
-import { isMissing } from '../base/files.ts'
+import { resolve } from 'node:path'
 import { todoFile } from './todo/list.ts'
 
-/** A place that a call would read or write: as it was named, and where it really is, which is undefined when that cannot be told. */
-export type Touched = { access: 'read' | 'write'; named: string; real: string | undefined }
+/** A place that a call would read or write, as it was named, absolute; where links lead from there is the policy's to see. */
+export type Touched = { access: 'read' | 'write'; named: string }
 
 type Names = (input: Record<string, unknown>) => unknown
 
@@ -24,13 +22,12 @@ const touching: Record<string, { access: Touched['access']; path: Names }> = {
   todo_update: { access: 'write', path: () => todoFile },
 }
 
-/** Which files a call of ours would touch, links followed, so that a policy can judge it before it runs; a shell's command is judged elsewhere. */
+/** Which places a call of ours would touch, so that a policy can judge it before it runs; a shell's command is judged by itself. */
 export async function pathsOf(tool: string, input: unknown, cwd: string): Promise<Touched[]> {
   const { access, path } = touching[tool] ?? {}
   const named = path?.((input ?? {}) as Record<string, unknown>)
   if (!access || typeof named !== 'string') return []
-  const at = resolve(cwd, named)
-  return [{ access, named: at, real: await realOf(at) }]
+  return [{ access, named: resolve(cwd, named) }]
 }
 
 /** The last folder of a pattern that is named without a wildcard. */
@@ -38,20 +35,4 @@ export function stem(pattern: string): string {
   const parts = pattern.split('/')
   const wild = parts.findIndex((part) => /[*?{]/.test(part))
   return parts.slice(0, wild < 0 ? parts.length - 1 : wild).join('/') || '/'
-}
-
-/** Links are followed up to the last part that exists; one that points nowhere leads nowhere that could be told. */
-async function realOf(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    if (!isMissing(error) || path === dirname(path)) return undefined
-    const there = await lstat(path).then(
-      () => true,
-      () => false,
-    )
-    if (there) return undefined
-    const parent = await realOf(dirname(path))
-    return parent === undefined ? undefined : join(parent, basename(path))
-  }
 }
