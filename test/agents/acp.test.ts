@@ -1,5 +1,6 @@
 import { after } from 'node:test'
 import { agentContract } from '../contract/agent.ts'
+import { askingContract } from '../contract/asking.ts'
 import { ground, running } from './acping.ts'
 
 const it = await ground()
@@ -11,3 +12,16 @@ agentContract('acp', {
   breaks: (text) => it.agent({ steps: [{ say: text }, { exit: 3 }] }),
   running,
 })
+
+const permission = {
+  request: 'session/request_permission' as const,
+  params: {
+    toolCall: { toolCallId: 'c1', title: 'May I?' },
+    options: [
+      { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'no', name: 'No', kind: 'reject_once' },
+    ],
+  },
+}
+
+askingContract('acp', { asks: () => it.agent({ steps: [permission, { say: 'done' }] }), running })

@@ -1,4 +1,5 @@
 import { agentContract } from '../contract/agent.ts'
+import { askingContract } from '../contract/asking.ts'
 import { testDialect } from './dialect.ts'
 import { piped, profileOf, running } from './piping.ts'
 
@@ -22,5 +23,16 @@ agentContract('pipe, both ways', {
     }),
   hangs: (text) => piped({ profile, command: `${speak({ type: 'text', delta: `${text} ` })}; cat` }),
   breaks: (text) => piped({ profile, command: `${speak({ type: 'text', delta: `${text} ` })}; exit 3` }),
+  running,
+})
+
+const question = { about: 'permission', text: 'May I?', from: [], options: [{ id: 'yes', label: 'Yes' }] }
+
+askingContract('pipe, both ways', {
+  asks: () =>
+    piped({
+      profile,
+      command: `${speak({ type: 'ask', question })}; read -r said; echo '${JSON.stringify({ type: 'end', outcome: { ok: true, text: 'done' } })}'; cat`,
+    }),
   running,
 })

@@ -4,6 +4,7 @@ import type { Question } from '../../src/core/talk/question.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { scriptedAgent, type ScriptedAgent } from '../../src/agents/scripted.ts'
 import { agentContract, eventsOf, turnOf } from '../contract/agent.ts'
+import { askingContract } from '../contract/asking.ts'
 
 const made: ScriptedAgent[] = []
 const make = (...args: Parameters<typeof scriptedAgent>) => {
@@ -17,6 +18,13 @@ agentContract('scripted', {
   hangs: (text) => make('script', [[{ type: 'text', delta: text }, { hang: true }]]),
   breaks: (text) =>
     make('script', [[{ type: 'text', delta: text }, { fail: { kind: 'crash', message: 'it fell over' } }]]),
+  running: async () => made.filter((agent) => agent.running).map((agent) => agent.name),
+})
+
+const permission: Question = { about: 'permission', text: 'May I?', from: [], options: [{ id: 'yes', label: 'Yes' }] }
+
+askingContract('scripted', {
+  asks: () => make('script', [[{ ask: permission, then: () => [{ say: 'done' }] }]]),
   running: async () => made.filter((agent) => agent.running).map((agent) => agent.name),
 })
 

@@ -306,7 +306,7 @@ test('what is said around a turn is kept as notes, and a fault of it stops nothi
   )
 })
 
-test('a log that cannot be followed withdraws the question it was asked for', async () => {
+test('a log that cannot be followed takes the question back, which is a no and a note', async () => {
   const inner = memoryStore().log<Entry>('history')
   const log: Log<Entry> = {
     append: (entry) => inner.append(entry),
@@ -329,13 +329,16 @@ test('a log that cannot be followed withdraws the question it was asked for', as
   const agent: Agent = {
     ...scriptedAgent('a', []),
     async *turn(turn) {
-      const picks = await turn.ask(question, turn.signal).catch((error: Error) => error.message)
-      told = [picks, withdrawn]
+      told = [await turn.ask(question, turn.signal), withdrawn]
       yield { type: 'end', outcome: { ok: true, text: 'hi' } }
     },
   }
   await all(opened({ log }).conversation.converse(agent, 'paint', { ...world, ask }))
-  assert.deepEqual(told, ['the disk is gone', true])
+  assert.deepEqual(told, [undefined, true])
+  assert.deepEqual(
+    (await kept(log)).flatMap((entry) => (entry.type === 'note' ? [entry.text] : entry.type)),
+    ['prompt', 'question', 'nobody could be asked: the disk is gone', 'answer', 'end'],
+  )
 })
 
 test('a fact kept elsewhere before is kept here under this conversation’s marks; inner usage is kept too', async () => {

@@ -7,6 +7,7 @@ import { rotate } from '../../src/mind/rotate.ts'
 import { supervise } from '../../src/mind/supervise.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { agentContract } from '../contract/agent.ts'
+import { askingContract } from '../contract/asking.ts'
 
 /** Agents are closed under composition: what is made of agents keeps to what an agent keeps to. */
 function composed(name: string, compose: (open: () => Agent) => Agent) {
@@ -17,12 +18,15 @@ function composed(name: string, compose: (open: () => Agent) => Agent) {
       made.push(agent)
       return agent
     })
+  const running = async () => made.flatMap((agent) => (agent.running ? [agent.name] : []))
   agentContract(name, {
     says: (text) => of([{ say: text }]),
     hangs: (text) => of([{ type: 'text', delta: text }, { hang: true }]),
     breaks: (text) => of([{ type: 'text', delta: text }, { fail: { kind: 'crash', message: 'broke' } }]),
-    running: async () => made.flatMap((agent) => (agent.running ? [agent.name] : [])),
+    running,
   })
+  const permission = { about: 'permission' as const, text: 'May I?', from: [], options: [{ id: 'yes', label: 'Yes' }] }
+  askingContract(name, { asks: () => of([{ ask: permission, then: () => [{ say: 'done' }] }]), running })
 }
 
 const mask = (text: string) => text

@@ -44,7 +44,7 @@ export class Side {
       leash: turn.leash,
       cwd: turn.cwd,
       root: projectRoot(turn.cwd),
-      ask: (question, withdrawn) => watch.ask(visibleQuestion(question), withdrawn).catch(() => undefined),
+      ask: (question, withdrawn) => watch.ask(visibleQuestion(question), withdrawn),
       over,
       allowed: new Allowed(),
       keepsAlways: factsOf(spec)?.forgets === true,

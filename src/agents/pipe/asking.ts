@@ -41,9 +41,7 @@ export class Asking {
   async #answer({ question, reply }: Asked, back: AbortSignal): Promise<void> {
     const { ask, cwd, stdin, withdrawn } = this.#parts
     const signal = AbortSignal.any([withdrawn, back])
-    const picks = await shownWhole(question, cwd)
-      .then((shown) => ask(visibleQuestion(shown), signal))
-      .catch(() => undefined)
+    const picks = await ask(visibleQuestion(await shownWhole(question, cwd)), signal)
     if (!signal.aborted) stdin.write(reply(picks))
   }
 }

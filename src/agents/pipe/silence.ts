@@ -20,6 +20,6 @@ export async function askSilence(
       ],
     },
     withdrawn,
-  ).catch(() => undefined)
+  )
   return (['wait', 'switch', 'stop'] as const).find((wish) => picks?.includes(wish))
 }
