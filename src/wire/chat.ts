@@ -1,4 +1,5 @@
 import type { StationParts } from './desk/station.ts'
+import { moment } from '../base/moment.ts'
 import { readyWatchdog } from '../base/process/watchdog.ts'
 import { openChat } from '../faces/chat/chat.ts'
 import { openLines } from '../faces/chat/lines.ts'
@@ -31,11 +32,14 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   const fault = await shown
   // Whoever leaves cancels; whoever's line dropped did not mean to.
   const cut = !hangup.aborted && desk.busy
+  const { waiting } = desk.standing()
   const unsent = hangup.aborted ? [] : desk.leave()
   await desk.idle()
   await desk.close()
   if (hangup.aborted) return 0
   for (const text of unsent) say(io, `Not sent: ${text}`)
+  if (waiting)
+    say(io, `A request waits for ${waiting.agent} until ${moment(waiting.until)}; the next chat here sends it.`)
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
   say(io, `Go on with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0

@@ -4,6 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { StoreError } from '../../src/core/talk/store.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { healthDoc } from '../../src/mind/health.ts'
 import { initCommand } from '../../src/wire/slash/init.ts'
 import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
 
@@ -342,4 +344,18 @@ test('a prompt that cannot be kept is said so, and goes back to the input', opti
     heard.flatMap((one) => (one.type === 'said' ? [[one.how, one.text]] : [])),
     [['error', 'cannot write history.jsonl: the disk is full']],
   )
+})
+
+test('an agent that was away is shown as back when its time has come', options, async (t) => {
+  const folder = folderOf(t)
+  const clock = new HandClock()
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' }, { clock })
+  const parked = { until: clock.now() + 60_000, why: 'its quota is spent' }
+  await healthDoc(desk.app().store).update(() => ({ agents: { good: { failures: 1, parked } } }))
+  await desk.reload()
+  assert.deepEqual(desk.standing().agents[0]?.state, 'parked')
+  const before = heard.length
+  await clock.turn(60_000)
+  await until((all) => all.length > before)
+  assert.deepEqual(desk.standing().agents[0]?.state, 'ready')
 })

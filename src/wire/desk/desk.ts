@@ -227,6 +227,7 @@ export class ChatDesk implements Desk, Hold {
   async close(): Promise<void> {
     this.#closed.abort()
     this.#waiting.close()
+    this.#ledger.close()
     this.#elsewhere.close()
     await this.#errands.close()
     this.#audience.close()

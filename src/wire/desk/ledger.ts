@@ -13,12 +13,16 @@ export type LedgerParts = {
   told(now: Standing): Promise<void>
 }
 
+/** However soon somebody is back, it is not looked at more often. */
+const soonestMs = 1000
+
 /** What is known of the conversation and its agents, and how things stand by it. */
 export class Ledger {
   now: Standing
   view: readonly Entry[] = []
   #parts: LedgerParts
   #spent = new Spent()
+  #back = new AbortController()
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
@@ -49,7 +53,22 @@ export class Ledger {
       .read()
       .catch(() => noHealth)
     this.now = standingOf(app, this.#known(health))
+    this.#standAgain(app)
     await this.#parts.told(this.now)
+  }
+
+  close(): void {
+    this.#back.abort()
+  }
+
+  /** Told anew when the first of those who are away is back; until then nothing is looked at. */
+  #standAgain({ io: { clock } }: App): void {
+    this.#back.abort()
+    const first = Math.min(...this.now.agents.flatMap(({ until }) => until ?? []))
+    if (first === Infinity) return
+    const { signal } = (this.#back = new AbortController())
+    const left = Math.max(soonestMs, first - clock.now())
+    void clock.sleep(left, signal).then(() => (signal.aborted ? undefined : this.stand()))
   }
 
   #known(health: Known['health']): Known {
