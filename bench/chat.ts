@@ -1,6 +1,7 @@
 import type { BenchMachine, Row } from './measure.ts'
 import type { IPty } from '@lydell/node-pty'
 import { build } from 'esbuild'
+import { execFileSync } from 'node:child_process'
 import pty from '@lydell/node-pty'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ export async function chat(): Promise<Row[]> {
     await bundleMinimal(minimal)
     const rows = [...(await firstPaint(machine, minimal)), ...(await idle(machine))]
     fill(machine, { size: 1e9, turns: 3400 })
-    return [...rows, ...(await firstPaintLong(machine)), ...(await typing(machine, minimal))]
+    return [...rows, ...(await firstPaintLong(machine)), ...(await typing(machine, minimal)), ...longLife()]
   })
 }
 
@@ -152,6 +153,22 @@ async function strokesOf(machine: BenchMachine, argv: readonly string[], ready: 
   } finally {
     await seat.end()
   }
+}
+
+/** What the chat holds after ten thousand turns, against a thousand: the screen lets go of what is far above. */
+function longLife(): Row[] {
+  const script = join(import.meta.dirname, 'chat-memory.ts')
+  const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning']
+  const out = execFileSync(process.execPath, [...flags, script], { encoding: 'utf8' })
+  const [few, many] = out.trim().split('\n').map(Number)
+  return [
+    {
+      what: 'heap of the chat after 10,000 turns against 1,000',
+      value: many! / few!,
+      unit: 'ratio',
+      detail: `${many!.toFixed(0)} MB against ${few!.toFixed(0)} MB`,
+    },
+  ]
 }
 
 type Seat = { pty: IPty; wrote(words: string): Promise<void>; end(): Promise<void> }
