@@ -1,5 +1,6 @@
 import type { Run } from '../../base/process/run.ts'
 import type { ShellParts } from './command.ts'
+import { realpathSync } from 'node:fs'
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +28,7 @@ export class Background {
 
   constructor(parts: ShellParts) {
     this.#parts = parts
-    this.folder = join(parts.env.TMPDIR || tmpdir(), `termaite-background-${randomName()}`)
+    this.folder = join(realOf(parts.env.TMPDIR || tmpdir()), `termaite-background-${randomName()}`)
   }
 
   async start(command: string, cwd: string): Promise<string> {
@@ -77,5 +78,14 @@ export class Background {
     const more = bytes > longestLog ? '\n[ended: it printed too much]' : ''
     const words = exitWords(exit) || '[exit code 0]'
     await appendFile(log, `${mask(stripper.end())}${more}\n${words}\n`).catch(() => {})
+  }
+}
+
+/** A temporary folder is often a link, and whoever judges paths sees where they lead. */
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
   }
 }
