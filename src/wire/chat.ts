@@ -41,7 +41,7 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   if (waiting)
     say(io, `A request waits for ${waiting.agent} until ${moment(waiting.until)}; the next chat here sends it.`)
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
-  say(io, `Go on with: ${resumeCommand(desk)}`)
+  say(io, desk.app().ephemeral ? 'Nothing of this was kept.' : `Go on with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0
 }
 

@@ -121,3 +121,13 @@ test('/clear erases nothing while a turn is at work here', async (t) => {
   assert.equal(existsSync(history(seat)), true)
   assert.deepEqual(seat.turned, [])
 })
+
+test('a chat that keeps nothing looks at nothing that was kept', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('kept')
+  seat.app = { ...seat.app, ephemeral: true }
+  const words = 'nothing is kept in this chat (--ephemeral), and nothing that was kept before is read.'
+  for (const line of ['/sessions', '/resume kept', '/usage', '/diff', '/undo'])
+    assert.deepEqual(await seat.type(line), [['error', words]], line)
+  assert.deepEqual(seat.asked, [])
+})

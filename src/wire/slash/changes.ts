@@ -7,6 +7,7 @@ import { asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } 
 import { oneLine } from '../table.ts'
 import { block } from './block.ts'
 import { choose } from './choose.ts'
+import { keeping } from './kept.ts'
 
 /** More of a patch than this is read in a pager, not in a conversation. */
 const mostLines = 1_000
@@ -19,14 +20,14 @@ export function changeCommands(hold: Hold): Command[] {
       words: '[turn]',
       help: 'What the last turn changed, or the one that begins with that id.',
       matters: true,
-      run: async (args, { say }) => say(await diffText(hold.app(), args.trim() || undefined), 'text'),
+      run: async (args, { say }) => say(await diffText(keeping(hold), args.trim() || undefined), 'text'),
     },
     {
       name: 'undo',
       words: '[turn]',
       help: 'Take back what a turn changed; asks first.',
       matters: true,
-      run: (args, world) => undo(hold.app(), args.trim() || undefined, world),
+      run: async (args, world) => undo(keeping(hold), args.trim() || undefined, world),
     },
   ]
 }

@@ -1,10 +1,11 @@
 import type { Index } from '../../store/index/index.ts'
 import type { Hold } from '../desk/hold.ts'
+import { keeping } from './kept.ts'
 import { openIndex } from '../../store/index/index.ts'
 
 /** The index over all conversations, brought up to now, for one question. */
 export async function withIndex<T>(hold: Hold, work: (index: Index, project: string) => Promise<T>): Promise<T> {
-  const { place, io, project } = hold.app()
+  const { place, io, project } = keeping(hold)
   const index = openIndex(place.home, { clock: io.clock })
   try {
     await index.catchUp()
