@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { alive, labelled, turning, until } from '../base/alive.ts'
-import { seat } from './seat.ts'
+import { folder, seat } from './seat.ts'
 
 test('output and errors come in the order they were written, and the exit code is told', async (t) => {
   const { whole } = seat(t)
@@ -136,8 +136,9 @@ test('close ends what runs in the background, and leaves no file of it', async (
   assert.deepEqual([await alive(label), existsSync(log!)], [[], false])
 })
 
-test('our own SIGKILL leaves nothing of the background running', { timeout: 20_000 }, async () => {
-  const { label, env } = labelled()
+test('our own SIGKILL leaves nothing of the background running', { timeout: 20_000 }, async (t) => {
+  const { label, env: own } = labelled()
+  const env = { ...own, TMPDIR: folder(t) }
   const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed.ts'), 'setsid sleep 77 & sleep 78'], { env })
   await once(child.stdout, 'data')
   assert.deepEqual((await alive(label)).filter((command) => command.startsWith('sleep')).sort(), [
