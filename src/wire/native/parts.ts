@@ -1,6 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Store } from '../../core/talk/store.ts'
+import type { Leash } from '../../core/work/agent.ts'
 import type { ToolSet } from '../../tools/all.ts'
+import type { AgentSettings, Settings } from '../settings/settings.ts'
+
+/** One agent's place in a turn. */
+export type NativeSeat = { agent: AgentSettings; settings: Settings; leash: Leash; window: number }
 
 /** What every native agent of one run is made of. */
 export type NativeParts = {

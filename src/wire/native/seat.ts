@@ -1,6 +1,5 @@
 import type { Agent, Leash } from '../../core/work/agent.ts'
-import type { AgentSettings, Settings } from '../settings/settings.ts'
-import type { NativeParts } from './parts.ts'
+import type { NativeParts, NativeSeat } from './parts.ts'
 import { looser } from '../../core/work/agent.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 
@@ -11,8 +10,6 @@ export const nativeLeashes: Record<Leash, string> = {
   edit: 'edits files in the project without asking; asks before it runs commands',
   all: 'does everything without asking',
 }
-
-export type NativeSeat = { agent: AgentSettings; settings: Settings; leash: Leash; window: number }
 
 /** A seat of our own agent; what it is made of is loaded when its turn comes. */
 export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
