@@ -33,8 +33,10 @@ async function load(): Promise<Parser> {
   return parser.setLanguage(bash)
 }
 
-/** The build lays them in dist/wasm; run from source they are where their package is. */
+/** The build lays them in dist/wasm, beside its chunks; run from source they are where their package is. */
 function binary(from: string, name: string): Promise<Uint8Array> {
-  const built = join(import.meta.dirname, '..', 'wasm', name)
-  return readFile(existsSync(built) ? built : fileURLToPath(import.meta.resolve(`${from}/${name}`)))
+  const built = ['.', '..']
+    .map((above) => join(import.meta.dirname, above, 'wasm', name))
+    .find((path) => existsSync(path))
+  return readFile(built ?? fileURLToPath(import.meta.resolve(`${from}/${name}`)))
 }

@@ -1,0 +1,126 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Doc, Log, Store } from '../../core/talk/store.ts'
+import type { Act, AuditEntry, Scene } from './entry.ts'
+import { beginning, sealed } from './entry.ts'
+import type { Verified } from './verify.ts'
+import { verified } from './verify.ts'
+
+/** The end of the chain, and the lines that made it: who dies before they are written leaves them here. */
+type Head = { seq: number; hash: string; last: AuditEntry[] }
+
+type Waiting = { act: Act & Scene; done(): void; failed(error: unknown): void }
+
+/**
+ * Approvals and executions, each line sealed with the hash of the one before, over all processes.
+ * The chain grows under the store's lock; lines may be written in another order than they were sealed in.
+ */
+export class Audit {
+  #log: Log<AuditEntry>
+  #head: Doc<Head>
+  #clock: Clock
+  #mask: (text: string) => string
+  #waiting: Waiting[] = []
+  #writing = false
+  /** The last line that is surely written. */
+  #written = 0
+
+  constructor(store: Store, { clock, mask }: { clock: Clock; mask(text: string): string }) {
+    this.#log = store.log('audit')
+    this.#head = store.doc<Head>('audit-head', { seq: 0, hash: beginning, last: [] })
+    this.#clock = clock
+    this.#mask = mask
+  }
+
+  /** Durable when it resolves; what comes in meanwhile is sealed together. */
+  record(act: Act & Scene): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ act: masked(act, this.#mask), done, failed })
+      if (!this.#writing) void this.#write()
+    })
+  }
+
+  async verify(): Promise<Verified> {
+    await this.#mend()
+    const lines = await this.#lines()
+    return verified(lines, await this.#head.read())
+  }
+
+  /** Every entry, oldest first, as it is kept. */
+  async *export(): AsyncGenerator<AuditEntry> {
+    await this.#mend()
+    const seen = new Set<number>()
+    const entries = (await this.#lines()).flatMap(({ item }) => (item ? [item] : []))
+    for (const entry of entries.sort((a, b) => a.seq - b.seq)) {
+      if (seen.has(entry.seq)) continue
+      seen.add(entry.seq)
+      yield entry
+    }
+  }
+
+  async #write(): Promise<void> {
+    this.#writing = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0)
+      try {
+        await this.#seal(batch.map(({ act }) => act))
+        for (const { done } of batch) done()
+      } catch (error) {
+        for (const { failed } of batch) failed(error)
+      }
+    }
+    this.#writing = false
+  }
+
+  async #seal(acts: readonly (Act & Scene)[]): Promise<void> {
+    const at = this.#clock.now()
+    let before: AuditEntry[] = []
+    const { last } = await this.#head.update((head) => {
+      before = head.last
+      let { seq, hash } = head
+      const lines = acts.map((act) => {
+        const entry = sealed({ seq: ++seq, at, ...act, before: hash } as Omit<AuditEntry, 'hash'>)
+        hash = entry.hash
+        return entry
+      })
+      return { seq, hash, last: lines }
+    })
+    await this.#mended(before)
+    for (const entry of last) await this.#log.append(entry)
+    this.#written = last.at(-1)?.seq ?? this.#written
+  }
+
+  /** Writes what somebody sealed and died before writing; twice the same line is one. */
+  async #mended(last: readonly AuditEntry[]): Promise<void> {
+    const missing = new Map(last.filter(({ seq }) => seq > this.#written).map((entry) => [entry.seq, entry]))
+    if (missing.size === 0) return
+    let looked = 0
+    for await (const { item } of this.#log.back()) {
+      if (item) missing.delete(item.seq)
+      if (missing.size === 0 || ++looked > farBack + last.length) break
+    }
+    for (const entry of missing.values()) await this.#log.append(entry)
+  }
+
+  async #mend(): Promise<void> {
+    await this.#mended((await this.#head.read()).last)
+  }
+
+  async #lines() {
+    const lines: { at: number; item?: AuditEntry; broken?: string }[] = []
+    for await (const line of this.#log.back()) lines.push(line)
+    return lines.reverse()
+  }
+}
+
+/** How many lines of others may have come in between. */
+const farBack = 200
+
+/** Secrets are masked in every text of it. */
+function masked(act: Act & Scene, mask: (text: string) => string): Act & Scene {
+  return Object.fromEntries(
+    Object.entries(act).map(([key, value]) => [
+      key,
+      typeof value === 'string' && !/^(?:type|answer|tool)$/.test(key) ? mask(value) : value,
+    ]),
+  ) as Act & Scene
+}

@@ -1,0 +1,136 @@
+import type { Clock } from '../../base/clock.ts'
+import { start } from '../../base/process/run.ts'
+import { wordsOf } from '../../base/words.ts'
+import type { HookAnswer, HookRan } from './answer.ts'
+import { answerOf } from './answer.ts'
+import { isMatch, sharedName } from './names.ts'
+import type { Hook, HookEvent, HookSettings } from './settings.ts'
+
+export type HookWorld = {
+  settings: HookSettings
+  cwd: string
+  env: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  signal: AbortSignal
+}
+
+/** What all hooks of an event want together; without any it is empty. */
+export type HookOutcome = {
+  /** It must not go on, and why. */
+  blocked?: string
+  /** The strictest of what was decided about a tool. */
+  decision?: { permission: 'allow' | 'deny' | 'ask'; reason: string }
+  /** The input a tool shall have instead. */
+  input?: unknown
+  /** What the model is told besides. */
+  context: string[]
+  /** The turn shall end. */
+  stop?: string
+  /** For the person. */
+  messages: string[]
+  warnings: string[]
+}
+
+const usualSeconds = 60
+const mostOutput = 1024 * 1024
+
+/** The key of an event's input that its matchers look at. */
+const matched: Partial<Record<HookEvent, string>> = {
+  PreToolUse: 'tool_name',
+  PostToolUse: 'tool_name',
+  SessionStart: 'source',
+  SessionEnd: 'reason',
+  PreCompact: 'trigger',
+  Notification: 'notification_type',
+}
+
+/** Runs the hooks of an event side by side, each in a session of its own; a hook that fails is a warning, never an error. */
+export async function runHooks(
+  event: HookEvent,
+  input: Record<string, unknown>,
+  world: HookWorld,
+): Promise<HookOutcome> {
+  const about = String(input[matched[event] ?? ''] ?? '')
+  const groups = (world.settings[event] ?? []).filter(
+    ({ matcher }) => matched[event] === undefined || isMatch(matcher, about),
+  )
+  const hooks = new Map(groups.flatMap((group) => group.hooks).map((hook) => [hook.command, hook]))
+  const told = {
+    ...input,
+    ...(matched[event] === 'tool_name' ? { tool_name: sharedName(about) } : {}),
+    hook_event_name: event,
+    cwd: world.cwd,
+  }
+  const plainIsContext = event === 'UserPromptSubmit' || event === 'SessionStart'
+  const answers = await Promise.all(
+    [...hooks.values()].map(async (hook) => answerOf(await runHook(hook, JSON.stringify(told), world), plainIsContext)),
+  )
+  return joined(answers)
+}
+
+async function runHook({ command, timeout = usualSeconds }: Hook, input: string, world: HookWorld): Promise<HookRan> {
+  const { cwd, clock, signal } = world
+  const nothing = { command, out: '', err: '' }
+  if (signal.aborted) return { ...nothing, trouble: 'was cancelled' }
+  const env = { ...world.env, TERMAITE_PROJECT_DIR: cwd, CLAUDE_PROJECT_DIR: cwd }
+  let run
+  try {
+    run = await start({ argv: ['/bin/sh', '-c', command], cwd, env, clock })
+  } catch (error) {
+    return { ...nothing, trouble: `could not start: ${wordsOf(error)}` }
+  }
+  let trouble: string | undefined
+  const end = (why: string) => {
+    trouble ??= why
+    void run.end()
+  }
+  const cancel = () => end('was cancelled')
+  const over = new AbortController()
+  signal.addEventListener('abort', cancel, { once: true })
+  void clock
+    .sleep(timeout * 1000, over.signal)
+    .then(() => over.signal.aborted || end(`took longer than ${timeout} s and was ended`))
+  run.stdin.end(input)
+  const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
+  over.abort()
+  signal.removeEventListener('abort', cancel)
+  return {
+    command,
+    out,
+    err,
+    ...(exit.code === undefined ? {} : { code: exit.code }),
+    ...(trouble === undefined ? {} : { trouble }),
+  }
+}
+
+/** As much of an output as anybody reads; the rest is taken, so that its writer does not wait. */
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    if (size < mostOutput) chunks.push(chunk)
+    size += chunk.length
+  }
+  return Buffer.concat(chunks).subarray(0, mostOutput).toString('utf8')
+}
+
+/** Deny before ask before allow; the first of several reasons, inputs and stops counts. */
+function joined(answers: readonly HookAnswer[]): HookOutcome {
+  const all = <K extends keyof HookAnswer>(key: K) =>
+    answers.flatMap((answer) => (answer[key] === undefined ? [] : [answer[key]]))
+  const decision = ['deny', 'ask', 'allow']
+    .map((wanted) => all('decision').find(({ permission }) => permission === wanted))
+    .find((one) => one)
+  const [blocked] = all('blocked')
+  const [input] = all('input')
+  const [stop] = all('stop')
+  return {
+    ...(blocked === undefined ? {} : { blocked }),
+    ...(decision ? { decision } : {}),
+    ...(input === undefined ? {} : { input }),
+    context: all('context'),
+    ...(stop === undefined ? {} : { stop }),
+    messages: all('message'),
+    warnings: all('warning'),
+  }
+}

@@ -1,0 +1,53 @@
+import { realpath } from 'node:fs/promises'
+import { collect } from '../../base/collect.ts'
+import { bubblewrap } from './bubblewrap.ts'
+import { hiddenPlaces } from './hidden.ts'
+import { seatbelt } from './seatbelt.ts'
+import type { Argv } from './walls.ts'
+
+export type Fence = {
+  /** The project: writable, beside `writable`; all else can only be read. */
+  root: string
+  writable?: readonly string[]
+  network: boolean
+  home: string
+  /** Folders below secret places that must stay readable. */
+  readable?: readonly string[]
+}
+
+export type Sandboxed = Argv | { none: string }
+
+export type SandboxHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
+
+/** Wraps a command so that it can only write to the project; where the system has no means for that, says why. */
+export function sandbox({ platform, env }: SandboxHost): (command: Argv, fence: Fence) => Promise<Sandboxed> {
+  let trial: Promise<string | undefined> | undefined
+  return async (command, fence) => {
+    const none = await (trial ??= whyNone(platform, env))
+    if (none !== undefined) return { none }
+    const real = (path: string) => realpath(path).catch(() => path)
+    const walls = {
+      root: await real(fence.root),
+      writable: await Promise.all((fence.writable ?? []).map(real)),
+      network: fence.network,
+      hidden: await hiddenPlaces(fence.home, [fence.root, ...(fence.writable ?? []), ...(fence.readable ?? [])]),
+    }
+    return platform === 'darwin' ? seatbelt(command, walls) : bubblewrap(command, walls)
+  }
+}
+
+/** Asked of the system itself: containers often have the program and forbid what it needs. */
+async function whyNone(platform: NodeJS.Platform, env: SandboxHost['env']): Promise<string | undefined> {
+  if (platform !== 'linux' && platform !== 'darwin') return `there is no sandbox for ${platform} here`
+  const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] } }
+  const [program, ...args] = platform === 'darwin' ? seatbelt(['/usr/bin/true'], walls) : bubblewrap(['true'], walls)
+  const ran = await collect(program, args, { cwd: '/', env, signal: AbortSignal.timeout(trialMs) })
+  if (ran.code === 0) return undefined
+  if (ran.error?.code === 'ENOENT')
+    return platform === 'darwin' ? 'sandbox-exec is not there' : 'bubblewrap (bwrap) is not installed'
+  const said = ran.err.trim().split('\n').at(-1) || 'it did not start'
+  return `${platform === 'darwin' ? 'sandbox-exec' : 'bubblewrap'} does not work here: ${said}`
+}
+
+/** A trial that takes longer is none. */
+const trialMs = 5_000

@@ -1,0 +1,182 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { runHooks } from '../../src/safety/hooks/run.ts'
+import type { HookEvent } from '../../src/safety/hooks/settings.ts'
+import { parseHooks } from '../../src/safety/hooks/settings.ts'
+
+async function fire(
+  event: HookEvent,
+  input: Record<string, unknown>,
+  commands: (string | { matcher?: string; command: string; timeout?: number })[],
+  more: { clock?: Clock; signal?: AbortSignal; read?: string } = {},
+) {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-hooks-')))
+  try {
+    const groups = commands.map((one) => {
+      const { matcher, ...hook } = typeof one === 'string' ? { command: one } : one
+      return { ...(matcher === undefined ? {} : { matcher }), hooks: [{ type: 'command', ...hook }] }
+    })
+    const { hooks, faults } = parseHooks({ [event]: groups })
+    assert.deepEqual(faults, [])
+    const outcome = await runHooks(event, input, {
+      settings: hooks,
+      cwd,
+      env: { PATH: process.env.PATH },
+      clock: more.clock ?? realClock,
+      signal: more.signal ?? new AbortController().signal,
+    })
+    return { outcome, file: more.read ? JSON.parse(readFileSync(join(cwd, more.read), 'utf8')) : undefined, cwd }
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
+}
+const nothing = { context: [], messages: [], warnings: [] }
+const say = (value: unknown) => `cat > /dev/null; printf '%s' '${JSON.stringify(value)}'`
+
+test('a hook is told what happens, as JSON on its input, by the names it was written for', async () => {
+  const input = { session_id: 's', tool_name: 'bash', tool_input: { command: 'ls' } }
+  const { file, cwd, outcome } = await fire('PreToolUse', input, ['cat > told.json'], { read: 'told.json' })
+  assert.deepEqual(file, { ...input, tool_name: 'Bash', hook_event_name: 'PreToolUse', cwd })
+  assert.deepEqual(outcome, nothing)
+})
+
+test('exit 2 blocks, and stderr is the reason', async () => {
+  const { outcome } = await fire('PreToolUse', { tool_name: 'bash' }, ['echo "not here" >&2; exit 2'])
+  assert.deepEqual(outcome, { ...nothing, blocked: 'not here' })
+})
+
+test('any other code is a warning and blocks nothing', async () => {
+  const { outcome } = await fire('PostToolUse', { tool_name: 'bash' }, ['echo oops >&2; exit 3'])
+  assert.deepEqual(outcome, { ...nothing, warnings: ['the hook "echo oops >&2; exit 3" ended with 3: oops'] })
+})
+
+test('JSON on stdout decides; the strictest of several counts', async () => {
+  const decide = (permissionDecision: string) =>
+    say({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision,
+        permissionDecisionReason: permissionDecision,
+      },
+    })
+  const { outcome } = await fire('PreToolUse', { tool_name: 'bash' }, [decide('allow'), decide('deny'), decide('ask')])
+  assert.deepEqual(outcome, { ...nothing, decision: { permission: 'deny', reason: 'deny' } })
+  const changed = await fire('PreToolUse', { tool_name: 'bash' }, [
+    say({
+      hookSpecificOutput: { permissionDecision: 'allow', updatedInput: { command: 'pwd' }, additionalContext: 'c' },
+      systemMessage: 'm',
+    }),
+  ])
+  assert.deepEqual(changed.outcome, {
+    context: ['c'],
+    messages: ['m'],
+    warnings: [],
+    decision: { permission: 'allow', reason: 'a hook says so' },
+    input: { command: 'pwd' },
+  })
+  const stopped = await fire('Stop', {}, [
+    say({ decision: 'block', reason: 'tests fail' }),
+    say({ continue: false, stopReason: 'enough' }),
+  ])
+  assert.deepEqual(stopped.outcome, { ...nothing, blocked: 'tests fail', stop: 'enough' })
+})
+
+test('what a hook prints at a prompt or a start is for the model', async () => {
+  assert.deepEqual((await fire('UserPromptSubmit', { prompt: 'x' }, ['echo remember this'])).outcome, {
+    ...nothing,
+    context: ['remember this'],
+  })
+  assert.deepEqual((await fire('Stop', {}, ['echo nobody reads this'])).outcome, nothing)
+})
+
+test('matchers mean whole names, ours and those of others', async () => {
+  const block = (matcher?: string) => ({
+    ...(matcher === undefined ? {} : { matcher }),
+    command: `: ${matcher}; exit 2`,
+  })
+  const blocks = async (tool: string, matcher?: string) =>
+    (await fire('PreToolUse', { tool_name: tool }, [block(matcher)])).outcome.blocked !== undefined
+  assert.deepEqual(
+    await Promise.all([
+      blocks('bash', 'Bash'),
+      blocks('bash', 'bash'),
+      blocks('bash', 'Ba'),
+      blocks('file_editor', 'Edit|Write'),
+      blocks('file_reader', 'Edit|Write'),
+      blocks('mcp__a__b', 'mcp__a__.*'),
+      blocks('bash', '*'),
+      blocks('bash', ''),
+      blocks('bash'),
+    ]),
+    [true, true, false, true, false, true, true, true, true],
+  )
+  assert.equal(
+    (await fire('SessionStart', { source: 'resume' }, [{ matcher: 'startup', command: 'exit 2' }])).outcome.blocked,
+    undefined,
+  )
+})
+
+test('one that takes too long is ended with all it started', async () => {
+  const clock: Clock = {
+    now: () => Date.now(),
+    sleep: (ms, signal) => (ms === 5_000 ? Promise.resolve() : realClock.sleep(ms, signal)),
+  }
+  const { outcome } = await fire(
+    'PreToolUse',
+    { tool_name: 'bash' },
+    [{ command: 'sleep 100 & sleep 100', timeout: 5 }],
+    { clock },
+  )
+  assert.deepEqual(outcome, {
+    ...nothing,
+    warnings: ['the hook "sleep 100 & sleep 100" took longer than 5 s and was ended'],
+  })
+})
+
+test('a cancelled turn ends its hooks', async () => {
+  const { outcome } = await fire('PreToolUse', { tool_name: 'bash' }, ['sleep 100'], {
+    signal: AbortSignal.timeout(20),
+  })
+  assert.deepEqual(outcome, { ...nothing, warnings: ['the hook "sleep 100" was cancelled'] })
+})
+
+test('settings that are not understood are said, and the rest is used', () => {
+  const { hooks, faults } = parseHooks({
+    PreToolUse: [
+      {
+        matcher: 'Bash',
+        hooks: [
+          { type: 'command', command: 'x', timeout: 5 },
+          { type: 'http', url: 'x' },
+        ],
+      },
+      { matcher: '(', hooks: [] },
+      3,
+    ],
+    Stop: [
+      {
+        hooks: [
+          { type: 'command', command: ' ' },
+          { type: 'command', command: 'y', timeout: 0 },
+        ],
+      },
+    ],
+    Nothing: [],
+    SessionEnd: {},
+  })
+  assert.deepEqual(hooks, { PreToolUse: [{ matcher: 'Bash', hooks: [{ command: 'x', timeout: 5 }] }], Stop: [] })
+  assert.deepEqual(faults, [
+    'hooks.PreToolUse[0].hooks[1].type: found "http"; only "command" is run here',
+    'hooks.PreToolUse[1].matcher: "(" is no pattern',
+    'hooks.PreToolUse[2]: an object with a list "hooks" is needed',
+    'hooks.Stop[0].hooks[0].command: a command is needed',
+    'hooks.Stop[0].hooks[1].timeout: a number of seconds above 0 is needed',
+    'hooks.Nothing: there is no such event; known: PreToolUse, PostToolUse, UserPromptSubmit, SessionStart, SessionEnd, Stop, PreCompact, SubagentStop, Notification',
+    'hooks.SessionEnd: a list is needed',
+  ])
+})

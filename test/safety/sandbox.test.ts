@@ -1,0 +1,122 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Argv } from '../../src/safety/sandbox/walls.ts'
+import { sandbox } from '../../src/safety/sandbox/sandbox.ts'
+import { bubblewrap } from '../../src/safety/sandbox/bubblewrap.ts'
+import { seatbelt } from '../../src/safety/sandbox/seatbelt.ts'
+
+const walls = { root: '/p', writable: ['/w'], network: false, hidden: { folders: ['/h/.ssh'], files: ['/h/.netrc'] } }
+
+test('bubblewrap: the project lies on top of a system that can only be read', () => {
+  assert.deepEqual(bubblewrap(['sh', '-c', 'ls'], walls).join(' ').split(' --'), [
+    'bwrap',
+    'ro-bind / /',
+    'dev /dev',
+    'proc /proc',
+    'tmpfs /tmp',
+    'tmpfs /h/.ssh',
+    'ro-bind /dev/null /h/.netrc',
+    'bind /p /p',
+    'bind /w /w',
+    'ro-bind-try /p/.git/hooks /p/.git/hooks',
+    'ro-bind-try /p/.git/config /p/.git/config',
+    'ro-bind-try /p/.termaite /p/.termaite',
+    'unshare-pid',
+    'unshare-ipc',
+    'unshare-uts',
+    'unshare-net',
+    'die-with-parent',
+    ' sh -c ls',
+  ])
+  assert.ok(!bubblewrap(['ls'], { ...walls, network: true }).includes('--unshare-net'))
+})
+
+test('seatbelt: the last rule that fits counts, and quotes in names stay names', () => {
+  const [program, flag, profile, ...command] = seatbelt(['ls'], { ...walls, root: '/p"q' })
+  assert.deepEqual([program, flag, command], ['/usr/bin/sandbox-exec', '-p', ['ls']])
+  assert.deepEqual(profile!.split('\n'), [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    '(allow file-write* (subpath "/p\\"q") (subpath "/w") (subpath "/private/tmp") (subpath "/private/var/folders") (subpath "/dev"))',
+    '(deny file-write* (subpath "/p\\"q/.git/hooks") (subpath "/p\\"q/.git/config") (subpath "/p\\"q/.termaite"))',
+    '(deny file-read* file-write* (subpath "/h/.ssh") (subpath "/h/.netrc"))',
+    '(deny network*)',
+    '(allow network* (local unix-socket))',
+  ])
+})
+
+test('where there is none, the reason is said', async () => {
+  const fence = { root: '/', network: false, home: '/nowhere' }
+  assert.deepEqual(await sandbox({ platform: 'linux', env: { PATH: '/nowhere' } })(['ls'], fence), {
+    none: 'bubblewrap (bwrap) is not installed',
+  })
+  assert.deepEqual(await sandbox({ platform: 'win32', env: {} })(['ls'], fence), {
+    none: 'there is no sandbox for win32 here',
+  })
+})
+
+test('a program that is there and does not work says why', async () => {
+  const bin = mkdtempSync(join(tmpdir(), 'termaite-bwrap-'))
+  try {
+    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n', {
+      mode: 0o755,
+    })
+    assert.deepEqual(
+      await sandbox({ platform: 'linux', env: { PATH: bin } })(['ls'], { root: '/', network: false, home: '/nowhere' }),
+      {
+        none: 'bubblewrap does not work here: bwrap: No permissions to create new namespace',
+      },
+    )
+  } finally {
+    rmSync(bin, { recursive: true })
+  }
+})
+
+const wrap = sandbox({ platform: process.platform, env: process.env })
+const trial = await wrap(['true'], { root: '/', network: false, home: '/nowhere' })
+const skip = 'none' in trial ? trial.none : false
+
+test('the project can be written to, and nothing else', { skip }, async () => {
+  // Beside the temporary folder, which is private in there.
+  const base = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-sandbox-')))
+  try {
+    const [root, home] = [join(base, 'project'), join(base, 'home')]
+    for (const folder of [join(root, 'src'), join(home, '.ssh')]) mkdirSync(folder, { recursive: true })
+    execFileSync('git', ['init', '-q'], { cwd: root })
+    writeFileSync(join(home, '.ssh', 'id_rsa'), 'secret')
+    writeFileSync(join(home, '.netrc'), 'secret')
+    const script = [
+      'echo a > new.txt',
+      `echo b > ${join(base, 'outside.txt')}`,
+      'echo c > .git/hooks/pre-commit',
+      'echo d > /tmp/private.txt && cat /tmp/private.txt',
+      `cat ${join(home, '.ssh', 'id_rsa')} ${join(home, '.netrc')}`,
+      'pwd',
+    ].join('\n')
+    const argv = (await wrap(['/bin/sh', '-c', script], { root, network: false, home })) as Argv
+    const ran = spawnSync(argv[0], argv.slice(1), { cwd: join(root, 'src'), encoding: 'utf8' })
+    assert.equal(ran.stdout, `d\n${join(root, 'src')}\n`)
+    assert.equal(readFileSync(join(root, 'src', 'new.txt'), 'utf8'), 'a\n')
+    assert.deepEqual(
+      [
+        existsSync(join(base, 'outside.txt')),
+        existsSync(join(root, '.git', 'hooks', 'pre-commit')),
+        existsSync('/tmp/private.txt'),
+      ],
+      [false, false, false],
+    )
+  } finally {
+    rmSync(base, { recursive: true })
+  }
+})
+
+test('the network is there by rule alone', { skip }, async () => {
+  const script = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"
+  const argv = (await wrap(['/bin/sh', '-c', script], { root: tmpdir(), network: false, home: '/nowhere' })) as Argv
+  assert.deepEqual(spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' }).stdout, 'lo\n')
+})

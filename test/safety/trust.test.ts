@@ -1,0 +1,89 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { TrustBook, trustQuestion } from '../../src/safety/trust/trust.ts'
+
+async function inProject(
+  body: (root: string, lay: (path: string, text: string) => void, book: TrustBook) => Promise<void>,
+) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-trust-')))
+  const lay = (path: string, text: string) => {
+    mkdirSync(dirname(join(base, path)), { recursive: true })
+    writeFileSync(join(base, path), text)
+  }
+  try {
+    mkdirSync(join(base, 'project'))
+    await body(join(base, 'project'), lay, new TrustBook(memoryStore(), new HandClock()))
+  } finally {
+    rmSync(base, { recursive: true })
+  }
+}
+const brief = ({ state, files }: { state: string; files: string[] }) => [state, ...files]
+
+test('a folder with nothing that runs or steers needs no trust', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/src/a.ts', 'x')
+    lay('project/.termaite/sessions/1/session.json', '{}')
+    assert.deepEqual(brief(await book.of(root)), ['trusted'])
+  }))
+
+test('it is asked for once, and again when anything changed, came or went', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/.mcp.json', '{}')
+    lay('project/.claude/skills/x/SKILL.md', 'a')
+    lay('project/.termaite/settings.json', '{}')
+    const seen = await book.of(root)
+    assert.deepEqual(brief(seen), ['unknown', '.claude/skills/x/SKILL.md', '.mcp.json', '.termaite/settings.json'])
+    assert.equal((await book.trust(root, seen.mark)).state, 'trusted')
+    assert.equal((await book.of(root)).state, 'trusted')
+
+    lay('project/.claude/skills/x/SKILL.md', 'b')
+    lay('project/.claude/skills/x/scripts/run.sh', 'rm')
+    assert.deepEqual(brief(await book.of(root)), [
+      'changed',
+      '.claude/skills/x/SKILL.md',
+      '.claude/skills/x/scripts/run.sh',
+    ])
+    rmSync(join(root, '.claude'), { recursive: true })
+    assert.deepEqual(brief(await book.of(root)), ['changed', '.claude/skills/x/SKILL.md'])
+    const now = await book.of(root)
+    assert.equal((await book.trust(root, now.mark)).state, 'trusted')
+    await book.forget(root)
+    assert.equal((await book.of(root)).state, 'unknown')
+  }))
+
+test('what changed while a person was reading is not trusted unseen', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/.mcp.json', '{}')
+    const seen = await book.of(root)
+    lay('project/.mcp.json', '{"mcpServers":{}}')
+    assert.equal((await book.trust(root, seen.mark)).state, 'unknown')
+  }))
+
+test('a link counts by where it leads and what is there', () =>
+  inProject(async (root, lay, book) => {
+    lay('away/skill/SKILL.md', 'a')
+    symlinkSync('../away', join(root, '.skills'))
+    await book.trust(root, (await book.of(root)).mark)
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.skills'])
+    lay('away/skill/SKILL.md', 'b')
+    assert.deepEqual(brief(await book.of(root)), ['changed', '.skills'])
+  }))
+
+test('the card shows every file it is about', () => {
+  const card = trustQuestion('/p', { state: 'changed', files: ['.mcp.json'], mark: '' })
+  assert.deepEqual(card, {
+    about: 'trust',
+    text: 'What comes with /p has changed since you trusted it. It is used only if you trust it.',
+    from: [],
+    shows: [{ type: 'text', text: '.mcp.json' }],
+    options: [
+      { id: 'trust', label: 'Trust it as it is now', grants: '1 file until one of them changes' },
+      { id: 'no', label: 'Leave it unused' },
+    ],
+  })
+})
