@@ -23,7 +23,8 @@ export function toolContract(name: string, { make, good, bad }: ToolMaker): void
 
   test(`${name}: it says what it is, in a form that goes over a wire`, async () => {
     const { tool } = await make()
-    assert.match(tool.name, /^[a-z][a-z0-9_]*$/)
+    // What every provider takes as a name.
+    assert.match(tool.name, /^[a-z][A-Za-z0-9_-]{0,63}$/)
     assert.ok(tool.description.length > 10)
     assert.equal(tool.schema.type, 'object')
     assert.deepEqual(JSON.parse(JSON.stringify(tool.schema)), tool.schema)

@@ -5,9 +5,12 @@ const longestName = 64
 
 /** The name under which a model calls a server's tool, and a rule allows it. */
 export function toolName(server: string, tool: string): string {
-  const name = `mcp__${clean(server)}__${clean(tool)}`
+  const name = `${prefixOf(server)}${clean(tool)}`
   return name.length <= longestName ? name : marked(name, `${server}\0${tool}`)
 }
+
+/** What the names of a server's tools begin with. */
+export const prefixOf = (server: string) => `mcp__${clean(server)}__`
 
 /** One name for each; where two clean names meet, the later one carries a mark of what it really is. */
 export function toolNames(server: string, tools: readonly string[], taken: Set<string>): Map<string, string> {

@@ -3,7 +3,8 @@ import type { ServerConfig } from './config.ts'
 import type { McpParts } from './server.ts'
 import type { ServerStatus } from './status.ts'
 import { lookTool, serverNamed } from './look.ts'
-import { toolNames } from './names.ts'
+import { awaitedTool } from './awaited-tool.ts'
+import { prefixOf, toolNames } from './names.ts'
 import { reachTool } from './reach.ts'
 import { remoteTool } from './remote-tool.ts'
 import { Server } from './server.ts'
@@ -18,7 +19,7 @@ export type McpConfig = { servers: readonly ServerConfig[]; warnings: readonly s
 export interface Servers {
   /** What can be called now: those of connected servers by their names, and the two fixed ones; none without a server. */
   tools(): Tool[]
-  /** A tool by its name, also of those that are not in `tools` for their number. */
+  /** A tool by its name, also one of too many, and one of a server that is not there yet: a frame may be older than it. */
   find(name: string): Tool | undefined
   /** What a model was not told of: servers whose tools are not among `known`. Undefined when there is nothing to say. */
   news(known: ReadonlySet<string>): string | undefined
@@ -34,6 +35,8 @@ export interface Servers {
 
 export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
 
+type Named = { server: Server; tools: Tool[] }
+
 /** Starts all servers side by side, and waits for none of them. */
 export function openServers(config: McpConfig, parts: McpParts): Servers {
   const now = () => parts.clock.now()
@@ -43,7 +46,7 @@ export function openServers(config: McpConfig, parts: McpParts): Servers {
   const fixed = [lookTool(all, now), reachTool(all, now)]
 
   /** Every tool there is, by the order of the configuration: the same set gives the same names. */
-  const named = () => {
+  const named = (): Named[] => {
     const taken = new Set<string>()
     return servers.map((server) => {
       const names = toolNames(
@@ -59,10 +62,16 @@ export function openServers(config: McpConfig, parts: McpParts): Servers {
     let room = mostDirect
     return named().filter(({ tools }) => tools.length <= room && ((room -= tools.length), true))
   }
+  const listed = (name: string) =>
+    [...fixed, ...named().flatMap(({ tools }) => tools)].find((tool) => tool.name === name)
+  const awaited = (name: string) => {
+    const server = servers.find((one) => name.startsWith(prefixOf(one.config.name)))
+    return server && awaitedTool(server, name, () => listed(name), now)
+  }
 
   return {
     tools: () => (servers.length === 0 ? [] : [...fixed, ...direct().flatMap(({ tools }) => tools)]),
-    find: (name) => [...fixed, ...named().flatMap(({ tools }) => tools)].find((tool) => tool.name === name),
+    find: (name) => listed(name) ?? awaited(name),
     news(known) {
       const late = named()
         .map(({ server, tools }) => ({ server, left: server.tools.filter((_, i) => !known.has(tools[i]!.name)) }))
@@ -75,7 +84,13 @@ export function openServers(config: McpConfig, parts: McpParts): Servers {
     },
     status() {
       const shown = new Set(direct().map(({ server }) => server))
-      return { servers: servers.map((server) => statusOf(server, shown.has(server))), warnings }
+      const one = ({ server, tools }: Named) =>
+        statusOf(
+          server,
+          tools.map(({ name }) => name),
+          shown.has(server),
+        )
+      return { servers: named().map(one), warnings }
     },
     async settled(signal) {
       await Promise.all(servers.map((server) => server.settled(signal)))
@@ -86,9 +101,8 @@ export function openServers(config: McpConfig, parts: McpParts): Servers {
       servers = next.servers.map((one) => new Server(one, parts))
     },
     async login(name, show, signal) {
-      const server = serverNamed(name, servers)
-      await server.login(show, signal)
-      return statusOf(server, false)
+      await serverNamed(name, servers).login(show, signal)
+      return this.status().servers.find((server) => server.name === name)!
     },
     async close() {
       await Promise.all(servers.map((server) => server.close()))

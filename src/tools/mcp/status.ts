@@ -1,5 +1,5 @@
 import type { Server } from './server.ts'
-import { toolName } from './names.ts'
+import { stripAnsi } from '../../base/ansi.ts'
 
 /** A server as a person is shown it: no variable's value, no header, no key. */
 export type ServerStatus = {
@@ -21,7 +21,8 @@ export type ServerStatus = {
   said: string
 }
 
-export function statusOf(server: Server, direct: boolean): ServerStatus {
+/** `names` are those its tools are called by; what a server says of itself is text, and moves no cursor. */
+export function statusOf(server: Server, names: readonly string[], direct: boolean): ServerStatus {
   const { config, state, said } = server
   const client = state.is === 'ready' ? state.connection.client : undefined
   const protocol = client?.getNegotiatedProtocolVersion()
@@ -34,11 +35,13 @@ export function statusOf(server: Server, direct: boolean): ServerStatus {
     ...('why' in state ? { why: state.why } : {}),
     ...('next' in state ? { next: state.next } : {}),
     ...(protocol ? { protocol } : {}),
-    ...(speaker ? { speaker: `${speaker.name} ${speaker.version}` } : {}),
-    tools: server.tools.map((tool) => ({
-      name: toolName(config.name, tool.name),
-      tool: tool.name,
-      description: (tool.description ?? tool.title ?? '').trim().split('\n')[0]!,
+    ...(speaker ? { speaker: stripAnsi(`${speaker.name} ${speaker.version}`) } : {}),
+    tools: server.tools.map((tool, i) => ({
+      name: names[i]!,
+      tool: stripAnsi(tool.name),
+      description: stripAnsi(tool.description ?? tool.title ?? '')
+        .trim()
+        .split('\n')[0]!,
     })),
     direct,
     said,

@@ -1,3 +1,5 @@
+import { stripAnsi } from '../../base/ansi.ts'
+
 /** The last of what a server wrote about itself; a chatty one costs no memory. */
 export class Tail {
   #text = ''
@@ -14,7 +16,7 @@ export class Tail {
   }
 
   get text(): string {
-    return this.#text.trim()
+    return stripAnsi(this.#text).trim()
   }
 
   /** Its last words, as a reason. */

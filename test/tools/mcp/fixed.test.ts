@@ -87,6 +87,16 @@ test('a call to one that is still starting waits for it', async (t) => {
   assert.equal(await use(open, 'mcp_call', { server: 'one', tool: 'echo', input: { text: 'hi' } }), 'hi')
 })
 
+test('a tool that a resumed session knows is waited for, and its absence said', async (t) => {
+  const open = opened(t, [scripted('one'), scripted('dead', { dead: 'no licence' })])
+  assert.equal(await use(open, 'mcp__one__echo', { text: 'hi' }), 'hi')
+  assert.equal(await use(open, 'mcp__two__echo', { text: 'hi' }), 'no tool mcp__two__echo')
+  const gone = await use(open, 'mcp__one__gone')
+  assert.equal(gone, '! the MCP server one has no such tool any more; see mcp_tools')
+  const dead = (await use(open, 'mcp__dead__echo')) as string
+  assert.match(dead, /^! the MCP server dead is not running \(no licence; it ended with 1\)\./)
+})
+
 test('a server with too many tools is not put into every request; what is not there is told by name', async (t) => {
   const open = await ready(t, [scripted('many', { more: 40 }), scripted('few')])
   const names = open.tools().map(({ name }) => name)

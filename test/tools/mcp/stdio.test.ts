@@ -103,9 +103,8 @@ test('an older server learns where the project is, and does not get our model', 
 
 test('a list that grew is listed anew', async (t) => {
   const grown = Promise.withResolvers<void>()
-  let count = 0
   const changed = () => {
-    if (open.find('mcp__s__grown') && ++count === 1) grown.resolve()
+    if (open.tools().some(({ name }) => name === 'mcp__s__grown')) grown.resolve()
   }
   const open = opened(t, [scripted('s')], { changed })
   await open.settled(t.signal)
@@ -159,7 +158,7 @@ test('closing lets a server say farewell, and refreshing begins anew with what i
   const { servers, warnings } = open.status()
   assert.deepEqual([servers.map(({ name, state }) => [name, state]), warnings], [[['b', 'ready']], ['one thing']])
   await open.close()
-  assert.equal(await use(open, 'mcp__b__echo', { text: 'x' }), 'no tool mcp__b__echo')
+  assert.equal(await use(open, 'mcp__b__echo', { text: 'x' }), '! the MCP server b was closed. Go on without it.')
 })
 
 test('nothing is started before what goes before', async (t) => {

@@ -1,0 +1,83 @@
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/client'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { elicit } from '../../../src/tools/mcp/elicit.ts'
+import { answering } from './rig.ts'
+
+const signal = new AbortController().signal
+
+/** What a server is told when its form is answered with these picks. */
+async function answered(properties: object, required: string[], ...picks: (string[] | undefined)[]) {
+  const { questions, ask } = answering(...picks)
+  let paused = 0
+  const whilePaused = <T>(work: () => Promise<T>) => {
+    paused++
+    return work()
+  }
+  const params = { mode: 'form', message: 'Well?', requestedSchema: { type: 'object', properties, required } }
+  const result = await elicit('s', params as ElicitRequestFormParams, { ask, signal, whilePaused })
+  assert.equal(paused, 1)
+  return { result, questions }
+}
+
+test('each kind of field is a question of its kind', async () => {
+  const { result, questions } = await answered(
+    {
+      name: { type: 'string', title: 'Name', description: 'as in the passport' },
+      sure: { type: 'boolean' },
+      age: { type: 'integer' },
+      one: { type: 'string', oneOf: [{ const: 'a', title: 'Apple' }, { const: 'b' }] },
+      many: { type: 'array', items: { enum: ['x', 'y'] } },
+      old: { type: 'string', enum: ['p'], enumNames: ['Pear'] },
+    },
+    ['name', 'sure', 'age', 'one', 'many', 'old'],
+    ...[['Ada'], ['false'], ['36'], ['b'], ['x', 'y'], ['p']],
+  )
+  const content = { name: 'Ada', sure: false, age: 36, one: 'b', many: ['x', 'y'], old: 'p' }
+  assert.deepEqual(result, { action: 'accept', content })
+  assert.deepEqual(
+    questions.map(({ text, free, multiple, options }) => [
+      text.split('\n')[1],
+      free ? 'free' : multiple ? 'multiple' : 'one',
+      options.map(({ label }) => label).slice(0, -1),
+    ]),
+    [
+      ['Name: as in the passport', 'free', []],
+      ['sure', 'one', ['Yes', 'No']],
+      ['age', 'free', []],
+      ['one', 'one', ['Apple', 'b']],
+      ['many', 'multiple', ['x', 'y']],
+      ['old', 'one', ['Pear']],
+    ],
+  )
+})
+
+test('what is no number is asked again; what need not be said can be left out', async () => {
+  const { result, questions } = await answered(
+    { age: { type: 'integer' }, note: { type: 'string' } },
+    ['age'],
+    ...[['old'], ['3.5'], ['3'], ['termaite:skip']],
+  )
+  assert.deepEqual(result, { action: 'accept', content: { age: 3 } })
+  assert.equal(questions[1]!.text, 'The MCP server s asks: Well?\nage\nThat is no integer.')
+})
+
+test('a no declines, nobody there cancels', async () => {
+  const field = { name: { type: 'string' } }
+  assert.deepEqual((await answered(field, [], ['termaite:decline'])).result, { action: 'decline' })
+  assert.deepEqual((await answered(field, [], undefined)).result, { action: 'cancel' })
+  assert.deepEqual((await answered({}, [], ['termaite:yes'])).result, { action: 'accept', content: {} })
+  assert.deepEqual((await answered({}, [], ['termaite:decline'])).result, { action: 'decline' })
+  const params = { mode: 'form', message: 'Well?', requestedSchema: { type: 'object', properties: field } }
+  assert.deepEqual(await elicit('s', params as ElicitRequestFormParams, undefined), { action: 'cancel' })
+})
+
+test('a page is shown whole before it is opened', async () => {
+  const { questions, ask } = answering(['done'], ['no'], undefined)
+  const params = { mode: 'url' as const, message: 'Pay first', url: 'https://pay.example/1', elicitationId: 'e' }
+  const whilePaused = <T>(work: () => Promise<T>) => work()
+  const results = []
+  for (let i = 0; i < 3; i++) results.push((await elicit('s', params, { ask, signal, whilePaused })).action)
+  assert.deepEqual(results, ['accept', 'decline', 'cancel'])
+  assert.deepEqual(questions[0]!.shows, [{ type: 'text', text: 'https://pay.example/1' }])
+})
