@@ -204,7 +204,9 @@ export class Server {
 
 async function list({ client }: Connection, signal: AbortSignal): Promise<RemoteTool[]> {
   if (!client.getServerCapabilities()?.tools) return []
-  return (await client.listTools(undefined, { signal, timeout: never, cacheMode: 'refresh' })).tools
+  const { tools } = await client.listTools(undefined, { signal, timeout: never, cacheMode: 'refresh' })
+  // Those that only run as tasks of the older protocol would refuse every call of ours.
+  return tools.filter(({ execution }) => execution?.taskSupport !== 'required')
 }
 
 type Progress = { progress: number; total?: number; message?: string }

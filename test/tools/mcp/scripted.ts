@@ -1,4 +1,5 @@
 // A server of the tests, over stdin and stdout: `node scripted.ts '{"era":"modern"}'`.
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { writeFileSync } from 'node:fs'
 
@@ -15,6 +16,8 @@ export type Script = {
   mute?: boolean
   /** Written to when its input ended. */
   farewell?: string
+  /** Stays when its input ended, as a child of it does; both pids are written here. */
+  stubborn?: string
 }
 
 type Message = {
@@ -53,6 +56,10 @@ const tools = [
   { name: 'env', description: 'Gives a variable of its environment.', inputSchema: object({ name: string }, ['name']) },
   { name: 'die', description: 'Ends without an answer.', inputSchema: object() },
   { name: 'grow', description: 'Learns another tool.', inputSchema: object() },
+  {
+    ...{ name: 'task', description: 'Only runs as a task.', inputSchema: object() },
+    execution: { taskSupport: 'required' },
+  },
   ...Array.from({ length: script.more ?? 0 }, (_, i) => ({
     name: `more_${i}`,
     description: `The tool number ${i} of many.`,
@@ -161,6 +168,11 @@ if (script.dead !== undefined) {
   process.stderr.write(`${script.dead}\n`)
   process.exit(1)
 }
+if (script.stubborn) {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' })
+  writeFileSync(script.stubborn, JSON.stringify([process.pid, child.pid]))
+  setInterval(() => {}, 1e6)
+}
 if (script.banner) process.stdout.write(`${script.banner}\n`)
 const lines = createInterface({ input: process.stdin })
 lines.on('line', (line) => {
@@ -171,6 +183,7 @@ lines.on('line', (line) => {
   else if (message.id !== undefined) void answer(message)
 })
 lines.on('close', () => {
+  if (script.stubborn) return
   if (script.farewell) writeFileSync(script.farewell, 'gone')
   process.exit(0)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { processTable } from '../../../src/base/process/table.ts'
 import { tempFolder } from '../../store/temp.ts'
 import { answering, opened, ready, scripted, use } from './rig.ts'
 
@@ -159,6 +160,15 @@ test('closing lets a server say farewell, and refreshing begins anew with what i
   assert.deepEqual([servers.map(({ name, state }) => [name, state]), warnings], [[['b', 'ready']], ['one thing']])
   await open.close()
   assert.equal(await use(open, 'mcp__b__echo', { text: 'x' }), '! the MCP server b was closed. Go on without it.')
+})
+
+test('one that will not go is ended, with whatever it started', async (t) => {
+  const stubborn = join(tempFolder(t), 'pids')
+  const open = await ready(t, [scripted('s', { stubborn })])
+  const pids = JSON.parse(readFileSync(stubborn, 'utf8')) as number[]
+  await open.close()
+  const left = (await processTable()).filter(({ pid }) => pids.includes(pid))
+  assert.deepEqual([pids.length, left], [2, []])
 })
 
 test('nothing is started before what goes before', async (t) => {
