@@ -56,16 +56,16 @@ const tools = [
   { name: 'env', description: 'Gives a variable of its environment.', inputSchema: object({ name: string }, ['name']) },
   { name: 'die', description: 'Ends without an answer.', inputSchema: object() },
   { name: 'grow', description: 'Learns another tool.', inputSchema: object() },
-  {
-    ...{ name: 'task', description: 'Only runs as a task.', inputSchema: object() },
-    execution: { taskSupport: 'required' },
-  },
   ...Array.from({ length: script.more ?? 0 }, (_, i) => ({
     name: `more_${i}`,
     description: `The tool number ${i} of many.`,
     inputSchema: object(),
   })),
 ]
+
+// The newer protocol has no such tasks.
+const task = { ...tools[0]!, name: 'task', execution: { taskSupport: 'required' } }
+if (!modern) tools.push(task)
 
 const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const waiting = new Map<number, (answer: Message) => void>()
