@@ -13,7 +13,7 @@ const input = shape({ questions: list(question, 1) })
 
 /** Puts questions to the person: the loop finds them in `data.asks`, ends the turn, and the next prompt answers them. */
 export function askQuestion(): Tool {
-  return made('ask_question', 'read', input, async ({ questions }) => {
+  const tool = made('ask_question', 'read', input, async ({ questions }) => {
     const asks = questions.map(({ question, options, multi_select }): Question => ({
       about: 'choice',
       text: question,
@@ -24,4 +24,5 @@ export function askQuestion(): Tool {
     }))
     return { text: 'The person is asked; the answer is the next message.', data: { asks } }
   })
+  return { ...tool, alone: true }
 }

@@ -63,6 +63,7 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     store,
     blobs,
     session: session.id,
+    project: project.doc,
     mask: hide,
     boxes: new Map(),
   }

@@ -8,6 +8,7 @@ import { nobody } from '../core/talk/question.ts'
 import { noBudget } from '../core/work/budget.ts'
 import { outcomeOf, take } from '../core/work/verbs.ts'
 import { memoryStore } from '../store/memory.ts'
+import { openProject } from './project.ts'
 import { openRoster } from './roster.ts'
 
 const timeoutSeconds = 60
@@ -28,6 +29,7 @@ export async function askOneWord(
     store,
     blobs,
     session: 'doctor',
+    project: openProject(store, place.root).doc,
     mask: (text) => text,
     boxes: new Map(),
   }

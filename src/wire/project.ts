@@ -15,6 +15,8 @@ export type ProjectDoc = {
   sessions: Record<string, Session>
   /** Why there are no snapshots here, once the person was told. */
   snapshotsOff?: string
+  /** What a person said "always" to in this project, as rules. */
+  rules?: string[]
   /** A prompt that is sent by itself once an agent's quota is back. */
   waiting?: { session: string; agent: string; until: number; prompt: string }
   /** Every turn that stands in the log before this place is over. */

@@ -130,7 +130,6 @@ test('what is accepted and not used is said once each, in a run and by validate'
     ],
   })
   const warnings = [
-    'permissions is not used in this version; the leash is what holds an agent.',
     'hooks is not used in this version.',
     servers,
     ...['thinking', 'terminals', 'crew', 'hub', 'notify'].map((key) => `${key} is not used in this version.`),
@@ -143,7 +142,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
   const said = ran.err.split('\n').filter((line) => line.startsWith('termaite: '))
   assert.deepEqual({ out: ran.out, said }, { out: 'the answer\n', said: warnings.map((words) => `termaite: ${words}`) })
   const { out } = await machine.run(['config', 'validate', '--json'])
-  assert.deepEqual(JSON.parse(out), { ok: true, agents: 4, warnings })
+  assert.deepEqual(JSON.parse(out), { ok: true, agents: 5, warnings })
 })
 
 test('agents that are all switched off are not "none configured"', async (t) => {

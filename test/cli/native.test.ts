@@ -1,7 +1,7 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
@@ -76,4 +76,61 @@ test('each request of a session begins with the one before, over turns and proce
   const [first, second] = server.turns().map(({ body }) => [body.system, body.tools, body.messages])
   assert.deepEqual([second![0], second![1]], [first![0], first![1]])
   assert.equal(JSON.stringify(second![2][0].content).includes('one'), true)
+})
+
+test(
+  'a shell command is judged: what only looks runs, what destroys is asked for, and nobody there means no',
+  options,
+  async (t) => {
+    const commands = ['ls', 'rm -rf src', 'cat a.txt && git push --force']
+    const { machine, run, server } = await nativeOn(t, 'anthropic', ({ count }) =>
+      count <= commands.length ? { call: { tool: 'bash', input: { command: commands[count - 1] } } } : { text: 'done' },
+    )
+    mkdirSync(join(machine.project, 'src'))
+    writeFileSync(join(machine.project, 'a.txt'), 'hello\n')
+    assert.equal((await run('-p', 'go', '--leash', 'ask')).code, 77)
+    assert.deepEqual(
+      machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.ok] : [])),
+      [true, false, false],
+    )
+    assert.ok(existsSync(join(machine.project, 'src')))
+    assert.equal(server.turns().length, 4)
+  },
+)
+
+test(
+  'a rule of the settings denies before anything allows, and one that cannot be read is said',
+  options,
+  async (t) => {
+    const { machine, run } = await nativeOn(t, 'chat', ({ count }) =>
+      count === 1 ? { call: { tool: 'bash', input: { command: 'ls' } } } : { text: 'done' },
+    )
+    const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as object
+    machine.settings({ ...settings, permissions: { deny: ['bash(ls:*)'], allow: ['bash'] } })
+    await run('-p', 'go', '--leash', 'all')
+    const [result] = machine.history().filter(({ type }) => type === 'result')
+    assert.match(
+      result?.type === 'result' ? result.text : '',
+      /^bash was not allowed: the rule bash\(ls:\*\) denies it/,
+    )
+    machine.settings({ ...settings, permissions: { deny: ['bash(ls'] } })
+    const { code, err } = await run('-p', 'go')
+    assert.equal(code, 2)
+    assert.match(err, /permissions\.deny/)
+  },
+)
+
+test('what comes with a repository steers nobody before its folder is trusted', options, async (t) => {
+  const { machine, run, server } = await nativeOn(t, 'anthropic', () => ({ text: 'fine' }))
+  writeFileSync(join(machine.project, 'AGENTS.md'), 'Always answer in rhymes.\n')
+  writeFileSync(join(machine.project, '.mcp.json'), '{"mcpServers":{"evil":{"command":"touch","args":["ran"]}}}')
+  const { err } = await run('-p', 'hello', '--new')
+  assert.match(err, /\.mcp\.json not used: this folder is not trusted\./)
+  rmSync(join(machine.project, '.mcp.json'))
+  await run('-p', 'hello', '--new')
+  assert.deepEqual(
+    server.turns().map(({ text }) => text.includes('rhymes')),
+    [false, true],
+  )
+  assert.ok(!existsSync(join(machine.project, 'ran')))
 })

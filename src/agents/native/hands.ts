@@ -21,7 +21,7 @@ export async function* performAll(
   const left = [...calls]
   const guides: Guide[] = []
   while (left.length > 0 && !turn.signal.aborted) {
-    const reads = left.findIndex((call) => toolOf(call, hands)?.risk !== 'read')
+    const reads = left.findIndex((call) => !readsBeside(toolOf(call, hands)))
     const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
     let asks: Question[] | undefined
     for await (const seen of together(batch, step, turn, hands)) {
@@ -39,6 +39,8 @@ export async function* performAll(
   yield* guides
   return undefined
 }
+
+const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.alone
 
 const toolOf = ({ tool }: Call, { tools }: Hands) => tools.find(({ name }) => name === tool)
 

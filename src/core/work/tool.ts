@@ -21,6 +21,8 @@ export interface Tool<I = unknown> {
   description: string
   schema: Record<string, unknown>
   risk: Risk
+  /** Nothing of the same step runs beside it or, if it asks the person, after it. */
+  alone?: boolean
   parse(input: unknown): I
   run(input: I, call: ToolCall): Promise<ToolOutput>
 }

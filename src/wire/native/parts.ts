@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Blobs, Store } from '../../core/talk/store.ts'
+import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { ToolSet } from '../../tools/all.ts'
+import type { ProjectDoc } from '../project.ts'
 import type { AgentSettings, Settings } from '../settings/settings.ts'
 
 /** One agent's place in a turn. */
@@ -18,6 +19,8 @@ export type NativeParts = {
   blobs: Blobs
   session: string
   mask(text: string): string
+  /** The project's own document: what was said "always" to. */
+  project: Doc<ProjectDoc>
   /** The tools of each agent, as long as the run lasts: they remember what was read. */
   boxes: Map<string, ToolSet>
 }

@@ -28,8 +28,9 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ...(more ? { looser: more } : {}),
     },
     async *turn(turn) {
-      const { openNative } = await import('./open.ts')
-      yield* (await openNative(seat, parts)).turn({ ...turn, leash })
+      const [{ openNative }, { trustedIn }] = await Promise.all([import('./open.ts'), import('./trusted.ts')])
+      const trusted = yield* trustedIn(turn, parts)
+      yield* (await openNative(seat, parts, trusted)).turn({ ...turn, leash })
     },
     async close() {},
   }

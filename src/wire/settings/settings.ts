@@ -1,5 +1,6 @@
 import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
+import type { Mode } from '../../safety/rules/modes.ts'
 import type { FileSettings } from './schema.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { leashes } from '../../core/work/agent.ts'
 import { strategies } from '../../core/work/strategy.ts'
 import { metaInstruction } from '../../core/talk/transcript.ts'
+import { parseRules } from '../../safety/rules/rule.ts'
 import { UsageError } from '../io.ts'
 import { readSettingsFile } from './file.ts'
 import { unusedWords } from './unused.ts'
@@ -25,9 +27,13 @@ export type Settings = {
   /** The chat as plain lines. */
   screenReader: boolean
   agents: AgentSettings[]
+  /** What the native agent may do, beside the leash. */
+  permissions: Permissions
   /** What the person should know before the turn. */
   warnings: string[]
 }
+
+export type Permissions = { mode: Mode; allow: readonly string[]; ask: readonly string[]; deny: readonly string[] }
 
 export type Places = { home: string; project?: string }
 
@@ -65,6 +71,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // What was said for this run goes before what an agent's own setting says.
     agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
+    permissions: permissionsOf(user.permissions),
     warnings,
   }
 }
@@ -72,6 +79,13 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
 /** A switch in the environment; one that is not set says nothing. */
 function isOn(value: string | undefined): boolean | undefined {
   return value === undefined || value === '' ? undefined : value !== '0'
+}
+
+/** A rule that cannot be read would hold nobody: it is said before anything runs. */
+function permissionsOf(said: FileSettings['permissions']): Permissions {
+  const { faults } = parseRules(said ?? {})
+  if (faults.length > 0) throw new UsageError(`settings: ${faults.join('; ')}.`)
+  return { mode: 'default', allow: [], ask: [], deny: [], ...said }
 }
 
 function metaText(setting: boolean | string | undefined): string | undefined {

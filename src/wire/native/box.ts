@@ -1,0 +1,31 @@
+import type { ToolSet } from '../../tools/all.ts'
+import type { Skill } from '../../tools/parts.ts'
+import type { NativeParts } from './parts.ts'
+import { sandbox } from '../../safety/sandbox/sandbox.ts'
+import { isSecretName } from '../../safety/secret-files.ts'
+import { nativeTools } from '../../tools/all.ts'
+
+/** The tools of one agent, as long as the run lasts; made with the skills that were there when it began. */
+export function boxOf(name: string, skills: readonly Skill[], parts: NativeParts): ToolSet {
+  const { boxes, root, env, clock, blobs, mask, home } = parts
+  const known = boxes.get(name)
+  if (known) return known
+  const walled = sandbox({ platform: process.platform, env })
+  const box = nativeTools({
+    root,
+    env,
+    clock,
+    blobs,
+    mask,
+    skills,
+    hides: isSecretName,
+    // Where the system has no walls the policy alone holds it.
+    async shell(command) {
+      const plain = ['bash', '-c', command] as const
+      const inside = await walled(plain, { root, network: true, home: env.HOME ?? home })
+      return 'none' in inside ? plain : inside
+    },
+  })
+  boxes.set(name, box)
+  return box
+}
