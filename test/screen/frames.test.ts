@@ -1,93 +1,150 @@
-import type { GlassOptions, Size } from './glass.ts'
-import { test } from 'node:test'
+import type { Size } from './glass.ts'
+import { describe, test } from 'node:test'
 import { Glass, keys } from './glass.ts'
 import { golden } from './golden.ts'
+import { looks, narrow, sizes } from './looks.ts'
 import { recordedClaude, talkers } from './machine.ts'
 
-const sizes: readonly Size[] = [
-  { cols: 80, rows: 24 },
-  { cols: 120, rows: 40 },
-  { cols: 200, rows: 50 },
-]
+const options = { timeout: 120_000 }
 
-const looks: Record<string, GlassOptions> = {
-  dark: {},
-  light: { background: 'ffff/ffff/ffff' },
-  plain: { env: { NO_COLOR: '1' } },
-}
+/** All of these have to be true of a screen before all of it is there. */
+type Signs = readonly (string | RegExp | ((screen: string) => boolean))[]
 
-const options = { timeout: 180_000 }
+const has = (screen: string, signs: Signs) =>
+  signs.every((sign) =>
+    typeof sign === 'string' ? screen.includes(sign) : sign instanceof RegExp ? sign.test(screen) : sign(screen),
+  )
 
-/** The frame at every size; then the first size comes back. */
-async function framed(glass: Glass, look: string, name: string, what: string | RegExp): Promise<void> {
-  for (const size of sizes) {
-    await glass.resize(size)
-    await glass.shows(what)
-    golden(`${name}-${size.cols}x${size.rows}-${look}`, glass.frame())
+/** Nothing is at work, and the last row says what the conversation has taken so far. */
+const rested = (tokens: string) => (screen: string) =>
+  !/ Esc cancels$/m.test(screen) && screen.includes('Ask anything') && screen.endsWith(tokens)
+
+class Sitting {
+  readonly glass: Glass
+  readonly look: string
+
+  constructor(glass: Glass, look: string) {
+    this.glass = glass
+    this.look = look
   }
-  await glass.resize(sizes[0]!)
+
+  /** The background is asked for, and the colours turn when it is known: the border of a light screen is blue. */
+  async begun(): Promise<void> {
+    const border = { dark: '0 0:fg6', light: '0 0:fg4', plain: '' }[this.look]!
+    const { glass } = this
+    await glass.shows(
+      (screen) => / next (alpha|claude) /.test(screen) && (glass.frame().styles[0] ?? '').startsWith(border),
+    )
+  }
+
+  async shows(...signs: Signs): Promise<void> {
+    await this.glass.shows((screen) => has(screen, signs))
+  }
+
+  /** The frame at every size, each once all of it is there; then the first size comes back. */
+  async framed(name: string, signs: Signs, at: readonly Size[] = sizes): Promise<void> {
+    for (const size of at) {
+      await this.glass.resize(size)
+      await this.shows(...signs)
+      golden(`${name}-${size.cols}x${size.rows}`, this.look, this.glass.frame())
+    }
+    await this.glass.resize(sizes[0]!)
+  }
+
+  /** The popup goes first, then what was typed. */
+  async emptied(): Promise<void> {
+    this.glass.type(keys.escape)
+    await this.glass.shows((screen) => !screen.includes('›'))
+    this.glass.type(keys.ctrlU)
+    await this.shows('Ask anything')
+  }
 }
 
-/** The popup goes first, then what was typed. */
-async function emptied(glass: Glass): Promise<void> {
-  glass.type(keys.escape)
-  await glass.shows((screen) => !screen.includes('›'))
-  glass.type(keys.ctrlC)
-  await glass.shows('Ask anything')
-}
+describe('golden frames', { concurrency: 2 }, () => {
+  for (const [look, shown] of Object.entries(looks)) {
+    test(`the chat from its welcome to its errors, ${look}`, options, async (t) => {
+      const { machine, goOn } = talkers(t)
+      const glass = new Glass(machine, shown)
+      t.after(() => glass.end())
+      const sitting = new Sitting(glass, look)
+      await sitting.begun()
+      await sitting.framed('welcome', ['Welcome to', /0 tokens$/])
+      if (look === 'dark') await sitting.framed('welcome', ['TERMAITE'], narrow)
 
-for (const [look, shown] of Object.entries(looks)) {
-  test(`the chat from its welcome to its errors, ${look}`, options, async (t) => {
-    const { machine, goOn } = talkers(t)
-    const glass = new Glass(machine, shown)
-    t.after(() => glass.end())
-    await glass.shows(/next alpha/)
-    await framed(glass, look, 'welcome', 'Welcome to')
+      glass.type('/')
+      await sitting.framed('commands', [/› \/help/])
+      await sitting.emptied()
+      glass.type('look at @ad')
+      await sitting.framed('files', [/› src\/add\.ts/])
+      await sitting.emptied()
+      glass.type(keys.f1)
+      await sitting.framed('palette', ['Commands', /› \/help/])
+      glass.type(keys.escape)
+      await glass.shows((screen) => !screen.includes('Commands'))
 
-    glass.type('/')
-    await framed(glass, look, 'commands', '/switch')
-    await emptied(glass)
-    glass.type('look at @ad')
-    await framed(glass, look, 'files', 'src/add.ts')
-    await emptied(glass)
-    glass.type(keys.f1)
-    await framed(glass, look, 'palette', 'Commands')
-    glass.type(keys.escape)
-    await glass.shows((screen) => !screen.includes('Commands'))
+      glass.type('explain it\r')
+      const answered = ['See https', '─ alpha · ', rested('~73 tokens')]
+      await sitting.shows(...answered)
+      // Code has its colours a moment later: `export` is bold.
+      if (look !== 'plain') await glass.shows(() => glass.frame().styles.some((row) => / 6:b 12:- /.test(row)))
+      await sitting.framed('answered', answered)
+      if (look === 'dark') await sitting.framed('answered', ['─ alpha', 'Ask anything'], narrow)
+      glass.type('/cls\r')
+      await glass.shows((screen) => !/See https|─ alpha/.test(screen))
+      await sitting.framed('empty', [rested('~73 tokens')])
 
-    glass.type('stream please\r')
-    await framed(glass, look, 'streaming', /The first half/)
-    goOn()
-    await glass.shows(/─ alpha/)
-    glass.type('explain it\r')
-    await framed(glass, look, 'answered', 'See https')
-    glass.type('fail please\r')
-    await framed(glass, look, 'error', /this one as well[^]*─/)
-    glass.type('quota please\r')
-    await framed(glass, look, 'quota', /by itself/)
-    glass.type(keys.down)
-    glass.type(keys.enter)
-    await framed(glass, look, 'parked', /waiting for alpha|alpha is waited for/)
-  })
+      glass.type('long please\r')
+      await sitting.shows('item 120', '─ alpha · ', rested('~956 tokens'))
+      glass.type('stream please\r')
+      await sitting.framed('streaming', ['The first half', /[⠋⠙⠸⠴⠦⠇] alpha/])
+      glass.type(keys.pageUp.repeat(4))
+      await sitting.shows('Ctrl+End')
+      goOn()
+      await sitting.framed('long-history', ['1 more below', rested('~1.9k tokens')])
+      glass.type(keys.ctrlEnd)
+      await sitting.shows('and the second.', '─ alpha · ')
 
-  test(`what an agent asks and does, ${look}`, options, async (t) => {
-    const { machine, env } = recordedClaude(t)
-    const glass = new Glass(machine, { ...shown, env: { ...shown.env, ...env } })
-    t.after(() => glass.end())
-    await glass.shows(/next claude/)
-    glass.type('play allowed\r')
-    await framed(glass, look, 'permission', 'touch made.txt')
-    glass.type(keys.down + keys.up)
-    glass.type(keys.enter)
-    await glass.shows(/─ claude/)
-    glass.type(keys.ctrlO)
-    await framed(glass, look, 'tool-call', 'completed with no output')
-    glass.type('play change\r')
-    await framed(glass, look, 'diff', /\+.*ho/)
-    glass.type(keys.down + keys.up)
-    glass.type(keys.enter)
-    await framed(glass, look, 'changed', /Edit: a.txt → Yes, once[^]*That is all/)
-    glass.type('play question\r')
-    await framed(glass, look, 'choice', 'Which colour?')
-  })
-}
+      glass.type('fail please\r')
+      await sitting.framed('error', [
+        'this one as well',
+        '✗ no agent',
+        'doctor',
+        / 98% .* 98% /,
+        rested('~1.9k tokens'),
+      ])
+      glass.type('quota please\r')
+      await sitting.framed('quota', ['cannot go on now', /by itself in [1-9] s/, '○'])
+      glass.type(keys.down)
+      glass.type(keys.enter)
+      await sitting.framed('parked', ['⏸ waiting for alpha', / waits (for alpha )?until .*/, rested('~1.9k tokens')])
+    })
+
+    test(`what an agent asks and does, ${look}`, options, async (t) => {
+      const { machine, env } = recordedClaude(t)
+      const glass = new Glass(machine, { ...shown, env: { ...shown.env, ...env } })
+      t.after(() => glass.end())
+      const sitting = new Sitting(glass, look)
+      await sitting.begun()
+      glass.type('play allowed\r')
+      await sitting.framed('permission', [
+        'asks for permission',
+        '$ touch made.txt',
+        'Esc: no',
+        'waits for your answer',
+      ])
+      if (look === 'dark') await sitting.framed('permission', ['claude asks'], narrow)
+      glass.type(keys.down + keys.up)
+      glass.type(keys.enter)
+      await sitting.shows('─ claude · ', rested('$0.003'))
+      glass.type(keys.ctrlO)
+      await sitting.framed('tool-call', ['completed with no output', '─ claude · ', rested('$0.003')])
+      glass.type('play change\r')
+      await sitting.framed('diff', ['permission', '+ ho', 'Esc: no', 'answer · Edit ·', 'new_string: ho'])
+      glass.type(keys.down + keys.up)
+      glass.type(keys.enter)
+      await sitting.framed('changed', ['+1 −1', '+ ho', 'That is all', rested('$0.008')])
+      glass.type('play question\r')
+      await sitting.framed('choice', ['Which colour?', 'Esc: no answer', 'answer · AskUserQuestion ·', '◌ Ask'])
+    })
+  }
+})

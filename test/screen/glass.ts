@@ -1,10 +1,12 @@
 import type { Machine } from '../cli/program.ts'
 import type { IPty } from '@lydell/node-pty'
-import type { IBufferCell, Terminal as Emulator } from '@xterm/headless'
+import type { Terminal as Emulator } from '@xterm/headless'
 import headless from '@xterm/headless'
 import pty from '@lydell/node-pty'
 import { join } from 'node:path'
 import { program } from '../cli/program.ts'
+import type { Frame } from './frame.ts'
+import { frameOf, rowsOf } from './frame.ts'
 
 export type Size = { cols: number; rows: number }
 
@@ -25,10 +27,13 @@ export const keys = {
   tab: '\t',
   ctrlC: '\u0003',
   ctrlD: '\u0004',
+  ctrlEnd: '\u001b[1;5F',
+  ctrlF: '\u0006',
   ctrlG: '\u0007',
   ctrlJ: '\n',
   ctrlK: '\u000b',
   ctrlO: '\u000f',
+  ctrlU: '\u0015',
   f1: '\u001bOP',
 } as const
 
@@ -90,15 +95,11 @@ export class Glass {
   async resize({ cols, rows }: Size): Promise<void> {
     this.emulator.resize(cols, rows)
     this.pty.resize(cols, rows)
-    await this.shows(() => this.rows()[0]!.length === cols && this.rows()[rows - 1] !== '')
+    await this.shows(() => this.rows().some(({ length }) => length === cols) && this.rows()[rows - 1] !== '')
   }
 
-  /** The rows of the screen as text, without what is empty at their ends. */
   rows(): string[] {
-    const { active } = this.emulator.buffer
-    return Array.from({ length: this.emulator.rows }, (_, row) =>
-      (active.getLine(active.baseY + row)?.translateToString(true) ?? '').trimEnd(),
-    )
+    return rowsOf(this.emulator)
   }
 
   text(): string {
@@ -143,23 +144,9 @@ export class Glass {
     }
   }
 
-  /** The screen with its colours: each row, and below it where a style begins and what it is. */
-  frame(): string {
-    const { active } = this.emulator.buffer
-    const rows = this.rows()
-    const cell = active.getNullCell()
-    const styles = rows.map((_, row) => {
-      const line = active.getLine(active.baseY + row)
-      const runs: string[] = []
-      let last = ''
-      for (let col = 0; line && col < this.emulator.cols; col++) {
-        const style = styleOf(line.getCell(col, cell) ?? cell)
-        if (style !== last) runs.push(`${col}:${style || '-'}`)
-        last = style
-      }
-      return runs.join(' ')
-    })
-    return [...rows.map((row) => `|${row}`), '', ...styles.map((style, row) => `${row} ${style}`), ''].join('\n')
+  /** The screen with its colours. */
+  frame(): Frame {
+    return frameOf(this.emulator)
   }
 
   /** Closes the terminal itself, as a window that is closed. */
@@ -170,24 +157,4 @@ export class Glass {
   end(): void {
     this.pty.kill('SIGKILL')
   }
-}
-
-function styleOf(cell: IBufferCell): string {
-  const colour = (mode: 'fg' | 'bg') => {
-    const [isDefault, isRGB, value] =
-      mode === 'fg'
-        ? [cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor()]
-        : [cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor()]
-    if (isDefault) return ''
-    return `${mode}${isRGB ? `#${value.toString(16)}` : value}`
-  }
-  const flags = [
-    cell.isBold() ? 'b' : '',
-    cell.isDim() ? 'd' : '',
-    cell.isItalic() ? 'i' : '',
-    cell.isUnderline() ? 'u' : '',
-    cell.isInverse() ? 'r' : '',
-    cell.isStrikethrough() ? 's' : '',
-  ].join('')
-  return [colour('fg'), colour('bg'), flags].filter((part) => part !== '').join(',')
 }

@@ -88,3 +88,20 @@ test('a turn whose terminal was closed can be cancelled from the next chat', opt
   assert.equal(agentLives(), false)
   await second.shows(/cancelled/)
 })
+
+test('a fault that nobody caught gives the terminal back before it is told', options, async (t) => {
+  const { machine, goOn } = slow(t)
+  goOn()
+  const fault = join(machine.folder, 'fault.mjs')
+  writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('it broke on purpose') })`)
+  const glass = new Glass(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
+  t.after(() => glass.end())
+  await glass.shows(/─ slow · /)
+  glass.pty.kill('SIGUSR2')
+  const { exitCode } = await glass.exited
+  assert.notEqual(exitCode, 0)
+  assert.equal(glass.emulator.buffer.active.type, 'normal')
+  assert.deepEqual(glass.emulator.modes.mouseTrackingMode, 'none')
+  assert.match(glass.scrollback(), /it broke on purpose/)
+  assert.deepEqual(machine.kept().at(-1), ['end', 'rotation', 'ok'])
+})

@@ -42,6 +42,7 @@ export function talkers(t: TestContext): { machine: Machine; goOn(): void } {
     {
       alpha: `case ${lastWords} in
         'quota please') echo 'usage limit reached' >&2; exit 1;;
+        'long please') seq -f '- item %g of a long list' 120;;
         'stream please') echo 'The first half of an answer'; until [ -e ${go} ]; do sleep 0.02; done; echo 'and the second.';;
         'fail please') echo 'it broke in the middle' >&2; exit 3;;
         *) cat ${file};;

@@ -63,6 +63,14 @@ test('a diff shows what changes and three lines around it, coloured by line', as
   )
 })
 
+test('nothing is hidden where saying so would take its room', async () => {
+  const change = { type: 'diff', path: 'a.txt', before: 'hi\n', after: 'ho\n' } as const
+  const { body, expand: open } = await showing(change, 10)
+  assert.deepEqual(body(), ['a.txt', '- hi', '+ ho'])
+  open()
+  assert.deepEqual(body(), ['a.txt', '- hi', '+ ho'])
+})
+
 test('a new file is all added, and one that stays as it is says so', async () => {
   const fresh = await showing({ type: 'diff', path: 'new.ts', after: 'one\ntwo\n' })
   const same = await showing({ type: 'diff', path: 'same.ts', before: 'x\n', after: 'x\n' })

@@ -47,6 +47,7 @@ test('streamed words become one reply, and the kept reply takes their place', ()
     { type: 'reply', text: 'hello', live: false, by: 'claude' },
   ])
   assert.deepEqual([kept.live, kept.running], [[], []])
+  assert.equal(kept.done[1]!.key, streaming.live[1]!.key, 'it is the same block')
 })
 
 test('a word more touches one block and leaves the long list alone', () => {
@@ -163,6 +164,21 @@ test('a question is whose it is about, not of who keeps it', () => {
     ],
   )
   assert.equal(state.running[0]!.by, 'claude')
+})
+
+test('what is asked about a call stands below it, whichever is heard first', () => {
+  const call: Event = { type: 'call', call: 'c', tool: 'Bash', input: 'ls', by: 'claude' }
+  const question: Event = {
+    type: 'question',
+    ask: 'q',
+    question: { about: 'permission', text: 'May I?', from: [], agent: 'claude', options: [] },
+    by: 'termaite',
+  }
+  const answer: Event = { type: 'answer', ask: 'q', picks: ['yes'] }
+  const kinds = (...events: Event[]) => turn(prompt, ...events).live.map(({ type }) => type)
+  assert.deepEqual(kinds(question, call, answer), ['prompt', 'call', 'question'])
+  assert.deepEqual(kinds(call, question, answer), ['prompt', 'call', 'question'])
+  assert.deepEqual(kinds(question, answer, call), ['prompt', 'question', 'call'])
 })
 
 test('a turn that ends without an answer shows why, and what was said is no reply', () => {

@@ -5,6 +5,7 @@ import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
 import type { Look } from '../../../src/faces/chat/transcript/look.ts'
 import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
+import { brief } from '../../../src/faces/chat/transcript/brief.ts'
 import { Late } from '../../../src/faces/chat/transcript/late.ts'
 import { Prose } from '../../../src/faces/chat/transcript/markdown/prose.ts'
 import { split } from '../../../src/faces/chat/transcript/markdown/split.ts'
@@ -313,6 +314,31 @@ test('what an agent asked stands among what it did, in one line', () => {
     '  Done.',
   ])
   assert.deepEqual(lines(call, spent), ['● claude', '  ✓ Bash touch a', '', '? claude: It is spent. → Yes'])
+  const named: Block = { ...asked, question: { ...question, about: 'quota', text: 'claude has spent it.' } }
+  assert.deepEqual(lines(named), ['? claude has spent it. → Yes'])
+})
+
+test('a call is told by what tells most of it', () => {
+  const inputs = [
+    { description: 'runs them', command: 'npm test' },
+    { command: ['git', 'status'] },
+    { questions: [{ header: 'Colour', question: 'Which colour?' }] },
+    { todos: [{ content: 'Do it', status: 'pending' }] },
+    { offset: 10, limit: 20 },
+    {},
+    'ls\n-l',
+    undefined,
+  ]
+  assert.deepEqual(inputs.map(brief), [
+    'npm test',
+    'git status',
+    'Which colour?',
+    'Do it',
+    '{"offset":10,"limit":20}',
+    '',
+    'ls -l',
+    '',
+  ])
 })
 
 test('only an address that can be read can be clicked', () => {
@@ -439,4 +465,7 @@ test('what came below is counted from where the end was last seen', () => {
   shown.show(done, [said(3, 'c'), said(4, 'd')], undefined)
   shown.render(40)
   assert.equal(shown.unseen, 2)
+  shown.show([said(9, 'loaded above'), said(1, 'a')], [said(3, 'c'), said(4, 'd')], undefined)
+  shown.render(40)
+  assert.equal(shown.unseen, 2, 'also when the last one that was seen is gone')
 })

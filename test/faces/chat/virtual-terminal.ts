@@ -1,4 +1,5 @@
 import type { Terminal } from '@earendil-works/pi-tui'
+import type { Terminal as Emulator } from '@xterm/headless'
 import headless from '@xterm/headless'
 
 /** A terminal in memory, with an emulator that shows what a person would see. */
@@ -7,7 +8,7 @@ export class VirtualTerminal implements Terminal {
   /** Everything that was ever written to it. */
   written = ''
   started = false
-  #screen: InstanceType<typeof headless.Terminal>
+  #screen: Emulator
   #input: (data: string) => void = () => {}
   #resized: () => void = () => {}
   /** What it answers when it is asked for its background. */
@@ -16,6 +17,11 @@ export class VirtualTerminal implements Terminal {
   constructor(columns: number, rows: number, background?: string) {
     this.#screen = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1000 })
     this.#background = background
+  }
+
+  /** The emulator behind it, for whoever looks at more than the words. */
+  get emulator(): Emulator {
+    return this.#screen
   }
 
   get columns(): number {

@@ -18,7 +18,7 @@ export class Pages {
   turn(sections: readonly Section[], room: number): void {
     const pages = Math.ceil(whole(sections).length / room)
     const next = this.#page === undefined ? 0 : this.#page + 1
-    const hides = brief(sections, room).some((most, at) => most < sections[at]!.lines.length)
+    const hides = brief(sections, room).some((most, at) => hidden(sections[at]!.lines, most) > 0)
     this.#page = hides && next < pages ? next : undefined
   }
 
@@ -36,11 +36,14 @@ export class Pages {
   }
 
   #cut(lines: string[], most: number): string[] {
-    const more = lines.length - most
-    if (more <= 0) return lines
+    const more = hidden(lines, most)
+    if (more === 0) return lines
     return [...lines.slice(0, most), this.#paint(`… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`)]
   }
 }
+
+/** How many lines are hidden: where it would say that one is, that one has room. */
+const hidden = (lines: readonly string[], most: number) => (lines.length - most > 1 ? lines.length - most : 0)
 
 const whole = (sections: readonly Section[]) => sections.flatMap(({ lines }) => lines)
 

@@ -52,6 +52,7 @@ function wholeScreen(parts: FrameParts): Frame {
       const count = unseen()
       return theme.chosen(count > 0 ? ` ↓ ${count} more below · Ctrl+End ` : ' ↓ Ctrl+End ')
     },
+    // No `openUrl`: a click that only brings the window to the front must not follow an agent's link. The terminal's own way does.
     copySelection: async (text) => (await copy(unsided(text))).startsWith('Copied') || 'Not copied',
   })
   const slot = new Measured()

@@ -13,7 +13,9 @@ export function welcome(standing: Standing, theme: Theme, { width, height, below
   const alone = below === 0
   // Who has no agent is led through the setup, which says itself what to do next.
   const steps = alone || (!spoken && standing.agents.length > 0) ? nextSteps(standing) : []
-  const words = steps.flatMap((step) => wrapped(step, width)).map(theme.quiet)
+  const told = steps.flatMap((step) => wrapped(step, width)).map(theme.quiet)
+  // Where there is no room for both, the name is more.
+  const words = told.length + 4 <= height ? told : []
   const others = 4 + words.length + below
   const rows = height >= tall ? largeLetters.length : spoken ? smallLetters.length : height - others
   const letters = lettersFor(width, alone ? rows : Math.max(smallLetters.length, rows))

@@ -55,7 +55,8 @@ export class WorkingLine implements Component {
         ...optional(silent > silentMs && !this.#asked() ? theme.quiet(`last event ${elapsed(silent)} ago`) : '', 5),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more at work`) : '', 3),
-        ...optional(theme.quiet('Esc cancels'), 6),
+        // Esc answers an open card.
+        ...optional(theme.quiet(this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'), 6),
       ],
       Math.max(0, width),
     )

@@ -65,7 +65,9 @@ export function isOwnQuestion({ by, question }: Asked): boolean {
 export function speaks(block: Block): boolean {
   return (
     block.by !== undefined &&
-    (['reply', 'thought', 'call', 'plan'].includes(block.type) || (block.type === 'question' && isOwnQuestion(block)))
+    (['reply', 'thought', 'call', 'plan'].includes(block.type) ||
+      // While it is open its card says it.
+      (block.type === 'question' && block.state !== 'open' && isOwnQuestion(block)))
   )
 }
 

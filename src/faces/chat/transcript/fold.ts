@@ -1,6 +1,7 @@
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Block, Call, Fresh, Speech } from './block.ts'
+import { isOwnQuestion } from './block.ts'
 import { changesOf } from './changes.ts'
 import { askerOf, isAgents, settledReply, swallowed } from './speech.ts'
 
@@ -32,7 +33,8 @@ export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
     case 'reply': {
       const { rest, at } = settledReply(blocks, event.text, event.by, place.turn)
       const reply: Fresh = { type: 'reply', live: false, ...held(event.text) }
-      return at === undefined ? append(rest, reply, event, place) : replaced(rest, at, placed(reply, event, place))
+      if (at === undefined) return append(rest, reply, event, place)
+      return replaced(rest, at, { ...placed(reply, event, place), key: rest[at]!.key })
     }
     case 'call':
       return called(blocks, event, place)
@@ -140,7 +142,10 @@ function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: 
   const known = blocks[at]
   if (known?.type === 'call') return replaced(blocks, at, { ...known, tool, input })
   const begun: Fresh = { type: 'call', call, tool, input, state: 'running', since: place.at, output: '', changes: [] }
-  return append(blocks, begun, event, place)
+  // What is asked about a call may be heard before the call itself, and stands below it all the same.
+  const asked = (block: Block) => block.type === 'question' && block.state === 'open' && isOwnQuestion(block)
+  const to = blocks.findLastIndex((block) => !asked(block)) + 1
+  return [...append(blocks.slice(0, to), begun, event, place), ...blocks.slice(to)]
 }
 
 /** A call with what came of it. */

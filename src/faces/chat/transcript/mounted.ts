@@ -1,5 +1,6 @@
 import type { Block } from './block.ts'
 import type { Look } from './look.ts'
+import { speaks } from './block.ts'
 import { Rendered } from './render.ts'
 import { inside, sided } from './sides.ts'
 
@@ -35,7 +36,8 @@ export class Mounted {
 
 /** Whether a block would begin otherwise behind that one. */
 export function beginsOtherwise(was: Block | undefined, is: Block | undefined): boolean {
-  return was?.type !== is?.type || was?.by !== is?.by || was?.turn !== is?.turn
+  const spoke = (block: Block | undefined) => block !== undefined && speaks(block)
+  return was?.type !== is?.type || was?.by !== is?.by || was?.turn !== is?.turn || spoke(was) !== spoke(is)
 }
 
 /** How much there is to render. */

@@ -83,7 +83,8 @@ export class Transcript implements Component {
 
   /** How many blocks came below since the end was last in sight. */
   get unseen(): number {
-    return this.#mounted.length - 1 - this.#mounted.findLastIndex(({ block }) => block.key === this.#seen)
+    // Keys grow downwards, but those of blocks that were loaded above: the last one that was seen may be gone.
+    return this.#mounted.length - 1 - this.#mounted.findLastIndex(({ block }) => block.key <= this.#seen)
   }
 
   /** Opens everything that opens, or folds it. */

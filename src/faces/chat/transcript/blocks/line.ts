@@ -10,10 +10,10 @@ export function questionLines(asked: Asked, width: number, { theme }: Look): str
   if (asked.state === 'open') return []
   const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
   const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
-  // Under its name an agent need not be named again.
-  const asker = asked.by === undefined || isOwnQuestion(asked) ? [] : [asked.by]
-  const from = [...asked.question.from, ...asker].map((name) => oneLine(name, 60))
   const [first = ''] = asked.question.text.trimStart().split('\n', 1)
+  // Under its name, or where the words name it, an agent need not be named again.
+  const named = asked.by === undefined || isOwnQuestion(asked) || first.includes(asked.by)
+  const from = [...asked.question.from, ...(named ? [] : [asked.by!])].map((name) => oneLine(name, 60))
   const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(first)}${answer}`
   const margin = isOwnQuestion(asked) ? '  ' : ''
   return indented(

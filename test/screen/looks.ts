@@ -1,0 +1,23 @@
+import type { GlassOptions, Size } from './glass.ts'
+
+export const sizes: readonly Size[] = [
+  { cols: 80, rows: 24 },
+  { cols: 120, rows: 40 },
+  { cols: 200, rows: 50 },
+]
+
+/** Smaller than anybody works in: what is left out may not break what is left. */
+export const narrow: readonly Size[] = [
+  { cols: 40, rows: 12 },
+  { cols: 20, rows: 8 },
+]
+
+/** It is late morning wherever the test runs, so that no time it shows is of another day. */
+const hours = new Date().getUTCHours() - 11
+const env = { TZ: `Etc/GMT${hours < 0 ? hours : `+${hours}`}` }
+
+export const looks: Readonly<Record<string, GlassOptions>> = {
+  dark: { env },
+  light: { env, background: 'ffff/ffff/ffff' },
+  plain: { env: { ...env, NO_COLOR: '1' } },
+}
