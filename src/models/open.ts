@@ -57,7 +57,6 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
     },
     async *stream(request, signal) {
       try {
-        if (signal.aborted) return yield { type: 'failure', failure: aborted }
         const key = (await parts.key?.())?.trim()
         if (!key && target.provider.keys.length > 0) return yield { type: 'failure', failure: keyless(target) }
         // The target is shared by all streams of this model: what one learns of the server holds for the next.
@@ -77,8 +76,6 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
     },
   }
 }
-
-const aborted: Failure = { kind: 'aborted', message: 'cancelled' }
 
 function targetOf(name: string, spec: ModelSpec): Target | Failure {
   const named = modelName(name)

@@ -270,6 +270,27 @@ test('what another model thought is not sent to this one, and its ids are writte
   ])
 })
 
+test('what was cut or never made meanwhile goes back without what hung on it', async () => {
+  const item = { type: 'reasoning', summary: [], encrypted_content: 'c2Vh' }
+  const items = async (text: string, pieces: object[]) => {
+    const messages: ModelMessage[] = [{ role: 'assistant', text, calls: [], opaque: { of: 'openai/gpt-5.4', pieces } }]
+    return JSON.parse(await bodyOf('openai/gpt-5.4', { frame, messages })).input
+  }
+  const words = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hm' }] }
+  assert.deepEqual(await items('hm', [{ item }, { text: 2 }]), [item, words])
+  assert.deepEqual(await items('hm', [{ text: 2 }, { item }, { call: 'never made' }]), [words])
+  assert.deepEqual(await items('hm', [{ item }, { text: 200 }]), [words])
+})
+
+test('white space alone is no block for Anthropic', async () => {
+  const messages: ModelMessage[] = [
+    { role: 'assistant', text: ' \n', calls: [{ id: 'a', tool: 'ls', input: {} }] },
+    { role: 'tool', call: 'a', tool: 'ls', ok: true, text: '' },
+  ]
+  const body = JSON.parse(await bodyOf('anthropic/claude-opus-5', { frame, messages }))
+  assert.deepEqual(body.messages[0].content, [{ type: 'tool_use', id: 'a', name: 'ls', input: {} }])
+})
+
 test('a call that another model made is let through to Gemini by its own words for it, and our ids stay here', async () => {
   const messages: ModelMessage[] = [
     {

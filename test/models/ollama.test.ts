@@ -57,6 +57,12 @@ test('the context is asked for, within what the model has, and asked about once'
   assert.ok(one.sent.every(({ url }) => url.startsWith('http://127.0.0.1:11434/api/')))
 })
 
+test('no more context is asked for than was wanted, however much the model has', async () => {
+  const one = server({ show: { model_info: { 'qwen3.context_length': 262_144 } } })
+  await eventsOf(ask(one), hello)
+  assert.deepEqual(chats(one)[0].options, { num_ctx: 32_768 })
+})
+
 test('a model that thinks is told so, one with levels which', async () => {
   const think = async (family: string, effort: string) => {
     const one = server({ show: { details: { family }, capabilities: ['thinking'] } })

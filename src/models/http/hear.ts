@@ -1,10 +1,9 @@
-import type { Aside, Heard, Sent, Trouble, Wire } from '../wire.ts'
-import type { Reader } from '../wire.ts'
+import type { Aside, Heard, Reader, Sent, Trouble, Wire } from '../wire.ts'
 import { eventData, lineData } from './events.ts'
 
 const trouble = (trouble: Trouble): Heard => ({ type: 'trouble', trouble })
 
-/** Sends one request and tells what is heard; it ends with an `end`, a `trouble`, or quietly when it was aborted. */
+/** Sends one request and tells what is heard; it ends with an `end` or a `trouble`, and whoever leaves early closes the connection. */
 export async function* hear(
   wire: Wire,
   sent: Sent,
@@ -12,12 +11,9 @@ export async function* hear(
   fetch: typeof globalThis.fetch,
   signal: AbortSignal,
 ): AsyncGenerator<Heard> {
-  // Whoever leaves early closes the connection behind them.
-  const leave = new AbortController()
-  const either = AbortSignal.any([signal, leave.signal])
   try {
     const { url, headers, body } = sent
-    const response = await fetch(url, { method: 'POST', headers, body, signal: either })
+    const response = await fetch(url, { method: 'POST', headers, body, signal })
     const type = response.headers.get('content-type') ?? ''
     const told = !response.ok || !response.body || (type.includes('application/json') && wire.framing === 'events')
     if (told)
@@ -35,16 +31,14 @@ export async function* hear(
     }
     yield trouble({ cause: 'the answer was cut off in the middle' })
   } catch (cause) {
-    if (!signal.aborted) yield trouble({ cause })
-  } finally {
-    leave.abort()
+    yield trouble({ cause })
   }
 }
 
 const isLast = ({ type }: Heard) => type === 'end' || type === 'trouble'
 
 /** Some proxies tell an error with a good status: its codes say what it is. */
-const refusal = (status: number): Pick<Trouble, 'status'>['status'] => (status < 400 ? undefined : status)
+const refusal = (status: number) => (status < 400 ? undefined : status)
 
 /** Asks the same server something small beside the turn. */
 export function asideOf(key: string | undefined, fetch: typeof globalThis.fetch, signal: AbortSignal): Aside {

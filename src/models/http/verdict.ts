@@ -30,7 +30,7 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble): [Fail
   if (trouble.cause !== undefined)
     return codeOf(trouble.cause) === 'ECONNREFUSED' ? ['missing', false] : ['crash', true]
   const text = `${said.codes} ${said.message}`
-  if (status !== 429 && overflows.some((one) => one.test(text))) return ['overflow', false]
+  if (overflows.some((one) => one.test(text))) return ['overflow', false]
   if (status === 402 || spentWords(said, text) || daily(said) || unified(trouble)) return ['quota', false]
   if (status === 401 || status === 403 || badKey.test(text + JSON.stringify(said.details))) return ['auth', false]
   if (status === 404) return ['missing', false]
@@ -54,6 +54,7 @@ const overflows = [
   /exceeds the available context size/i, // llama.cpp: "the request exceeds the available context size"
   /greater than the context length/i, // LM Studio: "… tokens to keep … is greater than the context length"
   /exceeds (the|maximum|max) (context|input) length/i, // Ollama: "the input length exceeds the context length"
+  /request too large for/i, // OpenAI, with 429: "Request too large for gpt-4o … (TPM): Limit 30000, Requested 40000."
   /filled the whole context|do not fit into a context/i, // our own, for Ollama
 ]
 
