@@ -130,7 +130,8 @@ describe('golden frames', { concurrency: 2 }, () => {
         'asks for permission',
         '$ touch made.txt',
         'Esc: no',
-        'waits for your answer',
+        'answer · Bash ·',
+        '◌ Bash',
       ])
       if (look === 'dark') await sitting.framed('permission', ['claude asks'], narrow)
       glass.type(keys.down + keys.up)
