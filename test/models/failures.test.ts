@@ -117,6 +117,30 @@ const rare: [string, Reply, Partial<Failure>][] = [
     { kind: 'quota', retryAt: 7_200_000 },
   ],
   [models.chat, told(429, '', { 'retry-after': new Date(60_000).toUTCString() }), { kind: 'busy', retryAt: 60_000 }],
+  [
+    models.responses,
+    told(429, {
+      error: {
+        message:
+          'Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000. The input or output tokens must be reduced in order to run successfully.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      },
+    }),
+    { kind: 'overflow' },
+  ],
+  [
+    models.gemini,
+    told(429, {
+      error: {
+        code: 429,
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'You exceeded your current quota.',
+        details: [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProject' }] }, { retryDelay: '41s' }],
+      },
+    }),
+    { kind: 'quota' },
+  ],
   [models.chat, told(404, { error: { message: 'The model `nope` does not exist' } }), { kind: 'missing' }],
   [models.chat, told(400, { error: { message: "'messages.1' : wrong" } }), { kind: 'crash' }],
   [models.chat, told(502, '<html><body>Bad gateway</body></html>'), { kind: 'busy' }],
