@@ -34,12 +34,20 @@ export function hidesCommand(root: Node): boolean {
       const quoted = /['"\\]/.test(node.namedChildren.find((child) => child?.type === 'heredoc_start')?.text ?? '')
       const body = node.namedChildren.find((child) => child?.type === 'heredoc_body')
       if (quoted && body) blank(body)
-    } else if (node.type === 'comment') blank(node)
+    } else if (node.type === 'comment') {
+      // In the middle of a word, also of one that goes on behind a quoted blank or line end, `#` begins no comment.
+      const prior = root.text.slice(0, node.startIndex - root.startIndex)
+      if (/\\[^]$/.test(prior) || !/(?:^|[\s;&|()])$/.test(prior)) return true
+      blank(node)
+    }
     // An index is evaluated, however it was quoted.
     else if (/\[[^\]]*(?:\$\(|`)/.test(node.text)) return true
     // Inside `"${x:-'…'}"` a single quote is a letter like any other.
     else if (!isInExpansion(node)) blank(node)
   }
+  // A quoted blank between two words is a word, which the parser takes for nothing.
+  for (const { index } of root.text.matchAll(/\\[ \t]/g))
+    if (between.test(root.descendantForIndex(root.startIndex + index)?.type ?? '')) return true
   const open = text.replace(/\\[^]/g, '  ')
   return (
     count(open, /`/g) !== found.ticks ||
@@ -48,6 +56,9 @@ export function hidesCommand(root: Node): boolean {
     count(open, /[<>]\((?!\()/g) > found.process
   )
 }
+
+const between =
+  /^(?:program|command|list|pipeline|subshell|do_group|.*_statement|.*_command|case_item|function_definition)$/
 
 function isInExpansion(node: Node): boolean {
   for (let above = node.parent; above; above = above.parent) if (above.type === 'expansion') return true

@@ -163,7 +163,8 @@ export class Walk {
     cwds: Folders,
     fed: boolean,
   ): Promise<After> {
-    if (!isApart(node)) return this.#odd(node, cwds)
+    // A lone `$` is a word to a shell, and no node of the tree.
+    if (!isApart(node) || node.children.some((child) => child?.isNamed === false)) return this.#odd(node, cwds)
     const words: Word[] = []
     const late: Node[] = [...more]
     const sets: Node[] = []

@@ -19,11 +19,16 @@ export function wordOf(node: Node, world: WordWorld, depth = 0): Word {
   // Several readings, each of several words, are too many to tell apart.
   const spread = texts.length > whole.length
   if (spread && whole.length > 1) return { text: node.text }
+  // Braces come first: in `$A{b,c}` the variables are Ab and Ac, and each `~` begins a word.
+  if (spread && /[$~]/.test(node.text)) return { text: node.text }
   const values: string[] = []
   let glob = false
   for (const letters of texts) {
-    const value = tilde(letters, world.home)
+    const value = tilde(node.text, letters, world.home)
     if (value === undefined) return { text: node.text }
+    // `a=~/b` is the home as well, in some shells and some words.
+    if (letters.some(({ c, q }, i) => c === '~' && !q && /[=:]/.test(letters[i - 1]?.c ?? '')))
+      return { text: node.text }
     const wild = letters.some(({ c, q }) => !q && /[*?[]/.test(c))
     // A quoted star beside a real one cannot be told from it afterwards.
     if (wild && letters.some(({ c, q }) => q && /[*?[\]\\]/.test(c))) return { text: node.text }
@@ -64,7 +69,9 @@ function read(node: Node, world: WordWorld, depth: number): Texts | undefined {
 }
 
 /** A piece of unquoted text; a backslash quotes one letter, and takes a line end away. */
-function bare(text: string): Texts {
+function bare(text: string): Texts | undefined {
+  // A dollar that the parser left unread is the beginning of something else, and a blank the end.
+  if (/[$`\s;&|<>()]/.test(text.replace(/\\[^]/g, ''))) return undefined
   const letters: Letter[] = []
   for (let i = 0; i < text.length; i++) {
     if (text[i] !== '\\') letters.push({ c: text[i]!, q: false })
@@ -88,17 +95,23 @@ function joined(node: Node, world: WordWorld, depth: number, inQuotes: boolean):
   }
   const between = (from: number, to: number) => {
     const gap = node.text.slice(from - node.startIndex, to - node.startIndex)
+    if (inQuotes && /[$`]/.test(gap.replace(/\\[^]/g, ''))) return false
     return gap === '' || add(inQuotes ? [as(unescaped(gap), true)] : bare(gap))
   }
   for (const child of node.namedChildren) {
     if (child === null || child.type === 'string_content') continue
     if (!between(at, child.startIndex)) return undefined
+    // As a word of its own a number is harmless; as a part of one it makes another name, and `$!` may be nothing.
+    const alone = child.startIndex === node.startIndex + open && child.endIndex === end
+    if (isNumber(child) && !alone) return undefined
     const inner = read(child, world, depth + 1)
     if (!add(inQuotes ? inner?.map((letters) => letters.map(({ c }) => ({ c, q: true }))) : inner)) return undefined
     at = child.endIndex
   }
   return between(at, end) ? texts : undefined
 }
+
+const isNumber = ({ type, text }: Node) => type === 'arithmetic_expansion' || /^\$\{?[?#$!]\}?$/.test(text)
 
 const unescaped = (text: string) => text.replace(/\\(["\\$`\n])/g, (_, c: string) => (c === '\n' ? '' : c))
 
@@ -139,13 +152,16 @@ function braced(letters: Letter[]): Texts {
     if (letter.c === ',' && !letter.q) choices.push([])
     else choices.at(-1)!.push(letter)
   // `{}` and `{a}` stand for themselves; `{1..3}` is a range.
-  if (choices.length === 1) return inside.some(({ c }) => c === '.') ? [] : [letters]
+  if (choices.length === 1) {
+    if (inside.some(({ c }) => c === '.')) return []
+    return braced(letters.slice(close + 1)).map((rest) => [...letters.slice(0, close + 1), ...rest])
+  }
   return choices.flatMap((choice) => braced([...letters.slice(0, open), ...choice, ...letters.slice(close + 1)]))
 }
 
-/** The text, with `~` for the home; somebody else's home is not known. */
-function tilde(letters: readonly Letter[], home: string): string | undefined {
+/** The text, with `~` for the home where nothing of it is quoted; somebody else's home is not known. */
+function tilde(written: string, letters: readonly Letter[], home: string): string | undefined {
   const text = letters.map(({ c }) => c).join('')
-  if (letters[0]?.c !== '~' || letters[0].q) return text
-  return text === '~' || text.startsWith('~/') ? home + text.slice(1) : undefined
+  if (!written.startsWith('~') || /^~["']/.test(written)) return text
+  return /^~(?:\/|$)/.test(written) ? home + text.slice(1) : undefined
 }
