@@ -65,7 +65,7 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     session: session.id,
     project: project.doc,
     mask: hide,
-    boxes: new Map(),
+    lasting: { boxes: new Map() },
   }
   return {
     io,

@@ -31,7 +31,7 @@ export async function askOneWord(
     session: 'doctor',
     project: openProject(store, place.root).doc,
     mask: (text) => text,
-    boxes: new Map(),
+    lasting: { boxes: new Map() },
   }
   const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })

@@ -110,7 +110,6 @@ const agent = { command: good, contextWindowTokens: 1000 }
 
 test('what is accepted and not used is said once each, in a run and by validate', async (t) => {
   const machine = new Machine(t)
-  const servers = "mcpServers is not used in this version; add the servers to each agent's own settings."
   machine.settings({
     permissions: { deny: ['Bash(rm *)'] },
     hooks: {},
@@ -131,7 +130,6 @@ test('what is accepted and not used is said once each, in a run and by validate'
   })
   const warnings = [
     'hooks is not used in this version.',
-    servers,
     ...['thinking', 'terminals', 'crew', 'hub', 'notify'].map((key) => `${key} is not used in this version.`),
     'kind "screen" of a, b is not used in this version; a pipe is.',
     'idle_pattern of a is not used in this version.',

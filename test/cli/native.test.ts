@@ -134,3 +134,26 @@ test('what comes with a repository steers nobody before its folder is trusted', 
   )
   assert.ok(!existsSync(join(machine.project, 'ran')))
 })
+
+test(
+  'the tools of an MCP server are called, a rule about one holds either way, and no server is left',
+  options,
+  async (t) => {
+    const echo = { server: 'words', tool: 'echo', input: { text: 'said again' } }
+    const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) =>
+      count % 2 === 1 ? { call: { tool: 'mcp_call', input: echo } } : { text: 'done' },
+    )
+    const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as object
+    const server = join(import.meta.dirname, '../tools/mcp/scripted.ts')
+    const farewell = join(machine.folder, 'farewell')
+    const words = { command: process.execPath, args: [server, JSON.stringify({ farewell })] }
+    const results = () => machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
+    machine.settings({ ...settings, mcpServers: { words } })
+    assert.equal((await run('-p', 'go', '--leash', 'all', '--new')).out, 'done\n')
+    assert.deepEqual(results(), ['said again'])
+    assert.ok(existsSync(farewell), 'it was told to leave')
+    machine.settings({ ...settings, mcpServers: { words }, permissions: { deny: ['mcp__words__*'] } })
+    await run('-p', 'go', '--leash', 'all', '--new')
+    assert.match(results()[1]!, /the rule mcp__words__\* denies it/)
+  },
+)

@@ -9,7 +9,13 @@ import { Channel } from '../../base/channel.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { perform } from '../../core/work/perform.ts'
 
-export type Hands = { tools: readonly Tool[]; policy: Policy; repetition: Repetition }
+export type Hands = {
+  tools: readonly Tool[]
+  /** One that is not among them: a frame may be older or younger than its tools. */
+  find?(name: string): Tool | undefined
+  policy: Policy
+  repetition: Repetition
+}
 
 /** Performs the calls of one step, in their order; those that only read go side by side. Gives what the person is asked, if a call asks. */
 export async function* performAll(
@@ -42,7 +48,7 @@ export async function* performAll(
 
 const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.alone
 
-const toolOf = ({ tool }: Call, { tools }: Hands) => tools.find(({ name }) => name === tool)
+const toolOf = ({ tool }: Call, { tools, find }: Hands) => tools.find(({ name }) => name === tool) ?? find?.(tool)
 
 /** Every call is kept before any runs; results come in the order of the calls, however fast each was. */
 async function* together(calls: readonly Call[], step: number, turn: Turn, hands: Hands): AsyncGenerator<Event> {

@@ -19,6 +19,8 @@ export type Native = {
   name: string
   model: Model
   tools: readonly Tool[]
+  /** A tool by its name that is not among them: those of servers come and go. */
+  find?(name: string): Tool | undefined
   policy: Policy
   /** What every request begins with; one that is frozen for a session says so when it is made. */
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
@@ -50,7 +52,8 @@ export function nativeAgent(native: Native): Agent {
 async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome> {
   const { name, model, maxSteps = 50 } = native
   const frame = typeof native.frame === 'function' ? yield* native.frame(turn) : native.frame
-  const hands = { tools: native.tools, policy: native.policy, repetition: new Repetition() }
+  const { tools, policy, find } = native
+  const hands = { tools, policy, repetition: new Repetition(), ...(find ? { find } : {}) }
   /** What happened in this turn so far: the next request is made of it. */
   const done: Fact[] = []
   for (let step = 1; step <= maxSteps; step++) {

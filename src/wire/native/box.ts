@@ -7,7 +7,8 @@ import { nativeTools } from '../../tools/all.ts'
 
 /** The tools of one agent, as long as the run lasts; made with the skills that were there when it began. */
 export function boxOf(name: string, skills: readonly Skill[], parts: NativeParts): ToolSet {
-  const { boxes, root, env, clock, blobs, mask, home } = parts
+  const { root, env, clock, blobs, mask, home } = parts
+  const { boxes } = parts.lasting
   const known = boxes.get(name)
   if (known) return known
   const walled = sandbox({ platform: process.platform, env })

@@ -1,28 +1,33 @@
 import type { Policy } from '../../core/work/policy.ts'
 import type { Mode } from '../../safety/rules/modes.ts'
-import type { Permissions } from '../settings/settings.ts'
-import type { NativeParts } from './parts.ts'
+import type { NativeParts, NativeSeat } from './parts.ts'
 import { policy } from '../../safety/rules/policy.ts'
 import { parseRules } from '../../safety/rules/rule.ts'
+import { reached, reachName } from '../../tools/mcp/reach.ts'
 import { pathsOf } from '../../tools/paths.ts'
 
 /** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
-export async function heldBy(
-  permissions: Permissions,
-  readable: readonly string[],
-  parts: NativeParts,
-): Promise<Policy> {
+export async function heldBy(seat: NativeSeat, readable: readonly string[], parts: NativeParts): Promise<Policy> {
   const { root, env, home, project } = parts
+  const { permissions } = seat.settings
   const kept = (await project.read()).rules ?? []
   const { rules } = parseRules({ ...permissions, allow: [...permissions.allow, ...kept] })
   return policy({
     root,
     home: env.HOME ?? home,
-    mode: (): Mode => permissions.mode,
+    mode: () => modeOf(seat),
     rules: () => rules,
     pathsOf,
+    // A rule about a server's tool holds whichever way it is called.
+    nameOf: (tool, input) => (tool === reachName ? reached(input) : undefined),
     readable,
     remember: async (rule) =>
       void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),
   })
+}
+
+/** Whoever gives the whole leash means it; a mode that was chosen to be stricter stays so. */
+function modeOf({ leash, settings }: NativeSeat): Mode {
+  const { mode } = settings.permissions
+  return leash === 'all' && (mode === 'default' || mode === 'acceptEdits') ? 'bypass' : mode
 }

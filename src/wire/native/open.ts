@@ -11,22 +11,27 @@ import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { openKeys } from '../../safety/keys.ts'
 import { boxOf } from './box.ts'
 import { heldBy } from './hold.ts'
+import { serversOf } from './servers.ts'
 
 /** Our own agent on a provider's model: its keys, its tools, its rules, and what its session begins with. */
 export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: boolean): Promise<Agent> {
   const { agent, settings } = seat
   const { blobs, clock, cwd, root, home } = parts
-  const model = modelOf(seat, parts)
+  const asked = Promise.withResolvers<void>()
+  const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
+  const servers = await serversOf(parts, { settings: settings.mcpServers, trusted, after: asked.promise })
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
   const opened = opening({ cwd, root, home, trusted }, { mode: 'agent', date, ...meta })
-  const { tools, own } = boxOf(agent.name, opened.skills, parts)
+  const { tools: ours, own } = boxOf(agent.name, opened.skills, parts)
+  const tools = [...ours, ...(servers?.tools() ?? [])]
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   return nativeAgent({
     name: agent.name,
     model,
     tools,
-    policy: await heldBy(settings.permissions, readable, parts),
+    ...(servers ? { find: servers.find } : {}),
+    policy: await heldBy(seat, readable, parts),
     frame: (turn) =>
       frozen(agent.name, turn, blobs, {
         key: `agent ${model.name}`,
@@ -35,14 +40,33 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
   })
 }
 
-function modelOf({ agent, window }: NativeSeat, parts: NativeParts): Model {
+/** Servers start once the first request is on its way: nobody waits for them who does not need them. */
+function toldWhenAsked(model: Model, asked: () => void): Model {
+  return {
+    name: model.name,
+    get window() {
+      return model.window
+    },
+    stream(request, signal) {
+      asked()
+      return model.stream(request, signal)
+    },
+  }
+}
+
+function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
   const { blobs, clock, session, home, env } = parts
   const name = agent.model ?? defaultModel
   const named = modelName(name)
   const keys = openKeys({ home, env })
   const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : 'wrong' in named ? [] : providerOf(named.provider).keys
   return openModel(
-    { model: name, ...(agent.baseURL ? { baseURL: agent.baseURL } : {}), window },
+    {
+      model: name,
+      ...(agent.baseURL ? { baseURL: agent.baseURL } : {}),
+      // For a local server it is how much memory is asked for: only what a person wrote.
+      ...(agent.contextWindowTokens === undefined ? {} : { window: agent.contextWindowTokens }),
+    },
     {
       blobs,
       clock,

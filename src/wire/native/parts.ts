@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { ToolSet } from '../../tools/all.ts'
+import type { Servers } from '../../tools/mcp/servers.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { AgentSettings, Settings } from '../settings/settings.ts'
 
@@ -21,12 +22,17 @@ export type NativeParts = {
   mask(text: string): string
   /** The project's own document: what was said "always" to. */
   project: Doc<ProjectDoc>
-  /** The tools of each agent, as long as the run lasts: they remember what was read. */
-  boxes: Map<string, ToolSet>
+  /** What lasts as long as the run. */
+  lasting: Lasting
 }
 
-/** Ends what the tools left running. */
-export async function closeNative({ boxes }: Pick<NativeParts, 'boxes'>): Promise<void> {
-  await Promise.all([...boxes.values()].map((box) => box.close()))
+/** The tools of each agent, which remember what was read, and the MCP servers of all. */
+export type Lasting = { boxes: Map<string, ToolSet>; servers?: Promise<Servers | undefined> }
+
+/** Ends what the tools and the servers left running. */
+export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {
+  const { boxes, servers } = lasting
+  delete lasting.servers
+  await Promise.all([...[...boxes.values()].map((box) => box.close()), servers?.then((all) => all?.close())])
   boxes.clear()
 }

@@ -29,6 +29,8 @@ export type Settings = {
   agents: AgentSettings[]
   /** What the native agent may do, beside the leash. */
   permissions: Permissions
+  /** Servers whose tools the native agent may call. */
+  mcpServers: Record<string, unknown>
   /** What the person should know before the turn. */
   warnings: string[]
 }
@@ -72,6 +74,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     // What was said for this run goes before what an agent's own setting says.
     agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
     permissions: permissionsOf(user.permissions),
+    mcpServers: user.mcpServers ?? {},
     warnings,
   }
 }

@@ -7,7 +7,6 @@ const notUsed = 'is not used in this version'
 /** What a file may hold for a later version, and what to use until then. */
 const ofAll: Partial<Record<keyof FileSettings, string>> = {
   hooks: notUsed,
-  mcpServers: `${notUsed}; add the servers to each agent's own settings`,
   thinking: notUsed,
   terminals: notUsed,
   crew: notUsed,
