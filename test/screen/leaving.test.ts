@@ -89,19 +89,27 @@ test('a turn whose terminal was closed can be cancelled from the next chat', opt
   await second.shows(/cancelled/)
 })
 
-test('a fault that nobody caught gives the terminal back before it is told', options, async (t) => {
-  const { machine, goOn } = slow(t)
-  goOn()
-  const fault = join(machine.folder, 'fault.mjs')
-  writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('it broke on purpose') })`)
-  const glass = new Glass(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
-  t.after(() => glass.end())
-  await glass.shows(/─ slow · /)
-  glass.pty.kill('SIGUSR2')
-  const { exitCode } = await glass.exited
-  assert.notEqual(exitCode, 0)
-  assert.equal(glass.emulator.buffer.active.type, 'normal')
-  assert.deepEqual(glass.emulator.modes.mouseTrackingMode, 'none')
-  assert.match(glass.scrollback(), /it broke on purpose/)
-  assert.deepEqual(machine.kept().at(-1), ['end', 'rotation', 'ok'])
-})
+test(
+  'a fault that nobody caught gives the terminal back, ends what runs, and says how to go on',
+  options,
+  async (t) => {
+    const { machine, agentLives } = slow(t)
+    const fault = join(machine.folder, 'fault.mjs')
+    writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('it broke on purpose') })`)
+    const glass = new Glass(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
+    t.after(() => glass.end())
+    await glass.shows('the first half')
+    glass.pty.kill('SIGUSR2')
+    assert.deepEqual(await glass.exited, { exitCode: 1, signal: 0 })
+    assert.equal(glass.emulator.buffer.active.type, 'normal')
+    assert.equal(glass.emulator.modes.mouseTrackingMode, 'none')
+    assert.equal(agentLives(), false)
+    assert.equal(
+      glass.scrollback().replaceAll('\n', ' '),
+      [
+        'termaite: the screen broke: it broke on purpose. Nothing that was kept is lost.',
+        `Go on with: termaite --cwd ${machine.project}`,
+      ].join(' '),
+    )
+  },
+)

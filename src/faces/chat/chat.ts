@@ -47,7 +47,12 @@ export type ChatEnd = { why: 'exit' | 'aborted' } | { why: 'broken'; message: st
 /** The chat on a screen, until the person leaves it; by then the terminal is as it was. */
 export async function openChat(desk: Desk, parts: ChatParts): Promise<ChatEnd> {
   const chat = new Chat(desk, parts, parts.terminal ?? new ProcessTerminal())
-  const undo = parts.terminal ? () => {} : restoredAtExit(() => chat.restore())
+  const undo = parts.terminal
+    ? () => {}
+    : restoredAtExit(
+        () => chat.restore(),
+        (error) => chat.broke(error),
+      )
   try {
     return await chat.opened()
   } finally {
@@ -86,7 +91,7 @@ class Chat {
     this.#terminal = terminal
     const { clock, env, altScreen } = parts
     const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
-    const broken = (error: unknown) => this.#leave({ why: 'broken', message: wordsOf(error) })
+    const broken = (error: unknown) => this.broke(error)
     const later = (work: () => void) => void setImmediate(() => guard(work, broken))
     const guarded = <C extends ConstructorParameters<typeof Guarded>[0]>(inner: C) => new Guarded(inner, broken)
     const standing = () => this.#state.standing ?? desk.standing()
@@ -170,7 +175,7 @@ class Chat {
       for await (const happening of this.#desk.happenings(this.#over.signal)) this.#happened(happening)
       if (!this.#end) await new Promise((resolve) => this.#over.signal.addEventListener('abort', resolve))
     } catch (error) {
-      this.#leave({ why: 'broken', message: wordsOf(error) })
+      this.broke(error)
     } finally {
       signal.removeEventListener('abort', abort)
       this.restore()
@@ -184,6 +189,10 @@ class Chat {
   restore(): void {
     this.#slot.close()
     this.#stage.giveBack()
+  }
+
+  broke(error: unknown): void {
+    this.#leave({ why: 'broken', message: wordsOf(error) })
   }
 
   /** The first cause wins. */

@@ -1,7 +1,9 @@
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Block } from './block.ts'
+import type { Spot } from './layout.ts'
 import type { Look } from './look.ts'
 import { opens } from './block.ts'
+import { Layout } from './layout.ts'
 import { Mounted, beginsOtherwise, roughSize } from './mounted.ts'
 import { inside, sided } from './sides.ts'
 
@@ -46,15 +48,8 @@ export class Transcript implements Component {
   #done: readonly Block[] = []
   #mounted: Mounted[] = []
   #stale = new Set<Mounted>()
-  #dirty = 0
+  #layout = new Layout()
   #above: Above | undefined
-  #head: readonly string[] = []
-  /** The blocks' lines, then empty ones down to the lower edge; `#full` is how many are the blocks'. */
-  #lines: string[] = []
-  #full = 0
-  /** Where each block began in the lines as they were last painted, and whose it was. */
-  #starts: number[] = []
-  #painted: Mounted[] = []
   #width = 0
   #opened = new Map<number, boolean>()
   #allOpen = false
@@ -111,7 +106,7 @@ export class Transcript implements Component {
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type !== 'click' || event.button !== 'left') return undefined
-    const clicked = this.#painted[this.#indexAt(event.y)]
+    const clicked = this.#layout.blockAt(event.y)
     if (!clicked || !opens(clicked.block)) return undefined
     this.#opened.set(clicked.block.key, !this.#isOpen(clicked.block))
     this.#stale.add(clicked)
@@ -121,23 +116,22 @@ export class Transcript implements Component {
   render(width: number): string[] {
     if (width !== this.#width) this.#staleAll(() => true)
     this.#width = width
-    const place = this.#place()
-    this.#refreshInSight(place)
-    this.#setHead()
-    if (this.#dirty < Infinity) this.#layOut(place)
+    const spot = this.#spot()
+    this.#refreshInSight(spot)
+    this.#layOut(spot)
     this.#scheduleRest()
     this.#notice()
-    this.#fill()
-    return this.#lines
+    return this.#layout.lines
   }
 
-  #setHead(): void {
-    const { look } = this.#parts
-    const lines = this.#headLines(look.sides ? inside(this.#width) : this.#width)
-    const head = look.sides ? lines.map((line) => sided(line, this.#width, look.theme)) : lines
-    if (head.length === this.#head.length && head.every((line, at) => line === this.#head[at])) return
-    this.#head = head
-    this.#touch(0)
+  #layOut(spot: Spot | undefined): void {
+    const { look, height } = this.#parts
+    const side = (line: string) => (look.sides ? sided(line, this.#width, look.theme) : line)
+    this.#layout.setHead(this.#headLines(look.sides ? inside(this.#width) : this.#width).map(side))
+    const from = this.#layout.layOut(this.#mounted, this.#width)
+    if (spot && from !== undefined && from <= spot.mounted.at) this.#keep(spot)
+    // The sides go down to the lower edge however little there is between them.
+    this.#layout.fill(look.sides ? height() : 0, side(''))
   }
 
   #headLines(width: number): readonly string[] {
@@ -157,26 +151,13 @@ export class Transcript implements Component {
     }
   }
 
-  /** The sides go down to the lower edge however little there is between them. */
-  #fill(): void {
-    const { look, height } = this.#parts
-    this.#lines.length = this.#full
-    if (!look.sides || this.#full >= height()) return
-    const line = sided('', this.#width, look.theme)
-    while (this.#lines.length < height()) this.#lines.push(line)
-  }
-
   #isOpen(block: Block): boolean {
     return opens(block) && (this.#opened.get(block.key) ?? this.#allOpen)
   }
 
-  #touch(at: number): void {
-    this.#dirty = Math.min(this.#dirty, at)
-  }
-
   #staleAll(which: (mounted: Mounted) => boolean): void {
     for (const mounted of this.#mounted.toReversed()) if (which(mounted)) this.#stale.add(mounted)
-    this.#touch(0)
+    this.#layout.touch(0)
   }
 
   #update(at: number, block: Block): void {
@@ -186,7 +167,7 @@ export class Transcript implements Component {
     mounted.block = block
     mounted.before = before
     this.#stale.add(mounted)
-    this.#touch(at)
+    this.#layout.touch(at)
   }
 
   #remount(from: number, total: number, blockAt: (at: number) => Block): void {
@@ -203,36 +184,22 @@ export class Transcript implements Component {
     for (const mounted of this.#mounted.slice(from).reverse())
       if (this.#stale.delete(mounted) || mounted.lines.length === 0) this.#stale.add(mounted)
     for (const gone of known.values()) this.#stale.delete(gone)
-    this.#touch(from)
+    this.#layout.touch(from)
   }
 
-  /** The block at the first line in sight and how far into it that is; undefined at the end, which is followed. */
-  #place(): { mounted: Mounted; into: number } | undefined {
+  /** The first line in sight; undefined at the end, which is followed. */
+  #spot(): Spot | undefined {
     const scroll = this.#scroll
-    if (!scroll || scroll.isFollowingEnd || this.#painted.length === 0) return undefined
-    const index = this.#indexAt(scroll.scrollTop)
-    const mounted = this.#painted[Math.max(0, index)]!
-    return { mounted, into: scroll.scrollTop - this.#starts[Math.max(0, index)]! }
-  }
-
-  /** The block that a line belongs to, -1 above the first. */
-  #indexAt(line: number): number {
-    let [low, high] = [0, this.#starts.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#starts[middle]! <= line) low = middle + 1
-      else high = middle
-    }
-    return low - 1
+    return !scroll || scroll.isFollowingEnd ? undefined : this.#layout.spotAt(scroll.scrollTop)
   }
 
   #refresh(mounted: Mounted): void {
     mounted.refresh(this.#width, this.#parts.look, this.#isOpen(mounted.block))
     this.#stale.delete(mounted)
-    this.#touch(mounted.at)
+    this.#layout.touch(mounted.at)
   }
 
-  #refreshInSight(place: { mounted: Mounted; into: number } | undefined): void {
+  #refreshInSight(spot: Spot | undefined): void {
     if (this.#stale.size === 0) return
     if (!this.#scroll) {
       for (const mounted of this.#stale) this.#refresh(mounted)
@@ -240,9 +207,9 @@ export class Transcript implements Component {
     }
     // A screen more than is in sight, so that a page up has something to show.
     const wanted = 2 * Math.max(this.#scroll.viewportHeight, 50)
-    const step = place ? 1 : -1
-    let height = place ? -place.into : 0
-    for (let at = place?.mounted.at ?? this.#mounted.length - 1; height < wanted; at += step) {
+    const step = spot ? 1 : -1
+    let height = spot ? -spot.into : 0
+    for (let at = spot?.mounted.at ?? this.#mounted.length - 1; height < wanted; at += step) {
       const mounted = this.#mounted[at]
       if (!mounted) return
       if (this.#stale.has(mounted)) this.#refresh(mounted)
@@ -250,31 +217,13 @@ export class Transcript implements Component {
     }
   }
 
-  #layOut(place: { mounted: Mounted; into: number } | undefined): void {
-    const from = this.#dirty
-    this.#dirty = Infinity
-    this.#lines.length = from === 0 ? 0 : (this.#starts[from] ?? this.#full)
-    if (from === 0) this.#lines.push(...this.#head)
-    this.#starts.length = this.#painted.length = from
-    for (let at = from; at < this.#mounted.length; at++) {
-      const mounted = this.#mounted[at]!
-      mounted.at = at
-      this.#starts.push(this.#lines.length)
-      this.#painted.push(mounted)
-      // Out of sight an old line, or an empty one, holds the place of the new one.
-      for (const line of mounted.lines) this.#lines.push(line)
-      for (let left = mounted.guess(this.#width); left > 0; left--) this.#lines.push('')
-    }
-    this.#full = this.#lines.length
-    if (place && from <= place.mounted.at) this.#keep(place)
-  }
-
   /** Scrolls so that what was in sight still is. */
-  #keep({ mounted, into }: { mounted: Mounted; into: number }): void {
+  #keep(spot: Spot): void {
     const scroll = this.#scroll!
-    if (this.#painted[mounted.at] !== mounted) return
-    scroll.updateLayout(this.#full, scroll.viewportHeight, this.#parts.repaint)
-    scroll.scrollTo(this.#starts[mounted.at]! + Math.min(into, Math.max(0, mounted.lines.length - 1)))
+    const line = this.#layout.lineOf(spot)
+    if (line === undefined) return
+    scroll.updateLayout(this.#layout.full, scroll.viewportHeight, this.#parts.repaint)
+    scroll.scrollTo(line)
   }
 
   #scheduleRest(): void {
