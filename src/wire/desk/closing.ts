@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { EntryOf, Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Question } from '../../core/talk/question.ts'
 import type { Closing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import { whyChosen } from '../../mind/next.ts'
@@ -13,6 +14,8 @@ export class TurnSeen {
   outcome: Outcome | undefined
   /** Whom it went on after, and why that one stopped. */
   after: { name: string; kind: string } | undefined
+  /** What the person is asked, when the turn ended with questions. */
+  asks: readonly Question[] = []
   /** An agent whose quota the person chose to wait for. */
   waits: string | undefined
   readonly spent = new Spent()
@@ -34,6 +37,7 @@ export class TurnSeen {
     if (event.type === 'question' && event.question.about === 'quota' && event.question.agent !== undefined)
       this.#quota.set(event.ask, event.question.agent)
     if (event.type === 'answer' && event.picks?.includes('wait')) this.waits = this.#quota.get(event.ask)
+    if (event.type === 'result') this.asks = (event.data as { asks?: Question[] } | undefined)?.asks ?? this.asks
     if (event.type !== 'end') return
     this.outcome = event.outcome
     this.#over = 'at' in event ? Number(event.at) : this.#clock.now()

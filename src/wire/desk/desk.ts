@@ -13,6 +13,7 @@ import { openFinder } from '../finder.ts'
 import { UsageError } from '../io.ts'
 import { closeNative } from '../native/parts.ts'
 import { brokenWords } from '../ready.ts'
+import { answering } from './answering.ts'
 import { Audience } from './audience.ts'
 import { Cards } from './cards.ts'
 import { Elsewhere } from './elsewhere.ts'
@@ -273,6 +274,18 @@ export class ChatDesk implements Desk, Hold {
   async #over(seen: TurnSeen, prompt: string): Promise<void> {
     if (seen.waits !== undefined) await this.#waiting.begin(seen.waits, prompt)
     await this.#ledger.refresh()
+    const asked = seen.outcome?.ok === true && seen.outcome.asks !== undefined
+    if (asked)
+      void this.#errands.run(
+        answering(seen.asks, seen.by, (answer) => this.#answered(seen.by, answer)),
+        '',
+      )
+  }
+
+  /** Whoever asked is told. */
+  #answered(by: string | undefined, answer: string): void {
+    this.#work.aim(by)
+    this.send(answer)
   }
 
   async #giveUp(): Promise<void> {

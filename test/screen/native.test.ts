@@ -1,0 +1,39 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { modelServer } from '../real/model-server.ts'
+import { Glass, keys } from './glass.ts'
+
+test(
+  'our own agent in the chat: an edit is asked for with its diff, a question is a card, its answer the next prompt',
+  { timeout: 120_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    const file = join(machine.project, 'a.txt')
+    writeFileSync(file, 'one\n')
+    const question = { question: 'Which colour?', options: ['red', 'green', 'blue'] }
+    const server = await modelServer(({ count }) => {
+      if (count === 1) return { call: { tool: 'file_reader', input: { file_path: file } } }
+      const edits = [{ old_string: 'one', new_string: 'two' }]
+      if (count === 2) return { call: { tool: 'file_editor', input: { file_path: file, edits } } }
+      if (count === 3) return { call: { tool: 'ask_question', input: { questions: [question] } } }
+      return { text: 'Painted.' }
+    })
+    t.after(() => server.close())
+    const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+    machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 200_000 }] })
+    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['paint it'] })
+    t.after(() => glass.end())
+    await glass.shows(/native asks for permission[^]*- one[^]*\+ two[^]*Yes, once/)
+    glass.type(keys.down + keys.up)
+    glass.type(keys.enter)
+    await glass.shows(/native asks[^]*Which colour\?[^]*3 blue/)
+    assert.equal(readFileSync(file, 'utf8'), 'two\n')
+    glass.type(keys.down + keys.down)
+    glass.type(keys.enter)
+    await glass.shows(/Which colour\? blue[^]*Painted\./)
+    assert.match(server.turns()[3]!.text, /Which colour\? blue/)
+  },
+)
