@@ -57,6 +57,19 @@ test('what holds a theme paints in the colours that are true now', () => {
   for (const name of paints) assert.equal(theme[name]('x'), light[name]('x'))
 })
 
+test('what failed, went well or waits has its colours for itself', () => {
+  const colours = (painted: string) => [...painted.matchAll(/\x1b\[(3[0-7]|9[0-7])m/g)].map(([, code]) => code)
+  const names = Array.from({ length: 50 }, (_, at) => `agent ${at}`)
+  for (const theme of [dark, light]) {
+    const kept = ['good', 'warn', 'bad'].flatMap((name) => colours(theme[name as 'good']('x')))
+    const others = (['accent', 'strong', 'quiet', 'user', 'code', 'link', 'chosen'] as const).map((name) =>
+      theme[name]('x'),
+    )
+    const used = new Set([...others, ...names.map((name) => theme.speaker(name)('x'))].flatMap(colours))
+    assert.deepEqual([new Set(kept).size, kept.filter((code) => used.has(code))], [3, []], theme.name)
+  }
+})
+
 test('only the sixteen colours, each closed again; a plain theme has none', () => {
   const codes = (theme: Theme) =>
     [...paints.map((name) => theme[name]('x')), ...['claude', 'gemini', 'codex'].map((who) => theme.speaker(who)('x'))]

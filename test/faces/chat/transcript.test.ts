@@ -364,7 +364,7 @@ test('code is plain until its colours are here, and coloured then', async () => 
   prose.forget()
   assert.equal(
     prose.render(text, 60, colourful)[1],
-    '  \x1b[1mconst\x1b[22m a = \x1b[33m"b"\x1b[39m \x1b[2m// c\x1b[22m',
+    '  \x1b[1mconst\x1b[22m a = \x1b[94m"b"\x1b[39m \x1b[2m// c\x1b[22m',
   )
 })
 

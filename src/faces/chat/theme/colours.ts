@@ -1,9 +1,15 @@
 import type { Paint, Theme } from './theme.ts'
 
 /**
- * The colour law. Only the sixteen colours that every terminal lets its owner choose, so that the chat looks like
- * the rest of their screen; nothing is said by colour alone; what matters less is dimmer, never smaller;
- * red is for what failed, yellow for what waits, green for what went well, and for nothing else.
+ * The colour law.
+ *
+ * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen.
+ *    The background is theirs; where something must stand out, both colours are turned round.
+ * 2. Nothing is said by colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
+ * 3. Red is what failed or goes, green what went well or is new, yellow what waits for somebody; nothing else has them.
+ * 4. One accent: the border, its title, the large letters, and what can be followed.
+ * 5. Each agent has one colour, the same in every session and on every machine, and never one of rule 3.
+ * 6. What matters less is dim, what matters more is bold; neither is a colour.
  */
 const sgr =
   (open: number | string, close: number): Paint =>
@@ -43,22 +49,22 @@ export const dark: Theme = {
   bad: red,
   added: green,
   removed: red,
-  code: yellow,
+  code: brightBlue,
   link: both(cyan, underline),
   chosen: reverse,
   speaker: steady([magenta, brightBlue, cyan, brightMagenta].map((paint) => both(paint, bold))),
 }
 
-/** On white, yellow and the bright ones cannot be read. */
+/** On white, yellow and most bright ones cannot be read: what waits is magenta, and no agent has that. */
 export const light: Theme = {
   ...dark,
   name: 'light',
   accent: blue,
   user: both(blue, bold),
   warn: magenta,
-  code: magenta,
+  code: blue,
   link: both(blue, underline),
-  speaker: steady([magenta, blue, cyan].map((paint) => both(paint, bold))),
+  speaker: steady([blue, cyan, brightBlue].map((paint) => both(paint, bold))),
 }
 
 /** For NO_COLOR and for those who see none: weight, underline and reverse alone. */
