@@ -23,7 +23,7 @@ export type ToolParts = {
   web?: WebParts
   skills?: readonly Skill[]
   /** Another agent's answer to a task, and nothing else of it. */
-  consult?(task: string, signal: AbortSignal): Promise<string>
+  consult?(task: string, call: ToolCall): Promise<ToolOutput>
   /** Runs a piece of code away from the project. */
   sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
 }

@@ -8,9 +8,9 @@ const input = shape({ task: string({ min: 1 }) })
 
 /** Its acts are judged one by one as they come, so that starting it needs nobody's yes. */
 export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
-  return made('subagent', 'read', input, async ({ task }, { signal }) => {
+  return made('subagent', 'read', input, async ({ task }, call) => {
     try {
-      return await consult(task, signal)
+      return await consult(task, call)
     } catch (error) {
       return `Subagent execution failed: ${wordsOf(error)}`
     }

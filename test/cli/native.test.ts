@@ -157,3 +157,63 @@ test(
     assert.match(results()[1]!, /the rule mcp__words__\* denies it/)
   },
 )
+
+test(
+  'a subagent does a task apart: it sees the task alone, its answer comes back, and what it spent is kept',
+  options,
+  async (t) => {
+    const { machine, run, server } = await nativeOn(t, 'anthropic', ({ count }) => {
+      if (count === 1)
+        return { text: 'I hand it on.', call: { tool: 'subagent', input: { task: '@scout: count the files' } } }
+      if (count === 2) return { call: { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } } }
+      if (count === 3) return { call: { tool: 'ls', input: {} } }
+      return { text: count === 4 ? 'There is one file.' : 'One.' }
+    })
+    mkdirSync(join(machine.home, 'agents'))
+    const scout = '---\ndescription: Looks around\ntools: LS, Read\n---\nYou only look.\n'
+    writeFileSync(join(machine.home, 'agents', 'scout.md'), scout)
+    writeFileSync(join(machine.project, 'a.txt'), 'one\n')
+    const { out, err } = await run('-p', 'how many files are there?', '--leash', 'all')
+    assert.equal(out, 'One.\n', err)
+    const [lead, task, refused, , last] = server.turns().map(({ body }) => body)
+    const names = (body: { tools: { name: string }[] }) => body.tools.map(({ name }) => name)
+    assert.ok(
+      names(lead).includes('subagent') &&
+        lead.system
+          .map((one: { text: string }) => one.text)
+          .join()
+          .includes('@scout: Looks around'),
+    )
+    assert.deepEqual(names(task), ['file_reader', 'ls'])
+    assert.ok(
+      !JSON.stringify(task.messages).includes('how many files') &&
+        JSON.stringify(task.system).includes('You only look.'),
+    )
+    assert.match(JSON.stringify(refused.messages), /There is no tool file_creator/)
+    assert.match(JSON.stringify(last.messages.at(-1)), /There is one file\./)
+    assert.ok(!existsSync(join(machine.project, 'new.txt')))
+    assert.deepEqual(
+      machine
+        .history()
+        .flatMap((entry) => (entry.type === 'call' ? [entry.tool] : entry.type === 'usage' ? [entry.by] : [])),
+      ['native', 'subagent', 'native', 'native', 'native', 'native'],
+    )
+  },
+)
+
+test('a subagent that fails is told of in words, and what it was refused is in the exit code', options, async (t) => {
+  const answers: Answer[] = [
+    { call: { tool: 'subagent', input: { task: 'one' } } },
+    { error: 'key' },
+    { call: { tool: 'subagent', input: { task: 'two' } } },
+    { call: { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } } },
+    { text: 'Not allowed.' },
+    { text: 'It did not work.' },
+  ]
+  const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) => answers[count - 1]!)
+  const { code, out, err } = await run('-p', 'go')
+  assert.deepEqual({ code, out }, { code: 77, out: 'It did not work.\n' }, err)
+  const results = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
+  assert.match(results[0]!, /^Subagent execution failed: /)
+  assert.equal(results[1], 'Not allowed.')
+})

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Tool, ToolCall } from '../../src/core/work/tool.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 
 export type ToolMaker = {
@@ -17,6 +18,7 @@ export function toolContract(name: string, { make, good, bad }: ToolMaker): void
     signal: new AbortController().signal,
     ask: nobody,
     progress() {},
+    consult: async () => failed('crash', 'nobody is there'),
     until: Number.MAX_SAFE_INTEGER,
     ...part,
   })

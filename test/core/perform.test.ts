@@ -2,6 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Policy } from '../../src/core/work/policy.ts'
 import type { Tool } from '../../src/core/work/tool.ts'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { budget } from '../../src/core/work/budget.ts'
 import { leashPolicy } from '../../src/core/work/policy.ts'
 import { perform } from '../../src/core/work/perform.ts'
 import { turnOf } from '../contract/agent.ts'
@@ -137,6 +139,31 @@ test('a flood of progress is dropped, never the result', async () => {
   assert.ok(events.length < 1_000)
   assert.deepEqual(result, { ok: true, text: 'all of it' })
   assert.deepEqual(events.at(-1), { type: 'result', call: 'c1', ok: true, text: 'all of it' })
+})
+
+test('a task that is handed on is a turn of its own: nothing of ours but the leash and the purse, and no event is lost', async () => {
+  const spent = { type: 'usage' as const, input: 6, output: 4, source: 'reported' as const }
+  const deltas = Array.from({ length: 1_000 }, (_, i) => ({ type: 'text' as const, delta: `${i}` }))
+  const helper = scriptedAgent('helper', [[...deltas, spent, { say: 'done' }]])
+  const hand = tool(async (_input, { consult }) => JSON.stringify(await consult(helper, 'scout', 'look there')))
+  const purse = budget({ tokens: 1_000 })
+  const before = { type: 'note' as const, text: 'x', id: 'e', at: 0, by: 'a', session: 's', turn: 't' }
+  const turn = turnOf({ leash: 'edit', budget: purse, history: [before], steered: ['typed'] })
+  const { events, result } = await drained(perform(call(hand), turn, yes))
+  const { prompt, history, steered, leash } = helper.turns[0]!
+  assert.deepEqual(
+    { prompt, history, steered, leash },
+    { prompt: 'look there', history: [], steered: [], leash: 'edit' },
+  )
+  const inner = events.flatMap((event) => (event.type === 'inner' ? [event] : []))
+  assert.deepEqual(
+    inner.slice(0, 1_001),
+    [...deltas, spent].map((event) => ({ type: 'inner', role: 'scout', event: { by: 'helper', ...event } })),
+  )
+  // What it said is counted as well, where nobody reports it.
+  assert.match(purse.refuse(991)!.message, /986 of 1000 are left/)
+  assert.equal(result.text, '{"ok":true,"text":"done"}')
+  assert.ok(helper.closed)
 })
 
 test('the leash alone: what it lets through, what it asks, what it refuses', async () => {

@@ -41,6 +41,7 @@ const call: ToolCall = {
     (options.find(({ id }) => id === 'open' || id === 'termaite:skip') ?? options[0]!).id,
   ],
   progress() {},
+  consult: async () => ({ ok: false, failure: { kind: 'crash', message: 'nobody is there' } }),
   until: Number.MAX_SAFE_INTEGER,
 }
 

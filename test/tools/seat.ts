@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Tool, ToolCall, ToolOutput } from '../../src/core/work/tool.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
 import type { ToolParts } from '../../src/tools/parts.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -62,6 +63,7 @@ export function callIn(cwd: string): ToolCall {
     cwd,
     signal: new AbortController().signal,
     ask: nobody,
+    consult: async () => failed('crash', 'nobody is there'),
     progress() {},
     until: Number.MAX_SAFE_INTEGER,
   }

@@ -66,6 +66,8 @@ async function* together(calls: readonly Call[], step: number, turn: Turn, hands
     const facts: Event[] = []
     for await (const event of run)
       if (isFact(event)) facts.push(event)
+      // What a subagent spent is inside: that is never dropped.
+      else if (event.type === 'inner') await live.push(event)
       else live.offer(event)
     return facts
   })

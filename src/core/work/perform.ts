@@ -1,10 +1,12 @@
 import type { Event } from '../talk/entry.ts'
+import type { Outcome } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
-import type { Turn } from './agent.ts'
+import type { Agent, Turn } from './agent.ts'
 import type { Policy } from './policy.ts'
-import type { Result, Tool } from './tool.ts'
+import type { Result, Tool, ToolCall } from './tool.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
+import { consult } from './verbs.ts'
 
 /**
  * Runs one tool under the rules, whoever needs hands: parse, policy, maybe a question, run.
@@ -26,7 +28,11 @@ export async function* perform(
   }
   const live = new Channel<Event>(256)
   let result: Result = { ok: false, text: 'the tool gave no result' }
-  const work = outcome(call, turn, policy, known, (delta) => live.offer({ type: 'progress', call: call.id, delta }))
+  const hands = {
+    progress: (delta: string) => live.offer({ type: 'progress', call: call.id, delta }),
+    consult: (agent: Agent, role: string, task: string) => apart(agent, role, task, turn, live),
+  }
+  const work = outcome(call, turn, policy, known, hands)
     .then((r) => (result = r))
     .finally(() => live.close())
   try {
@@ -44,7 +50,7 @@ async function outcome(
   turn: Turn,
   policy: Policy,
   known: readonly string[],
-  progress: (delta: string) => void,
+  hands: Pick<ToolCall, 'progress' | 'consult'>,
 ): Promise<Result> {
   const { tool } = call
   if (!tool)
@@ -62,10 +68,22 @@ async function outcome(
     if (allowed !== true) return allowed
     if (turn.signal.aborted) return no('cancelled before it ran')
     const until = Number.MAX_SAFE_INTEGER
-    const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, progress, until })
+    const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, until, ...hands })
     return typeof output === 'string' ? { ok: true, text: output } : { ok: true, ...output }
   } catch (error) {
     return no(`${tool.name} failed: ${words(error)}`)
+  }
+}
+
+/** None of its events may be lost on the way: what it spent is among them. */
+async function apart(agent: Agent, role: string, task: string, turn: Turn, live: Channel<Event>): Promise<Outcome> {
+  const { files: _, sent: __, ...own } = turn
+  const fresh = { ...own, prompt: task, history: [], attempts: [], steered: [] }
+  const events = consult(agent, role, fresh, turn.leash)
+  for (;;) {
+    const next = await events.next()
+    if (next.done) return next.value
+    await live.push(next.value)
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Ref } from '../talk/ref.ts'
 import type { Ask } from '../talk/question.ts'
+import type { Outcome } from '../talk/outcome.ts'
+import type { Agent } from './agent.ts'
 
 export type Risk = 'read' | 'write' | 'run'
 
@@ -9,6 +11,8 @@ export type ToolCall = {
   ask: Ask
   /** Shown while it runs, kept nowhere. */
   progress(delta: string): void
+  /** Hands a task to another agent, which sees nothing else of the turn, is held as tight and spends from the same purse. */
+  consult(agent: Agent, role: string, task: string): Promise<Outcome>
   /** When whoever called stops waiting, in ms since 1970. */
   until: number
 }

@@ -1,18 +1,32 @@
 import type { ToolSet } from '../../tools/all.ts'
 import type { Skill } from '../../tools/parts.ts'
-import type { NativeParts } from './parts.ts'
+import type { Box, Consult, NativeParts } from './parts.ts'
 import { sandbox } from '../../safety/sandbox/sandbox.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
 
 /** The tools of one agent, as long as the run lasts; made with the skills that were there when it began. */
-export function boxOf(name: string, skills: readonly Skill[], parts: NativeParts): ToolSet {
-  const { root, env, clock, blobs, mask, home } = parts
+export function boxOf(name: string, skills: readonly Skill[], parts: NativeParts): Box {
   const { boxes } = parts.lasting
   const known = boxes.get(name)
   if (known) return known
+  let consult: Consult | undefined
+  const made: Box = {
+    box: toolsIn(parts, skills, async (task, call) => {
+      if (!consult) throw new Error('nobody is there to take it')
+      return consult(task, call)
+    }),
+    handTo: (next) => (consult = next),
+  }
+  boxes.set(name, made)
+  return made
+}
+
+/** Fresh tools; without `consult` there is no subagent among them. */
+export function toolsIn(parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
+  const { root, env, clock, blobs, mask, home } = parts
   const walled = sandbox({ platform: process.platform, env })
-  const box = nativeTools({
+  return nativeTools({
     root,
     env,
     clock,
@@ -20,6 +34,7 @@ export function boxOf(name: string, skills: readonly Skill[], parts: NativeParts
     mask,
     skills,
     hides: isSecretName,
+    ...(consult ? { consult } : {}),
     // Where the system has no walls the policy alone holds it.
     async shell(command) {
       const plain = ['bash', '-c', command] as const
@@ -27,6 +42,4 @@ export function boxOf(name: string, skills: readonly Skill[], parts: NativeParts
       return 'none' in inside ? plain : inside
     },
   })
-  boxes.set(name, box)
-  return box
 }

@@ -6,12 +6,11 @@ import { opening } from '../../agents/native/context/opening.ts'
 import { frozen } from '../../agents/native/frame.ts'
 import { nativeAgent } from '../../agents/native/loop.ts'
 import { frameOf } from '../../agents/native/messages.ts'
-import { openModel } from '../../models/open.ts'
-import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
-import { openKeys } from '../../safety/keys.ts'
 import { boxOf } from './box.ts'
 import { heldBy } from './hold.ts'
+import { modelOf } from './model.ts'
 import { serversOf } from './servers.ts'
+import { subagentsOf } from './subagents.ts'
 
 /** Our own agent on a provider's model: its keys, its tools, its rules, and what its session begins with. */
 export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: boolean): Promise<Agent> {
@@ -23,8 +22,10 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
   const opened = opening({ cwd, root, home, trusted }, { mode: 'agent', date, ...meta })
-  const { tools: ours, own } = boxOf(agent.name, opened.skills, parts)
-  const tools = [...ours, ...(servers?.tools() ?? [])]
+  const { box, handTo } = boxOf(agent.name, opened.skills, parts)
+  const { own } = box
+  const tools = [...box.tools, ...(servers?.tools() ?? [])]
+  handTo(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }))
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   return nativeAgent({
     name: agent.name,
@@ -52,26 +53,4 @@ function toldWhenAsked(model: Model, asked: () => void): Model {
       return model.stream(request, signal)
     },
   }
-}
-
-function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
-  const { blobs, clock, session, home, env } = parts
-  const name = agent.model ?? defaultModel
-  const named = modelName(name)
-  const keys = openKeys({ home, env })
-  const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : 'wrong' in named ? [] : providerOf(named.provider).keys
-  return openModel(
-    {
-      model: name,
-      ...(agent.baseURL ? { baseURL: agent.baseURL } : {}),
-      // For a local server it is how much memory is asked for: only what a person wrote.
-      ...(agent.contextWindowTokens === undefined ? {} : { window: agent.contextWindowTokens }),
-    },
-    {
-      blobs,
-      clock,
-      session,
-      key: async () => ('wrong' in named ? undefined : (await keys.get(named.provider, variables))?.key),
-    },
-  )
 }

@@ -3,6 +3,7 @@ import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
+import type { ToolParts } from '../../tools/parts.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { AgentSettings, Settings } from '../settings/settings.ts'
 
@@ -26,13 +27,18 @@ export type NativeParts = {
   lasting: Lasting
 }
 
+export type Consult = NonNullable<ToolParts['consult']>
+
+/** `handTo`: whom its subagent tool hands work to from now on; a box outlives the turn that made it. */
+export type Box = { box: ToolSet; handTo(consult: Consult): void }
+
 /** The tools of each agent, which remember what was read, and the MCP servers of all. */
-export type Lasting = { boxes: Map<string, ToolSet>; servers?: Promise<Servers | undefined> }
+export type Lasting = { boxes: Map<string, Box>; servers?: Promise<Servers | undefined> }
 
 /** Ends what the tools and the servers left running. */
 export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {
   const { boxes, servers } = lasting
   delete lasting.servers
-  await Promise.all([...[...boxes.values()].map((box) => box.close()), servers?.then((all) => all?.close())])
+  await Promise.all([...[...boxes.values()].map(({ box }) => box.close()), servers?.then((all) => all?.close())])
   boxes.clear()
 }

@@ -8,6 +8,7 @@ import type { Script } from './scripted.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../../src/base/clock.ts'
+import { failed } from '../../../src/core/talk/outcome.ts'
 import { nobody } from '../../../src/core/talk/question.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { secretsInMemory } from '../../../src/tools/mcp/login.ts'
@@ -62,7 +63,8 @@ export async function ready(t: TestContext, servers: ServerConfig[], parts: Part
 
 export function callOf(part: Partial<ToolCall> = {}): ToolCall {
   const signal = new AbortController().signal
-  return { cwd: tmpdir(), signal, ask: nobody, progress() {}, until: Number.MAX_SAFE_INTEGER, ...part }
+  const consult = async () => failed('crash', 'nobody is there')
+  return { cwd: tmpdir(), signal, ask: nobody, progress() {}, consult, until: Number.MAX_SAFE_INTEGER, ...part }
 }
 
 /** What a tool gives, or the words it fails with. */

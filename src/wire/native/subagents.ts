@@ -1,0 +1,71 @@
+import type { UserSubagent } from '../../agents/native/subagents/user.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { Model } from '../../core/work/model.ts'
+import type { Servers } from '../../tools/mcp/servers.ts'
+import type { Consult, NativeParts, NativeSeat } from './parts.ts'
+import { dirname } from 'node:path'
+import { opening } from '../../agents/native/context/opening.ts'
+import { nativeAgent } from '../../agents/native/loop.ts'
+import { frameOf } from '../../agents/native/messages.ts'
+import { chosenFor } from '../../agents/native/subagents/user.ts'
+import { defaultModel, modelName } from '../../models/provider.ts'
+import { isMatch } from '../../safety/hooks/names.ts'
+import { toolsIn } from './box.ts'
+import { heldBy } from './hold.ts'
+import { modelOf } from './model.ts'
+
+export type Handing = {
+  seat: NativeSeat
+  parts: NativeParts
+  trusted: boolean
+  model: Model
+  date: string
+  subagents: readonly UserSubagent[]
+  servers: Servers | undefined
+}
+
+/** What belongs to the conversation with the person stays with whoever leads it; and nobody hands work on twice. */
+const notTheirs = new Set(['subagent', 'ask_question', 'todo_write', 'todo_read', 'todo_update'])
+
+/** A task is done by a fresh agent that sees nothing but it; its answer alone comes back. */
+export function subagentsOf(handing: Handing): Consult {
+  return async (given, call) => {
+    const { subagent, task } = chosenFor(given, handing.subagents)
+    const outcome = await call.consult(await openSubagent(handing, subagent), subagent?.name ?? 'subagent', task)
+    if (!outcome.ok) throw new Error(outcome.failure.message)
+    const { text, denials } = outcome
+    return denials ? { text, data: { denied: denials.join('\n') } } : text
+  }
+}
+
+async function openSubagent(handing: Handing, subagent: UserSubagent | undefined): Promise<Agent> {
+  const { seat, parts, trusted, date, servers } = handing
+  const { cwd, root, home } = parts
+  const role = subagent ? { role: subagent.role } : {}
+  const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, ...role })
+  const box = toolsIn(parts, skills)
+  const tools = [...box.tools, ...(servers?.tools() ?? [])].filter(
+    ({ name }) => !notTheirs.has(name) && isNamed(name, subagent?.tools),
+  )
+  return nativeAgent({
+    name: seat.agent.name,
+    model: subagent?.model === undefined ? handing.model : modelOf(seatWith(seat, subagent.model), parts),
+    tools,
+    policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
+    frame: frameOf(system, tools),
+    close: () => box.close(),
+  })
+}
+
+/** By our names or by those that other programs' subagents are written for. */
+function isNamed(name: string, wanted: readonly string[] | undefined): boolean {
+  return wanted?.some((one) => /^\w+$/.test(one) && isMatch(one, name)) ?? true
+}
+
+/** Another provider's model is not reached at this one's address, nor with its key. */
+function seatWith(seat: NativeSeat, model: string): NativeSeat {
+  const [one, other] = [modelName(model), modelName(seat.agent.model ?? defaultModel)]
+  const same = !('wrong' in one) && !('wrong' in other) && one.provider === other.provider
+  const { baseURL: _, apiKeyEnv: __, ...bare } = seat.agent
+  return { ...seat, agent: { ...(same ? seat.agent : bare), model } }
+}
