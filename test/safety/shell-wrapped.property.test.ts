@@ -6,6 +6,7 @@ import { shellClasses } from '../../src/safety/shell/judgement.ts'
 import { judge } from '../../src/safety/shell/judge.ts'
 import { layProject } from './shell/project.ts'
 import { table } from './shell/table.ts'
+import { aroundAny, aroundSimple } from './shell/wrappings.ts'
 
 const project = layProject()
 after(project.gone)
@@ -22,78 +23,6 @@ const simple = denied.filter(
   (command) =>
     /^[\w./~ -]+$/.test(command) && !/^(?:cd|set|export|declare|source|\.|alias|yarn$|env$|python3$)\b/.test(command),
 )
-const single = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-
-const aroundAny: readonly ((command: string) => string)[] = [
-  (c) => `ls; ${c}`,
-  (c) => `${c}\nls`,
-  (c) => `true && ${c}`,
-  (c) => `false || ${c}`,
-  (c) => `( ${c}\n)`,
-  (c) => `{ ${c}\n}`,
-  (c) => `if true; then ${c}\nfi`,
-  (c) => `if ${c}\nthen ls; fi`,
-  (c) => `for x in a b; do ${c}\ndone`,
-  (c) => `while true; do ${c}\ndone`,
-  (c) => `case a in a) ${c}\n;; esac`,
-  (c) => `echo "$( ${c}\n)"`,
-  (c) => `echo "a $(echo "$( ${c}\n)") b"`,
-  (c) => `X=$( ${c}\n)`,
-  (c) => `FOO=$( ${c}\n) ls`,
-  (c) => `cat <( ${c}\n)`,
-  (c) => `ls > "$( ${c}\n)"`,
-  (c) => `cat <<END\n$( ${c}\n)\nEND`,
-  (c) => `cat <<< "$( ${c}\n)"`,
-  (c) => `f() { ${c}\n}; f`,
-  (c) => `[[ -n $( ${c}\n) ]] && ls`,
-  (c) => `ls $(( $( ${c}\n) + 1 ))`,
-  (c) => `echo \${X:-$( ${c}\n)}`,
-  (c) => `cat <<END\n\`${c}\`\nEND`,
-  (c) => `echo "\${X:-\`${c}\`}"`,
-  (c) => `arr=( $( ${c}\n) )`,
-  (c) => `bash -c ${single(c)}`,
-  (c) => `sh -ec ${single(c)}`,
-  (c) => `eval ${single(c)}`,
-  (c) => `trap ${single(c)} EXIT`,
-  (c) => `env bash -c ${single(c)}`,
-  (c) => `find . -exec sh -c ${single(c)} \\;`,
-  (c) => `echo x | xargs -I{} sh -c ${single(c)}`,
-  (c) => `watch -n 1 ${single(c)}`,
-]
-
-const aroundSimple: readonly ((command: string) => string)[] = [
-  (c) => `env ${c}`,
-  (c) => `env A=1 B=2 ${c}`,
-  (c) => `env -i ${c}`,
-  (c) => `A=1 ${c}`,
-  (c) => `sudo ${c}`,
-  (c) => `doas -u x ${c}`,
-  (c) => `command ${c}`,
-  (c) => `builtin ${c}`,
-  (c) => `exec ${c}`,
-  (c) => `nohup ${c} &`,
-  (c) => `timeout -s KILL 5 ${c}`,
-  (c) => `nice -n 5 ${c}`,
-  (c) => `nice ${c}`,
-  (c) => `time ${c}`,
-  (c) => `setsid ${c}`,
-  (c) => `stdbuf -o L ${c}`,
-  (c) => `! ${c}`,
-  (c) => `xargs ${c}`,
-  (c) => `ls | xargs -n 1 ${c}`,
-  (c) => `find . -name x -exec ${c} {} \\;`,
-  (c) => `find . -execdir ${c} {} +`,
-  (c) => `fd x -x ${c}`,
-  (c) => `busybox ${c}`,
-  (c) => `${c} > out.txt`,
-  (c) => `${c} 2>/dev/null`,
-  (c) => `< README.md ${c}`,
-  (c) => `ls | ${c}`,
-  (c) => `${c} | cat`,
-  (c) => `coproc ${c}`,
-  (c) => `flock lock ${c}`,
-]
-
 test('no wrapping of a command that is asked about comes out as one that is not', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -66,3 +66,34 @@ function isInExpansion(node: Node): boolean {
 }
 
 const count = (text: string, mark: RegExp) => text.match(mark)?.length ?? 0
+
+const word =
+  /^(?:command_name|word|number|string|raw_string|ansi_c_string|translated_string|concatenation|simple_expansion|expansion|command_substitution|arithmetic_expansion|brace_expression|variable_assignment|variable_name|extglob_pattern|regex)$/
+
+/** Whether two words touch: the parser takes `"r"\m` for two, and a shell for one. */
+export function splitsWord(root: Node): boolean {
+  const holders = [
+    'command',
+    'file_redirect',
+    'heredoc_redirect',
+    'herestring_redirect',
+    'for_statement',
+    'declaration_command',
+    'unset_command',
+    'array',
+    'case_statement',
+    'variable_assignments',
+  ]
+  for (const node of root.descendantsOfType(holders)) {
+    let end: number | undefined
+    for (const child of node?.children ?? []) {
+      if (child === null) continue
+      const isWord = word.test(child.type)
+      // A line end behind a backslash is nothing at all.
+      const gap = end === undefined ? ' ' : root.text.slice(end - root.startIndex, child.startIndex - root.startIndex)
+      if (isWord && gap.replaceAll('\\\n', '') === '') return true
+      end = isWord ? child.endIndex : undefined
+    }
+  }
+  return false
+}

@@ -3,7 +3,7 @@ import { basename, isAbsolute, join } from 'node:path'
 import type { Ground } from '../places.ts'
 import { isSecretName } from '../redaction/names.ts'
 import type { Finding, Judgement, Part, ShellClass, Touched } from './judgement.ts'
-import { hidesCommand } from './hidden.ts'
+import { hidesCommand, splitsWord } from './hidden.ts'
 import { judgementOf, worse } from './judgement.ts'
 import { allKnown } from './known/all.ts'
 import { parsed } from './parser.ts'
@@ -51,10 +51,13 @@ class Bench {
     // A terminal or a shell may take other control characters for something that the parser does not see.
     if (/[\0-\x08\x0b-\x1f\x7f\u2028\u2029\u00a0\u3000\ufeff]/.test(text))
       return this.#odd(text, 'it has invisible characters')
+    // A shell takes a line end behind a backslash away before it reads: `$\⏎(` is `$(` to it, and not to the parser.
+    if (/\S\\\n/.test(text)) return this.#odd(text, 'a word of it goes on in the next line')
     const words = plainWords(text)
     if (words) return this.#simple({ text: text.trim(), words: words.map(literal), cwds, fed: false }, depth)
     const read = await parsed(text, async (root) => {
       if (root.hasError) return this.#odd(text, 'it could not be parsed')
+      if (splitsWord(root)) return this.#odd(text, 'where its words end is not clear')
       if (hidesCommand(root)) return this.#odd(text, 'it may hide a command where none can be read')
       const step = (one: Step) => this.#step(one, depth)
       const walk = new Walk({ ...this.#ground, sources: variablesOf(root), step })

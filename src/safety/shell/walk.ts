@@ -77,6 +77,7 @@ export class Walk {
         if (sets.length === 0 && !named.some(({ type }) => type === 'variable_name'))
           await this.#world.step({ type: 'prints', text: node.text })
         await this.#sets(node, sets, cwds)
+        for (const child of named) if (!isAssignment(child)) await this.#inner(child, cwds)
         return here
       }
       case 'unset_command':
@@ -122,17 +123,19 @@ export class Walk {
     const redirects = node.childrenForFieldName('redirect').filter((one) => one !== null)
     const words: Node[] = []
     for (const redirect of redirects) words.push(...(await this.#redirect(redirect, cwds, fed)))
-    if (!body) return { well: cwds, any: cwds }
+    if (!body) return words.length > 0 ? this.#odd(node, cwds) : { well: cwds, any: cwds }
     if (body.type === 'command') return this.#command(body, children(body), words, cwds, fed)
     if (words.length > 0) return this.#odd(node, cwds)
     return this.#one(body, cwds, fed)
   }
 
-  /** Gives the words of the command that stand behind the beginning of a heredoc. */
+  /** Gives the words of the command that stand behind the redirection. */
   async #redirect(node: Node, cwds: Folders, fed: boolean): Promise<Node[]> {
     const words: Node[] = []
     if (node.type === 'file_redirect') {
-      const target = node.childForFieldName('destination')
+      // In `cat > a b` the parser takes both for targets; to a shell the second is a word of the command.
+      const [target, ...rest] = node.childrenForFieldName('destination').filter((one) => one !== null)
+      words.push(...rest)
       const sign = /^\d*(&>>|&>|>>|>\||>&|<>|<&|>|<)/.exec(node.text)?.[1]
       if (!target || !sign) await this.#odd(node, cwds)
       else {
@@ -164,7 +167,7 @@ export class Walk {
     fed: boolean,
   ): Promise<After> {
     // A lone `$` is a word to a shell, and no node of the tree.
-    if (!isApart(node) || node.children.some((child) => child?.isNamed === false)) return this.#odd(node, cwds)
+    if (node.children.some((child) => child?.isNamed === false)) return this.#odd(node, cwds)
     const words: Word[] = []
     const late: Node[] = [...more]
     const sets: Node[] = []
@@ -246,21 +249,6 @@ export class Walk {
 const children = (node: Node) => node.namedChildren.filter((child) => child !== null)
 const isAssignment = ({ type }: Node) => type === 'variable_assignment'
 const nameOf = (node: Node) => node.childForFieldName('name')?.text ?? node.text
-
-/** Whether blanks stand between all words: the parser takes `"r"\m` for two, and a shell for one. */
-function isApart(node: Node): boolean {
-  let end: number | undefined
-  for (const child of node.children) {
-    if (child === null || /redirect$/.test(child.type)) {
-      end = undefined
-      continue
-    }
-    const gap = end === undefined ? ' ' : node.text.slice(end - node.startIndex, child.startIndex - node.startIndex)
-    if (!/^(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*$/.test(gap)) return false
-    end = child.endIndex
-  }
-  return true
-}
 
 function union(a: Folders, b: Folders): Folders {
   return a && b ? [...new Set([...a, ...b])] : undefined

@@ -1,0 +1,82 @@
+import { after, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { judge } from '../../src/safety/shell/judge.ts'
+import { layProject } from './shell/project.ts'
+import { aroundAny } from './shell/wrappings.ts'
+
+const project = layProject()
+after(project.gone)
+
+/** Letters that change what stands around them. */
+const noise = [
+  '',
+  '',
+  '"',
+  "'",
+  '`',
+  '$',
+  '\\',
+  '#',
+  ' #',
+  '{',
+  '}',
+  '(',
+  ')',
+  '\\\n',
+  '""',
+  "''",
+  '$(',
+  '!',
+  '~',
+  '=',
+  '<<E\n',
+  '> f ',
+  'export ',
+  '[',
+  '\t',
+]
+
+/** Every command that is not there is written down by its name. */
+const script = `
+command_not_found_handle() { printf '%s\\n' "$1" >&9; }
+exec 8<lines 9>names
+PATH=/nowhere
+while IFS= read -r -d '' line <&8; do
+  ( eval "$line"; wait ) </dev/null >/dev/null 2>/dev/null
+  printf -- '--\\n' >&9
+done`
+
+test('what a real shell runs was seen, or the whole was not readable', async () => {
+  // A loop does not end, and what is substituted for a file may be late.
+  const ways = aroundAny.filter((wrap) => !/while true|<\(/.test(wrap('x')))
+  const nested = fc
+    .tuple(
+      fc.constantFrom('run1', 'run2 a', 'run3 "b c"'),
+      fc.array(fc.constantFrom(...ways), { minLength: 1, maxLength: 3 }),
+    )
+    .map(([command, around]) => around.reduce((inner, wrap) => wrap(inner), command as string))
+  const disturbed = fc
+    .tuple(nested, fc.constantFrom(...noise), fc.nat({ max: 1000 }))
+    .map(([line, sign, at]) => line.slice(0, at % line.length) + sign + line.slice(at % line.length))
+  const lines = fc.sample(disturbed, { numRuns: 700, seed: 3 })
+  writeFileSync(join(project.root, 'lines'), lines.map((line) => `${line}\0`).join(''))
+  spawnSync('bash', ['--norc', '-c', script], { cwd: project.root, env: { PATH: process.env.PATH } })
+  const ran = readFileSync(join(project.root, 'names'), 'utf8').split('--\n')
+  assert.equal(ran.length, lines.length + 1)
+  const missed: unknown[] = []
+  let readable = 0
+  for (const [i, line] of lines.entries()) {
+    const { parts, worst } = await judge(line, project)
+    const names = ran[i]!.split('\n').filter((name) => /^run\d$/.test(name))
+    if (worst.class === 'dynamic' || names.length === 0) continue
+    readable++
+    const seen = parts.map((part) => part.argv?.[0] ?? part.text)
+    if (!names.every((name) => seen.some((text) => text.startsWith(name)))) missed.push({ line, names, seen })
+  }
+  assert.deepEqual(missed, [])
+  assert.ok(readable > 100, `${readable} were run and readable`)
+})
