@@ -25,12 +25,9 @@ export function object<F extends Fields>(fields: F): Field<Input<F>, false> {
   const names = Object.keys(fields)
   const required = names.filter((name) => !fields[name]!.optional)
   const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.schema]))
-  const schema = {
-    type: 'object',
-    properties,
-    ...(required.length > 0 ? { required } : {}),
-    additionalProperties: false,
-  }
+  // Bounds and strange fields are left to the parser, whose words teach them once: here they would cost bytes in
+  // every request.
+  const schema = { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }
   const read = (value: unknown, at: string): Input<F> => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new Error(`${at || 'the input'} must be an object with ${listed(names)}, not ${kind(value)}.`)
@@ -52,7 +49,6 @@ export function object<F extends Fields>(fields: F): Field<Input<F>, false> {
 }
 
 export const string = (allowed: { min?: number } = {}): Field<string, false> => ({
-  // That a text is not empty goes without saying: it would cost bytes in every request.
   schema: { type: 'string' },
   optional: false,
   read(value, name) {
@@ -73,7 +69,7 @@ export const oneOf = <T extends string>(...words: readonly T[]): Field<T, false>
 })
 
 export const integer = (min: number, max?: number): Field<number, false> => ({
-  schema: { type: 'integer', minimum: min, ...(max === undefined ? {} : { maximum: max }) },
+  schema: { type: 'integer' },
   optional: false,
   read(value, name) {
     // Many models write a number as a text.
@@ -96,7 +92,7 @@ export const boolean = (): Field<boolean, false> => ({
 })
 
 export const list = <T>(item: Field<T>, min: number, max?: number): Field<T[], false> => ({
-  schema: { type: 'array', items: item.schema, minItems: min, ...(max === undefined ? {} : { maxItems: max }) },
+  schema: { type: 'array', items: item.schema },
   optional: false,
   read(value, name) {
     const items = fromJson(value)

@@ -46,7 +46,7 @@ test('after a summary who knew the conversation goes on in it, and nobody new is
 test('a summary is asked for without the words that close a turn', async (t) => {
   const { machine, seen } = await begun(t)
   await machine.run(['compact'])
-  const closing = /close with a comprehensive summary/
+  const closing = /Close with a comprehensive summary/
   const asked = seen('first').slice(seen('first').indexOf('Summarise the conversation below'))
   assert.match(seen('first'), closing)
   assert.doesNotMatch(asked, closing)

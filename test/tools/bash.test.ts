@@ -112,11 +112,11 @@ test('a background command runs on, is read by its log, and is ended by its pid'
       text,
     )!
   assert.equal(whole, text)
-  await until(async () => (await say('file_reader', { file_path: log })) === '1\tready')
+  await until(async () => (await say('file_reader', { file_path: log })) === '1:ready')
   const ended = `${pid} (echo ready; setsid sleep 77 & sleep 78) is ended. All it printed is in ${log}.`
   assert.equal(await say('bash', { command: `kill ${pid}` }), ended)
   assert.deepEqual(await alive(label), [])
-  assert.equal(await say('file_reader', { file_path: log }), '1\tready\n2\t\n3\t[ended by SIGTERM]')
+  assert.equal(await say('file_reader', { file_path: log }), '1:ready\n2:\n3:[ended by SIGTERM]')
   assert.match(await say('bash', { command: `kill ${pid}` }), /No such process/)
 })
 
@@ -124,7 +124,7 @@ test('a background command that fails at once says so', async (t) => {
   const { say } = seat(t)
   const text = await say('bash', { command: 'echo no such port; exit 4', background: true })
   const [, log] = /^The command has ended already\. Its output is in (\S+): read it with file_reader\.$/.exec(text)!
-  assert.equal(await say('file_reader', { file_path: log }), '1\tno such port\n2\t\n3\t[exit code 4]')
+  assert.equal(await say('file_reader', { file_path: log }), '1:no such port\n2:\n3:[exit code 4]')
 })
 
 test('close ends what runs in the background, and leaves no file of it', async (t) => {

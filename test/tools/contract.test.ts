@@ -105,17 +105,14 @@ test('one field is described once: its schema and its parser say the same', (t) 
       file_path: { type: 'string' },
       edits: {
         type: 'array',
-        minItems: 1,
         items: {
           type: 'object',
           properties: { old_string: { type: 'string' }, new_string: { type: 'string' } },
           required: ['old_string', 'new_string'],
-          additionalProperties: false,
         },
       },
     },
     required: ['file_path', 'edits'],
-    additionalProperties: false,
   })
   assert.throws(() => tool('file_editor').parse({ file_path: 'a', edits: [{ old_string: 'x' }] }), {
     message: 'edits[0].new_string is missing.',
@@ -143,5 +140,5 @@ test('what models often send a little wrong is understood', (t) => {
 
 test('all that a model is told of the tools stays short: it goes with every request', (t) => {
   const told = seat(t, parts).tools.map(({ name, description, schema }) => ({ name, description, schema }))
-  assert.ok(JSON.stringify(told).length < 8100, `${JSON.stringify(told).length} characters`)
+  assert.ok(JSON.stringify(told).length < 6000, `${JSON.stringify(told).length} characters`)
 })

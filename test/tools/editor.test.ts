@@ -54,11 +54,11 @@ test('an edit that does not fit says how, and then none is made', async (t) => {
   )
   assert.equal(
     await edit(['if (x) {\n  return total + 1\n}', 'y']),
-    '! old_string is not in the file. It is there with other white space:\n1\tif (x) {\n2\t\treturn total + 1\n3\t}',
+    '! old_string is not in the file. It is there with other white space:\n1:if (x) {\n2:\treturn total + 1\n3:}',
   )
   assert.equal(
     await edit(['return totals + 1', 'y']),
-    '! old_string is not in the file. The nearest is:\n1\tif (x) {\n2\t\treturn total + 1\n3\t}',
+    '! old_string is not in the file. The nearest is:\n1:if (x) {\n2:\treturn total + 1\n3:}',
   )
   assert.equal(
     await edit(['something else entirely', 'y']),

@@ -7,10 +7,10 @@ import { seat } from './seat.ts'
 test('lines come with their numbers, from a range if one is wanted, and with how to go on', async (t) => {
   const { write, say } = seat(t)
   write('a.txt', 'one\ntwo\n\nfour')
-  assert.equal(await say('file_reader', { file_path: 'a.txt' }), '1\tone\n2\ttwo\n3\t\n4\tfour')
+  assert.equal(await say('file_reader', { file_path: 'a.txt' }), '1:one\n2:two\n3:\n4:four')
   assert.equal(
     await say('file_reader', { file_path: 'a.txt', offset: 2, limit: 2 }),
-    '2\ttwo\n3\t\n[lines 2 to 3 of 4; go on with offset 4]',
+    '2:two\n3:\n[lines 2 to 3 of 4; go on with offset 4]',
   )
   assert.equal(
     await say('file_reader', { file_path: 'a.txt', offset: 9 }),
@@ -52,13 +52,13 @@ test('every encoding is read as what it says', async (t) => {
     return say('file_reader', { file_path: 'text' })
   }
   const be = Buffer.from('\ufeffhé\r\n', 'utf16le').swap16()
-  assert.equal(await read(Buffer.from('\ufeffhé\r\n')), '1\thé')
-  assert.equal(await read(Buffer.from('\ufeffhé\r\n', 'utf16le')), '1\thé\n[the file is UTF-16 LE]')
-  assert.equal(await read(be), '1\thé\n[the file is UTF-16 BE]')
-  assert.equal(await read(Buffer.from('h\xe9\x80', 'latin1')), '1\thé€\n[the file is Windows-1252]')
+  assert.equal(await read(Buffer.from('\ufeffhé\r\n')), '1:hé')
+  assert.equal(await read(Buffer.from('\ufeffhé\r\n', 'utf16le')), '1:hé\n[the file is UTF-16 LE]')
+  assert.equal(await read(be), '1:hé\n[the file is UTF-16 BE]')
+  assert.equal(await read(Buffer.from('h\xe9\x80', 'latin1')), '1:hé€\n[the file is Windows-1252]')
   assert.equal(
     await read(Buffer.concat([Buffer.from('hé '), Buffer.from([0xff])])),
-    '1\thé \ufffd\n[the file is UTF-8 with broken characters]',
+    '1:hé \ufffd\n[the file is UTF-8 with broken characters]',
   )
 })
 
@@ -79,13 +79,13 @@ test('long lines and many of them are cut, and the words say where the rest is',
   write('long', 'x'.repeat(5000))
   assert.equal(
     await say('file_reader', { file_path: 'long' }),
-    `1\t${'x'.repeat(2000)} [… 3000 more characters in this line]`,
+    `1:${'x'.repeat(2000)} [… 3000 more characters in this line]`,
   )
   write('many', 'line\n'.repeat(3000))
   const lines = (await say('file_reader', { file_path: 'many' })).split('\n')
   assert.deepEqual(
     [lines.length, lines[1999], lines[2000]],
-    [2001, '2000\tline', '[lines 1 to 2000 of 3000; go on with offset 2001]'],
+    [2001, '2000:line', '[lines 1 to 2000 of 3000; go on with offset 2001]'],
   )
 })
 
@@ -103,7 +103,7 @@ test('a file of a gigabyte is read in bounded memory, wherever the range lies', 
   const before = process.memoryUsage().rss
   assert.equal(
     await say('file_reader', { file_path: 'big/lines', offset: 2, limit: 1 }),
-    '2\tfirst line\n[lines 2 to 2; go on with offset 3]',
+    '2:first line\n[lines 2 to 2; go on with offset 3]',
   )
   assert.equal(
     await say('file_reader', { file_path: 'big/one' }),

@@ -51,7 +51,7 @@ test('lines are the same wherever their text was cut, and are those of the file'
       for (const chunk of chunks) bytewise.push(bytewise.skip(Buffer.from(chunk)).toString())
       const all = text.replaceAll('\r\n', '\n').split('\n')
       if (all.at(-1) === '') all.pop()
-      const wanted = all.slice(offset - 1, offset - 1 + limit).map((line, i) => `${offset + i}\t${line}`)
+      const wanted = all.slice(offset - 1, offset - 1 + limit).map((line, i) => `${offset + i}:${line}`)
       const told = numbered.done(true)
       assert.equal(bytewise.done(true), told)
       if (wanted.length > 0) assert.equal(told.split('\n[lines ')[0], wanted.join('\n'))

@@ -15,8 +15,8 @@ export type Asked = {
 }
 
 export const metaInstruction =
-  'When you are done, close with a comprehensive summary of what you did and what you concluded, so that another agent can go on from it. ' +
-  'If the last message asks for a certain output format, that format wins and the summary is left out.'
+  'Close with a comprehensive summary of what you did and concluded, so that another agent can go on from it. ' +
+  'An output format that the last message asks for wins: then without summary.'
 
 export function promptText(asked: Asked): string {
   const parts = [

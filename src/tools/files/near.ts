@@ -44,5 +44,5 @@ function alike(a: readonly string[], b: readonly string[]): number {
 
 function shown(lines: readonly string[], from: number, count: number): string {
   const part = lines.slice(from, from + Math.min(count, mostShown))
-  return part.map((line, i) => `${from + i + 1}\t${line.slice(0, 300)}`).join('\n')
+  return part.map((line, i) => `${from + i + 1}:${line.slice(0, 300)}`).join('\n')
 }

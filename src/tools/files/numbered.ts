@@ -83,7 +83,7 @@ export class Numbered {
     if (this.#wanted) {
       const text = this.#current.replace(/\r$/, '')
       const line = this.#length > longestLine + 1 ? cutLine(text, this.#length) : text
-      this.#lines.push(`${this.#line}\t${line}`)
+      this.#lines.push(`${this.#line}:${line}`)
       this.#chars += line.length
     } else if (this.#lines.length > 0) this.full = true
     this.#line++

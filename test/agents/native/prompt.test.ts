@@ -34,9 +34,9 @@ test('the same parts give the same bytes, and what changes soonest stands last',
   assert.equal(tomorrow.slice(0, -2), text.slice(0, -2))
 })
 
-test('the agent is told in less than 3 kB', () => {
+test('the agent is told in less than 2.5 kB', () => {
   const text = systemText({ ...day, mode: 'agent', meta: metaInstruction })
-  assert.ok(Buffer.byteLength(text) < 3000, `${Buffer.byteLength(text)} bytes`)
+  assert.ok(Buffer.byteLength(text) < 2500, `${Buffer.byteLength(text)} bytes`)
 })
 
 test('a subagent is the agent with a part, and the part of a user’s own follows', () => {
