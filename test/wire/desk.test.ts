@@ -1,3 +1,4 @@
+import type { CommandWorld } from '../../src/core/talk/command.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -358,4 +359,25 @@ test('an agent that was away is shown as back when its time has come', options, 
   await clock.turn(60_000)
   await until((all) => all.length > before)
   assert.deepEqual(desk.standing().agents[0]?.state, 'ready')
+})
+
+test('a secret goes to the command that asked for it, and to nobody who listens', options, async (t) => {
+  const given = Promise.withResolvers<string[] | undefined>()
+  const question = { about: 'login' as const, text: 'The key?', from: [], free: true, secret: true, options: [] }
+  const run = async (_args: string, { ask, signal }: CommandWorld) => given.resolve(await ask(question, signal))
+  const commands = () => [{ name: 'asks', help: 'Asks.', run }]
+  const { desk, heard, until } = await sitDown(t, folderOf(t), {}, { commands })
+  desk.seatedAt({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
+  const events = () => heard.flatMap((one) => (one.type === 'event' ? [one.event] : []))
+  desk.submit('/asks')
+  await until(() => events().some(({ type }) => type === 'question'))
+  const asked = events().find((event) => event.type === 'question')
+  desk.answer(asked!.ask, ['sk-made-up'])
+  await until(() => events().some(({ type }) => type === 'answer'))
+  assert.deepEqual(await given.promise, ['sk-made-up'])
+  assert.deepEqual(
+    events().flatMap((event) => (event.type === 'answer' ? [event.picks] : [])),
+    [['(not shown)']],
+  )
+  assert.equal(JSON.stringify(heard).includes('sk-made-up'), false)
 })

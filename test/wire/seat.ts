@@ -87,6 +87,7 @@ export class Seat {
     aim: (agent) => void this.turned.push(['aim', agent]),
     setStrategy: (strategy) => void this.turned.push(['strategy', strategy]),
     setLeash: (leash) => void this.turned.push(['leash', leash]),
+    setModel: (agent, choice) => void this.turned.push(['model', agent, choice]),
     begin: async (prompt, make) => {
       for await (const event of make(this.app, { prompt, ask: this.world.ask, signal: this.stop.signal })) {
         const line = initLine(event)

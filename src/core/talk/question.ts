@@ -14,6 +14,8 @@ export type Question = {
   multiple?: boolean
   /** Whether words of one's own are an answer: a pick that is no option's id is such words. */
   free?: boolean
+  /** Whether those words are shown to nobody, also not while they are typed. */
+  secret?: boolean
   shows?: Shown[]
   /** `grants`: what picking it allows from then on, in words. */
   options: { id: string; label: string; grants?: string }[]

@@ -30,6 +30,8 @@ export async function openLines(desk: Desk, parts: LinesParts): Promise<void> {
   desk.seatedAt(page.screen(leave))
   signal.addEventListener('abort', () => reader.close(), { once: true })
   reader.on('close', leave)
+  // Up recalls what was typed, and the newest comes first.
+  reader.on('history', (lines) => void (page.secret && lines.shift()))
   reader.on('line', (line) => {
     pen.ended()
     page.typed(line)

@@ -5,7 +5,7 @@ import type { Desk, Happening, Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import type { TurnMaker } from '../turn.ts'
 import type { TurnSeen } from './closing.ts'
-import type { Hold } from './hold.ts'
+import type { Hold, ModelChoice } from './hold.ts'
 import type { Page } from './pages.ts'
 import type { Station } from './station.ts'
 import { wordsOf } from '../../base/words.ts'
@@ -180,6 +180,11 @@ export class ChatDesk implements Desk, Hold {
 
   setLeash(leash: Leash): void {
     this.#station.setLeash(leash)
+    void this.#ledger.stand()
+  }
+
+  setModel(agent: string, choice: ModelChoice): void {
+    this.#station.setModel(agent, choice)
     void this.#ledger.stand()
   }
 

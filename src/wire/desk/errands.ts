@@ -1,6 +1,6 @@
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Event } from '../../core/talk/entry.ts'
-import type { Ask } from '../../core/talk/question.ts'
+import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Audience } from './audience.ts'
 import type { Cards } from './cards.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -59,8 +59,13 @@ export class Errands {
     const ask = newId(clock.now())
     await audience.tell({ type: 'event', turn: '', event: { type: 'question', ask, question } })
     const picks = await cards.ask(question, withdrawn, ask)
-    const event: Event = { type: 'answer', ask, ...(picks ? { picks } : {}) }
+    const event: Event = { type: 'answer', ask, ...(picks ? { picks: shownPicks(question, picks) } : {}) }
     await audience.tell({ type: 'event', turn: '', event })
     return picks
   }
+}
+
+/** What was answered, as the screen is told it: a secret was for the command alone. */
+function shownPicks({ secret, options }: Question, picks: string[]): string[] {
+  return secret ? picks.map((pick) => (options.some(({ id }) => id === pick) ? pick : '(not shown)')) : picks
 }

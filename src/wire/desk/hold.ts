@@ -4,6 +4,9 @@ import type { Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import type { TurnMaker } from '../turn.ts'
 
+/** `window`: how much the model takes, where that is known. */
+export type ModelChoice = { model: string; window?: number }
+
 /** What a slash command can turn at the desk it was typed at. */
 export interface Hold {
   /** As things stand now: another one after `open` and `reload`. */
@@ -17,6 +20,8 @@ export interface Hold {
   aim(agent: string | undefined): void
   setStrategy(strategy: Strategy): void
   setLeash(leash: Leash): void
+  /** Which model a native agent asks until this process ends. */
+  setModel(agent: string, choice: ModelChoice): void
   /** A turn of the command's own, shown and cancelled like any other; throws a UsageError while another one is at work. */
   begin(prompt: string, make: TurnMaker): Promise<void>
   /** Sends a prompt as if it had been typed. */

@@ -4,10 +4,12 @@ import type { App, AppWishes } from '../app.ts'
 import type { Io } from '../io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { ModelChoice } from './hold.ts'
 import { conversationOf, openApp, rosterParts } from '../app.ts'
 import { UsageError } from '../io.ts'
 import { openSession } from '../project.ts'
 import { loosestLeash, openRoster } from '../roster.ts'
+import { modelled } from './modelled.ts'
 import { Pages } from './pages.ts'
 
 export type StationParts = {
@@ -24,10 +26,12 @@ export class Station {
   app: App
   pages: Pages
   #parts: StationParts
-  #said: { leash?: Leash; strategy?: Strategy } = {}
+  #read: Settings
+  #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
 
   private constructor(parts: StationParts, app: App) {
     this.#parts = parts
+    this.#read = parts.settings
     this.app = app
     this.pages = pagesOf(app)
   }
@@ -48,30 +52,39 @@ export class Station {
     const session = await openSession(project, 'id' in wanted ? {} : wanted, io.clock)
     const native = { ...this.app.native, session: session.id }
     this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
-    this.#use(this.app.settings)
+    this.#use()
     this.pages = pagesOf(this.app)
   }
 
   async reload(): Promise<void> {
-    this.#use(await this.#parts.read())
+    this.#read = await this.#parts.read()
+    this.#use()
     // Who was not there may have been installed or logged in meanwhile.
     this.app.out.clear()
   }
 
   setLeash(leash: Leash): void {
     this.#said.leash = leash
-    this.#use(this.app.settings)
+    this.#use()
+  }
+
+  setModel(agent: string, choice: ModelChoice): void {
+    this.#said.models.set(agent, choice)
+    this.#use()
   }
 
   setStrategy(strategy: Strategy): void {
     this.#said.strategy = strategy
-    this.#use(this.app.settings)
+    this.#use()
   }
 
   /** What was said at the desk goes before what the files say. */
-  #use(read: Settings): void {
-    const { leash = read.leash, strategy = read.rotationStrategy } = this.#said
-    const agents = this.#said.leash ? read.agents.map((agent) => ({ ...agent, leash })) : read.agents
+  #use(): void {
+    const read = this.#read
+    const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
+    const agents = read.agents
+      .map((agent) => modelled(agent, models.get(agent.name)))
+      .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
     const settings = { ...read, leash, agents, rotationStrategy: strategy }
     const roster = openRoster(settings, rosterParts(this.app))
     this.app = { ...this.app, settings, roster, leash: loosestLeash(settings) }

@@ -1,4 +1,4 @@
-import type { Servers } from '../../tools/mcp/servers.ts'
+import type { McpConfig, Servers } from '../../tools/mcp/servers.ts'
 import type { NativeParts } from './parts.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,16 +15,32 @@ export function serversOf(parts: NativeParts, wishes: ServerWishes): Promise<Ser
   return (parts.lasting.servers ??= open(parts, wishes))
 }
 
-async function open(parts: NativeParts, { settings, trusted, after }: ServerWishes): Promise<Servers | undefined> {
-  const { root, home, env, clock, blobs } = parts
+/** The same, with what is configured now: those that run are ended first. */
+export async function refreshedServers(parts: NativeParts, wishes: ServerWishes): Promise<Servers | undefined> {
+  const running = await parts.lasting.servers
+  const config = await configured(parts, wishes)
+  if (running && config) await running.refresh(config)
+  else {
+    await running?.close()
+    delete parts.lasting.servers
+  }
+  return serversOf(parts, wishes)
+}
+
+async function configured(parts: NativeParts, { settings, trusted }: ServerWishes): Promise<McpConfig | undefined> {
+  const { root, home, env } = parts
   const own = Object.keys(settings).length > 0
   if (!own && !(trusted && files.some((file) => existsSync(join(root, file))))) return undefined
-  const [{ readServers }, { openServers }] = await Promise.all([
-    import('../../tools/mcp/read.ts'),
-    import('../../tools/mcp/servers.ts'),
-  ])
+  const { readServers } = await import('../../tools/mcp/read.ts')
   const config = await readServers({ root, home: env.HOME ?? home, env, trusted, settings })
-  if (config.servers.length === 0) return undefined
+  return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
+}
+
+async function open(parts: NativeParts, wishes: ServerWishes): Promise<Servers | undefined> {
+  const { root, home, env, clock, blobs } = parts
+  const config = await configured(parts, wishes)
+  if (!config) return undefined
+  const { openServers } = await import('../../tools/mcp/servers.ts')
   const keys = openKeys({ home, env })
   const secrets = {
     read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,
@@ -33,5 +49,5 @@ async function open(parts: NativeParts, { settings, trusted, after }: ServerWish
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browse = async (url: string) => void (await collect(opener, [url], { cwd: root, env }))
-  return openServers(config, { root, env, clock, version, blobs, secrets, browse, after })
+  return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: wishes.after })
 }

@@ -5,15 +5,23 @@ import { agentsCommand } from './agents.ts'
 import { changeCommands } from './changes.ts'
 import { clearCommand } from './clear.ts'
 import { configCommand } from './config.ts'
+import { connectCommand } from './connect.ts'
+import { contextCommand } from './context.ts'
 import { copyCommand } from './copy.ts'
 import { historyCommand } from './history.ts'
 import { initCommand } from './init.ts'
 import { leashCommand } from './leash.ts'
+import { mcpCommand } from './mcp.ts'
 import { modeCommand } from './mode.ts'
+import { modelsCommand } from './models.ts'
+import { permissionsCommand } from './permissions.ts'
 import { rotationCommands } from './rotation.ts'
 import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
+import { skillCommands } from './skills.ts'
+import { todosCommand } from './todos.ts'
+import { trustCommand } from './trust.ts'
 import { usageCommand } from './usage.ts'
 import { userCommands } from './user.ts'
 import { viewCommands } from './view.ts'
@@ -36,6 +44,14 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     configCommand(hold),
     setupCommand(hold),
     modeCommand(hold),
+    modelsCommand(hold),
+    connectCommand(hold),
+    mcpCommand(hold),
+    ...skillCommands(hold),
+    permissionsCommand(hold),
+    trustCommand(hold),
+    todosCommand(hold),
+    contextCommand(hold),
   ]
   const taken = builtIn.map(({ name }) => name)
   const own = userCommands(hold, taken)

@@ -31,7 +31,7 @@ export function viewCommands(hold: Hold): Command[] {
   ]
 }
 
-async function sizeText({ conversation, settings }: App): Promise<string> {
+export async function sizeText({ conversation, settings }: App): Promise<string> {
   const { entries } = await conversation.read()
   const tokens = viewTokens(view(entries))
   const smallest = smallestWindow(settings)

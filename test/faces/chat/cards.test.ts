@@ -133,6 +133,17 @@ test("words of one's own are an answer: a letter begins them, a digit goes on wi
   assert.deepEqual(answers, [['take 2']])
 })
 
+test('a secret shows how much was typed or pasted, and nothing of it', async () => {
+  const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
+  const { answers, clock, press, lines } = await shown(question)
+  assert.equal(lines(40)[3], '│ › ✎ what you type is not shown       │')
+  press('s', 'k', pasted('-made-up'))
+  assert.equal(lines(40)[3], '│ › ✎ ••••••••••                       │')
+  await clock.turn(30)
+  press(legacy.enter)
+  assert.deepEqual(answers, [['sk-made-up']])
+})
+
 test('an empty line answers nothing', async () => {
   const { answers, press } = await shown({ about: 'choice', text: 'Your name?', from: [], free: true, options: [] })
   press(legacy.enter, ' ', legacy.enter, 'A', legacy.enter)

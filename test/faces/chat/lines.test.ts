@@ -55,6 +55,25 @@ const edit: Question = {
   ],
 }
 
+test('a secret is typed where it can be seen, which is said, and Up does not bring it back', options, async (t) => {
+  const { desk, until, type } = sit(t)
+  await until('> ')
+  type('before\r')
+  const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
+  desk.turn('t', { type: 'question', ask: 'a', question })
+  const words = 'Answer in your own words, Enter alone is no answer. What you type can be seen here.'
+  assert.match(await until('seen here.'), new RegExp(`The key\\?\n${words}$`))
+  type('sk-made-up\r')
+  desk.turn('t', { type: 'answer', ask: 'a', picks: ['(not shown)'] })
+  desk.happen({ type: 'said', how: 'note', text: 'all is read' })
+  await until('all is read')
+  type('\x1b[A\r')
+  desk.happen({ type: 'said', how: 'note', text: 'and more' })
+  await until('and more')
+  assert.deepEqual(desk.answers, [{ ask: 'a', picks: ['sk-made-up'] }])
+  assert.deepEqual(desk.submitted, ['before', 'before'])
+})
+
 test('a question is read with all that it is about, and answered by number or in words', options, async (t) => {
   const { desk, until, type } = sit(t)
   await until('> ')

@@ -19,7 +19,9 @@ export class Answers {
 
   constructor(question: Question) {
     this.#question = question
-    this.line = question.free ? new Line({ placeholder: 'or in your own words' }) : undefined
+    const { free, secret = false } = question
+    const placeholder = secret ? 'what you type is not shown' : 'or in your own words'
+    this.line = free ? new Line({ placeholder, secret }) : undefined
   }
 
   get count(): number {

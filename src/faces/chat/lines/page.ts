@@ -46,6 +46,12 @@ export class Page {
     }
   }
 
+  /** Whether the next line is nobody's to see again. */
+  get secret(): boolean {
+    const [asked] = this.#asked
+    return asked?.question.secret === true && !asked.answered
+  }
+
   typed(line: string): void {
     const [asked] = this.#asked
     if (asked && !asked.answered) return this.#answer(asked, line)

@@ -31,11 +31,12 @@ export function eventWords(event: Event): string | undefined {
 }
 
 export async function questionWords(question: Question, by?: string): Promise<string> {
-  const { multiple, free, agent } = question
+  const { multiple, free, secret, agent, options } = question
   const how = [
-    multiple ? 'Answer with numbers' : 'Answer with a number',
-    ...(free ? ['or in your own words'] : []),
-    'Enter alone is no answer.',
+    ...(options.length > 0 ? [multiple ? 'Answer with numbers' : 'Answer with a number'] : []),
+    ...(free ? [options.length > 0 ? 'or in your own words' : 'Answer in your own words'] : []),
+    // A screen of lines is the terminal's own: it shows what is typed.
+    `Enter alone is no answer.${secret ? ' What you type can be seen here.' : ''}`,
   ]
   return `${agent ?? by ?? 'termaite'} asks:\n${await askedText(question)}\n${how.join(', ')}`
 }

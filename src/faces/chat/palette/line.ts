@@ -2,11 +2,13 @@ import type { Focusable } from '@earendil-works/pi-tui'
 import { Input } from '@earendil-works/pi-tui'
 import { clean } from '../input/paste.ts'
 
-/** One line to type in. */
+/** One line to type in; a secret one shows how much was typed, and nothing of it. */
 export class Line implements Focusable {
   #input: Input
+  #secret: boolean
 
-  constructor(parts: { placeholder?: string; text?: string } = {}) {
+  constructor(parts: { placeholder?: string; text?: string; secret?: boolean } = {}) {
+    this.#secret = parts.secret ?? false
     this.#input = new Input({ prompt: '', placeholder: parts.placeholder ?? '' })
     this.insert(parts.text ?? '')
   }
@@ -35,6 +37,7 @@ export class Line implements Focusable {
   }
 
   render(width: number): string {
+    if (this.#secret && this.text !== '') return '•'.repeat(Math.min([...this.text].length, width))
     return this.#input.render(width)[0] ?? ''
   }
 }

@@ -1,0 +1,44 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../desk/hold.ts'
+import { trustQuestion } from '../../safety/trust/trust.ts'
+import { UsageError } from '../io.ts'
+import { closeNative } from '../native/parts.ts'
+import { choose } from './choose.ts'
+import { trustBook } from './native.ts'
+
+const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
+
+/** Whether what comes with this folder may run programs and steer termaite's own agent. */
+export function trustCommand(hold: Hold): Command {
+  return {
+    name: 'trust',
+    help: 'What this folder brings that can run or steer, and whether it is used.',
+    async run(args, world) {
+      if (args.trim() !== '') throw new UsageError('/trust takes no words; it shows what there is, and asks.')
+      const app = hold.app()
+      const { root } = app.place
+      const book = trustBook(app)
+      const now = await book.of(root)
+      if (now.files.length === 0) return world.say('Nothing comes with this folder that needs trust.', 'note')
+      if (now.state === 'trusted') {
+        const shows = [{ type: 'text' as const, text: now.files.join('\n') }]
+        const text = `What comes with ${root} is trusted as it is now, until one of its files changes.`
+        const options = [
+          { id: 'keep', label: 'Keep trusting it' },
+          { id: 'forget', label: 'Forget it: ask again before it is used' },
+        ]
+        if ((await choose(world, text, options, shows)) !== 'forget') return
+        await book.forget(root)
+        await closeNative(app.native)
+        return world.say(`${root} is no longer trusted. ${begun}`, 'note')
+      }
+      const picks = await world.ask(trustQuestion(root, now), world.signal)
+      if (!picks?.includes('trust')) return world.say('It stays unused.', 'note')
+      if ((await book.trust(root, now.mark)).state !== 'trusted')
+        throw new UsageError('it has changed since you saw it, and is not trusted; /trust shows it as it is now.')
+      // Tools and servers are made for what was trusted before.
+      await closeNative(app.native)
+      world.say(`Trusted, and used from the next turn on. ${begun}`, 'note')
+    },
+  }
+}
