@@ -10,7 +10,7 @@ import { asideOf } from './http/hear.ts'
 import { verdictOf } from './http/verdict.ts'
 import { imagesOf } from './images.ts'
 import { defaultModel, modelName, providerOf } from './provider.ts'
-import { knownOf } from './windows.ts'
+import { knownOf, localWindow } from './windows.ts'
 import { anthropic } from './wires/anthropic.ts'
 import { chat } from './wires/chat.ts'
 import { gemini } from './wires/gemini.ts'
@@ -38,9 +38,6 @@ export type ModelParts = {
 }
 
 const wires: Record<WireName, Wire> = { anthropic, responses, chat, gemini, ollama }
-
-/** What fits beside a model into the memory of most machines; without a word Ollama takes far less. */
-const ollamaWindow = 32_768
 
 /** A provider's model. It cannot fail to open: what is wrong is the failure of its stream. */
 export function openModel(spec: ModelSpec, parts: ModelParts): Model {
@@ -84,7 +81,7 @@ function targetOf(name: string, spec: ModelSpec): Target | Failure {
   const base = (spec.baseURL ?? provider.base)?.replace(/\/+$/, '')
   if (!base) return { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` }
   const known = knownOf(named.provider, named.model)
-  const window = spec.window ?? (provider.wire === 'ollama' ? ollamaWindow : known.window)
+  const window = spec.window ?? (provider.wire === 'ollama' ? localWindow : known.window)
   const { effort } = spec
   return { name, provider, model: named.model, base, known, window, refused: new Set(), ...(effort ? { effort } : {}) }
 }

@@ -12,6 +12,8 @@ export type Provider = {
   base?: string
   /** The variables that hold the key, the first one found counts. */
   keys: readonly string[]
+  /** The model that a new agent on it is given. */
+  usual?: string
   /** Nothing leaves this machine, and no key is needed. */
   local?: { start: string }
   /** How the chat format is told how hard to think. */
@@ -26,19 +28,28 @@ export const providers = {
     wire: 'anthropic',
     base: 'https://api.anthropic.com/v1',
     keys: ['ANTHROPIC_API_KEY'],
+    usual: 'claude-sonnet-5-5',
   },
-  openai: { label: 'OpenAI', wire: 'responses', base: 'https://api.openai.com/v1', keys: ['OPENAI_API_KEY'] },
+  openai: {
+    label: 'OpenAI',
+    wire: 'responses',
+    base: 'https://api.openai.com/v1',
+    keys: ['OPENAI_API_KEY'],
+    usual: 'gpt-6.1-sol',
+  },
   google: {
     label: 'Google',
     wire: 'gemini',
     base: 'https://generativelanguage.googleapis.com/v1beta',
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    usual: 'gemini-3.8-flash',
   },
   groq: {
     label: 'Groq',
     wire: 'chat',
     base: 'https://api.groq.com/openai/v1',
     keys: ['GROQ_API_KEY'],
+    usual: 'openai/gpt-oss-120b',
     effort: 'effort',
   },
   openrouter: {
@@ -46,6 +57,7 @@ export const providers = {
     wire: 'chat',
     base: 'https://openrouter.ai/api/v1',
     keys: ['OPENROUTER_API_KEY', 'OPEN_ROUTER_API_KEY'],
+    usual: 'anthropic/claude-sonnet-5.5',
     effort: 'nested',
     marks: /^~?anthropic\//,
   },
@@ -76,7 +88,7 @@ export const providers = {
 
 export type ProviderName = keyof typeof providers
 
-export const defaultModel = 'groq/openai/gpt-oss-120b'
+export const defaultModel = `groq/${providers.groq.usual}`
 
 export type ModelName = { provider: ProviderName; model: string }
 

@@ -21,6 +21,9 @@ export type Known = {
 
 export const unknownWindow = 128_000
 
+/** What fits beside a model into the memory of most machines; without a word Ollama takes far less. */
+export const localWindow = 32_768
+
 const price = (input: number, cached: number, output: number, written?: number): Price => ({
   input,
   cached,

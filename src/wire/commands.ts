@@ -7,7 +7,7 @@ const yes = { yes: { short: 'y', help: 'do not ask' } }
 export const commands: readonly CommandShape[] = [
   {
     name: 'setup',
-    summary: 'Find the agent CLIs on this machine and write settings.json.',
+    summary: 'Find the agent CLIs and models of this machine and write settings.json.',
     flags: { ...yes },
     examples: ['termaite setup', 'termaite setup --yes'],
   },

@@ -57,7 +57,10 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       if (!agent) throw new Error(`${name} is not in the roster`)
       const profile = profileOf(agent)
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
-      if (agent.kind === 'native') return nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
+      if (agent.kind === 'native') {
+        const own = nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
+        return agent.ownView ? withOwnView(own) : own
+      }
       const open = agent.kind === 'acp' ? acpAgent : pipeAgent
       const opened = open(
         {

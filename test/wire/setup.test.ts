@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Profile } from '../../src/core/screen/profile.ts'
 import type { Question } from '../../src/core/talk/question.ts'
+import type { LocalServer } from '../../src/models/local.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import {
@@ -17,11 +18,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
-import { settingsFor } from '../../src/wire/setup/write.ts'
+import { cliOffer } from '../../src/wire/setup/offer.ts'
 import { runSetup } from '../../src/wire/setup/steps.ts'
+import { openKeys } from '../../src/safety/keys.ts'
+import { providers } from '../../src/models/provider.ts'
+import { knownOf } from '../../src/models/windows.ts'
 
-/** A machine with these CLIs, and somebody who answers so; no answer left means that they leave. */
-function machine(t: TestContext, installed: readonly string[], answers: string[][]) {
+type Models = { env?: Record<string, string>; servers?: LocalServer[] }
+
+/** A machine with these CLIs and models, and somebody who answers so; no answer left means that they leave. */
+function machine(t: TestContext, installed: readonly string[], answers: string[][], models: Models = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [bin, home] = [join(folder, 'bin'), join(folder, 'termaite')]
@@ -29,14 +35,16 @@ function machine(t: TestContext, installed: readonly string[], answers: string[]
   for (const name of installed) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 })
   const said: [string, string][] = []
   const asked: Question[] = []
+  const env = { PATH: bin, HOME: folder, ...models.env }
   const world = {
     say: (text: string, how: 'note' | 'error' = 'note') => void said.push([how, text]),
     ask: async (question: Question) => {
       asked.push(question)
       return answers.shift()
     },
-    env: { PATH: bin, HOME: folder },
+    env,
     home,
+    sources: { keys: openKeys({ home, env, keychain: null }), servers: async () => models.servers ?? [] },
     clock: new HandClock(),
     signal: new AbortController().signal,
   }
@@ -145,8 +153,7 @@ test('the channel is one that can ask: a CLI’s own stream, else ACP, else a on
   const oneWay: Profile = { ...plain, dialect: () => ({ open: () => '', line: () => [], end: () => [] }) }
   const acp = { leashes: { ask: 'asks' }, command: () => 'x --acp' } as unknown as NonNullable<Profile['acp']>
   const asking: Profile = { ...plain, dialect: () => ({ asks: true, open: () => '', line: () => [], end: () => [] }) }
-  const kindOf = (profile: Profile, leash: 'ask' | 'edit') =>
-    settingsFor({ found: [profile], chosen: [profile], leash }).agents![0]!.kind
+  const kindOf = (profile: Profile, leash: 'ask' | 'edit') => cliOffer(profile, {}).settings(leash).kind
   assert.deepEqual(
     [
       kindOf(oneWay, 'ask'),
@@ -157,4 +164,59 @@ test('the channel is one that can ask: a CLI’s own stream, else ACP, else a on
     [undefined, 'acp', undefined, undefined],
     'and one that can be held to the leash',
   )
+})
+
+const sonnet = {
+  name: 'anthropic',
+  kind: 'native',
+  model: 'anthropic/claude-sonnet-5-5',
+  contextWindowTokens: 1_000_000,
+}
+
+const qwen: LocalServer = {
+  provider: 'ollama',
+  label: 'Ollama',
+  baseURL: 'http://127.0.0.1:11434/v1',
+  models: [{ id: 'nomic-embed-text' }, { id: 'qwen3:8b' }],
+}
+
+const local = { name: 'ollama', kind: 'native', model: 'ollama/qwen3:8b', contextWindowTokens: 32_768, ownView: true }
+
+test('our own agent is offered on a key and on a local model; beside a CLI it is written down switched off', async (t) => {
+  const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
+  const { home, asked, said, run } = machine(t, ['claude'], [['*'], ['ask']], models)
+  assert.equal(await run(), 'written')
+  assert.deepEqual(written(home).agents, [agent('claude'), { ...sonnet, enabled: false }, { ...local, enabled: false }])
+  assert.deepEqual(asked[0]!.options, [
+    { id: '*', label: 'Claude Code alone' },
+    { id: 'claude', label: 'Claude Code' },
+    { id: 'anthropic', label: 'termaite on Anthropic' },
+    { id: 'ollama', label: 'termaite on Ollama' },
+  ])
+  assert.ok(
+    said[0]![1].includes(
+      [
+        '  termaite on Anthropic · our own agent, asks · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
+        '    asks before it acts, and waits for your answer',
+        '  termaite on Ollama · our own agent, asks · qwen3:8b · on this machine',
+      ].join('\n'),
+    ),
+    said[0]![1],
+  )
+  assert.ok(!JSON.stringify([said, asked, written(home)]).includes('made-up-key'))
+})
+
+test('our own agent takes turns when it is picked, and where there is nobody else', async (t) => {
+  const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
+  const picked = machine(t, ['claude'], [['*', 'anthropic'], ['ask']], models)
+  assert.equal(await picked.run(), 'written')
+  assert.deepEqual(written(picked.home).agents, [agent('claude'), sonnet, { ...local, enabled: false }])
+  const alone = machine(t, [], [['*'], ['ask']], models)
+  assert.equal(await alone.run(), 'written')
+  assert.deepEqual(written(alone.home).agents, [sonnet, local])
+})
+
+test('the model that a new agent is given is one that is known', () => {
+  for (const [name, provider] of Object.entries(providers))
+    if ('usual' in provider && name !== 'openrouter') assert.ok(knownOf(name, provider.usual).price, name)
 })

@@ -1,10 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Profile } from '../../core/screen/profile.ts'
+import type { Sources } from './native-offers.ts'
+import type { Offer } from './offer.ts'
 import type { Person } from './questions.ts'
 import type { Plan } from './write.ts'
 import { profiles } from '../../profiles/all.ts'
-import { channelFor } from '../channel.ts'
-import { installedProfiles, loginTraces } from '../found.ts'
+import { installedProfiles } from '../found.ts'
+import { nativeOffers, sourcesOf } from './native-offers.ts'
+import { cliOffer } from './offer.ts'
 import { chooseAgents, chooseLeash, leashOn, mayReplace } from './questions.ts'
 import { heldIn, replaceSettings, settingsFor, settingsIn } from './write.ts'
 
@@ -13,16 +15,19 @@ export type SetupWorld = Person & {
   env: Record<string, string | undefined>
   home: string
   clock: Clock
+  sources?: Sources
 }
 
-/** Finds the CLIs of this machine, asks who takes turns and what they may do, and writes the settings. */
+/** Finds the CLIs and the models of this machine, asks who takes turns and what they may do, and writes the settings. */
 export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing found' | 'left'> {
-  const found = installedProfiles(world.env)
+  const { env, sources = sourcesOf(world) } = world
+  const clis = installedProfiles(env).map((profile) => cliOffer(profile, env))
+  const found = [...clis, ...(await nativeOffers(sources, env))]
   if (found.length === 0) {
     world.say(nothingWords(), 'error')
     return 'nothing found'
   }
-  world.say(['Found on this machine:', '', ...foundLines(found, world.env), ''].join('\n'))
+  world.say(['Found on this machine:', '', ...foundLines(found), ''].join('\n'))
   const plan = await choices(world, found)
   if (!plan) {
     world.say('Nothing was changed.')
@@ -33,7 +38,7 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
   return 'written'
 }
 
-async function choices(world: SetupWorld, found: readonly Profile[]): Promise<Plan | undefined> {
+async function choices(world: SetupWorld, found: readonly Offer[]): Promise<Plan | undefined> {
   const chosen = await chooseAgents(world, found)
   const leash = chosen && (await chooseLeash(world, chosen))
   if (!leash) return undefined
@@ -42,28 +47,22 @@ async function choices(world: SetupWorld, found: readonly Profile[]): Promise<Pl
 }
 
 /** Two lines each, because a table of so many words fits no terminal. */
-function foundLines(found: readonly Profile[], env: SetupWorld['env']): string[] {
-  return found.flatMap((profile) => [
-    `  ${[
-      profile.title,
-      channelFor(profile, 'ask')?.words ?? 'one-way pipe',
-      loginTraces(profile, env) ? 'login found' : `log in with: ${profile.login}`,
-    ].join(' · ')}`,
-    `    ${leashOn(profile, 'ask')}`,
-  ])
+function foundLines(found: readonly Offer[]): string[] {
+  return found.flatMap((offer) => [`  ${offer.title} · ${offer.words}`, `    ${leashOn(offer, 'ask')}`])
 }
 
 function nothingWords(): string {
   return [
     'no agent CLI is installed here. Install one, then run setup again:',
     ...profiles.slice(0, 4).map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
+    'Or set the key of a provider (ANTHROPIC_API_KEY, GROQ_API_KEY, …) or start Ollama for our own agent.',
     'Or see it work without any: termaite demo',
   ].join('\n')
 }
 
 function writtenWords(file: string, plan: Plan): string {
   const held = heldIn(plan)
-  const off = plan.chosen.filter((profile) => !held.includes(profile))
+  const off = plan.chosen.filter((offer) => !held.includes(offer))
   return [
     ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
     held.length === 0

@@ -1,28 +1,24 @@
-import type { Profile } from '../../core/screen/profile.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { FileSettings } from '../settings/schema.ts'
+import type { Offer } from './offer.ts'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { channelFor } from '../channel.ts'
 import { writeSettings } from '../settings/write.ts'
 
 /** Who was found and who of them takes turns, in their order. */
-export type Plan = { found: readonly Profile[]; chosen: readonly Profile[]; leash: Leash }
+export type Plan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash }
 
 /** Those that are chosen and can be held to the leash. */
-export function heldIn({ chosen, leash }: Plan): Profile[] {
-  return chosen.filter((profile) => channelFor(profile, leash) !== undefined)
+export function heldIn({ chosen, leash }: Plan): Offer[] {
+  return chosen.filter((offer) => offer.means(leash) !== undefined)
 }
 
 /** Everyone who was found is written down, so that switching one on is one word. */
 export function settingsFor(plan: Plan): FileSettings {
   const held = heldIn(plan)
-  const agents = [...held, ...plan.found.filter((profile) => !held.includes(profile))].map((profile) => ({
-    name: profile.name,
-    profile: profile.name,
-    ...(channelFor(profile, plan.leash)?.kind === 'acp' ? { kind: 'acp' as const } : {}),
-    contextWindowTokens: profile.window,
-    ...(held.includes(profile) ? {} : { enabled: false }),
+  const agents = [...held, ...plan.found.filter((offer) => !held.includes(offer))].map((offer) => ({
+    ...offer.settings(plan.leash),
+    ...(held.includes(offer) ? {} : { enabled: false }),
   }))
   return { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
 }

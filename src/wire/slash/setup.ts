@@ -6,7 +6,7 @@ import { runSetup } from '../setup/steps.ts'
 export function setupCommand(hold: Hold): Command {
   return {
     name: 'setup',
-    help: 'Find the agent CLIs of this machine and choose who takes turns.',
+    help: 'Find the agent CLIs and models of this machine and choose who takes turns.',
     async run(_args, { say, ask, signal }) {
       const { io, place } = hold.app()
       const done = await runSetup({ say, ask, signal, env: io.env, home: place.home, clock: io.clock })
