@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { closeNative } from '../../src/wire/native/parts.ts'
+import { opened, scripted } from '../tools/mcp/rig.ts'
+import { Web } from '../tools/mcp/web.ts'
 import { plain, seated, type Seat } from './seat.ts'
 
 const agents = [{ name: 'own', kind: 'native', contextWindowTokens: 100_000 }]
@@ -35,12 +37,12 @@ test('/mcp starts the servers, and shows their state, their tools and what is wr
   assert.deepEqual(starting, ['note', 'Starting demo…'])
   assert.match(
     status![1],
-    /^```text\nSERVER +STATE +TOOLS +PROTOCOL +FROM\ndemo +ready +\d+ +\S+ +settings\n```\n- .*broken/,
+    /^```text\n● demo {2}connected, \d+ tools, [^\n]*\n[^\n]*\(settings\)\n! [^\n]*broken[^\n]*\n```$/,
   )
   assert.deepEqual(await seat.type('/mcp status'), [status])
   const [tools, ...more] = await seat.type('/mcp tools')
   assert.deepEqual(more, [])
-  assert.match(tools![1], /^```text\ndemo \(ready, given to the model\)\n {2}mcp__demo__\w+/)
+  assert.match(tools![1], /^```text\ndemo {2}connected, [^\n]*\n {2}mcp__demo__\w+/)
 })
 
 test('/mcp refresh ends them and begins with what is configured now', async (t) => {
@@ -50,13 +52,36 @@ test('/mcp refresh ends them and begins with what is configured now', async (t) 
   assert.deepEqual(await seat.type('/mcp'), [['note', words]])
   seat.app.settings.mcpServers = { demo: server }
   assert.deepEqual(await seat.type('/mcp'), [['note', words]], 'what runs is what was configured when it began')
-  assert.match((await seat.type('/mcp refresh')).at(-1)![1], /\ndemo +ready /)
+  assert.match((await seat.type('/mcp refresh')).at(-1)![1], /\n● demo /)
   const first = await seat.app.native.lasting.servers
   seat.app.settings.mcpServers = { later: server }
-  assert.match((await seat.type('/mcp refresh')).at(-1)![1], /FROM\nlater +ready [^\n]*\n```$/)
+  assert.match((await seat.type('/mcp refresh')).at(-1)![1], /^```text\n● later [^\n]*\n[^\n]*\n```$/)
   assert.equal(await seat.app.native.lasting.servers, first, 'a turn at work has them too')
   seat.app.settings.mcpServers = {}
   assert.deepEqual(await seat.type('/mcp refresh'), [['note', words]])
+})
+
+test('/mcp login shows the page, and the server is there once somebody was at it', async (t) => {
+  const seat = await seated(t, native)
+  const web = await new Web('modern').open(t)
+  web.tokens = new Set()
+  seat.app.native.lasting.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
+  assert.match((await seat.type('/mcp')).at(-1)![1], /\n◌ web {2}wants a login: \/mcp login web\n/)
+  const { say } = seat.world
+  const pages: Promise<unknown>[] = []
+  seat.world.say = (text, how) => {
+    const [, url] = /^Log in to web in a browser: (http\S+)$/.exec(text) ?? []
+    if (url) pages.push(fetch(url).then((page) => page.text()))
+    say(text, how)
+  }
+  assert.match((await seat.type('/mcp login web')).at(-1)![1], /\n● web {2}connected, /)
+  await Promise.all(pages)
+  assert.equal(pages.length, 1)
+  assert.deepEqual(await seat.type('/mcp login'), [['error', 'whose login? /mcp login web or demo.']])
+  assert.deepEqual(await seat.type('/mcp login wbe'), [['error', 'there is no MCP server "wbe"; did you mean "web"?']])
+  assert.deepEqual(await seat.type('/mcp login demo'), [
+    ['error', 'demo is a program on this machine: it has no login here'],
+  ])
 })
 
 test('/mcp uses nothing of a folder that is not trusted, and names what was mistyped', async (t) => {
@@ -66,9 +91,10 @@ test('/mcp uses nothing of a folder that is not trusted, and names what was mist
   assert.equal(how, 'note')
   assert.match(words, /What this folder brings is not used before it is trusted \(\/trust\)\.$/)
   assert.deepEqual(await seat.type('/mcp tolls'), [['error', 'there is no way "tolls"; did you mean "tools"?']])
+  assert.deepEqual(await seat.type('/mcp tools all'), [['error', 'nothing follows /mcp tools.']])
   seat.answers.push(['trust'])
   await seat.type('/trust')
-  assert.match((await seat.type('/mcp')).at(-1)![1], /\ndemo +ready .* \.mcp\.json\n/)
+  assert.match((await seat.type('/mcp')).at(-1)![1], /\n● demo [^\n]*\n[^\n]*\(\.mcp\.json\)\n/)
   const other = await seated(t, plain({ amber: 'true' }))
   assert.deepEqual(await other.type('/mcp'), [['error', none]])
 })
