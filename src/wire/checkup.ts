@@ -8,8 +8,10 @@ import type { AgentSettings, Settings } from './settings/settings.ts'
 import { collect } from '../base/collect.ts'
 import { away } from '../mind/health.ts'
 import { programOf } from '../profiles/words.ts'
+import { openKeys } from '../safety/keys.ts'
 import { findProgram, loginTraces } from './found.ts'
 import { leashWords } from './channel.ts'
+import { keyOf } from './key-place.ts'
 import { askOneWord } from './one-word.ts'
 import { profileOf } from './roster.ts'
 import { moment } from '../base/moment.ts'
@@ -21,6 +23,8 @@ export type Checkup = {
   installed: string | false
   version?: string
   loggedIn: boolean | 'unknown'
+  /** Where the key of our own agent is, never what it is. */
+  key?: string
   answers: boolean | 'not asked'
   said?: string
   quota: string
@@ -39,7 +43,12 @@ export async function checkup(practice: Practice, agent: AgentSettings): Promise
   const leash = agent.leash ?? settings.leash
   const file = fileOf(agent, profile, io.env)
   const there = file ?? (agent.command === undefined ? false : 'by the shell')
-  const hindrance = hindranceOf(agent, profile, leash, there !== false)
+  const key =
+    agent.kind === 'native'
+      ? await keyOf(agent, openKeys({ home: practice.place.home, env: io.env }), io.env)
+      : undefined
+  const keyless = key && 'next' in key ? key.next : undefined
+  const hindrance = hindranceOf(agent, profile, leash, there !== false) ?? keyless
   const [version, loggedIn, answer] = await Promise.all([
     profile && file ? firstLine(practice, profile.version) : undefined,
     profile && there !== false ? isLoggedIn(practice, profile, file) : ('unknown' as const),
@@ -51,7 +60,8 @@ export async function checkup(practice: Practice, agent: AgentSettings): Promise
     name: agent.name,
     installed: failure?.kind === 'missing' ? (file ?? false) : there,
     ...(version === undefined ? {} : { version }),
-    loggedIn: answer?.ok ? true : loggedIn,
+    loggedIn: answer?.ok ? true : key ? keyless === undefined : loggedIn,
+    ...(key && 'place' in key ? { key: key.place } : {}),
     answers: answer?.ok ?? 'not asked',
     ...(failure ? { said: failure.message } : {}),
     quota: quotaWords(practice, agent.name, answer?.ok === true),

@@ -148,3 +148,36 @@ test('doctor --security finds a key in the settings, files that others can read,
     /a has what looks like a key.*\n.*chmod go-rwx/s,
   )
 })
+
+test('of our own agent it says where its key is, never what it is, or how to give it one', async (t) => {
+  const machine = new Machine(t)
+  const native = { kind: 'native', contextWindowTokens: 200_000 }
+  machine.settings({
+    agents: [
+      { ...native, name: 'sonnet', model: 'anthropic/claude-sonnet-4-5' },
+      { ...native, name: 'gpt', model: 'openai/gpt-5', apiKeyEnv: 'MY_KEY' },
+      { ...native, name: 'local', model: 'ollama/qwen3:8b' },
+      { ...native, name: 'odd', model: 'nowhere/x' },
+    ],
+  })
+  const env = { ANTHROPIC_API_KEY: 'made-up-key' }
+  const { out } = await machine.run(['doctor', '--quick', '--json'], { env })
+  assert.deepEqual(
+    (JSON.parse(out) as Row[]).map(({ name, key, loggedIn, works, next }) => [name, key, loggedIn, works, next]),
+    [
+      ['sonnet', 'ANTHROPIC_API_KEY', true, true, undefined],
+      ['gpt', undefined, false, false, 'give it a key: set MY_KEY, or type /connect openai in the chat'],
+      ['local', undefined, 'unknown', true, undefined],
+      [
+        'odd',
+        undefined,
+        false,
+        false,
+        'there is no provider nowhere; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, compatible: set its "model" with termaite config edit',
+      ],
+    ],
+  )
+  const told = await machine.run(['doctor', 'sonnet', '--quick'], { env })
+  assert.match(told.out, /^ {4}key {8}ANTHROPIC_API_KEY$/m)
+  assert.ok(!`${out}${told.out}${told.err}`.includes('made-up-key'))
+})

@@ -61,6 +61,7 @@ function report(checkup: Checkup): string {
   const rows = [
     ['installed', `${checkup.installed || 'no'}${checkup.version ? ` (${checkup.version})` : ''}`],
     ['logged in', checkup.loggedIn === 'unknown' ? 'not known' : checkup.loggedIn ? 'yes' : 'no'],
+    ...(checkup.key ? [['key', checkup.key]] : []),
     ['answers', checkup.answers === 'not asked' ? 'not asked' : checkup.answers ? 'yes' : `no: ${checkup.said ?? ''}`],
     ['quota', checkup.quota],
     ['MCP', checkup.mcp],
