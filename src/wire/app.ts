@@ -3,6 +3,7 @@ import type { Entry } from '../core/talk/entry.ts'
 import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
+import type { WorkMode } from '../faces/chat/desk.ts'
 import type { Io } from './io.ts'
 import type { NativeParts } from './native/parts.ts'
 import type { Place } from './place.ts'
@@ -21,14 +22,17 @@ import { memoryStore } from '../store/memory.ts'
 import { openProject, openSession } from './project.ts'
 import { loosestLeash, openRoster } from './roster.ts'
 import { setAsideIfBroken } from './set-aside.ts'
+import { inMode } from './work-mode.ts'
 
-export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget }
+export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode }
 
 /** What a turn needs, joined from the wings: a list, and no rule of its own. */
 export type App = {
   io: Io
   place: Place
+  /** As the mode has them. */
   settings: Settings
+  mode: WorkMode
   store: Store
   project: Project
   session: OpenSession
@@ -45,7 +49,9 @@ export type App = {
   out: Parameters<typeof rotate>[1]['out']
 }
 
-export async function openApp(io: Io, place: Place, settings: Settings, wishes: AppWishes): Promise<App> {
+export async function openApp(io: Io, place: Place, read: Settings, wishes: AppWishes): Promise<App> {
+  const { mode = 'chat' } = wishes
+  const settings = inMode(read, mode)
   let mask: App['mask'] | undefined
   const files = fileStore(place.home, { clock: io.clock })
   const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc } : files
@@ -71,6 +77,7 @@ export async function openApp(io: Io, place: Place, settings: Settings, wishes: 
     io,
     place,
     settings,
+    mode,
     store,
     project,
     session,

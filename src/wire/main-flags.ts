@@ -1,6 +1,7 @@
 import type { CommandShape } from './command-shape.ts'
 import { leashes } from '../core/work/agent.ts'
 import { strategies } from '../core/work/strategy.ts'
+import { workModes } from './work-mode.ts'
 
 /** What `termaite` itself takes. */
 export const mainShape: CommandShape = {
@@ -19,7 +20,11 @@ export const mainShape: CommandShape = {
     new: { help: 'a fresh session' },
     session: { value: 'name', help: 'a named session' },
     ephemeral: { help: 'read and keep nothing of what is said' },
-    mode: { value: 'mode', choices: ['chat'], help: 'how the chat works' },
+    mode: {
+      value: 'mode',
+      choices: Object.keys(workModes),
+      help: 'everybody, our own agents alone, or our own that plan and change nothing',
+    },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p' },
     'max-cost': { value: 'usd', help: 'refuse the next call beyond it' },

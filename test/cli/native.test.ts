@@ -217,3 +217,13 @@ test('a subagent that fails is told of in words, and what it was refused is in t
   assert.match(results[0]!, /^Subagent execution failed: /)
   assert.equal(results[1], 'Not allowed.')
 })
+
+test('--mode plan is our own agent’s alone; without one that is said', options, async (t) => {
+  const { machine, run, server } = await nativeOn(t, 'anthropic', () => ({ text: 'a plan' }))
+  assert.equal((await run('-p', 'how?', '--mode', 'plan')).out, 'a plan\n')
+  assert.match(JSON.stringify(server.turns()[0]!.body.system), /plan mode/)
+  machine.agents({ other: 'echo other' })
+  const { code, err } = await run('-p', 'how?', '--mode', 'plan')
+  assert.equal(code, 2)
+  assert.match(err, /the mode plan needs an agent of the kind "native", and none is configured: termaite setup/)
+})

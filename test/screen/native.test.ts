@@ -37,3 +37,40 @@ test(
     assert.match(server.turns()[3]!.text, /Which colour\? blue/)
   },
 )
+
+test(
+  'a plan is a card; approved it is the first prompt of a turn that builds, with all the tools',
+  { timeout: 120_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    const plan = '## Summary\nPaint it.\n\n## Implementation Changes\nA coat.\n\n## Tests\nLook at it.'
+    const server = await modelServer(({ count }) => ({ text: count <= 2 ? `${plan} ${count}` : 'Painted.' }))
+    t.after(() => server.close())
+    const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+    const other = { name: 'other', command: 'echo other', contextWindowTokens: 200_000 }
+    machine.settings({ metaInstruction: false, agents: [other, { ...agent, contextWindowTokens: 200_000 }] })
+    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['/plan paint it'] })
+    t.after(() => glass.end())
+    await glass.shows(/Build this plan\?[^]*Drop it/)
+    glass.type(keys.down + keys.up)
+    glass.type('in red')
+    glass.type(keys.enter)
+    await glass.shows(/Look at it\. 2[^]*Build this plan\?[^]*Drop it/)
+    glass.type(keys.down + keys.up)
+    glass.type(keys.enter)
+    await glass.shows(/Painted\./)
+    await glass.shows(/chat/)
+    const [planned, changed, built] = server.turns().map(({ body }) => body)
+    const has = (body: { tools: { name: string }[] }, tool: string) => body.tools.some(({ name }) => name === tool)
+    assert.deepEqual(
+      [planned, changed, built].map((body) => [has(body, 'file_reader'), has(body, 'bash')]),
+      [
+        [true, false],
+        [true, false],
+        [true, true],
+      ],
+    )
+    assert.match(JSON.stringify(changed.messages.at(-1)), /in red/)
+    assert.match(JSON.stringify(built.messages.at(-1)), /Build this plan, which I approved[^]*Look at it\. 2/)
+  },
+)

@@ -19,6 +19,7 @@ import { enabledAgents } from '../../src/wire/roster.ts'
 import { readSettings } from '../../src/wire/settings/settings.ts'
 import { slashCommands } from '../../src/wire/slash/all.ts'
 import { runTurn } from '../../src/wire/turn.ts'
+import { inMode } from '../../src/wire/work-mode.ts'
 
 type Said = [how: string, text: string]
 
@@ -88,6 +89,14 @@ export class Seat {
     setStrategy: (strategy) => void this.turned.push(['strategy', strategy]),
     setLeash: (leash) => void this.turned.push(['leash', leash]),
     setModel: (agent, choice) => void this.turned.push(['model', agent, choice]),
+    setMode: (mode) => {
+      this.turned.push(['mode', mode])
+      this.app = { ...this.app, mode, settings: inMode(this.app.settings, mode) }
+    },
+    leavePlan: () => {
+      this.turned.push(['leave plan'])
+      this.app = { ...this.app, mode: 'chat' }
+    },
     begin: async (prompt, make) => {
       for await (const event of make(this.app, { prompt, ask: this.world.ask, signal: this.stop.signal })) {
         const line = initLine(event)
@@ -152,7 +161,7 @@ export class Seat {
     const ready = enabledAgents(settings).map(({ name }) => ({ name, state: 'ready' as const }))
     return {
       project: 'project',
-      mode: 'chat',
+      mode: this.app.mode,
       leash: settings.leash,
       strategy: settings.rotationStrategy,
       agents: this.agents.length > 0 ? this.agents : ready,

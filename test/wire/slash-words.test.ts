@@ -9,7 +9,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'agents clear cls compact config connect context context_size copy diff exit help history init leash mcp mode models permissions reset resume sessions setup skill skills strategy switch todos trust undo usage'
+    'agents clear cls compact config connect context context_size copy diff exit help history init leash mcp mode models permissions plan reset resume sessions setup skill skills strategy switch todos trust undo usage'
   assert.equal(
     commands
       .map(({ name }) => name)
@@ -31,14 +31,6 @@ test('the screen is told what is its own', async (t) => {
   const seat = await seated(t, fine)
   for (const line of ['/help', '/help undo', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
   assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['clear'], ['exit']])
-})
-
-test('/mode says which one it is, and that there is no other yet', async (t) => {
-  const seat = await seated(t, fine)
-  const words = 'The mode is chat: the agents take turns in one conversation. It is the only one in this version.'
-  assert.deepEqual(await seat.type('/mode'), [['note', words]])
-  assert.deepEqual(await seat.type('/mode chat'), [['note', words]])
-  assert.deepEqual(await seat.type('/mode plan'), [['error', 'there is no mode "plan"; there is chat.']])
 })
 
 test('/copy takes the last answer, or one of its code blocks', async (t) => {

@@ -11,11 +11,14 @@ export type AgentStanding = {
   left?: number
 }
 
+/** Whose turns these are: everybody's, our own agents', or our own agents' that only plan. */
+export type WorkMode = 'chat' | 'agent' | 'plan'
+
 /** How things stand at the desk: all that the border and the status line say. */
 export type Standing = {
   project: string
   session?: string
-  mode: 'chat'
+  mode: WorkMode
   leash: Leash
   strategy: string
   agents: AgentStanding[]

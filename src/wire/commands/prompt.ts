@@ -1,5 +1,6 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Budget } from '../../core/work/budget.ts'
+import type { WorkMode } from '../../faces/chat/desk.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
@@ -21,6 +22,7 @@ import { readSettings } from '../settings/settings.ts'
 import { runReached } from '../reached.ts'
 import { readStdin } from '../stdin.ts'
 import { oneLine } from '../table.ts'
+import { inMode } from '../work-mode.ts'
 
 /** One turn without a screen, or the chat when a person sits at both ends. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -35,12 +37,14 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const overrides = { env: io.env, ...flag('rotation', values.rotation), ...flag('leash', values.leash) }
   const read = () => readSettings({ home: place.home, project: place.root }, overrides)
   const settings = await read()
-  const names = enabledAgents(settings).map(({ name }) => name)
+  const mode = (text(values.mode) ?? 'chat') as WorkMode
+  const names = enabledAgents(inMode(settings, mode)).map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
   const wishes = {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
+    mode,
     budget: purse(io, values),
   }
   if (isChat(io, values)) {

@@ -1,11 +1,12 @@
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
-import type { Desk, Happening, Standing } from '../../faces/chat/desk.ts'
+import type { Desk, Happening, Standing, WorkMode } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import type { TurnMaker } from '../turn.ts'
 import type { TurnSeen } from './closing.ts'
-import type { Hold, ModelChoice } from './hold.ts'
+import type { Hold } from './hold.ts'
+import type { ModelChoice } from './modelled.ts'
 import type { Page } from './pages.ts'
 import type { Station } from './station.ts'
 import { wordsOf } from '../../base/words.ts'
@@ -13,7 +14,6 @@ import { openFinder } from '../finder.ts'
 import { UsageError } from '../io.ts'
 import { closeNative } from '../native/parts.ts'
 import { brokenWords } from '../ready.ts'
-import { answering } from './answering.ts'
 import { Audience } from './audience.ts'
 import { Cards } from './cards.ts'
 import { Elsewhere } from './elsewhere.ts'
@@ -21,6 +21,7 @@ import { Errands } from './errands.ts'
 import { greeting } from './greeting.ts'
 import { Ledger } from './ledger.ts'
 import { Line } from './line.ts'
+import { Offers } from './offers.ts'
 import { Outbox } from './outbox.ts'
 import { pastPrompts } from './past.ts'
 import { Waiting } from './waiting.ts'
@@ -53,6 +54,7 @@ export class ChatDesk implements Desk, Hold {
   #ledger: Ledger
   #elsewhere: Elsewhere
   #errands: Errands
+  #offers: Offers
   #outbox: Outbox
   #finder: ReturnType<typeof openFinder> | undefined
   #begun: Promise<void> | undefined
@@ -84,6 +86,7 @@ export class ChatDesk implements Desk, Hold {
       over: () => this.#overElsewhere(),
     })
     this.#errands = new Errands({ audience, cards, clock: this.app().io.clock, done: () => this.#ledger.refresh() })
+    this.#offers = new Offers({ hold: this, errands: this.#errands })
     this.#warnings = [...this.app().settings.warnings]
     this.commands = words.commands(this, (warning) => this.#warnings.push(warning))
     this.#outbox = new Outbox({
@@ -188,11 +191,22 @@ export class ChatDesk implements Desk, Hold {
     void this.#ledger.stand()
   }
 
+  setMode(mode: WorkMode): void {
+    this.#station.setMode(mode)
+    void this.#ledger.stand()
+  }
+
+  leavePlan(): void {
+    this.#station.leavePlan()
+    void this.#ledger.stand()
+  }
+
   async begin(prompt: string, make: TurnMaker): Promise<void> {
     if (!this.#work.begin(prompt, make)) throw new UsageError(atWork)
   }
 
   send(prompt: string): void {
+    this.#offers.withdraw()
     this.#outbox.send(prompt)
   }
 
@@ -279,18 +293,7 @@ export class ChatDesk implements Desk, Hold {
   async #over(seen: TurnSeen, prompt: string): Promise<void> {
     if (seen.waits !== undefined) await this.#waiting.begin(seen.waits, prompt)
     await this.#ledger.refresh()
-    const asked = seen.outcome?.ok === true && seen.outcome.asks !== undefined
-    if (asked)
-      void this.#errands.run(
-        answering(seen.asks, seen.by, (answer) => this.#answered(seen.by, answer)),
-        '',
-      )
-  }
-
-  /** Whoever asked is told. */
-  #answered(by: string | undefined, answer: string): void {
-    this.#work.aim(by)
-    this.send(answer)
+    this.#offers.after(seen)
   }
 
   async #giveUp(): Promise<void> {

@@ -1,11 +1,9 @@
 import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
-import type { Standing } from '../../faces/chat/desk.ts'
+import type { Standing, WorkMode } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import type { TurnMaker } from '../turn.ts'
-
-/** `window`: how much the model takes, where that is known. */
-export type ModelChoice = { model: string; window?: number }
+import type { ModelChoice } from './modelled.ts'
 
 /** What a slash command can turn at the desk it was typed at. */
 export interface Hold {
@@ -22,6 +20,10 @@ export interface Hold {
   setLeash(leash: Leash): void
   /** Which model a native agent asks until this process ends. */
   setModel(agent: string, choice: ModelChoice): void
+  /** Throws a UsageError where nobody could work so. */
+  setMode(mode: WorkMode): void
+  /** Back to what there was before something was planned. */
+  leavePlan(): void
   /** A turn of the command's own, shown and cancelled like any other; throws a UsageError while another one is at work. */
   begin(prompt: string, make: TurnMaker): Promise<void>
   /** Sends a prompt as if it had been typed. */

@@ -1,6 +1,8 @@
 import type { AgentSettings } from '../settings/settings.ts'
-import type { ModelChoice } from './hold.ts'
 import { defaultModel, modelName } from '../../models/provider.ts'
+
+/** `window`: how much the model takes, where that is known. */
+export type ModelChoice = { model: string; window?: number }
 
 /** An agent with the model that was chosen for it: another provider gets neither the address nor the key of its own one. */
 export function modelled(agent: AgentSettings, choice: ModelChoice | undefined): AgentSettings {

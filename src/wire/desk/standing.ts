@@ -36,7 +36,7 @@ export function standingOf(app: App, known: Known): Standing {
   return {
     project: basename(place.root) || place.root,
     ...(session.name === undefined ? {} : { session: session.name }),
-    mode: 'chat',
+    mode: app.mode,
     leash: settings.leash,
     strategy: settings.rotationStrategy,
     agents,

@@ -1,15 +1,17 @@
 import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
+import type { WorkMode } from '../../faces/chat/desk.ts'
 import type { App, AppWishes } from '../app.ts'
 import type { Io } from '../io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { ModelChoice } from './hold.ts'
+import type { ModelChoice } from './modelled.ts'
 import { conversationOf, openApp, rosterParts } from '../app.ts'
 import { UsageError } from '../io.ts'
 import { openSession } from '../project.ts'
 import { loosestLeash, openRoster } from '../roster.ts'
 import { modelled } from './modelled.ts'
+import { inMode } from '../work-mode.ts'
 import { Pages } from './pages.ts'
 
 export type StationParts = {
@@ -29,9 +31,13 @@ export class Station {
   #read: Settings
   #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
 
+  /** What there is when nothing is planned. */
+  #building: WorkMode
+
   private constructor(parts: StationParts, app: App) {
     this.#parts = parts
     this.#read = parts.settings
+    this.#building = app.mode === 'plan' ? 'agent' : app.mode
     this.app = app
     this.pages = pagesOf(app)
   }
@@ -57,8 +63,9 @@ export class Station {
   }
 
   async reload(): Promise<void> {
-    this.#read = await this.#parts.read()
-    this.#use()
+    const read = await this.#parts.read()
+    this.#use(this.app.mode, read)
+    this.#read = read
     // Who was not there may have been installed or logged in meanwhile.
     this.app.out.clear()
   }
@@ -73,21 +80,32 @@ export class Station {
     this.#use()
   }
 
+  /** Throws a UsageError where nobody could work so, and then nothing has changed. */
+  setMode(mode: WorkMode): void {
+    this.#use(mode)
+    if (mode !== 'plan') this.#building = mode
+  }
+
+  leavePlan(): void {
+    this.#use(this.#building)
+    // A planner by the settings themselves builds when it is told to.
+    if (this.app.settings.permissions.mode === 'plan') this.#use('agent')
+  }
+
   setStrategy(strategy: Strategy): void {
     this.#said.strategy = strategy
     this.#use()
   }
 
   /** What was said at the desk goes before what the files say. */
-  #use(): void {
-    const read = this.#read
+  #use(mode = this.app.mode, read = this.#read): void {
     const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
     const agents = read.agents
       .map((agent) => modelled(agent, models.get(agent.name)))
       .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
-    const settings = { ...read, leash, agents, rotationStrategy: strategy }
+    const settings = inMode({ ...read, leash, agents, rotationStrategy: strategy }, mode)
     const roster = openRoster(settings, rosterParts(this.app))
-    this.app = { ...this.app, settings, roster, leash: loosestLeash(settings) }
+    this.app = { ...this.app, settings, mode, roster, leash: loosestLeash(settings) }
   }
 
   async #makeCurrent(id: string): Promise<void> {

@@ -6,6 +6,7 @@ import { opening } from '../../agents/native/context/opening.ts'
 import { frozen } from '../../agents/native/frame.ts'
 import { nativeAgent } from '../../agents/native/loop.ts'
 import { frameOf } from '../../agents/native/messages.ts'
+import { planTools } from '../../tools/all.ts'
 import { boxOf } from './box.ts'
 import { heldBy } from './hold.ts'
 import { modelOf } from './model.ts'
@@ -18,13 +19,17 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
   const { blobs, clock, cwd, root, home } = parts
   const asked = Promise.withResolvers<void>()
   const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
-  const servers = await serversOf(parts, { settings: settings.mcpServers, trusted, after: asked.promise })
+  const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
+  const wishes = { settings: settings.mcpServers, trusted, after: asked.promise }
+  const servers = mode === 'plan' ? undefined : await serversOf(parts, wishes)
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
-  const opened = opening({ cwd, root, home, trusted }, { mode: 'agent', date, ...meta })
+  const opened = opening({ cwd, root, home, trusted }, { mode, date, ...meta })
   const { box, handTo } = boxOf(agent.name, opened.skills, parts)
   const { own } = box
-  const tools = [...box.tools, ...(servers?.tools() ?? [])]
+  const tools = [...box.tools, ...(servers?.tools() ?? [])].filter(
+    ({ name }) => mode === 'agent' || planTools.includes(name),
+  )
   handTo(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }))
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   return nativeAgent({
@@ -35,7 +40,7 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
     policy: await heldBy(seat, readable, parts),
     frame: (turn) =>
       frozen(agent.name, turn, blobs, {
-        key: `agent ${model.name}`,
+        key: `${mode} ${model.name}`,
         make: async () => frameOf(opened.system, tools),
       }),
   })

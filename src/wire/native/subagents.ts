@@ -8,8 +8,8 @@ import { opening } from '../../agents/native/context/opening.ts'
 import { nativeAgent } from '../../agents/native/loop.ts'
 import { frameOf } from '../../agents/native/messages.ts'
 import { chosenFor } from '../../agents/native/subagents/user.ts'
-import { defaultModel, modelName } from '../../models/provider.ts'
 import { isMatch } from '../../safety/hooks/names.ts'
+import { modelled } from '../desk/modelled.ts'
 import { toolsIn } from './box.ts'
 import { heldBy } from './hold.ts'
 import { modelOf } from './model.ts'
@@ -49,7 +49,10 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   )
   return nativeAgent({
     name: seat.agent.name,
-    model: subagent?.model === undefined ? handing.model : modelOf(seatWith(seat, subagent.model), parts),
+    model:
+      subagent?.model === undefined
+        ? handing.model
+        : modelOf({ ...seat, agent: modelled(seat.agent, { model: subagent.model }) }, parts),
     tools,
     policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame: frameOf(system, tools),
@@ -60,12 +63,4 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
 /** By our names or by those that other programs' subagents are written for. */
 function isNamed(name: string, wanted: readonly string[] | undefined): boolean {
   return wanted?.some((one) => /^\w+$/.test(one) && isMatch(one, name)) ?? true
-}
-
-/** Another provider's model is not reached at this one's address, nor with its key. */
-function seatWith(seat: NativeSeat, model: string): NativeSeat {
-  const [one, other] = [modelName(model), modelName(seat.agent.model ?? defaultModel)]
-  const same = !('wrong' in one) && !('wrong' in other) && one.provider === other.provider
-  const { baseURL: _, apiKeyEnv: __, ...bare } = seat.agent
-  return { ...seat, agent: { ...(same ? seat.agent : bare), model } }
 }

@@ -15,6 +15,7 @@ import { mcpCommand } from './mcp.ts'
 import { modeCommand } from './mode.ts'
 import { modelsCommand } from './models.ts'
 import { permissionsCommand } from './permissions.ts'
+import { planCommand } from './plan.ts'
 import { rotationCommands } from './rotation.ts'
 import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
@@ -44,6 +45,7 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     configCommand(hold),
     setupCommand(hold),
     modeCommand(hold),
+    planCommand(hold),
     modelsCommand(hold),
     connectCommand(hold),
     mcpCommand(hold),

@@ -1,17 +1,26 @@
 import type { Command } from '../../core/talk/command.ts'
+import type { WorkMode } from '../../faces/chat/desk.ts'
 import type { Hold } from '../desk/hold.ts'
-import { knownWord } from './choose.ts'
+import { workModes } from '../work-mode.ts'
+import { choose, goingOn, knownWord } from './choose.ts'
 
-const meanings = { chat: 'the agents take turns in one conversation' } as const
+const modes = Object.keys(workModes) as WorkMode[]
 
 export function modeCommand(hold: Hold): Command {
   return {
     name: 'mode',
-    help: 'Which mode this is.',
-    async run(args, { say }) {
-      if (args.trim() !== '') knownWord('mode', args.trim(), Object.keys(meanings))
-      const { mode } = hold.standing()
-      say(`The mode is ${mode}: ${meanings[mode]}. It is the only one in this version.`, 'note')
+    words: `[${modes.join('|')}]`,
+    help: 'Whose turns these are: everybody’s, our own agents’, or planning only.',
+    complete: (typed) => goingOn(typed, modes),
+    async run(args, world) {
+      const options = modes.map((mode) => ({ id: mode, label: `${mode}: ${workModes[mode]}` }))
+      const mode =
+        args.trim() === ''
+          ? await choose(world, `Which mode? Now: ${hold.standing().mode}.`, options)
+          : knownWord('mode', args.trim(), modes)
+      if (mode === undefined) return
+      hold.setMode(mode)
+      world.say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
     },
   }
 }

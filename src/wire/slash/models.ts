@@ -1,6 +1,7 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { ProviderName } from '../../models/provider.ts'
-import type { Hold, ModelChoice } from '../desk/hold.ts'
+import type { Hold } from '../desk/hold.ts'
+import type { ModelChoice } from '../desk/modelled.ts'
 import type { AgentSettings } from '../settings/settings.ts'
 import { listModels } from '../../models/list.ts'
 import { localServers } from '../../models/local.ts'
