@@ -4,6 +4,8 @@ import type { Program } from '../program.ts'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Line } from '../demo/model.ts'
+import { scriptedServer } from '../demo/model.ts'
 import { print } from '../io.ts'
 import { writeSettings } from '../settings/write.ts'
 
@@ -19,7 +21,26 @@ const agents = {
   ].join('; '),
 }
 
+/** What the model behind our own agent answers: a read, an edit, a question, and a last word. */
+const lines: readonly Line[] = [
+  { tool: 'file_reader', input: { file_path: 'README.md' } },
+  {
+    tool: 'file_editor',
+    input: { file_path: 'README.md', edits: [{ old_string: '# hello', new_string: '# Hello, world' }] },
+  },
+  {
+    tool: 'ask_question',
+    input: { questions: [{ question: 'Which other greeting?', options: ['Hallo', 'Bonjour', 'None'] }] },
+  },
+  {
+    tool: 'file_editor',
+    input: { file_path: 'README.md', edits: [{ old_string: '# Hello, world', new_string: '# Hello, Hallo, world' }] },
+  },
+  { say: 'Done: README.md greets in both.' },
+]
+
 export async function run(io: Io, _parsed: Parsed, program: Program): Promise<number> {
+  using model = await scriptedServer(lines)
   const folder = mkdtempSync(join(tmpdir(), 'termaite-demo-'))
   const project = join(folder, 'hello')
   const home = join(folder, 'home')
@@ -29,7 +50,16 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
     writeSettings(home, {
       rotationStrategy: 'exhaustion',
       silenceSeconds: 2,
-      agents: Object.entries(agents).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 })),
+      agents: [
+        ...Object.entries(agents).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 })),
+        {
+          name: 'elder',
+          kind: 'native',
+          model: 'compatible/scripted',
+          baseURL: model.baseURL,
+          contextWindowTokens: 100_000,
+        },
+      ],
     })
     // Not spread: stdin is opened, and the folder asked for, only by whoever needs them.
     const inside: Io = Object.create(io, {
@@ -44,14 +74,18 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
       return program(argv, inside)
     }
-    print(io, 'Three agents share one conversation. No account, no network: they are scripts,')
+    print(io, 'Four agents share one conversation. No account, no network: they are scripts,')
     print(io, 'and so are their answers.')
-    print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works.')
+    print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works; elder is')
+    print(io, 'our own agent: its tools are real, only its model is a script.')
     const steps: [string, string[]][] = [
       ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
       ['The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']],
       ['Whatever an agent did can be seen,', ['diff', '--stat']],
       ['and taken back.', ['undo', '--yes']],
+      ['Our own agent reads, edits, and asks what only you can decide.', ['-p', 'Greet the world', ...elder]],
+      ['This is its edit,', ['diff']],
+      ['and your answer is the next prompt.', ['-p', 'Hallo', ...elder]],
       ['Nothing that was said is lost.', ['sessions', 'show']],
     ]
     let well = true
@@ -65,6 +99,8 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+const elder = ['-a', 'elder', '--leash', 'edit']
 
 function quoted(word: string): string {
   return /^[\w./-]+$/.test(word) ? word : `"${word}"`

@@ -1,0 +1,45 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from './program.ts'
+
+test('the demo needs nothing: its own agent reads, edits and asks, and nothing is left behind', async (t) => {
+  const machine = new Machine(t)
+  const tmp = join(machine.folder, 'tmp')
+  mkdirSync(tmp)
+  const { code, out, err } = await machine.run(['demo'], { env: { TMPDIR: tmp } })
+  assert.equal(code, 0, err)
+  assert.match(out, /only its model is a script\.$/m)
+  const own = out.slice(out.indexOf('Our own agent reads'), out.indexOf('\nNothing that was said'))
+  assert.equal(
+    own.replace(/^index .*$/m, 'index …'),
+    [
+      'Our own agent reads, edits, and asks what only you can decide.',
+      '$ termaite -p "Greet the world" -a elder --leash edit',
+      'Which other greeting?',
+      '1. Hallo',
+      '2. Bonjour',
+      '3. None',
+      '',
+      'This is its edit,',
+      '$ termaite diff',
+      'diff --git a/README.md b/README.md',
+      'index …',
+      '--- a/README.md',
+      '+++ b/README.md',
+      '@@ -1 +1 @@',
+      '-# hello',
+      '+# Hello, world',
+      '',
+      'and your answer is the next prompt.',
+      '$ termaite -p Hallo -a elder --leash edit',
+      'Done: README.md greets in both.',
+      '',
+    ].join('\n'),
+  )
+  assert.deepEqual(
+    readdirSync(tmp).filter((name) => name.startsWith('termaite')),
+    [],
+  )
+})
