@@ -22,7 +22,6 @@ test('our own agent on a small model is given the newest turns that fit; the oth
   }
   await run('LONG')
   await run('and now?', '--leash', 'read', '-a', 'small')
-  const [{ body }] = server.turns() as [{ body: { messages: unknown[] } }]
-  const told = JSON.stringify(body.messages)
+  const told = JSON.stringify(server.turns()[0]!.body.messages)
   assert.deepEqual([told.includes('old old'), told.includes('and now?')], [false, true])
 })
