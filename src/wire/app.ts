@@ -19,6 +19,7 @@ import { redactor } from '../safety/redaction.ts'
 import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/store.ts'
 import { memoryStore } from '../store/memory.ts'
+import { nothingYet } from './native/parts.ts'
 import { openProject, openSession } from './project.ts'
 import { loosestLeash, openRoster } from './roster.ts'
 import { setAsideIfBroken } from './set-aside.ts'
@@ -71,7 +72,8 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     session: session.id,
     project: project.doc,
     mask: hide,
-    lasting: { boxes: new Map() },
+    audited: !wishes.ephemeral,
+    lasting: nothingYet(),
   }
   return {
     io,

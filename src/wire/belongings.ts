@@ -26,11 +26,17 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^(settings\.json|config\.yaml)$/, what: 'settings' },
   { name: /^(settings\.json|config\.yaml)\.[\dTZ-]+\.bak$/, what: 'settings, as they were before a setup' },
   { name: /^credentials\.json$/, what: 'API keys' },
+  { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'what our own agent was allowed to do, and did' },
+  { name: /^trust\.json$/, what: 'which folders you trust' },
   { name: /^settings\.schema\.json$/, what: 'what editors check the settings with', made: true },
   { name: /^health\.json$/, what: 'quota, cool-down and position of each agent', made: true },
   { name: /^termaite\.db(-\w+)?$/, what: 'index over all conversations; can be made again', made: true },
   { name: /^lock\.db(-\w+)?$/, what: 'keeps two processes apart', made: true },
-  { name: /^(settings|settings\.schema|health)\.json\.tmp$/, what: 'left of a write that was cut off', made: true },
+  {
+    name: /^(settings|settings\.schema|health|trust|audit-head)\.json\.tmp$/,
+    what: 'left of a write that was cut off',
+    made: true,
+  },
 ]
 
 /** What a person puts into our home for us to read. */

@@ -55,6 +55,12 @@ export const commands: readonly CommandShape[] = [
     examples: ['termaite usage', 'termaite usage --by day --since 7d --all'],
   },
   {
+    name: 'audit',
+    words: '[verify|export]',
+    summary: 'What our own agent was allowed to do, and did; whether the record of it is whole.',
+    examples: ['termaite audit', 'termaite audit verify', 'termaite audit export > audit.jsonl'],
+  },
+  {
     name: 'diff',
     words: '[turn]',
     summary: 'What a turn changed in the project, whoever took it.',

@@ -8,6 +8,7 @@ import { nobody } from '../core/talk/question.ts'
 import { noBudget } from '../core/work/budget.ts'
 import { outcomeOf, take } from '../core/work/verbs.ts'
 import { memoryStore } from '../store/memory.ts'
+import { nothingYet } from './native/parts.ts'
 import { openProject } from './project.ts'
 import { openRoster } from './roster.ts'
 
@@ -31,7 +32,7 @@ export async function askOneWord(
     session: 'doctor',
     project: openProject(store, place.root).doc,
     mask: (text) => text,
-    lasting: { boxes: new Map() },
+    lasting: nothingYet(),
   }
   const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })

@@ -227,3 +227,56 @@ test('--mode plan is our own agent’s alone; without one that is said', options
   assert.equal(code, 2)
   assert.match(err, /the mode plan needs an agent of the kind "native", and none is configured: termaite setup/)
 })
+
+test(
+  'what was asked, refused and done is in the audit, whole and without secrets; a change shows',
+  options,
+  async (t) => {
+    const calls = [
+      { tool: 'bash', input: { command: 'ls # MADE_UP_TOKEN=hunter2hunter2' } },
+      { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } },
+      { tool: 'file_reader', input: { file_path: 'absent.txt' } },
+    ]
+    const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) => {
+      const call = calls[count - 1]
+      return call ? { call } : { text: 'done' }
+    })
+    assert.match((await run('audit')).err, /Our own agent has done nothing yet\./)
+    await run('-p', 'go', '--leash', 'ask')
+    const lines = (await run('audit', 'export')).out.trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => {
+        const { type, tool, ok, answer, by, project } = JSON.parse(line)
+        return { type, tool, by, project, came: answer ?? ok }
+      }),
+      [
+        { type: 'execution', tool: 'bash', came: true },
+        { type: 'approval', tool: 'file_creator', came: 'nobody' },
+        { type: 'execution', tool: 'file_reader', came: false },
+      ].map((entry) => ({ ...entry, by: 'native', project: machine.project })),
+    )
+    assert.ok(!lines.join().includes('hunter2'))
+    assert.deepEqual(await run('audit', 'verify').then(({ code, out }) => [code, out]), [
+      0,
+      '3 entries; the chain is whole.\n',
+    ])
+    const file = join(machine.home, 'audit.jsonl')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"nobody"', '"always"'))
+    const broken = await run('audit', 'verify')
+    assert.equal(broken.code, 1)
+    assert.match(broken.out, /entry 2 was changed after it was written/)
+    assert.equal((await run('audit', 'burn')).code, 2)
+    assert.deepEqual(
+      JSON.parse((await run('where', '--json')).out).files.filter(({ ours }: { ours: boolean }) => !ours),
+      [],
+    )
+  },
+)
+
+test('of a conversation that is not kept there is no audit', options, async (t) => {
+  const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) =>
+    count === 1 ? { call: { tool: 'ls', input: {} } } : { text: 'done' },
+  )
+  await run('-p', 'go', '--ephemeral')
+  assert.ok(!existsSync(join(machine.home, 'audit.jsonl')) && !existsSync(join(machine.home, 'audit-head.json')))
+})

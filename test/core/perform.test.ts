@@ -186,3 +186,31 @@ test('the leash alone: what it lets through, what it asks, what it refuses', asy
   assert.deepEqual(await verdicts('edit'), ['yes', 'yes', 'ask'])
   assert.deepEqual(await verdicts('all'), ['yes', 'yes', 'yes'])
 })
+
+test('who judged is told what was said before it runs, and that it ran', async () => {
+  const told: unknown[] = []
+  const judged =
+    (verdict: 'yes' | 'ask' | 'no'): Policy =>
+    async () => ({
+      verdict,
+      why: 'test',
+      grants: 'shout',
+      answered: async (answer) => void told.push(answer),
+      ran: (ok) => void told.push(ok),
+    })
+  const good = tool(async () => (told.push('runs'), ''))
+  const answering = (picks: string[] | undefined) => turnOf({ ask: async () => picks })
+  await resultOf(good, judged('yes'))
+  await resultOf(good, judged('no'))
+  for (const picks of [['once'], ['always'], ['no'], [], undefined])
+    await resultOf(good, judged('ask'), answering(picks))
+  const bad = tool(async () => Promise.reject(new Error('broke')))
+  await resultOf(bad, judged('yes'))
+  assert.deepEqual(told, [
+    ...['runs', true],
+    ...['once', 'runs', true],
+    ...['always', 'runs', true],
+    ...['no', 'no', 'nobody'],
+    false,
+  ])
+})

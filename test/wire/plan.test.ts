@@ -10,7 +10,7 @@ import { boxOf } from '../../src/wire/native/box.ts'
 import { heldBy } from '../../src/wire/native/hold.ts'
 import { openNative } from '../../src/wire/native/open.ts'
 import type { NativeParts, NativeSeat } from '../../src/wire/native/parts.ts'
-import { closeNative } from '../../src/wire/native/parts.ts'
+import { closeNative, nothingYet } from '../../src/wire/native/parts.ts'
 import { openProject } from '../../src/wire/project.ts'
 import { readSettings } from '../../src/wire/settings/settings.ts'
 import { inMode } from '../../src/wire/work-mode.ts'
@@ -65,7 +65,7 @@ async function planner(t: TestContext, baseURL: string) {
     ...{ home, root, cwd: root, env, clock: realClock, store, blobs: store.blobs('b'), session: 's' },
     project: openProject(store, root).doc,
     mask: (text) => text,
-    lasting: { boxes: new Map() },
+    lasting: nothingYet(),
   }
   t.after(() => closeNative(parts))
   const seat: NativeSeat = { agent, settings, leash: 'all', window: 200_000 }

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { auditOf } from '../../src/wire/native/audited.ts'
 import { plain, seated } from './seat.ts'
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })
@@ -9,7 +10,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'agents clear cls compact config connect context context_size copy diff exit help history init leash mcp mode models permissions plan reset resume sessions setup skill skills strategy switch todos trust undo usage'
+    'agents audit clear cls compact config connect context context_size copy diff exit help history init leash mcp mode models permissions plan reset resume sessions setup skill skills strategy switch todos trust undo usage'
   assert.equal(
     commands
       .map(({ name }) => name)
@@ -101,4 +102,17 @@ test('a command of one’s own that cannot be used is one warning, and the other
     `${folder}/two words.md is not used: a name has letters, digits, "-" and "_" only.`,
     `${folder}/undo.md is not used: /undo is a command of termaite.`,
   ])
+})
+
+test('/audit says what was done in this project, and whether the record is whole', async (t) => {
+  const seat = await seated(t, fine)
+  assert.deepEqual(await seat.type('/audit'), [['note', 'Our own agent has done nothing in this project yet.']])
+  const audit = auditOf(seat.app.native)!
+  const done = { type: 'execution', tool: 'ls', what: '{}', ok: true, verdict: 'yes: it looks' } as const
+  await audit.record({ ...done, project: seat.project })
+  await audit.record({ ...done, tool: 'bash', project: '/elsewhere' })
+  const [rows, whole] = await seat.type('/audit')
+  assert.match(rows![1], /execution +ok +ls +\{\}/)
+  assert.ok(!rows![1].includes('bash'))
+  assert.deepEqual(whole, ['note', 'In all projects: 2 entries; the chain is whole.'])
 })

@@ -2,7 +2,7 @@ import type { Event } from '../talk/entry.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
 import type { Agent, Turn } from './agent.ts'
-import type { Policy } from './policy.ts'
+import type { Consent, Policy, Verdict } from './policy.ts'
 import type { Result, Tool, ToolCall } from './tool.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
@@ -64,12 +64,19 @@ async function outcome(
         `${tool.name} could not read its input: ${words(error)} Call it again with an input that fits its schema.`,
       )
     }
-    const allowed = await permission(tool, input, turn, policy)
-    if (allowed !== true) return allowed
+    const verdict = await policy(tool, input, turn)
+    const refused = await refusal(tool, input, turn, verdict)
+    if (refused) return refused
     if (turn.signal.aborted) return no('cancelled before it ran')
-    const until = Number.MAX_SAFE_INTEGER
-    const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, until, ...hands })
-    return typeof output === 'string' ? { ok: true, text: output } : { ok: true, ...output }
+    let ok = false
+    try {
+      const until = Number.MAX_SAFE_INTEGER
+      const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, until, ...hands })
+      ok = true
+      return typeof output === 'string' ? { ok, text: output } : { ok, ...output }
+    } finally {
+      verdict.ran?.(ok)
+    }
   } catch (error) {
     return no(`${tool.name} failed: ${words(error)}`)
   }
@@ -87,9 +94,10 @@ async function apart(agent: Agent, role: string, task: string, turn: Turn, live:
   }
 }
 
-async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy): Promise<true | Result> {
-  const { verdict, why, grants, granted, shows } = await policy(tool, input, turn)
-  if (verdict === 'yes') return true
+/** Why it may not run, when it may not. */
+async function refusal(tool: Tool, input: unknown, turn: Turn, judged: Verdict): Promise<Result | undefined> {
+  const { verdict, why, grants, granted, shows, answered } = judged
+  if (verdict === 'yes') return undefined
   const denied = `${tool.name}: ${JSON.stringify(input)}`
   if (verdict === 'no')
     return no(`${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`, denied)
@@ -101,13 +109,20 @@ async function permission(tool: Tool, input: unknown, turn: Turn, policy: Policy
   const text = shows ? `${tool.name}: ${why}` : `${tool.name}: ${JSON.stringify(input)}\n${why}`
   const question: Question = { about: 'permission', text, from: [], ...(shows ? { shows } : {}), options }
   const picks = await turn.ask(question, turn.signal)
-  if (picks?.includes('always')) await granted?.()
-  if (picks?.includes('once') || picks?.includes('always')) return true
+  const consent = consentIn(picks)
+  await answered?.(consent)
+  if (consent === 'always') await granted?.()
+  if (consent === 'once' || consent === 'always') return undefined
   const again = 'Do not try it again in this turn.'
   // What a person said no to is decided; what nobody could say yes to may be allowed another time.
-  return picks
+  return consent === 'no'
     ? no(`${tool.name} was refused: the person said no. ${again}`)
     : no(`${tool.name} was refused: nobody was there to say yes. ${again}`, denied)
+}
+
+function consentIn(picks: string[] | undefined): Consent {
+  if (!picks) return 'nobody'
+  return (['always', 'once'] as const).find((one) => picks.includes(one)) ?? 'no'
 }
 
 /** `denied` is what the turn was not allowed to do, for whoever could allow it. */

@@ -4,7 +4,8 @@ import type { Tool } from './tool.ts'
 
 /**
  * `grants` is what a yes to "always" would cover, in words a rule can hold; `granted` is told when somebody says it.
- * `shows` is what a yes is given to, beside the words.
+ * `shows` is what a yes is given to, beside the words. `answered` and `ran` are told what came of it: the one before
+ * it runs, the other after.
  */
 export type Verdict = {
   verdict: 'yes' | 'no' | 'ask'
@@ -12,7 +13,12 @@ export type Verdict = {
   grants?: string
   granted?(): Promise<void>
   shows?: Shown[]
+  answered?(answer: Consent): Promise<void>
+  ran?(ok: boolean): void
 }
+
+/** What was said to a question for leave. */
+export type Consent = 'once' | 'always' | 'no' | 'nobody'
 
 export type Policy = (tool: Tool, input: unknown, turn: Turn) => Promise<Verdict>
 

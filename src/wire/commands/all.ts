@@ -5,6 +5,7 @@ import * as doctor from './doctor.ts'
 import * as demo from './demo.ts'
 import * as sessions from './sessions.ts'
 import * as usage from './usage.ts'
+import * as audit from './audit.ts'
 import * as diff from './diff.ts'
 import * as undo from './undo.ts'
 import * as compact from './compact.ts'
@@ -24,6 +25,7 @@ export const all: Record<string, CommandCode> = {
   demo,
   sessions,
   usage,
+  audit,
   diff,
   undo,
   compact,

@@ -5,6 +5,7 @@ import { policy } from '../../safety/rules/policy.ts'
 import { parseRules } from '../../safety/rules/rule.ts'
 import { reached, reachName } from '../../tools/mcp/reach.ts'
 import { pathsOf } from '../../tools/paths.ts'
+import { audited } from './audited.ts'
 
 /** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
 export async function heldBy(seat: NativeSeat, readable: readonly string[], parts: NativeParts): Promise<Policy> {
@@ -12,7 +13,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
   const { permissions } = seat.settings
   const kept = (await project.read()).rules ?? []
   const { rules } = parseRules({ ...permissions, allow: [...permissions.allow, ...kept] })
-  return policy({
+  const held = policy({
     root,
     home: env.HOME ?? home,
     mode: () => modeOf(seat),
@@ -24,6 +25,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
     remember: async (rule) =>
       void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),
   })
+  return audited(held, seat.agent.name, parts)
 }
 
 /** Whoever gives the whole leash means it; a mode that was chosen to be stricter stays so. */

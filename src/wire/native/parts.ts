@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
+import type { Audit } from '../../safety/audit/audit.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
 import type { ToolParts } from '../../tools/parts.ts'
@@ -23,6 +24,8 @@ export type NativeParts = {
   mask(text: string): string
   /** The project's own document: what was said "always" to. */
   project: Doc<ProjectDoc>
+  /** Whether what is done is written down for an audit. */
+  audited?: boolean
   /** What lasts as long as the run. */
   lasting: Lasting
 }
@@ -32,8 +35,15 @@ export type Consult = NonNullable<ToolParts['consult']>
 /** `handTo`: whom its subagent tool hands work to from now on; a box outlives the turn that made it. */
 export type Box = { box: ToolSet; handTo(consult: Consult): void }
 
-/** The tools of each agent, which remember what was read, and the MCP servers of all. */
-export type Lasting = { boxes: Map<string, Box>; servers?: Promise<Servers | undefined> }
+/** The tools of each agent, which remember what was read, the MCP servers of all, and the audit with what is being written. */
+export type Lasting = {
+  boxes: Map<string, Box>
+  servers?: Promise<Servers | undefined>
+  audit?: Audit
+  lines: Promise<void>[]
+}
+
+export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [] })
 
 /** Ends what the tools and the servers left running. */
 export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {
@@ -41,4 +51,5 @@ export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Pr
   delete lasting.servers
   await Promise.all([...[...boxes.values()].map(({ box }) => box.close()), servers?.then((all) => all?.close())])
   boxes.clear()
+  await Promise.allSettled(lasting.lines)
 }

@@ -28,9 +28,16 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ...(more ? { looser: more } : {}),
     },
     async *turn(turn) {
-      const [{ openNative }, { trustedIn }] = await Promise.all([import('./open.ts'), import('./trusted.ts')])
+      const [{ openNative }, { trustedIn }, { auditTrouble }] = await Promise.all([
+        import('./open.ts'),
+        import('./trusted.ts'),
+        import('./audited.ts'),
+      ])
       const trusted = yield* trustedIn(turn, parts)
-      yield* (await openNative(seat, parts, trusted)).turn({ ...turn, leash })
+      for await (const event of (await openNative(seat, parts, trusted)).turn({ ...turn, leash })) {
+        if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
+        yield event
+      }
     },
     async close() {},
   }

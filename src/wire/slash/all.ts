@@ -2,6 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../desk/hold.ts'
 import { wordsOf } from '../../base/words.ts'
 import { agentsCommand } from './agents.ts'
+import { auditCommand } from './audit.ts'
 import { changeCommands } from './changes.ts'
 import { clearCommand } from './clear.ts'
 import { configCommand } from './config.ts'
@@ -46,6 +47,7 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     setupCommand(hold),
     modeCommand(hold),
     planCommand(hold),
+    auditCommand(hold),
     modelsCommand(hold),
     connectCommand(hold),
     mcpCommand(hold),

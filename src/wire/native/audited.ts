@@ -1,0 +1,44 @@
+import type { Policy } from '../../core/work/policy.ts'
+import type { NativeParts } from './parts.ts'
+import { Audit } from '../../safety/audit/audit.ts'
+
+const longest = 400
+
+/** What may run is written down: who was asked and what was said before it runs, and that it ran. */
+export function audited(policy: Policy, by: string, parts: NativeParts): Policy {
+  const audit = auditOf(parts)
+  if (!audit) return policy
+  return async (tool, input, turn) => {
+    const judged = await policy(tool, input, turn)
+    const what = parts.mask(JSON.stringify(input) ?? '').slice(0, longest)
+    const scene = { by, project: parts.root, session: parts.session, turn: turn.id }
+    let verdict = `${judged.verdict}: ${judged.why}`
+    return {
+      ...judged,
+      async answered(answer) {
+        verdict = answer
+        const rule = answer === 'always' && judged.grants !== undefined ? { rule: judged.grants } : {}
+        await audit.record({ type: 'approval', tool: tool.name, what, answer, ...rule, ...scene })
+      },
+      ran: (ok) => note(parts, audit.record({ type: 'execution', tool: tool.name, what, ok, verdict, ...scene })),
+    }
+  }
+}
+
+/** The book of this run; none where nothing is to be kept. */
+export function auditOf({ audited, lasting, store, clock, mask }: NativeParts): Audit | undefined {
+  return audited ? (lasting.audit ??= new Audit(store, { clock, mask })) : undefined
+}
+
+/** Nobody waits for a line about what is done; the end of the turn does. */
+function note({ lasting }: NativeParts, line: Promise<void>): void {
+  line.catch(() => {})
+  lasting.lines.push(line)
+}
+
+/** Why what was done could not be written down, if it could not. */
+export async function auditTrouble({ lasting }: NativeParts): Promise<string[]> {
+  const ends = await Promise.allSettled(lasting.lines.splice(0))
+  const [first] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []))
+  return first ? [`what was done is not in the audit: ${first.message}`] : []
+}
