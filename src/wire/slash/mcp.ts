@@ -15,7 +15,7 @@ const ways = ['status', 'tools', 'refresh', 'login'] as const
 export function mcpCommand(hold: Hold): Command {
   return {
     name: 'mcp',
-    words: '[status|tools|refresh|login <server>]',
+    words: '[status|tools|refresh]',
     help: 'The MCP servers of termaite’s own agent and their tools; or start them anew.',
     complete: (typed) => goingOn(typed, ways),
     async run(args, world) {
