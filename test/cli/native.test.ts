@@ -280,3 +280,47 @@ test('of a conversation that is not kept there is no audit', options, async (t) 
   await run('-p', 'go', '--ephemeral')
   assert.ok(!existsSync(join(machine.home, 'audit.jsonl')) && !existsSync(join(machine.home, 'audit-head.json')))
 })
+
+test(
+  'hooks of the person forbid, spare the question, change the input, and speak to the model; a project has none',
+  options,
+  async (t) => {
+    const calls = [
+      { tool: 'bash', input: { command: 'ls' } },
+      { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } },
+      { tool: 'ls', input: {} },
+    ]
+    const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) => {
+      const call = calls[count - 1]
+      return call ? { call } : { text: 'done' }
+    })
+    const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as object
+    const own = (output: object) => `echo '${JSON.stringify({ hookSpecificOutput: output })}'`
+    const input = { file_path: 'other.txt', content: 'y' }
+    const on = (matcher: string, command: string) => ({ matcher, hooks: [{ type: 'command', command }] })
+    const PreToolUse = [
+      on('Bash', 'echo "no shell today" >&2; exit 2'),
+      on('Write', own({ permissionDecision: 'allow', updatedInput: input })),
+      on('LS', 'exit 7'),
+    ]
+    const PostToolUse = [on('LS', own({ additionalContext: 'Mind the gap.' }))]
+    machine.settings({ ...settings, hooks: { PreToolUse, PostToolUse } })
+    mkdirSync(join(machine.project, '.termaite'))
+    writeFileSync(
+      join(machine.project, '.termaite', 'settings.json'),
+      JSON.stringify({ hooks: { PreToolUse: [on('*', 'touch ran')] } }),
+    )
+    const { err } = await run('-p', 'go', '--leash', 'ask')
+    const results = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
+    assert.match(results[0]!, /^bash was not allowed: a hook forbids it: no shell today/)
+    assert.equal(readFileSync(join(machine.project, 'other.txt'), 'utf8'), 'y')
+    assert.ok(!existsSync(join(machine.project, 'new.txt')) && !existsSync(join(machine.project, 'ran')))
+    assert.match(results[2]!, /other\.txt[^]*\[A hook says: Mind the gap\.\]$/)
+    // What is written down is what it ran with.
+    const written = (await run('audit', 'export')).out
+    assert.deepEqual([written.includes('other.txt'), written.includes('new.txt')], [true, false])
+    assert.match(err, /the hook "exit 7" ended with 7/)
+    machine.settings({ ...settings, hooks: { PreToolUse: [{ matcher: '(' }] } })
+    assert.equal((await run('-p', 'go')).code, 2)
+  },
+)

@@ -65,6 +65,7 @@ async function outcome(
       )
     }
     const verdict = await policy(tool, input, turn)
+    if (verdict.input !== undefined) input = verdict.input
     const refused = await refusal(tool, input, turn, verdict)
     if (refused) return refused
     if (turn.signal.aborted) return no('cancelled before it ran')

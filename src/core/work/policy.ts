@@ -13,6 +13,8 @@ export type Verdict = {
   grants?: string
   granted?(): Promise<void>
   shows?: Shown[]
+  /** What it runs with instead of what was called for. */
+  input?: unknown
   answered?(answer: Consent): Promise<void>
   ran?(ok: boolean): void
 }

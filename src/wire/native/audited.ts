@@ -10,7 +10,7 @@ export function audited(policy: Policy, by: string, parts: NativeParts): Policy 
   if (!audit) return policy
   return async (tool, input, turn) => {
     const judged = await policy(tool, input, turn)
-    const what = parts.mask(JSON.stringify(input) ?? '').slice(0, longest)
+    const what = parts.mask(JSON.stringify(judged.input ?? input) ?? '').slice(0, longest)
     const scene = { by, project: parts.root, session: parts.session, turn: turn.id }
     let verdict = `${judged.verdict}: ${judged.why}`
     return {

@@ -6,6 +6,7 @@ import { parseRules } from '../../safety/rules/rule.ts'
 import { reached, reachName } from '../../tools/mcp/reach.ts'
 import { pathsOf } from '../../tools/paths.ts'
 import { audited } from './audited.ts'
+import { hooked } from './hooked.ts'
 
 /** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
 export async function heldBy(seat: NativeSeat, readable: readonly string[], parts: NativeParts): Promise<Policy> {
@@ -25,7 +26,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
     remember: async (rule) =>
       void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),
   })
-  return audited(held, seat.agent.name, parts)
+  return audited(hooked(held, seat, parts), seat.agent.name, parts)
 }
 
 /** Whoever gives the whole leash means it; a mode that was chosen to be stricter stays so. */

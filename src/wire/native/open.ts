@@ -1,5 +1,6 @@
 import type { Agent } from '../../core/work/agent.ts'
 import type { Model } from '../../core/work/model.ts'
+import type { Tool } from '../../core/work/tool.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/context/opening.ts'
@@ -9,6 +10,7 @@ import { frameOf } from '../../agents/native/messages.ts'
 import { planTools } from '../../tools/all.ts'
 import { boxOf } from './box.ts'
 import { heldBy } from './hold.ts'
+import { hookedTool } from './hooked.ts'
 import { modelOf } from './model.ts'
 import { serversOf } from './servers.ts'
 import { subagentsOf } from './subagents.ts'
@@ -32,11 +34,13 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
   )
   handTo(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }))
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
+  const watched = (tool: Tool) => hookedTool(tool, seat, parts)
+  const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
   return nativeAgent({
     name: agent.name,
     model,
-    tools,
-    ...(servers ? { find: servers.find } : {}),
+    tools: tools.map(watched),
+    ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
     policy: await heldBy(seat, readable, parts),
     frame: (turn) =>
       frozen(agent.name, turn, blobs, {

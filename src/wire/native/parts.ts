@@ -41,9 +41,11 @@ export type Lasting = {
   servers?: Promise<Servers | undefined>
   audit?: Audit
   lines: Promise<void>[]
+  /** What is to be said to the person with the next event. */
+  notes: string[]
 }
 
-export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [] })
+export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [] })
 
 /** Ends what the tools and the servers left running. */
 export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {

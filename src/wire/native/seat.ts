@@ -35,6 +35,7 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ])
       const trusted = yield* trustedIn(turn, parts)
       for await (const event of (await openNative(seat, parts, trusted)).turn({ ...turn, leash })) {
+        for (const text of parts.lasting.notes.splice(0)) yield { type: 'note', text }
         if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
         yield event
       }

@@ -12,6 +12,7 @@ import { isMatch } from '../../safety/hooks/names.ts'
 import { modelled } from '../desk/modelled.ts'
 import { toolsIn } from './box.ts'
 import { heldBy } from './hold.ts'
+import { hookedTool } from './hooked.ts'
 import { modelOf } from './model.ts'
 
 export type Handing = {
@@ -53,7 +54,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
       subagent?.model === undefined
         ? handing.model
         : modelOf({ ...seat, agent: modelled(seat.agent, { model: subagent.model }) }, parts),
-    tools,
+    tools: tools.map((tool) => hookedTool(tool, seat, parts)),
     policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame: frameOf(system, tools),
     close: () => box.close(),

@@ -8,6 +8,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { leashes } from '../../core/work/agent.ts'
 import { strategies } from '../../core/work/strategy.ts'
 import { metaInstruction } from '../../core/talk/transcript.ts'
+import type { HookSettings } from '../../safety/hooks/settings.ts'
+import { parseHooks } from '../../safety/hooks/settings.ts'
 import { parseRules } from '../../safety/rules/rule.ts'
 import { UsageError } from '../io.ts'
 import { readSettingsFile } from './file.ts'
@@ -31,6 +33,8 @@ export type Settings = {
   permissions: Permissions
   /** Servers whose tools the native agent may call. */
   mcpServers: Record<string, unknown>
+  /** Of the person's own settings alone. */
+  hooks: HookSettings
   /** What the person should know before the turn. */
   warnings: string[]
 }
@@ -75,6 +79,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
     permissions: permissionsOf(user.permissions),
     mcpServers: user.mcpServers ?? {},
+    hooks: hooksOf(user.hooks),
     warnings,
   }
 }
@@ -89,6 +94,13 @@ function permissionsOf(said: FileSettings['permissions']): Permissions {
   const { faults } = parseRules(said ?? {})
   if (faults.length > 0) throw new UsageError(`settings: ${faults.join('; ')}.`)
   return { mode: 'default', allow: [], ask: [], deny: [], ...said }
+}
+
+/** A hook may be what keeps an agent from something: one that cannot be read is said as a rule is. */
+function hooksOf(said: FileSettings['hooks']): HookSettings {
+  const { hooks, faults } = parseHooks(said)
+  if (faults.length > 0) throw new UsageError(`settings: ${faults.join('; ')}.`)
+  return hooks
 }
 
 function metaText(setting: boolean | string | undefined): string | undefined {

@@ -6,13 +6,15 @@ const notUsed = 'is not used in this version'
 
 /** What a file may hold for a later version, and what to use until then. */
 const ofAll: Partial<Record<keyof FileSettings, string>> = {
-  hooks: notUsed,
   thinking: notUsed,
   terminals: notUsed,
   crew: notUsed,
   hub: notUsed,
   notify: notUsed,
 }
+
+/** Events that hooks are run for. */
+const hooksUsed = ['PreToolUse', 'PostToolUse']
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
   { what: 'kind "screen"', of: ({ kind }) => kind === 'screen', words: `${notUsed}; a pipe is` },
@@ -26,7 +28,9 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
 /** One sentence for each thing that is accepted and does nothing: a rule that denies nothing in silence is worse than none. */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
+  const hooks = Object.keys(settings.hooks ?? {}).filter((event) => !hooksUsed.includes(event))
   return [
+    ...hooks.map((event) => `hooks.${event} ${notUsed}.`),
     ...Object.entries(ofAll)
       .filter(([key]) => Object.hasOwn(settings, key))
       .map(([key, words]) => `${key} ${words}.`),
