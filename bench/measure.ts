@@ -21,7 +21,12 @@ export async function withMachine<T>(
   const list = Object.entries(agents).map(([name, command]) => ({ name, command, contextWindowTokens: 1_000_000_000 }))
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ rotationStrategy: 'exhaustion', agents: list }))
   try {
-    return await work({ folder, home, project, env: { PATH: process.env.PATH!, HOME: folder, TERMAITE_HOME: home } })
+    return await work({
+      folder,
+      home,
+      project,
+      env: { PATH: process.env.PATH!, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
+    })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -36,7 +36,10 @@ export async function tokens(): Promise<Row[]> {
       JSON.stringify({ agents: [{ name: 'claude', profile: 'claude', contextWindowTokens: 200_000 }] }),
     )
     for (let n = 1; n <= turns; n++)
-      await time([process.execPath, program, '-p', prompt(n)], { cwd, env: { ...env, TERMAITE_HOME: home } })
+      await time([process.execPath, program, '-p', prompt(n)], {
+        cwd,
+        env: { ...env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
+      })
   })
   return [
     {

@@ -26,8 +26,9 @@ export interface Keys {
 export function openKeys(parts: KeyParts): Keys {
   const file = join(parts.home, 'credentials.json')
   let found: Promise<Keychain | undefined> | undefined
-  const keychain = () =>
-    (found ??= parts.keychain === undefined ? systemKeychain() : Promise.resolve(parts.keychain ?? undefined))
+  // `TERMAITE_KEYCHAIN=off`: a run that must leave the person's own alone, whatever its home is.
+  const own = parts.keychain === undefined && parts.env.TERMAITE_KEYCHAIN !== 'off'
+  const keychain = () => (found ??= own ? systemKeychain() : Promise.resolve(parts.keychain ?? undefined))
 
   return {
     async get(name, variables) {

@@ -68,6 +68,7 @@ export class Machine {
         PATH: process.env.PATH!,
         HOME: join(this.folder, 'home'),
         TERMAITE_HOME: this.home,
+        TERMAITE_KEYCHAIN: 'off',
         TZ: 'UTC',
         ...options.env,
       },

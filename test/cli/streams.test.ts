@@ -17,6 +17,7 @@ function shell(machine: Machine, line: string): Promise<Ran> {
     env: {
       PATH: process.env.PATH,
       HOME: machine.folder,
+      TERMAITE_KEYCHAIN: 'off',
       TERMAITE_HOME: machine.home,
       T: `${process.execPath} ${program}`,
     },

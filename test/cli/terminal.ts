@@ -16,7 +16,14 @@ export async function typed(
   const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: machine.project,
-    env: { PATH: process.env.PATH, HOME: machine.folder, TERMAITE_HOME: machine.home, TERM: 'xterm', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: machine.folder,
+      TERMAITE_KEYCHAIN: 'off',
+      TERMAITE_HOME: machine.home,
+      TERM: 'xterm',
+      ...env,
+    },
   })
   const result = ended(child)
   const left = [...keys]

@@ -20,7 +20,7 @@ test(`two processes, ${turns} turns each, one project: every pair is there, none
         ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'talker.ts'), String(turns), word],
         {
           cwd: machine.project,
-          env: { PATH: process.env.PATH!, HOME: machine.folder, TERMAITE_HOME: machine.home },
+          env: { PATH: process.env.PATH!, HOME: machine.folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: machine.home },
           stdio: ['ignore', 'pipe', 'pipe'],
         },
       ),

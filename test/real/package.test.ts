@@ -52,6 +52,7 @@ for (const version of nodes) {
         process.env.PATH,
       ].join(':'),
       HOME: place,
+      TERMAITE_KEYCHAIN: 'off',
       TERMAITE_HOME: join(place, 'termaite'),
     }
     const run = (...args: string[]) => {

@@ -97,7 +97,7 @@ async function rigged({ env, files }: Pointed): Promise<Rig> {
   return {
     root,
     cwd,
-    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: root, ...env },
+    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: root, TERMAITE_KEYCHAIN: 'off', ...env },
     // A CLI may still write its last log line while its folder goes.
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   }

@@ -32,7 +32,7 @@ async function machine(t: TestContext, script: (asked: Asked) => Answer, more: R
   const run = (...args: string[]) => {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: rig.cwd,
-      env: { ...rig.env, TERMAITE_HOME: home },
+      env: { ...rig.env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     return ended(child)

@@ -63,6 +63,7 @@ export class Glass {
         LANG: 'C.UTF-8',
         TZ: 'UTC',
         EDITOR: 'true',
+        TERMAITE_KEYCHAIN: 'off',
         ...options.env,
       },
     })

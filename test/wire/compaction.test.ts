@@ -17,7 +17,12 @@ test('a summary stops with the turn that needs it', { timeout: 20_000 }, async (
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { signal } = new AbortController()
   const streams = { in: new PassThrough(), out: new PassThrough(), err: new PassThrough() }
-  const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_HOME: join(folder, 'termaite') }
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    TERMAITE_KEYCHAIN: 'off',
+    TERMAITE_HOME: join(folder, 'termaite'),
+  }
   const io = { env, cwd: folder, piped: false, ...streams, clock: realClock, signal }
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home }, { env })

@@ -42,7 +42,7 @@ export async function sitDown(
   { clock = realClock, wishes = {}, path = process.env.PATH!, ...seating }: Seating = {},
 ): Promise<Sat> {
   const streams = { in: new PassThrough(), out: new PassThrough(), err: new PassThrough() }
-  const env = { PATH: path, HOME: folder, TERMAITE_HOME: join(folder, 'termaite') }
+  const env = { PATH: path, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: join(folder, 'termaite') }
   const stop = new AbortController()
   const io = { env, cwd: join(folder, 'project'), piped: false, ...streams, clock, signal: stop.signal }
   const place = placeOf(io)

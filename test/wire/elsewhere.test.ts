@@ -16,7 +16,7 @@ function another(t: TestContext, folder: string, prompt: string, command: string
   mkdirSync(home, { recursive: true })
   const agents = [{ name: 'other', command, contextWindowTokens: 10_000 }]
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents }))
-  const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_HOME: home }
+  const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home }
   const child = spawn(process.execPath, [program, '-p', prompt], {
     cwd: join(folder, 'project'),
     env,

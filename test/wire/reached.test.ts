@@ -22,7 +22,12 @@ async function reached(t: TestContext, turn: Agent['turn']) {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { signal } = new AbortController()
   const err = new PassThrough().setEncoding('utf8')
-  const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_HOME: join(folder, 'termaite') }
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    TERMAITE_KEYCHAIN: 'off',
+    TERMAITE_HOME: join(folder, 'termaite'),
+  }
   const io = {
     env,
     cwd: folder,

@@ -50,7 +50,7 @@ export class Seat {
     mkdirSync(join(this.home, 'commands'), { recursive: true })
     this.configure(settings)
     this.io = {
-      env: { PATH: process.env.PATH, HOME: this.folder, TERMAITE_HOME: this.home, ...env },
+      env: { PATH: process.env.PATH, HOME: this.folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: this.home, ...env },
       cwd: this.project,
       piped: false,
       in: new PassThrough(),
