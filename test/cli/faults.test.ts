@@ -112,7 +112,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
   const machine = new Machine(t)
   machine.settings({
     permissions: { deny: ['Bash(rm *)'] },
-    hooks: { Stop: [] },
+    hooks: { PreCompact: [] },
     mcpServers: {},
     thinking: 'auto',
     terminals: {},
@@ -129,7 +129,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
     ],
   })
   const warnings = [
-    'hooks.Stop is not used in this version.',
+    'hooks.PreCompact is not used in this version.',
     ...['thinking', 'terminals', 'crew', 'hub', 'notify'].map((key) => `${key} is not used in this version.`),
     'kind "screen" of a, b is not used in this version; a pipe is.',
     'idle_pattern of a is not used in this version.',

@@ -324,3 +324,18 @@ test(
     assert.equal((await run('-p', 'go')).code, 2)
   },
 )
+
+test('a hook adds to a prompt or refuses it, and another sends the agent back to work once', options, async (t) => {
+  const { machine, run, server } = await nativeOn(t, 'anthropic', ({ count }) => ({ text: `answer ${count}` }))
+  const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as object
+  const on = (command: string) => [{ hooks: [{ type: 'command', command }] }]
+  const UserPromptSubmit = on('if grep -q secret; then echo "not that" >&2; exit 2; fi; echo "It is Sunday."')
+  const Stop = on('grep -q \'"stop_hook_active":true\' || { echo "run the tests" >&2; exit 2; }')
+  machine.settings({ ...settings, hooks: { UserPromptSubmit, Stop } })
+  assert.equal((await run('-p', 'go')).out, 'answer 2\n')
+  assert.equal((await run('-p', 'tell the secret')).out, 'This prompt was not sent: not that\n')
+  const [first, second, ...more] = server.turns().map(({ body }) => JSON.stringify(body.messages))
+  assert.match(first!, /go[^]*It is Sunday\./)
+  assert.match(second!, /answer 1[^]*run the tests/)
+  assert.deepEqual(more, [])
+})

@@ -26,6 +26,10 @@ export type Native = {
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
   maxSteps?: number
   vendor?: string
+  /** What is said besides to a prompt, or why it is not taken. */
+  opens?(turn: Turn): Promise<{ besides: string[]; refused?: string }>
+  /** Why the turn is not over with this answer, if it is not; `again` when it was told so before. */
+  ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
   /** Ends what the tools left running. */
   close?(): Promise<void>
 }
@@ -56,6 +60,10 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   const hands = { tools, policy, repetition: new Repetition(), ...(find ? { find } : {}) }
   /** What happened in this turn so far: the next request is made of it. */
   const done: Fact[] = []
+  const opened = await native.opens?.(turn)
+  if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
+  yield* noted(besides(opened?.besides ?? []), done)
+  let again = false
   for (let step = 1; step <= maxSteps; step++) {
     const request = { frame, messages: messages(name, turn, done) }
     const refusal = turn.budget.refuse(requestTokens(request))
@@ -64,7 +72,13 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     if (!answer.failure) yield* noted(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }
-    if (answer.calls.length === 0) return withDenials(yield* ended(native, answer), done)
+    if (answer.calls.length === 0) {
+      const more = await native.ends?.(answer.text, again, turn)
+      if (more === undefined) return withDenials(yield* ended(native, answer), done)
+      again = true
+      yield* noted(besides([more]), done)
+      continue
+    }
     const asks = yield* noted(performAll(answer.calls, step, turn, hands), done)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     if (asks) return yield* asked(asks, answer, step)
@@ -82,6 +96,17 @@ function withDenials(outcome: Outcome, done: readonly Fact[]): Outcome {
     return denied === undefined ? [] : [denied]
   })
   return outcome.ok && denials.length > 0 ? { ...outcome, denials: [...new Set(denials)] } : outcome
+}
+
+async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {
+  const text = `This prompt was not sent: ${why}`
+  yield { type: 'reply', text }
+  return { ok: true, text }
+}
+
+/** Marked, so that a summary takes them with the messages they stand among. */
+function* besides(texts: readonly string[]): Generator<Event, void> {
+  for (const text of texts) yield { type: 'guide', name: 'hook', text, mark: 'hook' }
 }
 
 /** Not a failure: what was done stands, and the person decides. */

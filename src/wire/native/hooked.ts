@@ -1,3 +1,4 @@
+import type { Native } from '../../agents/native/loop.ts'
 import type { Policy, Verdict } from '../../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { HookEvent } from '../../safety/hooks/settings.ts'
@@ -41,6 +42,26 @@ export function hookedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): To
       const words = [blocked, stop, ...context].filter((one) => one !== undefined)
       return words.length === 0 ? output : withWords(output, words)
     },
+  }
+}
+
+/** What the hooks say to a prompt, and to an answer that would end the turn. */
+export function hookedTurn(seat: NativeSeat, parts: NativeParts): Pick<Native, 'opens' | 'ends'> {
+  const { UserPromptSubmit, Stop } = seat.settings.hooks
+  return {
+    ...(UserPromptSubmit && {
+      async opens({ prompt, signal }) {
+        const said = await hooks('UserPromptSubmit', { prompt }, seat, parts, signal)
+        const refused = said.blocked ?? said.stop
+        return { besides: said.context, ...(refused === undefined ? {} : { refused }) }
+      },
+    }),
+    ...(Stop && {
+      async ends(_answer, again, { signal }) {
+        const said = await hooks('Stop', { stop_hook_active: again }, seat, parts, signal)
+        return said.stop === undefined ? said.blocked : undefined
+      },
+    }),
   }
 }
 

@@ -10,7 +10,7 @@ import { frameOf } from '../../agents/native/messages.ts'
 import { planTools } from '../../tools/all.ts'
 import { boxOf } from './box.ts'
 import { heldBy } from './hold.ts'
-import { hookedTool } from './hooked.ts'
+import { hookedTool, hookedTurn } from './hooked.ts'
 import { modelOf } from './model.ts'
 import { serversOf } from './servers.ts'
 import { subagentsOf } from './subagents.ts'
@@ -40,6 +40,7 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
     name: agent.name,
     model,
     tools: tools.map(watched),
+    ...hookedTurn(seat, parts),
     ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
     policy: await heldBy(seat, readable, parts),
     frame: (turn) =>

@@ -14,7 +14,7 @@ const ofAll: Partial<Record<keyof FileSettings, string>> = {
 }
 
 /** Events that hooks are run for. */
-const hooksUsed = ['PreToolUse', 'PostToolUse']
+const hooksUsed = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop']
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
   { what: 'kind "screen"', of: ({ kind }) => kind === 'screen', words: `${notUsed}; a pipe is` },
