@@ -35,7 +35,7 @@ machine.agents(
   { rotationStrategy: 'exhaustion' },
 )
 Object.assign(machine, { project: folder })
-const glass = new Glass(machine, { size: { cols: 100, rows: 27 } })
+const glass = new Glass(machine, { size: { cols: 100, rows: 30 } })
 try {
   await glass.shows('next gemini')
   glass.type('why does the cart total come out wrong?\r')
