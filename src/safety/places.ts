@@ -1,6 +1,5 @@
-import { lstat, realpath } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { isMissing } from '../base/files.ts'
+import { relative, resolve, sep } from 'node:path'
+import { realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
 
 /** Where the project is; `readable` are folders that may be looked at as it may: long outputs, skills. All are real paths. */
@@ -47,20 +46,4 @@ function isGuarded(path: string): boolean {
   return (
     parts.includes('.git') || parts[0] === '.termaite' || (parts[0] === '.claude' && /^settings/.test(parts[1] ?? ''))
   )
-}
-
-/** Links are followed up to the last part that exists; one that points nowhere leads nowhere. */
-async function realOf(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    if (!isMissing(error) || path === dirname(path)) return undefined
-    const there = await lstat(path).then(
-      () => true,
-      () => false,
-    )
-    if (there) return undefined
-    const parent = await realOf(dirname(path))
-    return parent === undefined ? undefined : join(parent, basename(path))
-  }
 }

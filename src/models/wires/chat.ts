@@ -7,6 +7,7 @@ import { pictures } from '../images.ts'
 import { objectOf, paired } from '../paired.ts'
 import { piecesOf } from '../pieces.ts'
 import { chatReader } from './chat-reader.ts'
+import { functionsOf } from './functions.ts'
 
 /** OpenAI Chat Completions, as everybody speaks it. */
 export const chat: Wire = {
@@ -41,14 +42,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     ...(schema && !refused.has('response_format')
       ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
       : {}),
-    ...(frame.tools.length === 0
-      ? {}
-      : {
-          tools: frame.tools.map(({ name, description, schema }) => ({
-            type: 'function',
-            function: { name, description, parameters: schema },
-          })),
-        }),
+    ...functionsOf(frame),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
       ...paired(messages).flatMap((step) => said(step, to, images)),

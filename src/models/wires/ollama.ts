@@ -7,6 +7,7 @@ import { isImage } from '../images.ts'
 import { objectOf, paired } from '../paired.ts'
 import { piecesOf } from '../pieces.ts'
 import { ollamaReader } from './ollama-reader.ts'
+import { functionsOf } from './functions.ts'
 
 const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })
 
@@ -74,14 +75,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     options: { num_ctx: to.window },
     ...thinking(to),
     ...(schema ? { format: schema } : {}),
-    ...(frame.tools.length === 0
-      ? {}
-      : {
-          tools: frame.tools.map(({ name, description, schema }) => ({
-            type: 'function',
-            function: { name, description, parameters: schema },
-          })),
-        }),
+    ...functionsOf(frame),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
       ...paired(messages).flatMap((step) => said(step, to, images)),
