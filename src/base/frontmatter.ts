@@ -4,16 +4,21 @@ export type Frontmatter = { fields: Record<string, string | string[]>; body: str
 const head = /^---[ \t]*\r?\n(?<fields>[^]*?)^---[ \t]*(?:\r?\n|$)/m
 const field = /^([\w-]+):(?:[ \t]+(.*))?$/
 
+/** A text cut at its frontmatter, as it is written; undefined when that begins and has no end. */
+export function headAndBody(text: string): { head: string; body: string } | undefined {
+  const whole = text.replace(/^\uFEFF/, '')
+  if (!/^---[ \t]*\r?$/m.test(whole.slice(0, whole.indexOf('\n') + 1))) return { head: '', body: whole.trim() }
+  const match = head.exec(whole)
+  return match ? { head: match.groups!.fields!, body: whole.slice(match[0].length).trim() } : undefined
+}
+
 /**
  * By hand and not as YAML, which costs a start and refuses what people really write, such as a second colon in a line.
  * Undefined when it begins and has no end.
  */
 export function frontmatter(text: string): Frontmatter | undefined {
-  const whole = text.replace(/^\uFEFF/, '')
-  if (!/^---[ \t]*\r?$/m.test(whole.slice(0, whole.indexOf('\n') + 1))) return { fields: {}, body: whole.trim() }
-  const match = head.exec(whole)
-  if (!match) return undefined
-  return { fields: fieldsOf(match.groups!.fields!.split(/\r?\n/)), body: whole.slice(match[0].length).trim() }
+  const cut = headAndBody(text)
+  return cut && { fields: fieldsOf(cut.head.split(/\r?\n/)), body: cut.body }
 }
 
 function fieldsOf(lines: string[]): Record<string, string | string[]> {

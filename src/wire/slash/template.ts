@@ -1,21 +1,19 @@
+import { headAndBody } from '../../base/frontmatter.ts'
+
 /** A prompt in a file, and what its frontmatter says of it. */
 export type Template = { description?: string; hint?: string; body: string }
 
-const frontmatter = /^---[ \t]*\r?\n(?<head>[^]*?)^---[ \t]*(?:\r?\n|$)/m
-
 /** Throws words that say what is wrong with it. */
 export function template(text: string): Template {
-  const whole = text.replace(/^\uFEFF/, '')
-  const match = whole.startsWith('---') ? frontmatter.exec(whole) : undefined
-  if (match === null) throw new Error('its frontmatter has no end')
-  const head = match?.groups?.head ?? ''
-  const body = whole.slice(match?.[0].length ?? 0).trim()
+  const cut = headAndBody(text)
+  if (!cut) throw new Error('its frontmatter has no end')
+  const { head, body } = cut
   if (body === '') throw new Error('there is no prompt in it')
   const [description, hint] = [field(head, 'description'), field(head, 'argument-hint')]
   return { ...(description ? { description } : {}), ...(hint ? { hint } : {}), body }
 }
 
-/** By hand and not as YAML, to which the usual hint, [file] [words], is a list and then an error. */
+/** As it is written: the usual hint, [file] [words], is no list. */
 function field(head: string, name: string): string | undefined {
   const line = head.split(/\r?\n/).find((one) => one.startsWith(`${name}:`))
   return line
