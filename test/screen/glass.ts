@@ -155,7 +155,9 @@ export class Glass {
     ;(this.pty as IPty & { destroy(): void }).destroy()
   }
 
+  /** Whatever still holds the terminal, nobody waits for it. */
   end(): void {
     this.pty.kill('SIGKILL')
+    this.close()
   }
 }
