@@ -18,7 +18,7 @@ await build({
   target: 'node22',
   mainFields: ['module', 'main'],
   // Binaries cannot be bundled: they are installed beside us.
-  external: ['@vscode/ripgrep', '@napi-rs/keyring'],
+  external: ['@vscode/ripgrep', '@napi-rs/keyring', '@lydell/node-pty'],
   define: { TERMAITE_VERSION: JSON.stringify(version) },
   banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
   minify: true,

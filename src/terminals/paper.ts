@@ -7,6 +7,7 @@ export class Paper {
   #lines = ['']
   #bytes: Uint8Array[] = []
   #ended = false
+  #title: string | undefined
   #waiting: (() => void)[] = []
 
   print(text: string): void {
@@ -25,11 +26,28 @@ export class Paper {
     this.#height = rows
   }
 
+  retitle(title: string): void {
+    this.#title = title
+  }
+
+  history(rows: number): string[] {
+    return this.#folded().slice(-rows)
+  }
+
+  #folded(): string[] {
+    return this.#lines.flatMap((line) => folded(line, this.#cols))
+  }
+
   screen(): Screen {
-    const all = this.#lines.flatMap((line) => folded(line, this.#cols))
+    const all = this.#folded()
     const shown = all.slice(-this.#height)
     const rows = [...shown, ...Array<string>(this.#height - shown.length).fill('')]
-    return { rows, cols: this.#cols, cursor: { row: shown.length - 1, col: shown.at(-1)!.length } }
+    return {
+      rows,
+      cols: this.#cols,
+      cursor: { row: shown.length - 1, col: shown.at(-1)!.length },
+      ...(this.#title === undefined ? {} : { title: this.#title }),
+    }
   }
 
   end(): void {

@@ -31,13 +31,14 @@ export interface ScriptedHost extends TerminalHost {
 export function scriptedTerminals(program: (command: string) => Program): ScriptedHost {
   const living = new Map<string, ScriptedTerminal>()
   return {
-    async open(command, { cwd, env = {} }) {
-      const id = crypto.randomUUID()
+    outlives: false,
+    async open(command, { cwd, env = {}, id = crypto.randomUUID() }) {
       const terminal = start(id, program(command), { cwd, env }, () => living.delete(id))
       living.set(id, terminal)
       return terminal
     },
     find: async (id) => living.get(id),
+    close: async () => void (await Promise.all([...living.values()].map((terminal) => terminal.close()))),
   }
 }
 
@@ -79,6 +80,8 @@ function start(
     press: (key) => input.push(keyBytes(key)),
     resize: async (cols, rows) => paper.resize(cols, rows),
     screen: async () => paper.screen(),
+    history: async (rows) => paper.history(rows),
+    retitle: async (title) => paper.retitle(title),
     children: async () => tty.children,
     output: (after = 0) => paper.follow(after),
     touched: async () => touched,

@@ -57,6 +57,44 @@ export type AcpFacts = {
   failure(message: string, now: number): Failure | undefined
 }
 
+/** A dialog of a CLI's own, as a question, and the keys that answer it; no picks: what declines it. */
+export type Dialog = { question: Question; keys(picks?: string[]): Key[] }
+
+/** A CLI's own record of a session: where its text is whole, whatever its screen shows. */
+export type Journal = {
+  /** The folder below which its files are. */
+  folder(place: { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }): string
+  /** Whether a file of that folder, by its path below it, may be a session's. */
+  file: RegExp
+  /** Reads the lines of one file: `mark` is in the prompt of the turn that is meant, and everything after it belongs to it. */
+  read(lines: readonly string[], mark: string): Journalled | undefined
+}
+
+/** What a journal says of a turn: undefined fields are not known yet. */
+export type Journalled = {
+  key?: string
+  answer?: string
+  over?: boolean
+  usage?: { input: number; output: number; cached?: number }
+}
+
+/** How a CLI is run in a terminal, and how its screen is read. */
+export type ScreenFacts = {
+  /** The interactive command for one of its `leashes`; `thread` is the key a new session is to have, where `names` says it can. */
+  command(seat: { leash: Leash; resume?: string; model?: string; thread?: string }): string
+  leashes: Partial<Record<Leash, string>>
+  /** Whether a new session can be given its key. */
+  names?: true
+  env?: Readonly<Record<string, string>>
+  reader: Reader
+  dialog?(screen: Screen): Dialog | undefined
+  journal?: Journal
+  /** Its own session's key, as it prints it when it leaves. */
+  farewell?: RegExp
+  /** The keys that make it leave by itself. */
+  quit: readonly Key[]
+}
+
 /** What one turn is spoken in: the seat its command was composed for, or else the `command` that a person wrote. */
 export type DialectSeat = { leash?: Leash; resume?: string; model?: string; command?: string }
 
@@ -102,5 +140,6 @@ export interface Profile {
   unsafe?: RegExp
   /** Its screen, and its dialogs as questions. */
   reader: Reader
-  dialog?(screen: Screen): { question: Question; keys(picks?: string[]): Key[] } | undefined
+  /** Where it can be run in a terminal. */
+  screen?: ScreenFacts
 }

@@ -15,16 +15,37 @@ export interface Terminal {
   press(key: Key): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   screen(): Promise<Screen>
+  /** The last rendered rows, those that scrolled off the screen among them. */
+  history(rows: number): Promise<string[]>
   /** How many processes run below its own. */
   children(): Promise<number>
   output(after?: number): AsyncIterable<{ at: number; bytes: Uint8Array }>
   /** When a person last pressed a key in it, in ms since 1970; 0 for never. */
   touched(): Promise<number>
+  /** What its window is called; `ring` draws a person's eye to it. */
+  retitle(title: string, ring?: boolean): Promise<void>
+  /** What a person types to see it without us; left out where only we can show it. */
+  attach?: string
   exited: Promise<Exit>
+  /** Ends the program and all that it started. */
   close(): Promise<void>
 }
 
+export type Opening = {
+  cwd: string
+  env?: Record<string, string>
+  title?: string
+  /** The uuid it is to be found by, so that it can be kept before it is there. */
+  id?: string
+  mode?: 'window' | 'pane'
+  size?: { cols: number; rows: number }
+}
+
 export interface TerminalHost {
-  open(command: string, options: { cwd: string; env?: Record<string, string>; title?: string }): Promise<Terminal>
+  /** Whether what runs in it goes on when our process ends. */
+  outlives: boolean
+  open(command: string, opening: Opening): Promise<Terminal>
   find(id: string): Promise<Terminal | undefined>
+  /** Lets go of everything; what would not outlive us is ended, with all that it started. */
+  close(): Promise<void>
 }

@@ -49,10 +49,13 @@ export interface Agent {
   name: string
   traits: Traits
   terminal?: Terminal
-  /** Whether it could take a turn now; cheap, and not needed before one. */
-  start?(signal: AbortSignal): Promise<Failure | undefined>
+  /** Whether it could take a turn now; not needed before one. One in a terminal opens it, and asks what its dialogs ask. */
+  start?(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
   turn(turn: Turn): AsyncIterable<Event>
+  /** Ends it, and whatever it started. */
   close(): Promise<void>
+  /** Lets go of it without ending it, where it outlives us. */
+  leave?(): Promise<void>
 }
 
 export interface Turn {
@@ -84,7 +87,15 @@ export interface Turn {
 }
 
 /** `allowed`: what a person said yes to for this seat alone, beyond all that it is held to otherwise. */
-export type RosterSeat = { cwd: string; leash: Leash; resume?: string; allowed?: Leash }
+export type RosterSeat = {
+  cwd: string
+  leash: Leash
+  resume?: string
+  allowed?: Leash
+  /** The terminal that it sits in: found by this id where it lives, else opened with it. */
+  terminal?: { id: string; title?: string; mode?: 'window' | 'pane' }
+  model?: string
+}
 
 /** The configured agents. `open` is lazy and cannot fail: what is wrong shows as the failure of a turn. */
 export interface Roster {
