@@ -24,6 +24,8 @@ export interface Tool<I = unknown> {
   name: string
   description: string
   schema: Record<string, unknown>
+  /** The shape of its result's `data`, which every good result has then. */
+  output?: Record<string, unknown>
   risk: Risk
   /** Nothing of the same step runs beside it or, if it asks the person, after it. */
   alone?: boolean
