@@ -16,6 +16,7 @@ const wings = [
   'machine',
   'crew',
   'hub',
+  'traces',
 ]
 
 /** What each folder of src may import, beside itself. */

@@ -10,6 +10,7 @@ import { compactNow } from './compaction.ts'
 import { bracketInLine, readingLate } from './in-line.ts'
 import { touch } from './project.ts'
 import { shownTo } from './shown.ts'
+import { traces } from './traced.ts'
 
 /** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
 export type TurnWishes = {
@@ -44,10 +45,11 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     changes: changesFrom(snapshots, () => bracket.tree),
     compact: async ({ signal }) => ((await compactNow(app, signal)).ok ? conversation.view() : undefined),
   })
+  const spans = traces(app)
   const around = {
     begin: bracket.begin,
     // Taken before the end is shown: whoever sees the end can undo it.
-    end: async (turn: string) => [...(await bracket.end(turn)), ...(await untouched)],
+    end: async (turn: string) => [...(await bracket.end(turn)), ...(await untouched), ...(await spans.trouble())],
   }
   const world = {
     cwd: app.place.cwd,
@@ -60,7 +62,8 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     ...(wishes.attended ? { attended: true } : {}),
   }
   try {
-    const events = conversation.converse(wishes.exclusive ? readingLate(agent, app) : agent, wishes.prompt, world)
+    const answering = wishes.exclusive ? readingLate(agent, app) : agent
+    const events = spans.of(conversation.converse(answering, wishes.prompt, world))
     yield* wishes.shown ? shownTo(wishes.shown, app.project.root, events) : events
   } finally {
     await agent.close().catch(() => {})
