@@ -1,3 +1,10 @@
+import { sha256 } from '../../base/hash.ts'
+
+/** Six hex digits that a turn's marks carry. Made from its id alone, so that whoever takes the turn up after a crash knows them. */
+export function nonceOf(turn: string): string {
+  return sha256().update(turn).digest('hex').slice(0, 6)
+}
+
 /** The marks around an agent's final answer: new for each turn, and alone on their lines, so an echo does not count. */
 export function fenceMarks(nonce: string): { open: string; close: string } {
   return { open: `[termaite-response-${nonce}]`, close: `[/termaite-response-${nonce}]` }
