@@ -74,6 +74,8 @@ export type Journal = {
 export type Journalled = {
   key?: string
   answer?: string
+  /** What it says went wrong, in place of an answer. */
+  fault?: string
   over?: boolean
   usage?: { input: number; output: number; cached?: number }
 }
@@ -88,6 +90,14 @@ export type ScreenFacts = {
   env?: Readonly<Record<string, string>>
   reader: Reader
   dialog?(screen: Screen): Dialog | undefined
+  /** What stands in its composer before the cursor, pasted text as its own mark for it: '' for nothing, undefined where there is no composer. */
+  composer?(screen: Screen): string | undefined
+  /** The keys that empty its composer; pressed where something stands in it alone. */
+  clear?: readonly Key[]
+  /** The keys that stop a turn at work. */
+  interrupt: readonly Key[]
+  /** A row by which it says that a turn failed: its first group is what `failure` reads. */
+  fault?: RegExp
   journal?: Journal
   /** Its own session's key, as it prints it when it leaves. */
   farewell?: RegExp
