@@ -1,0 +1,49 @@
+import { PassThrough } from 'node:stream'
+import { createInterface } from 'node:readline'
+import { sdk } from '../../../src/faces/mcp/sdk.ts'
+import type { Served } from '../../../src/faces/mcp/server.ts'
+import { toolServer } from '../../../src/faces/mcp/server.ts'
+import { serveStdio } from '../../../src/faces/mcp/stdio.ts'
+
+export type Message = { id?: number; method?: string; params?: unknown; result?: unknown; error?: unknown }
+
+/** A client that speaks the wire itself: what it asserts is what other programs meet. */
+export async function overPipes(served: Served) {
+  const [input, out, stop] = [new PassThrough(), new PassThrough(), new AbortController()]
+  const troubles: string[] = []
+  const trouble = (error: Error) => void troubles.push(error.message)
+  const over = serveStdio(toolServer(await sdk(), served), { in: input, out, signal: stop.signal, trouble })
+  const lines = createInterface({ input: out })[Symbol.asyncIterator]()
+  const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const hear = async (): Promise<Message> => {
+    const { jsonrpc: _, ...message } = JSON.parse((await lines.next()).value!) as Message & { jsonrpc: string }
+    return message
+  }
+  return {
+    send,
+    hear,
+    input,
+    out,
+    over,
+    troubles,
+    stop: () => stop.abort(143),
+    async ask(message: object) {
+      send(message)
+      return hear()
+    },
+  }
+}
+
+/** The greeting of the older protocol. */
+export const initialize = {
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+}
+
+/** What every request of the newer protocol carries. */
+export const envelope = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+}
