@@ -64,14 +64,49 @@ test('what changed while a person was reading is not trusted unseen', () =>
     assert.equal((await book.trust(root, seen.mark)).state, 'unknown')
   }))
 
-test('a link counts by where it leads and what is there', () =>
+test('a link out of the project counts by where it leads, and what is there is not opened', () =>
   inProject(async (root, lay, book) => {
     lay('away/skill/SKILL.md', 'a')
     symlinkSync('../away', join(root, '.skills'))
+    symlinkSync('/', join(root, '.mcp.json'))
     await book.trust(root, (await book.of(root)).mark)
-    assert.deepEqual(brief(await book.of(root)), ['trusted', '.skills'])
     lay('away/skill/SKILL.md', 'b')
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.mcp.json', '.skills'])
+    rmSync(join(root, '.skills'))
+    symlinkSync('../elsewhere', join(root, '.skills'))
     assert.deepEqual(brief(await book.of(root)), ['changed', '.skills'])
+  }))
+
+test('a link inside counts by what is there; one that leads to a folder it lies in is followed once', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/.skills/x/SKILL.md', 'a')
+    lay('project/tools/mcp.json', '{}')
+    symlinkSync('tools/mcp.json', join(root, '.mcp.json'))
+    symlinkSync('..', join(root, '.skills', 'loop'))
+    await book.trust(root, (await book.of(root)).mark)
+    assert.equal((await book.of(root)).state, 'trusted')
+    lay('project/tools/mcp.json', '{"mcpServers":{}}')
+    const { state, files } = await book.of(root)
+    assert.deepEqual([state, files.includes('.mcp.json')], ['changed', true])
+  }))
+
+test('what lies between the project and where an agent works counts, and is trusted by itself', () =>
+  inProject(async (root, lay, book) => {
+    const deep = join(root, 'a', 'b')
+    lay('project/a/b/x.ts', '')
+    lay('project/a/.skills/x/SKILL.md', 'a')
+    lay('project/other/.skills/y/SKILL.md', 'a')
+    lay('project/a/b/.mcp.json', '{}')
+    assert.deepEqual(brief(await book.of(root)), ['trusted'])
+    const seen = await book.of(root, deep)
+    assert.deepEqual(brief(seen), ['unknown', 'a/.skills/x/SKILL.md'])
+    assert.equal((await book.trust(root, seen.mark)).state, 'trusted', 'of the project itself nothing is asked')
+    assert.equal((await book.of(root, deep)).state, 'unknown', 'and a mark of one place is none of another')
+    assert.equal((await book.trust(root, seen.mark, deep)).state, 'trusted')
+    lay('project/.mcp.json', '{}')
+    assert.deepEqual(brief(await book.of(root, deep)), ['unknown', '.mcp.json'])
+    await book.forget(root)
+    assert.deepEqual(brief(await book.of(root, deep)), ['unknown', '.mcp.json', 'a/.skills/x/SKILL.md'])
   }))
 
 test('the card shows every file it is about', () => {

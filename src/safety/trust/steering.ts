@@ -1,6 +1,11 @@
-import { lstat, readFile, readdir, readlink, stat } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { lstat, readFile, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
+import { isWithin } from '../places.ts'
+
+/** Where skills come from in every folder between the project and where an agent works. */
+const skills = ['.skills', '.agents/skills', '.claude/skills']
 
 /** What comes with a project and can run code or steer an agent: files, and folders with all that is in them. */
 const steering = [
@@ -30,11 +35,11 @@ const mostBytes = 16 * 1024 * 1024
 /** One file and what it holds, by its hash. */
 export type Steering = { path: string; hash: string }
 
-/** Every file of a project that can run code or steer, sorted by name; a link counts by where it leads and what is there. */
-export async function steeringFiles(root: string): Promise<Steering[]> {
-  const found: Steering[] = []
-  for (const path of steering) await gather(root, path, found)
-  return found.sort((a, b) => (a.path < b.path ? -1 : 1))
+/** Every file of a folder of the project that can run code or steer, by its path in the project, sorted by name. */
+export async function steeringFiles(root: string, below = ''): Promise<Steering[]> {
+  const search = new Search(root)
+  for (const path of below === '' ? steering : skills) await search.gather(below === '' ? path : `${below}/${path}`)
+  return search.found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 /** All of them as one: what a person saw is what they trust. */
@@ -42,31 +47,43 @@ export function markOf(files: readonly Steering[]): string {
   return sha256().update(JSON.stringify(files)).digest('hex')
 }
 
-async function gather(root: string, path: string, found: Steering[]): Promise<void> {
-  const full = join(root, path)
-  const there = await lstat(full).catch(() => undefined)
-  if (!there) return
-  if (there.isDirectory()) {
-    const names = await readdir(full).catch(() => [])
-    for (const name of names.sort()) await gather(root, `${path}/${name}`, found)
-  } else if (there.isSymbolicLink()) found.push({ path, hash: await linkHash(full) })
-  else if (there.isFile()) found.push({ path, hash: await fileHash(full, found.length < mostFiles) })
+class Search {
+  found: Steering[] = []
+  #root: string
+  #entered = new Set<string>()
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  async gather(path: string): Promise<void> {
+    const full = join(this.#root, path)
+    const there = await lstat(full).catch(() => undefined)
+    if (!there) return
+    const real = await realpath(full).catch(() => undefined)
+    // What is out of the project is not opened, here or by whoever would use it: only where the link leads counts.
+    if (real === undefined || !isWithin(this.#root, real))
+      return this.#add(path, `out ${await readlink(full).catch(() => '')}`)
+    if (there.isSymbolicLink()) return this.#take(path, real, await stat(real))
+    await this.#take(path, real, there)
+  }
+
+  async #take(path: string, real: string, there: Stats): Promise<void> {
+    if (there.isFile()) return this.#add(path, await fileHash(real, there, this.found.length < mostFiles))
+    // A link may lead to a folder that it lies in.
+    if (!there.isDirectory() || this.#entered.has(real)) return
+    this.#entered.add(real)
+    const names = await readdir(real).catch(() => [])
+    for (const name of names.sort()) await this.gather(`${path}/${name}`)
+  }
+
+  #add(path: string, hash: string): void {
+    this.found.push({ path, hash })
+  }
 }
 
-/** Where a link leads, and what is there: a folder behind one is looked into as well. */
-async function linkHash(full: string): Promise<string> {
-  const target = await readlink(full).catch(() => '')
-  const there = await stat(full).catch(() => undefined)
-  const inside: Steering[] = []
-  if (there?.isDirectory())
-    for (const name of (await readdir(full).catch(() => [])).sort()) await gather(full, name, inside)
-  const body = there?.isFile() ? await fileHash(full, true) : JSON.stringify(inside)
-  return sha256().update(`link ${target}\n${body}`).digest('hex')
-}
-
-async function fileHash(full: string, whole: boolean): Promise<string> {
-  const { size, mtimeMs } = await stat(full)
+async function fileHash(real: string, { size, mtimeMs }: Stats, whole: boolean): Promise<string> {
   if (!whole || size > mostBytes) return `large:${size}:${mtimeMs}`
-  const body = await readFile(full).catch((error: NodeJS.ErrnoException) => `unread ${error.code}`)
+  const body = await readFile(real).catch((error: NodeJS.ErrnoException) => `unread ${error.code}`)
   return sha256().update(body).digest('hex')
 }

@@ -1,8 +1,10 @@
 import { realpath } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../../core/talk/store.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Steering } from './steering.ts'
+import { isWithin } from '../places.ts'
 import { markOf, steeringFiles } from './steering.ts'
 
 /** `files`: what would be used once it is trusted; with `changed`, only what is not as it was. `mark`: all of it as it is now. */
@@ -20,34 +22,50 @@ export class TrustBook {
     this.#clock = clock
   }
 
-  /** A folder with nothing in it that needs trust has it. */
-  async of(root: string): Promise<Trust> {
-    const real = await realpath(root)
-    return standing(await steeringFiles(real), (await this.#doc.read())[real]?.files)
+  /** A folder with nothing in it that needs trust has it; what lies on the way to `cwd` counts as well. */
+  async of(root: string, cwd = root): Promise<Trust> {
+    const [folders, kept] = await Promise.all([foldersOf(root, cwd), this.#doc.read()])
+    return joined(folders.map(({ folder, files }) => standing(files, kept[folder]?.files)))
   }
 
   /** Trusts what a person saw, by its mark; what changed since they saw it is not trusted with it. */
-  async trust(root: string, mark: string): Promise<Trust> {
-    const real = await realpath(root)
-    const files = await steeringFiles(real)
-    if (markOf(files) === mark) await this.#doc.update((all) => ({ ...all, [real]: { at: this.#clock.now(), files } }))
-    return this.of(real)
+  async trust(root: string, mark: string, cwd = root): Promise<Trust> {
+    const folders = await foldersOf(root, cwd)
+    const at = this.#clock.now()
+    const seen = folders.filter(({ files }) => files.length > 0).map(({ folder, files }) => [folder, { at, files }])
+    if (markOf(folders.flatMap(({ files }) => files)) === mark)
+      await this.#doc.update((all) => ({ ...all, ...Object.fromEntries(seen) }))
+    return this.of(root, cwd)
   }
 
   async forget(root: string): Promise<void> {
     const real = await realpath(root).catch(() => root)
-    await this.#doc.update(({ [real]: _gone, ...rest }) => rest)
+    await this.#doc.update((all) =>
+      Object.fromEntries(Object.entries(all).filter(([folder]) => !isWithin(real, folder))),
+    )
   }
 }
 
-/** The card that asks for it. */
-export function trustQuestion(root: string, { state, files }: Trust): Question {
+type Folder = { folder: string; files: Steering[] }
+
+/** The project, and every folder between it and where an agent works: each is trusted by what it holds itself. */
+async function foldersOf(root: string, cwd: string): Promise<Folder[]> {
+  const [real, at] = await Promise.all([root, cwd].map((path) => realpath(path)))
+  const way = isWithin(real!, at!) ? relative(real!, at!).split(sep).filter(Boolean) : []
+  const below = ['', ...way.map((_, i) => way.slice(0, i + 1).join('/'))]
+  return Promise.all(
+    below.map(async (path) => ({ folder: join(real!, path), files: await steeringFiles(real!, path) })),
+  )
+}
+
+/** The card that asks for it; `shown` tells of the files what there is to tell. */
+export function trustQuestion(root: string, { state, files }: Trust, shown: readonly string[] = files): Question {
   const what = state === 'changed' ? 'has changed since you trusted it' : 'can run programs and steer agents'
   return {
     about: 'trust',
     text: `What comes with ${root} ${what}. It is used only if you trust it.`,
     from: [],
-    shows: [{ type: 'text', text: files.join('\n') }],
+    shows: [{ type: 'text', text: shown.join('\n') }],
     options: [
       {
         id: 'trust',
@@ -59,13 +77,22 @@ export function trustQuestion(root: string, { state, files }: Trust): Question {
   }
 }
 
-function standing(files: readonly Steering[], before: readonly Steering[] | undefined): Trust {
-  const mark = markOf(files)
-  const paths = files.map(({ path }) => path)
-  if (files.length === 0) return { state: 'trusted', files: [], mark }
-  if (!before) return { state: 'unknown', files: paths, mark }
-  const changed = difference(before, files)
-  return changed.length === 0 ? { state: 'trusted', files: paths, mark } : { state: 'changed', files: changed, mark }
+type Standing = Omit<Trust, 'mark'> & { all: readonly Steering[] }
+
+function standing(all: readonly Steering[], before: readonly Steering[] | undefined): Standing {
+  const paths = all.map(({ path }) => path)
+  if (all.length === 0) return { state: 'trusted', files: [], all }
+  if (!before) return { state: 'unknown', files: paths, all }
+  const changed = difference(before, all)
+  return changed.length === 0 ? { state: 'trusted', files: paths, all } : { state: 'changed', files: changed, all }
+}
+
+/** Whatever is not trusted in one folder keeps all of them unused, and is what is asked about. */
+function joined(folders: readonly Standing[]): Trust {
+  const mark = markOf(folders.flatMap(({ all }) => all))
+  const open = folders.filter(({ state }) => state !== 'trusted')
+  const state = open.find((one) => one.state === 'changed')?.state ?? open[0]?.state ?? 'trusted'
+  return { state, files: (open.length > 0 ? open : folders).flatMap(({ files }) => files), mark }
 }
 
 /** What was added, changed or taken away. */
