@@ -124,7 +124,7 @@ class Chat {
       copy: (text) => this.#copy(text),
     })
     this.#stage = new Stage(this.#frame, { preserveScreen: altScreen })
-    const { tui, slot, scroll } = this.#frame
+    const { tui, slot, scroll, room } = this.#frame
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({
       tui,
@@ -140,7 +140,7 @@ class Chat {
       edit: (text) => this.#stage.lend(() => editedText(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
-    this.#slot = new Slot({ tui, place: slot, input: this.#input, theme, clock, answer, broken })
+    this.#slot = new Slot({ tui, place: slot, input: this.#input, theme, clock, answer, broken, room })
     this.#finder = new Finder({
       tui,
       theme,

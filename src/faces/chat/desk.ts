@@ -49,6 +49,8 @@ export type Happening =
   | { type: 'standing'; standing: Standing }
   /** What was typed and not yet given to anybody, oldest first. */
   | { type: 'queue'; texts: string[] }
+  /** Somebody cancelled what is at work; its end may take a moment. */
+  | { type: 'stopping' }
   /** What a command says; not kept. */
   | { type: 'said'; text: string; how: 'note' | 'text' | 'error' }
   /** Another conversation is shown from here on: what was on the screen goes, these are its newest entries. */

@@ -11,6 +11,8 @@ export type Running = {
   calls: readonly { call: string; tool: string }[]
   lastAt: number
   files: readonly string[]
+  /** Cancelled, and not over yet. */
+  stopping?: true
 }
 
 /** The turn after one more of its events; undefined once it has ended. */

@@ -54,6 +54,8 @@ export function next(state: State, happening: Happening, now: number): State {
       return { ...state, standing: happening.standing }
     case 'queue':
       return { ...state, queue: happening.texts }
+    case 'stopping':
+      return { ...state, running: state.running.map((run) => ({ ...run, stopping: true })) }
     case 'said':
       return added(state, { type: 'told', text: happening.text, how: happening.how }, '')
     case 'closing':

@@ -65,6 +65,7 @@ export class Elsewhere {
   cancel(): boolean {
     const last = this.#followed.at(-1)
     void last?.peer.cancel(last.turn).catch(() => {})
+    if (last) void this.#parts.audience.tell({ type: 'stopping' })
     return last !== undefined
   }
 

@@ -78,7 +78,10 @@ export class Work {
   }
 
   cancel(): boolean {
-    this.#stop?.abort()
+    if (this.#stop && !this.#stop.signal.aborted) {
+      this.#stop.abort()
+      void this.#parts.audience.tell({ type: 'stopping' })
+    }
     return this.busy
   }
 

@@ -65,7 +65,7 @@ test('a diff shows what changes and three lines around it, coloured by line', as
 
 test('nothing is hidden where saying so would take its room', async () => {
   const change = { type: 'diff', path: 'a.txt', before: 'hi\n', after: 'ho\n' } as const
-  const { body, expand: open } = await showing(change, 10)
+  const { body, expand: open } = await showing(change, 11)
   assert.deepEqual(body(), ['a.txt', '- hi', '+ ho'])
   open()
   assert.deepEqual(body(), ['a.txt', '- hi', '+ ho'])

@@ -72,6 +72,32 @@ test('a permission shows who asks, for what, and what a yes covers', async () =>
   ])
 })
 
+test('where there is no room for all, what is asked and what Enter would pick stay in sight', async () => {
+  const { lines, press } = await shown(permission, { by: 'claude', rows: 7 })
+  const inner = () =>
+    lines()
+      .slice(1, -1)
+      .map((line) => line.slice(2, -2).trimEnd())
+  const seen = [inner()]
+  press(kitty.down)
+  seen.push(inner())
+  press(kitty.down)
+  seen.push(inner())
+  const asked = ['May I clean the build?', '… Ctrl+O shows all']
+  assert.deepEqual(seen, [
+    [...asked, '› 1 Yes, once', '  2 Yes, always', '    covers: rm below build'],
+    [...asked, '› 2 Yes, always', '    covers: rm below build', '  3 No'],
+    [...asked, '  2 Yes, always', '    covers: rm below build', '› 3 No'],
+  ])
+  assert.deepEqual(
+    (await shown(permission, { rows: 5 }))
+      .lines()
+      .map((line) => line.slice(2, -2).trimEnd())
+      .slice(1, -1),
+    ['May I clean the build?', '› 1 Yes, once', '  2 Yes, always'],
+  )
+})
+
 test('a number, or arrows and Enter, answer once', async () => {
   const byNumber = await shown(permission)
   byNumber.press('4', '2', '1', legacy.escape)

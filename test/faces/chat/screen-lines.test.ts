@@ -98,6 +98,7 @@ test('the working line says what is at work, and nothing when nothing is', () =>
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   assert.equal(line([]), undefined)
   assert.equal(line([run]), ' * claude · 1 min 05 s · Esc cancels')
+  assert.equal(line([{ ...run, stopping: true }]), ' * claude · 1 min 05 s · cancelling')
   assert.equal(
     line([{ ...run, calls: [{ call: 'c', tool: 'Bash' }], lastAt: now - 6400, files: ['a', 'b'] }]),
     ' * claude · 1 min 05 s · Bash · last event 6 s ago · 2 files changed · Esc cancels',

@@ -68,7 +68,8 @@ export class Answers {
     return this.#drawn[row] ?? -1
   }
 
-  render(width: number, theme: Theme): string[] {
+  /** In no more rows than there are: the one that Enter would pick stays in sight, with what it covers. */
+  render(width: number, theme: Theme, room = Infinity): string[] {
     const count = this.#question.options.length
     const from = Math.max(0, Math.min(this.#at - most + 1, count - most))
     const rows = this.#question.options
@@ -78,8 +79,11 @@ export class Answers {
     if (from > 0) rows.unshift({ at: -1, text: theme.quiet(`  … ${from} more above`) })
     if (from + most < count) rows.push({ at: -1, text: theme.quiet(`  … ${count - from - most} more below`) })
     if (this.line) rows.push({ at: count, text: this.#own(width, theme) })
-    this.#drawn = rows.map(({ at }) => at)
-    return rows.map(({ text }) => text)
+    const chosen = rows.findIndex(({ at }) => at === this.#at)
+    const first = Math.max(0, Math.min(chosen, rows.length - room))
+    const shown = rows.slice(first, first + room)
+    this.#drawn = shown.map(({ at }) => at)
+    return shown.map(({ text }) => text)
   }
 
   #option(at: number, width: number, theme: Theme): string[] {

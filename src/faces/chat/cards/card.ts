@@ -35,6 +35,13 @@ const seen = ['up', 'down', 'tab', 'shift+tab', 'ctrl+o'] as const
 /** Rows of a card that are always there: its frame, the blank lines, and one that says how to see more. */
 const chrome = 5
 const smallest = 19
+const boxEdges = 2
+/** Fewer lines of what is asked say nothing, unless there is no room for more. */
+const leastBody = 3
+
+/** How many rows the answers have in a card that is too small for all of it. */
+const tightAnswers = (answers: number, rows: number) =>
+  Math.min(answers, Math.max(1, Math.ceil((rows - boxEdges) * 0.6)))
 
 /** One question: who asks, what it is about, and what may be answered. */
 export class Card implements Component, Focusable {
@@ -162,8 +169,10 @@ export class Card implements Component, Focusable {
 
   #room(width: number): number {
     const { rows, theme } = this.#parts
-    const taken = chrome + this.#foot(width).length + this.#answers.render(width, theme).length
-    return Math.max(3, (rows?.() ?? smallest) - taken)
+    const answers = this.#answers.render(width, theme).length
+    const all = rows?.() ?? smallest
+    const left = all - chrome - this.#foot(width).length - answers
+    return left >= leastBody ? left : Math.max(1, all - boxEdges - tightAnswers(answers, all) - 1)
   }
 
   #foot(width: number): string[] {
@@ -178,9 +187,23 @@ export class Card implements Component, Focusable {
     const body = this.#pages.lines(this.#sections(inside), this.#room(inside))
     const answers = this.#answers.render(inside, theme)
     this.#answersAt = body.length + 2
-    const lines = [...body, '', ...answers, ...(answers.length > 0 ? [''] : []), ...this.#foot(inside)]
+    const whole = [...body, '', ...answers, ...(answers.length > 0 ? [''] : []), ...this.#foot(inside)]
+    const rows = this.#parts.rows?.() ?? smallest
+    const lines = whole.length + boxEdges <= rows ? whole : this.#tight(body, answers.length, inside, rows)
     const paint = paintOf(question, theme)
     return boxed(lines, width, paint, { title: paint(titleOf(question, by)) })
+  }
+
+  /** Where there is no room for all of it: what is asked and what Enter would answer, before any blank line or hint. */
+  #tight(body: string[], answers: number, width: number, rows: number): string[] {
+    const room = Math.max(1, rows - boxEdges - tightAnswers(answers, rows))
+    const shown = this.#answers.render(width, this.#parts.theme, tightAnswers(answers, rows))
+    const more = this.#parts.theme.quiet('… Ctrl+O shows all')
+    const cut = body.length <= room ? body : room === 1 ? body.slice(0, 1) : [...body.slice(0, room - 1), more]
+    this.#answersAt = cut.length + 1
+    const foot = this.#foot(width)
+    const left = rows - boxEdges - cut.length - shown.length
+    return [...cut, ...shown, ...(foot.length <= left ? foot : [])]
   }
 
   #counting(): string | undefined {

@@ -32,6 +32,8 @@ export type Frame = {
   toEnd(): void
   /** How many rows the transcript has, once the rest of a frame is rendered. */
   height(): number
+  /** How many rows the slot can have, with one line of the transcript left. */
+  room(): number
   /** A word that goes by itself. */
   flash(words: string): void
   stop(options?: TuiStopOptions): void
@@ -75,16 +77,15 @@ function wholeScreen(parts: FrameParts): Frame {
       { component: parts.status, basis: 1, shrink: 0 },
     ]),
   )
-  const height = () => {
-    const edges = terminal.rows >= leastRows ? 2 : 0
-    return Math.max(1, terminal.rows - edges - working.height - slot.height - 1)
-  }
+  const free = () => terminal.rows - (terminal.rows >= leastRows ? 2 : 0) - working.height - 1
+  const height = () => Math.max(1, free() - slot.height)
   return {
     tui,
     slot,
     scroll,
     toEnd: () => scroll.scrollToEnd(),
     height,
+    room: () => Math.max(3, free() - 1),
     flash: (words) => tui.flash(words),
     stop: (options) => tui.stop(options),
   }
@@ -106,5 +107,6 @@ function normalBuffer(parts: FrameParts): Frame {
     }
     tui.stop(options)
   }
-  return { tui, slot, toEnd: () => {}, height: () => parts.terminal.rows, flash: () => {}, stop }
+  const height = () => parts.terminal.rows
+  return { tui, slot, toEnd: () => {}, height, room: () => Math.max(3, height() - 3), flash: () => {}, stop }
 }

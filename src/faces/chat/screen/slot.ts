@@ -14,7 +14,12 @@ export type SlotParts = {
   clock: Clock
   answer(ask: string, picks?: string[]): void
   broken(error: unknown): void
+  /** How many rows the place can have, when all else gives way. */
+  room(): number
 }
+
+/** A card of so many rows may take nearly all of a small screen; a taller one leaves some of the transcript in sight. */
+const most = 18
 
 /** The place where a person types, or answers: a card takes it as long as its question is open. */
 export class Slot {
@@ -51,7 +56,7 @@ export class Slot {
       question,
       ...(by === undefined ? {} : { by }),
       clock,
-      rows: () => Math.max(8, Math.floor(tui.terminal.rows * 0.7)),
+      rows: () => Math.max(Math.min(most, this.#parts.room()), Math.floor(this.#parts.room() * 0.75)),
       changed: () => tui.requestRender(),
       answer: (picks) => answer(ask, picks),
     })

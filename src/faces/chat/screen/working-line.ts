@@ -44,6 +44,8 @@ export class WorkingLine implements Component {
     const spinner = theme.accent(frames[Math.floor((now - run.since) / stepMs) % frames.length]!)
     const who = run.by === undefined ? 'starting' : theme.speaker(run.by)(oneLine(run.by, 40))
     const files = run.files.length
+    // Esc answers an open card.
+    const way = this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'
     const optional = (word: string, matters: number) =>
       word === '' ? [] : [{ forms: [word, ''] as [string, string], matters }]
     return squeezed(
@@ -55,8 +57,7 @@ export class WorkingLine implements Component {
         ...optional(silent > silentMs && !this.#asked() ? theme.quiet(`last event ${elapsed(silent)} ago`) : '', 5),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more at work`) : '', 3),
-        // Esc answers an open card.
-        ...optional(theme.quiet(this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'), 6),
+        run.stopping ? { forms: [theme.warn('cancelling')], matters: 8 } : optional(theme.quiet(way), 6)[0]!,
       ],
       Math.max(0, width),
     )
