@@ -84,5 +84,4 @@ export const aider: Profile = {
     env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'DEEPSEEK_API_KEY'],
   },
   projectFiles: ['.aider.conf.yml'],
-  reader: { busy: /Waiting for /, asking: /\(Y\)es\/\(N\)o/, idle: /^(?:\w+ )?> $/m },
 }

@@ -41,5 +41,4 @@ export const amp: Profile = {
   traces: { files: ['.local/share/amp/secrets.json'], env: ['AMP_API_KEY'] },
   projectFiles: ['.amp/settings.json'],
   unsafe: /--dangerously-allow-all\b/,
-  reader: {},
 }

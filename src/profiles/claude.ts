@@ -1,8 +1,9 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
-import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { questionTool } from './claude-asks.ts'
 import { claudeDialect } from './claude-dialect.ts'
+import { flags, leashes } from './claude-leash.ts'
+import { claudeScreen } from './claude-screen.ts'
 import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
@@ -55,17 +56,6 @@ function failure(ended: Ended) {
   return readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
 }
 
-const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
-const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
-
-/** Plan mode runs what a user's rules allow, so looking is held by the tools themselves. */
-const flags: Record<Leash, string> = {
-  read: `--permission-mode dontAsk --tools ${looking} --strict-mcp-config`,
-  ask: '--permission-mode default',
-  edit: '--permission-mode acceptEdits',
-  all: `$([ "$EUID" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
-}
-
 const twoWay = (command: string) => hasFlag(command, ['--input-format'], 'stream-json')
 
 export const claude: Profile = {
@@ -84,12 +74,7 @@ export const claude: Profile = {
       ...(model === undefined ? [] : [`--model ${quote(model)}`]),
       ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
     ].join(' '),
-  leashes: {
-    read: 'reads and searches; no shell, no edits, no MCP servers',
-    ask: 'asks before it acts; what its own settings allow runs without a question',
-    edit: 'edits files in the project without asking, and makes, moves and removes them; the rest as in ask',
-    all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools are asked for',
-  },
+  leashes,
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
   dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
   resumes: true,
@@ -107,9 +92,5 @@ export const claude: Profile = {
   },
   projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
   unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
-  reader: {
-    busy: /\besc to interrupt\b/,
-    asking: /Do you want to proceed\?|❯ 1\. Yes|Do you trust the files in this folder\?/,
-    idle: /^❯[\s\u00a0]|\? for shortcuts|\(shift\+tab to cycle\)/m,
-  },
+  screen: claudeScreen,
 }

@@ -39,5 +39,4 @@ export const cline: Profile = {
   traces: { files: ['.cline/data/secrets.json', '.cline/data/globalState.json'], env: [] },
   projectFiles: ['.clinerules'],
   unsafe: /\s(?:-y|--yolo)\b/,
-  reader: {},
 }

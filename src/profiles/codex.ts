@@ -1,9 +1,9 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
-import type { Leash } from '../core/work/agent.ts'
-import type { Mode } from './codex-dialect.ts'
 import type { Sign } from './signs.ts'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
+import { flags, leashes, modes } from './codex-leash.ts'
+import { codexScreen } from './codex-screen.ts'
 import { threadOf } from './counted-thread.ts'
 import { quote } from './quote.ts'
 import { readSigns } from './signs.ts'
@@ -63,16 +63,6 @@ function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
-/** What the sandbox holds, and whether it asks for the rest. */
-const modes: Record<Leash, Mode> = {
-  read: { sandbox: 'read-only', approvalPolicy: 'never' },
-  ask: { sandbox: 'read-only', approvalPolicy: 'on-request' },
-  edit: { sandbox: 'workspace-write', approvalPolicy: 'on-request' },
-  all: { sandbox: 'danger-full-access', approvalPolicy: 'never' },
-}
-
-const flags = ({ sandbox, approvalPolicy }: Mode) => `-c sandbox_mode=${sandbox} -c approval_policy=${approvalPolicy}`
-
 const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
 const isServer = (command: string) => hasFlag(command, ['app-server'])
 
@@ -86,12 +76,7 @@ export const codex: Profile = {
     [`codex app-server ${flags(modes[leash])}`, ...(model === undefined ? [] : [`-c ${quote(`model=${model}`)}`])].join(
       ' ',
     ),
-  leashes: {
-    read: 'reads and runs commands in a read-only sandbox without network',
-    ask: 'as read, and asks before it changes a file or leaves the sandbox',
-    edit: 'changes files in the project and runs commands in a sandbox without network; asks before it leaves it',
-    all: 'runs everything without asking and without its sandbox',
-  },
+  leashes,
   speaks: (command) => isExec(command) || isServer(command),
   dialect({ leash, resume, model, command } = {}) {
     const thread = resume === undefined ? undefined : threadOf(resume)
@@ -110,9 +95,5 @@ export const codex: Profile = {
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   projectFiles: ['.codex/config.toml'],
   unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
-  reader: {
-    busy: /\besc to interrupt\)/,
-    asking: /Would you like to run the following command\?|› 1\. (?:Yes|Trust and continue)/,
-    idle: /^› /m,
-  },
+  screen: codexScreen,
 }

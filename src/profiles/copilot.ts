@@ -116,9 +116,4 @@ export const copilot: Profile = {
   },
   projectFiles: ['.github/copilot-instructions.md'],
   unsafe: /\s--(?:allow-all|yolo)\b/,
-  reader: {
-    busy: /\bWorking esc\b|○ Working/,
-    asking: /Do you want to run this command\?|Do you trust the files in this folder\?/,
-    idle: /^❯|← open sidebar/m,
-  },
 }

@@ -42,5 +42,4 @@ export const crush: Profile = {
   },
   projectFiles: ['crush.json', '.crush.json'],
   unsafe: /\s(?:-y|--yolo)\b/,
-  reader: {},
 }

@@ -1,8 +1,8 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
-import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { asking } from './asking.ts'
+import { geminiScreen, modes } from './gemini-screen.ts'
 import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
@@ -91,8 +91,6 @@ function retrying(line: string, now: number) {
   return { ...failure, message: sentence(said), ...(wait > patienceMs ? { retryAt: now + wait } : {}) }
 }
 
-const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
-
 /**
  * Headless it refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`:
  * it is skipped only where there are none, and else left to the person.
@@ -151,9 +149,5 @@ export const gemini: Profile = {
   },
   projectFiles: ['.gemini/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
-  reader: {
-    busy: /\(esc to cancel, \d+/,
-    asking: /Allow execution of|Apply this change\?|Do you trust the files in this folder\?|● 1\. (?:Allow|Yes|Trust)/,
-    idle: /Type your message or @path\/to\/file/,
-  },
+  screen: geminiScreen,
 }

@@ -92,9 +92,4 @@ export const opencode: Profile = {
   },
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
   unsafe: /\s--auto\b/,
-  reader: {
-    busy: /\besc interrupt\b/,
-    asking: /Permission required|Allow once/,
-    idle: /Ask anything\.\.\.|ctrl\+p commands/,
-  },
 }

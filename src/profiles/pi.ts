@@ -64,8 +64,4 @@ export const pi: Profile = {
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
   projectFiles: ['.pi'],
-  reader: {
-    busy: /^──? ?[⠁-⣿] Working\b|[⠁-⣿] Working\b/m,
-    idle: /\d+(?:\.\d+)?%\/\d+k \(auto\)/,
-  },
 }

@@ -97,9 +97,4 @@ export const qwen: Profile = {
   },
   projectFiles: ['.qwen/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
-  reader: {
-    busy: /\besc to cancel\b|Enter to steer/,
-    asking: /Allow execution of:|› 1\. Yes, allow once|Do you trust this folder\?/,
-    idle: /Type your message or @path\/to\/file|\(shift \+ tab to cycle\)/,
-  },
 }

@@ -45,7 +45,6 @@ export function profileOf(over: Partial<Profile> = {}): Profile {
     version: 'testcli --version',
     traces: { files: [], env: [] },
     projectFiles: [],
-    reader: {},
     ...over,
   }
 }

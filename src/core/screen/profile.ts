@@ -148,8 +148,6 @@ export interface Profile {
   projectFiles: readonly string[]
   /** A command as a person wrote it that switches its own safety off; left out where it has no such flag. */
   unsafe?: RegExp
-  /** Its screen, and its dialogs as questions. */
-  reader: Reader
   /** Where it can be run in a terminal. */
   screen?: ScreenFacts
 }

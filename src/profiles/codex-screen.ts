@@ -1,0 +1,83 @@
+import type { Dialog, ScreenFacts } from '../core/screen/profile.ts'
+import type { Screen } from '../core/screen/terminal.ts'
+import type { Shown } from '../core/talk/question.ts'
+import { codexJournal } from './codex-journal.ts'
+import { flags, leashes, modes } from './codex-leash.ts'
+import { beforeCursor } from './composer.ts'
+import { threadOf } from './counted-thread.ts'
+import { dialogOf, menuOf, paragraphAbove } from './menu.ts'
+import { quote } from './quote.ts'
+
+/** A menu, and last of all the keys it takes: a prompt that begins with "1." looks like its first option. */
+const asking = /^› \d+\. [^]*^ {2}(?:Press )?enter (?:to (?:confirm|submit|continue|select)|continue)\b.*\s*(?![^])/m
+
+/** Its lines from the question down to the menu: why, and "$ " before a command. */
+function permission(rows: readonly string[], top: number, from: number): { text: string; shows: Shown[] } {
+  const said = rows.slice(top + 1, from)
+  const at = said.findIndex((row) => row.startsWith('  $ '))
+  const words = said
+    .slice(0, at < 0 ? undefined : at)
+    .map((row) => row.trim())
+    .filter((row) => row !== '' && row !== 'Environment: local')
+  const command = said
+    .slice(at)
+    .map((row, index) => row.slice(index === 0 ? 4 : 2))
+    .join('\n')
+    .trim()
+  const text = [rows[top]!.trim(), ...words].join(' ')
+  return { text, shows: at < 0 ? [] : [{ type: 'command', command }] }
+}
+
+// "Yes, and don't ask again for commands that start with `touch`"
+const grants = (label: string) => /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
+
+function dialog({ rows }: Screen): Dialog | undefined {
+  const menu = asking.test(rows.join('\n')) ? menuOf(rows, '›') : undefined
+  if (!menu) return undefined
+  const decline = ['Escape']
+  const top = rows.slice(0, menu.from).findLastIndex((row) => row.startsWith('  Would you like to '))
+  if (top >= 0)
+    return dialogOf(menu, { about: 'permission', ...permission(rows, top, menu.from), numbers: true, decline, grants })
+  const text = paragraphAbove(rows, menu.from)
+  // "Trust this folder? Codex can read, edit, and run files here": a number moves the pointer and takes nothing.
+  if (text.startsWith('Trust this folder?')) return dialogOf(menu, { about: 'trust', text, decline })
+  const login = /sign in|log in/i.test(text)
+  return dialogOf(menu, { about: login ? 'login' : 'choice', text, decline })
+}
+
+function composer(screen: Screen): string | undefined {
+  const { rows } = screen
+  const from = rows.findLastIndex((row) => row.startsWith('›'))
+  if (from < 0 || asking.test(rows.join('\n'))) return undefined
+  const below = rows.findIndex((row, at) => at > Math.max(from, screen.cursor.row) && row.trim() === '')
+  return beforeCursor(screen, from, below < 0 ? rows.length : below, 2)
+}
+
+/** Codex in a terminal; without its daemon, which would outlive it. */
+export const codexScreen: ScreenFacts = {
+  command: ({ leash, resume, model }) =>
+    [
+      'codex',
+      ...(resume === undefined ? [] : [`resume ${quote(threadOf(resume).id)}`]),
+      `--no-daemon ${flags(modes[leash])}`,
+      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
+    ].join(' '),
+  leashes,
+  reader: {
+    // "◦ Working (1s • esc to interrupt)"
+    busy: /^[•◦] .*\besc to interrupt\)/m,
+    asking,
+    // "› Ask Codex to do anything"
+    idle: /^› /m,
+  },
+  dialog,
+  composer,
+  clear: ['Ctrl+C'],
+  interrupt: ['Escape'],
+  // "■ exceeded retry limit, last status: 429 Too Many Requests"
+  fault: /^■ (?!Conversation interrupted)(.*)$/m,
+  journal: codexJournal,
+  // "  codex resume 01a1de7e-3ac9-7781-b576-e1d0c7b50b6c"
+  farewell: /\bcodex resume ([0-9a-f-]{36})\b/,
+  quit: ['Ctrl+C'],
+}

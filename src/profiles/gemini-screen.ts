@@ -1,0 +1,94 @@
+import type { Dialog, ScreenFacts } from '../core/screen/profile.ts'
+import type { Screen } from '../core/screen/terminal.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Shown } from '../core/talk/question.ts'
+import { beforeCursor } from './composer.ts'
+import { geminiJournal } from './gemini-journal.ts'
+import { dialogOf, menuOf, paragraphAbove, unframed } from './menu.ts'
+import { quote } from './quote.ts'
+
+export const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
+
+/** A framed menu, the last thing on the screen. */
+const asking = /^\s*│\s+● \S.*(?:\n\s*│.*)*\n\s*╰─+╯\s*(?![^])/m
+
+/** The frame of a call: what it is called, what it is about in a frame of its own, and the question. */
+function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
+  const plain = unframed(rows)
+  const question = plain[from - 2]!.trim()
+  // "? Shell  touch made.txt"
+  const top = rows.slice(0, from).findLastIndex((row) => /^\s*│\s\?\s/.test(row))
+  const [, tool = '', words = ''] = /^\?\s+(\S+)\s*(.*)$/.exec((plain[top] ?? '').trim()) ?? []
+  const inner = rows
+    .slice(top + 1, from - 2)
+    .filter((row) => /^\s*│\s+│/.test(row))
+    .map((row) => row.replace(/^\s*│\s+│ ?/, '').replace(/\s*│\s+│\s*$/, ''))
+    .join('\n')
+  const shows: Shown[] =
+    inner === '' ? [] : [tool === 'Shell' ? { type: 'command', command: inner } : { type: 'text', text: inner }]
+  return { text: tool === 'Shell' || words === '' ? question : `${words}: ${question}`, shows }
+}
+
+// "Allow for this session", "Allow for all future sessions", "Trust folder (project)"
+const grants = (label: string) => /^Allow (for (?:this session|all future sessions).*)$/.exec(label)?.[1]
+
+function dialog({ rows }: Screen): Dialog | undefined {
+  if (!asking.test(rows.join('\n'))) return undefined
+  const plain = unframed(rows)
+  const menu = menuOf(plain, '●')
+  if (!menu) return undefined
+  const no = menu.options.find(({ label }) => label.startsWith("Don't trust"))
+  const numbers = true
+  // "Do you trust the files in this folder?": it goes on without trust, and Escape would end it.
+  if (no) {
+    const text = 'Do you trust the files in this folder? ' + paragraphAbove(plain, menu.from)
+    return dialogOf(menu, { about: 'trust', text, numbers, decline: [no.id] })
+  }
+  if (menu.options.some(({ label }) => label === 'Allow once'))
+    return dialogOf(menu, { about: 'permission', ...permission(rows, menu.from), numbers, decline: ['Escape'], grants })
+  const text = paragraphAbove(plain, menu.from)
+  const login = /authenticate/i.test(rows.slice(0, menu.from).slice(-12).join(' '))
+  return dialogOf(menu, { about: login ? 'login' : 'choice', text, numbers, decline: ['Escape'] })
+}
+
+function composer(screen: Screen): string | undefined {
+  const { rows } = screen
+  const bottom = rows.findLastIndex((row) => /^▀{20,}/.test(row))
+  const top = rows.slice(0, Math.max(bottom, 0)).findLastIndex((row) => /^▄{20,}/.test(row))
+  return top < 0 || asking.test(rows.join('\n')) ? undefined : beforeCursor(screen, top + 1, bottom, 3)
+}
+
+/** Gemini CLI in a terminal. */
+export const geminiScreen: ScreenFacts = {
+  command: ({ leash, resume, model, thread }) =>
+    [
+      `gemini --approval-mode ${modes[leash]}`,
+      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+      ...(resume === undefined && thread !== undefined ? [`--session-id ${quote(thread)}`] : []),
+    ].join(' '),
+  leashes: {
+    read: 'plan mode: reads and searches; writes nothing but its own plans',
+    ask: 'asks before it acts; what its own settings allow runs without a question',
+    edit: 'edits files without asking; asks before anything else',
+    all: 'runs everything without asking',
+  },
+  names: true,
+  reader: {
+    // " ⠼ Thinking... (esc to cancel, 2s)"
+    busy: /^ *[\u2800-\u28ff] .*\(esc to cancel, \d/m,
+    asking,
+    // " >   Type your message or @path/to/file"; with "*" where nothing is asked.
+    idle: /^ [>*] /m,
+  },
+  dialog,
+  composer,
+  clear: ['Ctrl+C'],
+  interrupt: ['Escape'],
+  // "✕ [API Error: API key not valid. Please pass a valid API key.]"
+  fault: /^✕ (.*)$/m,
+  journal: geminiJournal,
+  // "To resume this session: gemini --resume 173835f8-25f4-401c-9d82-a6ddc6f1bff1", in a frame
+  farewell: /gemini --resume[\s│]+([0-9a-f-]{36})/,
+  quit: ['Ctrl+C', 'Ctrl+C'],
+}

@@ -1,0 +1,99 @@
+import type { Dialog } from '../core/screen/profile.ts'
+import type { Question } from '../core/talk/question.ts'
+import type { Key } from '../core/screen/terminal.ts'
+
+/** The options a CLI's dialog lists, the one its pointer is at, and the rows they take. */
+export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
+
+type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
+
+/** Rows without the frame that a dialog is drawn in. */
+export function unframed(rows: readonly string[]): string[] {
+  return rows.map((row) => row.replace(/^(\s*)[│┃] ?/, '$1').replace(/\s*[│┃]?\s*$/, ''))
+}
+
+/** The lowest menu of a screen: its pointer is one of `pointers`; without numbers, an option's id is its place, from 1. */
+export function menuOf(rows: readonly string[], pointers: string): Menu | undefined {
+  const option = new RegExp(`^(\\s*)([${pointers}])?(\\s*)(?:(\\d+)\\. +)?(\\S.*)$`, 'u')
+  const line = (row: number): Line | undefined => {
+    const [, lead, pointer, gap, id, text] = option.exec(rows[row] ?? '') ?? []
+    if (text === undefined) return undefined
+    const indent = lead!.length + (pointer ?? '').length + gap!.length
+    return { row, pointed: pointer !== undefined, ...(id === undefined ? {} : { id }), text, indent }
+  }
+  const pointed = rows.findLastIndex((_, row) => line(row)?.pointed)
+  const here = pointed < 0 ? undefined : line(pointed)
+  if (!here) return undefined
+  // An option stands as far in as the one that is pointed at; what stands further in goes on with the one above.
+  const own = (one: Line | undefined) =>
+    one !== undefined &&
+    one.indent >= here.indent &&
+    (one.indent > here.indent || (one.id === undefined) === (here.id === undefined))
+  let from = pointed
+  let to = pointed
+  while (own(line(from - 1))) from--
+  while (own(line(to + 1))) to++
+  const options: { id: string; label: string; at: number }[] = []
+  for (let row = from; row <= to; row++) {
+    const one = line(row)!
+    const last = options.at(-1)
+    if (one.indent > here.indent && last) last.label += ` ${one.text}`
+    else options.push({ id: one.id ?? String(options.length + 1), label: one.text, at: row })
+  }
+  return {
+    options: options.map(({ id, label }) => ({ id, label: label.replace(hint, '') })),
+    at: options.findLastIndex(({ at }) => at <= pointed),
+    from,
+    to,
+  }
+}
+
+// "Yes, proceed (y)", "No, suggest changes (esc)": the key that a terminal would take, which is no part of the words.
+const hint = / \((?:[a-z]|esc|tab|shift\+tab)\)$/
+
+/** The keys that walk from where the pointer is to an option, and take it. */
+export function walkTo({ options, at }: Menu, id: string): Key[] {
+  const steps = options.findIndex((option) => option.id === id) - at
+  return [...Array<Key>(Math.abs(steps)).fill(steps < 0 ? 'Up' : 'Down'), 'Enter']
+}
+
+type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
+  /** Whether an option's number takes it at once, wherever the pointer is. */
+  numbers?: boolean
+  /** What says no. */
+  decline: Key[]
+  /** What an option allows from then on. */
+  grants?(label: string): string | undefined
+}
+
+/** A menu as a question, and the keys that pick from it. */
+export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline, grants }: Asked): Dialog {
+  return {
+    question: {
+      about,
+      text,
+      from: [],
+      ...(shows.length > 0 ? { shows } : {}),
+      options: menu.options.map(({ id, label }) => {
+        const granted = grants?.(label)
+        return { id, label, ...(granted === undefined ? {} : { grants: granted }) }
+      }),
+    },
+    keys(picks) {
+      const pick = menu.options.find(({ id }) => id === picks?.[0])?.id
+      if (pick === undefined) return decline
+      return numbers ? [pick] : walkTo(menu, pick)
+    },
+  }
+}
+
+/** The lines right above a row, back to the next empty one, as one text. */
+export function paragraphAbove(rows: readonly string[], row: number): string {
+  let to = row
+  while (to > 0 && rows[to - 1]!.trim() === '') to--
+  const from = rows.slice(0, to).findLastIndex((one) => one.trim() === '') + 1
+  return rows
+    .slice(from, to)
+    .map((one) => one.trim())
+    .join(' ')
+}
