@@ -6,6 +6,12 @@ export type FailureKind =
 /** `retryAt` is in ms since 1970, only when whoever refused said so. */
 export type Failure = { kind: FailureKind; message: string; retryAt?: number }
 
+/**
+ * How the answer of an agent in a terminal was read: whether it came marked as such (a fence, the CLI's own journal),
+ * and by which sign its turn was seen to be over.
+ */
+export type Seen = { fenced: boolean; by: string }
+
 /** `whole` is where a long one is. */
 export type Answer = { text: string; whole?: Ref }
 
@@ -14,7 +20,7 @@ export type Answer = { text: string; whole?: Ref }
  * `unkept`: the answer is good, and all that failed was keeping it.
  */
 export type Outcome =
-  | ({ ok: true; refused?: true; asks?: string; denials?: string[] } & Answer)
+  | ({ ok: true; refused?: true; asks?: string; denials?: string[]; seen?: Seen } & Answer)
   | { ok: false; failure: Failure; unkept?: Answer }
 
 export function failed(kind: FailureKind, message: string, retryAt?: number): { ok: false; failure: Failure } {
