@@ -1,23 +1,53 @@
 import type { Key } from '../core/screen/terminal.ts'
 
-const named: Record<string, string> = {
-  Enter: '\r',
-  Escape: '\u001b',
-  Tab: '\t',
-  Up: '\u001b[A',
-  Down: '\u001b[B',
-  Right: '\u001b[C',
-  Left: '\u001b[D',
+/** A key by its name: what a terminal sends for it, and what tmux calls it. */
+const named: Record<string, { bytes: string; tmux: string }> = {
+  Enter: { bytes: '\r', tmux: 'Enter' },
+  Escape: { bytes: '\u001b', tmux: 'Escape' },
+  Tab: { bytes: '\t', tmux: 'Tab' },
+  'Shift+Tab': { bytes: '\u001b[Z', tmux: 'BTab' },
+  Space: { bytes: ' ', tmux: 'Space' },
+  Backspace: { bytes: '\u007f', tmux: 'BSpace' },
+  Delete: { bytes: '\u001b[3~', tmux: 'DC' },
+  Up: { bytes: '\u001b[A', tmux: 'Up' },
+  Down: { bytes: '\u001b[B', tmux: 'Down' },
+  Right: { bytes: '\u001b[C', tmux: 'Right' },
+  Left: { bytes: '\u001b[D', tmux: 'Left' },
+  Home: { bytes: '\u001b[H', tmux: 'Home' },
+  End: { bytes: '\u001b[F', tmux: 'End' },
+  PageUp: { bytes: '\u001b[5~', tmux: 'PPage' },
+  PageDown: { bytes: '\u001b[6~', tmux: 'NPage' },
 }
 
-/** The bytes a terminal sends for a key. */
-export function keyBytes(key: Key): string {
-  const letter = /^Ctrl\+([A-Z])$/.exec(key)?.[1]
+const known = (key: Key) => (Object.hasOwn(named, key) ? named[key] : undefined)
+
+const controlled = (key: Key) => /^Ctrl\+([A-Z])$/.exec(key)?.[1]
+
+/** The bytes a terminal sends for a key; `application` is how a program asked for its cursor keys. */
+export function keyBytes(key: Key, application = false): string {
+  const letter = controlled(key)
   if (letter) return String.fromCharCode(letter.charCodeAt(0) - 64)
-  return named[key] ?? key
+  const bytes = known(key)?.bytes ?? key
+  return application ? bytes.replace(/^\u001b\[([A-DFH])$/, '\u001bO$1') : bytes
+}
+
+/** What tmux calls a key; undefined for what is only a text. */
+export function tmuxKey(key: Key): string | undefined {
+  const letter = controlled(key)
+  return letter ? `C-${letter.toLowerCase()}` : known(key)?.tmux
 }
 
 /** One bracketed paste: a text that holds the closing mark cannot end it early and go on as keys. */
 export function pasteBytes(text: string): string {
-  return `\u001b[200~${text.replaceAll(/\u001b\[20[01]~/g, '')}\u001b[201~`
+  return `\u001b[200~${pasteText(text)}\u001b[201~`
+}
+
+/** Its marks lose what makes them marks, and nothing else: taking them out whole could put another together. */
+export function pasteText(text: string): string {
+  return text.replaceAll(/\u001b+(?=\[20[01]~)|\u009b+(?=20[01]~)/g, '')
+}
+
+/** For a program that does not know pastes: as a person would type it, and no byte of it acts as a control key. */
+export function typedText(text: string): string {
+  return text.replaceAll(/\r\n?|\n/g, '\r').replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
 }

@@ -10,6 +10,10 @@ export class Paper {
   #title: string | undefined
   #waiting: (() => void)[] = []
 
+  constructor(size = { cols: 80, rows: 24 }) {
+    this.resize(size.cols, size.rows)
+  }
+
   print(text: string): void {
     const [first, ...rest] = text.replaceAll('\r', '').split('\n')
     this.#lines.push(this.#lines.pop()! + first, ...rest)
@@ -48,6 +52,12 @@ export class Paper {
       cursor: { row: shown.length - 1, col: shown.at(-1)!.length },
       ...(this.#title === undefined ? {} : { title: this.#title }),
     }
+  }
+
+  paint(): { at: number; text: string } {
+    const { rows, cursor } = this.screen()
+    const at = this.#bytes.reduce((sum, { length }) => sum + length, 0)
+    return { at, text: `\u001b[2J\u001b[H${rows.join('\r\n')}\u001b[${cursor.row + 1};${cursor.col + 1}H` }
   }
 
   end(): void {

@@ -1,5 +1,7 @@
 import type { Exit, Terminal, TerminalHost } from '../core/screen/terminal.ts'
+import type { Clock } from '../base/clock.ts'
 import { Channel } from '../base/channel.ts'
+import { realClock } from '../base/clock.ts'
 import { keyBytes, pasteBytes } from './keys.ts'
 import { Paper } from './paper.ts'
 
@@ -28,12 +30,14 @@ export interface ScriptedHost extends TerminalHost {
 }
 
 /** Terminals without a process behind them: each command is a function that draws on a screen in memory. */
-export function scriptedTerminals(program: (command: string) => Program): ScriptedHost {
+export function scriptedTerminals(program: (command: string) => Program, clock: Clock = realClock): ScriptedHost {
   const living = new Map<string, ScriptedTerminal>()
   return {
     outlives: false,
-    async open(command, { cwd, env = {}, id = crypto.randomUUID() }) {
-      const terminal = start(id, program(command), { cwd, env }, () => living.delete(id))
+    async open(command, { cwd, env = {}, id = crypto.randomUUID(), title, size }) {
+      const paper = new Paper(size)
+      if (title !== undefined) paper.retitle(title)
+      const terminal = start(id, program(command), { cwd, env, paper, clock }, () => living.delete(id))
       living.set(id, terminal)
       return terminal
     },
@@ -45,10 +49,9 @@ export function scriptedTerminals(program: (command: string) => Program): Script
 function start(
   id: string,
   program: Program,
-  place: { cwd: string; env: Record<string, string> },
+  { paper, clock, ...place }: { cwd: string; env: Record<string, string>; paper: Paper; clock: Clock },
   gone: () => void,
 ): ScriptedTerminal {
-  const paper = new Paper()
   const input = new Channel<string>()
   const keys = input[Symbol.asyncIterator]()
   const closed = new AbortController()
@@ -75,11 +78,15 @@ function start(
   })
   return {
     id,
-    write: (text) => input.push(text),
+    async write(text, person = false) {
+      if (person) touched = clock.now()
+      await input.push(text)
+    },
     paste: (text) => input.push(pasteBytes(text)),
     press: (key) => input.push(keyBytes(key)),
     resize: async (cols, rows) => paper.resize(cols, rows),
     screen: async () => paper.screen(),
+    paint: async () => paper.paint(),
     history: async (rows) => paper.history(rows),
     retitle: async (title) => paper.retitle(title),
     children: async () => tty.children,

@@ -49,9 +49,9 @@ export function terminalContract(name: string, make: () => TerminalMaker): void 
   test(`${name}: a paste arrives whole, whatever it holds, and does not enter itself`, async () => {
     const { terminal } = await opened('echo')
     await drawn(terminal, 'ready')
-    await terminal.paste('one \u001b[201~two')
+    await terminal.paste('one \u001b[20\u001b\u001b[201~1~two')
     await terminal.press('Enter')
-    await drawn(terminal, 'got: one two')
+    await drawn(terminal, 'got: one \u001b[20[201~1~two')
     await terminal.close()
   })
 

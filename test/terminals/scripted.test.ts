@@ -71,7 +71,7 @@ test('a program that breaks exits with 1 and leaves its words; a person’s hand
 })
 
 test('keys as a terminal sends them', () => {
-  assert.deepEqual(['Enter', 'Escape', 'Tab', 'Up', 'Down', 'Left', 'Right', 'Ctrl+C', 'Ctrl+D', 'y'].map(keyBytes), [
+  assert.deepEqual(['Enter', 'Escape', 'Tab', 'Up', 'Down', 'Left', 'Right', 'Ctrl+C', 'Ctrl+D', 'y'].map((key) => keyBytes(key)), [
     '\r',
     '\u001b',
     '\t',

@@ -1,7 +1,13 @@
 export type Key = 'Enter' | 'Escape' | 'Tab' | 'Up' | 'Down' | 'Left' | 'Right' | 'Ctrl+C' | 'Ctrl+D' | (string & {})
 
 /** What a person would see: the rendered rows, not the bytes that drew them. */
-export type Screen = { rows: string[]; cols: number; cursor: { row: number; col: number }; title?: string }
+export type Screen = {
+  rows: string[]
+  cols: number
+  cursor: { row: number; col: number }
+  /** What the program calls itself, else what it was called by us. */
+  title?: string
+}
 
 export type Exit = { code?: number; signal?: number }
 
@@ -9,12 +15,15 @@ export type Exit = { code?: number; signal?: number }
 export interface Terminal {
   /** A uuid of ours, by which it is found again; never a pane number. */
   id: string
-  write(text: string): Promise<void>
+  /** Keys as they come; a person's own are what `touched` tells of. */
+  write(text: string, person?: boolean): Promise<void>
   /** One bracketed paste, whatever the text holds. */
   paste(text: string): Promise<void>
   press(key: Key): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   screen(): Promise<Screen>
+  /** What draws the present screen on an empty one, colours and modes too, and where `output` goes on from it. */
+  paint(): Promise<{ at: number; text: string }>
   /** The last rendered rows, those that scrolled off the screen among them. */
   history(rows: number): Promise<string[]>
   /** How many processes run below its own. */
