@@ -10,7 +10,7 @@ import { asideOf } from './http/hear.ts'
 import { verdictOf } from './http/verdict.ts'
 import { imagesOf } from './images.ts'
 import { defaultModel, modelName, providerOf } from './provider.ts'
-import { knownOf, localWindow } from './windows.ts'
+import { knownOf, modelWindow } from './windows.ts'
 import { anthropic } from './wires/anthropic.ts'
 import { chat } from './wires/chat.ts'
 import { gemini } from './wires/gemini.ts'
@@ -81,7 +81,7 @@ function targetOf(name: string, spec: ModelSpec): Target | Failure {
   const base = (spec.baseURL ?? provider.base)?.replace(/\/+$/, '')
   if (!base) return { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` }
   const known = knownOf(named.provider, named.model)
-  const window = spec.window ?? (provider.wire === 'ollama' ? localWindow : known.window)
+  const window = spec.window ?? modelWindow(name)
   const { effort } = spec
   return { name, provider, model: named.model, base, known, window, refused: new Set(), ...(effort ? { effort } : {}) }
 }

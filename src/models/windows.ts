@@ -1,3 +1,5 @@
+import { defaultModel, modelName, providerOf } from './provider.ts'
+
 /** Dollars for a million tokens; `over` holds for the whole request when it is longer than so many tokens. */
 export type Price = {
   input: number
@@ -146,6 +148,13 @@ export function knownOf(provider: string, model: string): Known {
   const { price: _price, ...elsewhere } = table[id] ??
     families.find(([family]) => family.test(id))?.[1] ?? { window: unknownWindow }
   return elsewhere
+}
+
+/** What a model by its whole name is counted on to take, where nobody says. */
+export function modelWindow(name: string = defaultModel): number {
+  const named = modelName(name)
+  if ('wrong' in named) return unknownWindow
+  return providerOf(named.provider).wire === 'ollama' ? localWindow : knownOf(named.provider, named.model).window
 }
 
 /** The same model at one date, or as it is now. */

@@ -50,7 +50,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     todoRead(todos),
     todoUpdate(todos),
     askQuestion(),
-    ...(parts.skills?.length ? [loadSkill(parts.skills)] : []),
+    ...(parts.skills ? [loadSkill(parts.skills)] : []),
     ...(parts.consult ? [subagent(parts.consult)] : []),
     ...(parts.sandboxed ? [sandbox(parts.sandboxed)] : []),
   ]

@@ -1,12 +1,13 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
+import type { Settings } from './settings/settings.ts'
 import { newId } from '../base/id.ts'
-import { needsCompaction } from '../core/talk/compaction.ts'
+import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
 import { nobody } from '../core/talk/question.ts'
 import { consult, outcomeOf } from '../core/work/verbs.ts'
 import { moment } from '../base/moment.ts'
 import { consultant } from './consultant.ts'
-import { smallestWindow } from './roster.ts'
+import { enabledAgents, windowOf } from './roster.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
 
@@ -46,11 +47,18 @@ export function compactedWords(compacted: Compacted): string {
 
 /** Makes room before a turn that would not fit; gives words for the person when it could not. */
 export async function compactIfFull(app: App, view: readonly Entry[]): Promise<string | undefined> {
-  if (!needsCompaction(view, smallestWindow(app.settings))) return undefined
+  if (!isFull(view, app.settings)) return undefined
   const compacted = await compactNow(app)
   return compacted.ok
     ? 'The oldest half of the conversation is now a summary.'
     : `The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was changed.`
+}
+
+/** Each agent counts what it is told besides; one with a view of its own is given what fits. */
+function isFull(view: readonly Entry[], settings: Settings): boolean {
+  return enabledAgents(settings)
+    .filter(({ ownView }) => !ownView)
+    .some((agent) => needsCompaction(view, windowOf(agent), frameTokens(view, agent.name)))
 }
 
 function collectUsage(event: Event, into: (Usage & { by?: string })[]): void {

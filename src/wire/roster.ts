@@ -10,6 +10,7 @@ import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { leashes, tighter } from '../core/work/agent.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
+import { modelWindow, unknownWindow } from '../models/windows.ts'
 import { nativeSeat } from './native/seat.ts'
 
 export type RosterParts = {
@@ -31,7 +32,8 @@ export function profileOf(agent: AgentSettings): Profile | undefined {
 }
 
 export function windowOf(agent: AgentSettings): number {
-  return agent.contextWindowTokens ?? profileOf(agent)?.window ?? 128_000
+  if (agent.kind === 'native') return agent.contextWindowTokens ?? modelWindow(agent.model)
+  return agent.contextWindowTokens ?? profileOf(agent)?.window ?? unknownWindow
 }
 
 /** The window that the shared view must fit: agents with a view of their own do not count. */
@@ -39,7 +41,7 @@ export function smallestWindow(settings: Settings): number {
   const windows = enabledAgents(settings)
     .filter((agent) => !agent.ownView)
     .map(windowOf)
-  return windows.length ? Math.min(...windows) : 128_000
+  return windows.length ? Math.min(...windows) : unknownWindow
 }
 
 /** What the loosest of them may do: within a turn's leash each is held to its own. */

@@ -253,7 +253,7 @@ test('/context draws what fills the window of our own agent', async (t) => {
   assert.deepEqual(await seat.type('/context owl'), [['error', 'there is no native agent "owl"; did you mean "own"?']])
   const tool = (name: string, length: number) => ({ name, description: 'x'.repeat(length), schema: {} })
   const frame = { system: 's'.repeat(40_000), tools: [tool('bash', 4000), tool('ls', 400)] }
-  const ref = await blobs.put(JSON.stringify({ key: 'agent x', frame }), 'application/json')
+  const ref = await blobs.put(JSON.stringify({ key: 'agent x', frame, told: [] }), 'application/json')
   await conversation.append({ type: 'frame', ref }, 'own', 't1')
   await conversation.append({ type: 'prompt', text: 'hello' }, 'user', 't1')
   await conversation.append({ type: 'end', outcome: { ok: true, text: '' } }, 'own', 't1')

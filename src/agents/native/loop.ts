@@ -30,6 +30,8 @@ export type Native = {
   opens?(turn: Turn): Promise<{ besides: string[]; refused?: string }>
   /** Why the turn is not over with this answer, if it is not; `again` when it was told so before. */
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
+  /** What is said or left out before the next request, after what was done in the turn so far. */
+  before?(done: readonly Fact[], turn: Turn): Promise<readonly Fact[]>
   /** Ends what the tools left running. */
   close?(): Promise<void>
 }
@@ -65,6 +67,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   yield* noted(besides(opened?.besides ?? []), done)
   let again = false
   for (let step = 1; step <= maxSteps; step++) {
+    yield* noted(every((await native.before?.(done, turn)) ?? []), done)
     const request = { frame, messages: messages(name, turn, done) }
     const refusal = turn.budget.refuse(requestTokens(request))
     if (refusal) return { ok: false, failure: refusal }
@@ -126,6 +129,10 @@ async function* asked(asks: readonly Question[], answer: WholeAnswer, step: numb
 function questionText({ text, options, multiple }: Question): string {
   const choices = options.map(({ label }, index) => `${index + 1}. ${label}`)
   return [text, ...choices, ...(multiple ? ['(more than one may be chosen)'] : [])].join('\n')
+}
+
+function* every(facts: readonly Fact[]): Generator<Event, void> {
+  yield* facts
 }
 
 /** Every fact goes out to be kept, and into the next request. */

@@ -3,6 +3,8 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { Frame, ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import { told } from '../../core/talk/transcript.ts'
+import { withoutOldSteps } from '../../core/talk/view.ts'
+import { trimmed } from './window/trim.ts'
 
 type Said = Fact & { by: string }
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
@@ -19,12 +21,18 @@ export function frameOf(system: string, tools: readonly Tool[]): Frame {
 export function messages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
   const asked: Fact = { type: 'prompt', text: turn.prompt, ...(turn.files?.length ? { files: turn.files } : {}) }
   return project(self, [
-    ...turn.history,
+    ...leftOut(turn.history, done),
     { ...asked, by: 'user' },
     ...turn.steered.map((text) => ({ type: 'steer' as const, text, by: 'user' })),
     ...turn.attempts,
-    ...done.map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
+    ...withoutOldSteps(done).map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
   ])
+}
+
+/** What was trimmed since the turn began is left out as the view of a later turn leaves it out. */
+function leftOut(history: readonly Entry[], done: readonly Fact[]): readonly Entry[] {
+  const trim = done.findLast((fact) => fact.type === 'trim' && fact.through !== undefined)
+  return trim?.type === 'trim' ? trimmed(history, trim) : history
 }
 
 function project(self: string, said: readonly Said[]): ModelMessage[] {

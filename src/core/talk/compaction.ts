@@ -1,14 +1,21 @@
 import type { Entry, Guide } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
-import { entryTokens, viewTokens } from './tokens.ts'
+import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
 import { told } from './transcript.ts'
 import { endedTurns } from './view.ts'
 
 /** How full the smallest window may get before the oldest half is summarised. */
 export const compactAt = 0.75
 
-export function needsCompaction(view: readonly Entry[], window: number): boolean {
-  return viewTokens(view) > window * compactAt
+/** `frame`: the tokens of what an agent is told besides in every request. */
+export function needsCompaction(view: readonly Entry[], window: number, frame = 0): boolean {
+  return viewTokens(view) + frame > window * compactAt
+}
+
+/** What an agent's requests begin with, as it was kept last. */
+export function frameTokens(view: readonly Entry[], agent: string): number {
+  const kept = view.findLast((entry) => entry.type === 'frame' && entry.by === agent)
+  return kept?.type === 'frame' ? bytesTokens(kept.ref.bytes) : 0
 }
 
 export type Half = { through: string; entries: Entry[] }

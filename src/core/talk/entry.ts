@@ -24,6 +24,12 @@ export type Attempt = {
  */
 export type Guide = { type: 'guide'; name: string; text: string; mark?: string }
 
+/**
+ * From here on old raw outputs are left out: those of the turns through this end, and with `step` those of the turn it
+ * stands in that came before it, through this step.
+ */
+export type Trim = { type: 'trim'; through?: string; step?: number }
+
 /** Kept. `whole` is where the rest is when a body was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
@@ -39,7 +45,7 @@ export type Fact = (
   | Guide
   /** `shared`: who was told what it stands for. `guides`: what it stands for and does not replace, by whom it is followed. */
   | { type: 'summary'; text: string; through: string; shared?: string[]; guides?: (Guide & { by: string })[] }
-  | { type: 'trim'; through: string }
+  | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
   | Usage

@@ -5,6 +5,11 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 
+/** The same for a text of which only the length is known. */
+export function bytesTokens(bytes: number): number {
+  return Math.ceil(bytes / 4)
+}
+
 export function entryTokens(entry: Entry): number {
   return estimateTokens(JSON.stringify(entry))
 }

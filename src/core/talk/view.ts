@@ -1,4 +1,4 @@
-import type { Entry, EntryOf } from './entry.ts'
+import type { Entry, EntryOf, Fact } from './entry.ts'
 import type { FailureKind } from './outcome.ts'
 import { viewTokens } from './tokens.ts'
 
@@ -30,7 +30,7 @@ export function view(entries: readonly Entry[]): Entry[] {
   const trim = furthest(entries, turns, 'trim')
   const kept = turns.slice(summary.past).flatMap((turn, index) => {
     if (nobodyTook(turn)) return []
-    const told = withoutFailedReplies(turn.entries)
+    const told = withoutOldSteps(withoutFailedReplies(turn.entries))
     return summary.past + index < trim.past ? told.map(withoutOutput) : told
   })
   return summary.entry ? [summary.entry, ...kept] : kept
@@ -92,11 +92,24 @@ function nobodyTook({ end, entries }: EndedTurn): boolean {
   return !entries.some((entry) => spoken.has(entry.type))
 }
 
+/** The facts of one turn, without the outputs that a trim of its own leaves out. */
+export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
+  const last = facts.findLastIndex((fact) => fact.type === 'trim' && fact.step !== undefined)
+  const trim = facts[last]
+  if (trim?.type !== 'trim') return [...facts]
+  const steps = new Map(facts.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
+  const isOld = (fact: F, at: number) => at < last && fact.type === 'result' && steps.get(fact.call)! <= trim.step!
+  return facts.map((fact, at) => (isOld(fact, at) ? withoutOutput(fact) : fact))
+}
+
+const longestKept = 200
+
 /** At half a full window old raw outputs go: each keeps its call and a one-line stub. */
-function withoutOutput(entry: Entry): Entry {
-  if (entry.type !== 'result' || entry.text.length <= 200) return entry
-  const { data: _data, files: _files, ...rest } = entry
-  return { ...rest, text: `[output of ${entry.text.length} characters left out; call the tool again if it is needed]` }
+export function withoutOutput<F extends Fact>(fact: F): F {
+  if (fact.type !== 'result' || (fact.text.length <= longestKept && !fact.files)) return fact
+  const { data: _data, files: _files, ...rest } = fact
+  const text = `[output of ${fact.text.length} characters left out; call the tool again if it is needed]`
+  return { ...rest, text } as F
 }
 
 /** The newest turns of a view that fit, for an agent whose window is smaller than the others': what a summary told stays. */

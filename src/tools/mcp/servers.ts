@@ -21,8 +21,8 @@ export interface Servers {
   tools(): Tool[]
   /** A tool by its name, also one of too many, and one of a server that is not there yet: a frame may be older than it. */
   find(name: string): Tool | undefined
-  /** What a model was not told of: servers whose tools are not among `known`. Undefined when there is nothing to say. */
-  news(known: ReadonlySet<string>): string | undefined
+  /** What a model was not told of: tools that are not among `known`, and words about them. Undefined when there are none. */
+  news(known: ReadonlySet<string>): News | undefined
   status(): McpStatus
   /** Once none is starting any more, or the signal aborts: for whoever would rather wait than go on. */
   settled(signal: AbortSignal): Promise<void>
@@ -32,6 +32,8 @@ export interface Servers {
   login(name: string, show: (url: string) => Promise<void>, signal: AbortSignal): Promise<ServerStatus>
   close(): Promise<void>
 }
+
+export type News = { tools: string[]; text: string }
 
 export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
 
@@ -74,13 +76,21 @@ export function openServers(config: McpConfig, parts: McpParts): Servers {
     find: (name) => listed(name) ?? awaited(name),
     news(known) {
       const late = named()
-        .map(({ server, tools }) => ({ server, left: server.tools.filter((_, i) => !known.has(tools[i]!.name)) }))
+        .map(({ server, tools }) => ({
+          server,
+          left: tools
+            .map(({ name }, at) => ({ name, own: server.tools[at]!.name }))
+            .filter(({ name }) => !known.has(name)),
+        }))
         .filter(({ left }) => left.length > 0)
       if (late.length === 0) return undefined
-      const lines = late.map(
-        ({ server, left }) => `- ${server.config.name}: ${left.map((tool) => tool.name).join(', ')}`,
-      )
-      return ['More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:', ...lines].join('\n')
+      const lines = late.map(({ server, left }) => `- ${server.config.name}: ${left.map(({ own }) => own).join(', ')}`)
+      return {
+        tools: late.flatMap(({ left }) => left.map(({ name }) => name)),
+        text: ['More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:', ...lines].join(
+          '\n',
+        ),
+      }
     },
     status() {
       const shown = new Set(direct().map(({ server }) => server))

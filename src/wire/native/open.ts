@@ -1,4 +1,6 @@
-import type { Agent } from '../../core/work/agent.ts'
+import type { Framed } from '../../agents/native/frame.ts'
+import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { Event } from '../../core/talk/entry.ts'
 import type { Model } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
@@ -8,17 +10,23 @@ import { frozen } from '../../agents/native/frame.ts'
 import { nativeAgent } from '../../agents/native/loop.ts'
 import { frameOf } from '../../agents/native/messages.ts'
 import { planTools } from '../../tools/all.ts'
-import { boxOf } from './box.ts'
+import { beforeEach } from './before.ts'
+import { boxOf, listed, offered } from './box.ts'
 import { heldBy } from './hold.ts'
 import { hookedTool, hookedTurn } from './hooked.ts'
 import { modelOf } from './model.ts'
 import { serversOf } from './servers.ts'
 import { subagentsOf } from './subagents.ts'
 
-/** Our own agent on a provider's model: its keys, its tools, its rules, and what its session begins with. */
-export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: boolean): Promise<Agent> {
+/** Our own agent on a provider's model, for one turn: its keys, its tools, its rules, and what its session begins with. */
+export async function* openNative(
+  seat: NativeSeat,
+  parts: NativeParts,
+  turn: Turn,
+  trusted: boolean,
+): AsyncGenerator<Event, Agent> {
   const { agent, settings } = seat
-  const { blobs, clock, cwd, root, home } = parts
+  const { blobs, clock, cwd, root, home, lasting } = parts
   const asked = Promise.withResolvers<void>()
   const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
@@ -27,15 +35,24 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
   const opened = opening({ cwd, root, home, trusted }, { mode, date, ...meta })
-  const { box, handTo } = boxOf(agent.name, opened.skills, parts)
+  const { box, use } = boxOf(agent.name, parts)
   const { own } = box
   const tools = [...box.tools, ...(servers?.tools() ?? [])].filter(
     ({ name }) => mode === 'agent' || planTools.includes(name),
   )
-  handTo(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }))
+  use(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }), listed(opened.skills))
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const watched = (tool: Tool) => hookedTool(tool, seat, parts)
   const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
+  const framed = yield* frozen(agent.name, turn, blobs, {
+    key: `${mode} ${model.name}`,
+    async make(): Promise<Framed> {
+      // A folder that is not trusted was told of before.
+      if (trusted) lasting.notes.push(...opened.warnings)
+      const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
+      return { frame: frameOf(opened.system, offered(tools, opened.skills)), told }
+    },
+  })
   return nativeAgent({
     name: agent.name,
     model,
@@ -43,11 +60,16 @@ export async function openNative(seat: NativeSeat, parts: NativeParts, trusted: 
     ...hookedTurn(seat, parts),
     ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
     policy: await heldBy(seat, readable, parts),
-    frame: (turn) =>
-      frozen(agent.name, turn, blobs, {
-        key: `${mode} ${model.name}`,
-        make: async () => frameOf(opened.system, tools),
-      }),
+    frame: framed.frame,
+    before: beforeEach({
+      agent: agent.name,
+      turn,
+      framed,
+      opened,
+      servers,
+      warn: (words) => void lasting.notes.push(words),
+      window: () => Math.min(seat.window, model.window),
+    }),
   })
 }
 

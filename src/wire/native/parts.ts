@@ -4,7 +4,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Audit } from '../../safety/audit/audit.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
-import type { ToolParts } from '../../tools/parts.ts'
+import type { Skill, ToolParts } from '../../tools/parts.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { AgentSettings, Settings } from '../settings/settings.ts'
 
@@ -32,8 +32,8 @@ export type NativeParts = {
 
 export type Consult = NonNullable<ToolParts['consult']>
 
-/** `handTo`: whom its subagent tool hands work to from now on; a box outlives the turn that made it. */
-export type Box = { box: ToolSet; handTo(consult: Consult): void }
+/** `use`: whom its subagent tool hands work to and what it can load from now on; a box outlives the turn that made it. */
+export type Box = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
 
 /** The tools of each agent, which remember what was read, the MCP servers of all, and the audit with what is being written. */
 export type Lasting = {
@@ -43,9 +43,19 @@ export type Lasting = {
   lines: Promise<void>[]
   /** What is to be said to the person with the next event. */
   notes: string[]
+  /** What was said once, and is not said again. */
+  told: Set<string>
+  /** Whether a folder was trusted in a turn: the settings of the desk are older than that. */
+  trustGiven?: boolean
 }
 
-export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [] })
+export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [], told: new Set() })
+
+/** Said to the person with the next event, the first time. */
+export function noteOnce({ lasting }: Pick<NativeParts, 'lasting'>, text: string): void {
+  if (!lasting.told.has(text)) lasting.notes.push(text)
+  lasting.told.add(text)
+}
 
 /** Ends what the tools and the servers left running. */
 export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {

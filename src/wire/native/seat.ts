@@ -34,7 +34,8 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
         import('./audited.ts'),
       ])
       const trusted = yield* trustedIn(turn, parts)
-      for await (const event of (await openNative(seat, parts, trusted)).turn({ ...turn, leash })) {
+      const own = { ...turn, leash }
+      for await (const event of (yield* openNative(seat, parts, own, trusted)).turn(own)) {
         for (const text of parts.lasting.notes.splice(0)) yield { type: 'note', text }
         if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
         yield event

@@ -8,9 +8,10 @@ import { opening } from '../../agents/native/context/opening.ts'
 import { nativeAgent } from '../../agents/native/loop.ts'
 import { frameOf } from '../../agents/native/messages.ts'
 import { chosenFor } from '../../agents/native/subagents/user.ts'
+import { Room } from '../../agents/native/window/room.ts'
 import { isMatch } from '../../safety/hooks/names.ts'
 import { modelled } from '../desk/modelled.ts'
-import { toolsIn } from './box.ts'
+import { listed, offered, toolsIn } from './box.ts'
 import { heldBy } from './hold.ts'
 import { hookedTool } from './hooked.ts'
 import { modelOf } from './model.ts'
@@ -44,19 +45,23 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   const { cwd, root, home } = parts
   const role = subagent ? { role: subagent.role } : {}
   const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, ...role })
-  const box = toolsIn(parts, skills)
-  const tools = [...box.tools, ...(servers?.tools() ?? [])].filter(
+  const box = toolsIn(parts, listed(skills))
+  const tools = offered([...box.tools, ...(servers?.tools() ?? [])], skills).filter(
     ({ name }) => !notTheirs.has(name) && isNamed(name, subagent?.tools),
   )
+  const frame = frameOf(system, tools)
+  const model =
+    subagent?.model === undefined
+      ? handing.model
+      : modelOf({ ...seat, agent: modelled(seat.agent, { model: subagent.model }) }, parts)
+  let room: Room | undefined
   return nativeAgent({
     name: seat.agent.name,
-    model:
-      subagent?.model === undefined
-        ? handing.model
-        : modelOf({ ...seat, agent: modelled(seat.agent, { model: subagent.model }) }, parts),
+    model,
     tools: tools.map((tool) => hookedTool(tool, seat, parts)),
     policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
-    frame: frameOf(system, tools),
+    frame,
+    before: async (done, { history }) => (room ??= new Room(frame, history)).due(done, model.window),
     close: () => box.close(),
   })
 }

@@ -8,13 +8,16 @@ import { turnOf } from '../../contract/agent.ts'
 test('a frame is frozen when its session begins, and is the same ever after; another mode has another', async () => {
   const blobs = memoryStore().blobs('output')
   let made = 0
-  const spec = (key: string) => ({ key, make: async () => ({ system: `made ${++made}`, tools: [] }) })
+  const spec = (key: string) => ({
+    key,
+    make: async () => ({ frame: { system: `made ${++made}`, tools: [] }, told: [] }),
+  })
   const history: Entry[] = []
   const ask = async (key: string) => {
     const events = frozen('native', turnOf({ history: [...history] }), blobs, spec(key))
     for (;;) {
       const next = await events.next()
-      if (next.done) return next.value.system
+      if (next.done) return next.value.frame.system
       const { by: _by, ...fact } = next.value as Event
       history.push({ ...fact, id: String(history.length), at: 1, by: 'native', session: 's', turn: 't' } as Entry)
     }

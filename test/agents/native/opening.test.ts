@@ -1,7 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
-import { changes, opening } from '../../../src/agents/native/context/opening.ts'
+import { opening } from '../../../src/agents/native/context/opening.ts'
+import { changedSince } from '../../../src/agents/native/context/changed.ts'
+import type { Told } from '../../../src/agents/native/context/changed.ts'
 import { systemText } from '../../../src/agents/native/prompt/system.ts'
 import { groundOf } from './ground.ts'
 
@@ -21,8 +23,15 @@ test('a session begins with all that is known of its place, and with the same by
   assert.equal(opening(ground, day).system, first.system)
   assert.deepEqual(first.warnings, [])
   assert.deepEqual(
-    first.told.map(({ about }) => about),
-    [at('home/TERMAITE.md'), at('repo/AGENTS.md'), at('repo/sub/termaite.md'), 'skill evil', 'skill notes'],
+    first.tells.map(({ about }) => about),
+    [
+      at('home/TERMAITE.md'),
+      at('repo/AGENTS.md'),
+      at('repo/sub/termaite.md'),
+      'skill evil',
+      'skill notes',
+      'subagent reviewer',
+    ],
   )
   assert.deepEqual(
     first.skills.map(({ name }) => name),
@@ -61,21 +70,21 @@ test('a subagent is offered none, and where there is nothing the prompt is the p
 
 test('what changes later is said after the messages, once each time', (t) => {
   const { at, write, ground } = groundOf(t, files)
-  let { told } = opening(ground, day)
+  let told: Told[] = opening(ground, day).tells
   const said = (trusted = true) => {
-    const found = changes({ ...ground, trusted }, told)
+    const found = changedSince(told, opening({ ...ground, trusted }, day).tells)
     told = [...told, ...found]
     return found.map(({ text }) => text)
   }
   const file = (path: string, text: string) =>
-    `Instructions as they are now:\n<instructions path="${at(path)}">\n${text}\n</instructions>`
+    `This binds you as it is now:\n<instructions path="${at(path)}">\n${text}\n</instructions>`
   assert.deepEqual(said(), [])
   write('repo/AGENTS.md', 'new')
   write('home/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads.\n---\nx')
   rmSync(at('repo/sub/termaite.md'))
   assert.deepEqual(said(), [
     file('repo/AGENTS.md', 'new'),
-    'A skill as it is now:\n- pdf: Reads.',
+    `A skill as it is now, by load_skill or in ${at('home/skills/pdf/SKILL.md')}:\n- pdf: Reads.`,
     `No longer in force: ${at('repo/sub/termaite.md')}`,
   ])
   assert.deepEqual(said(), [])

@@ -1,12 +1,15 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
+import type { ModelMessage } from '../../../src/core/work/model.ts'
 import { systemText } from '../../../src/agents/native/prompt/system.ts'
 import { instructionText } from '../../../src/agents/native/context/instructions.ts'
 import { fill } from '../../../src/agents/native/window/fill.ts'
-import { trimDue } from '../../../src/agents/native/window/trim.ts'
+import { messages } from '../../../src/agents/native/messages.ts'
+import { Room } from '../../../src/agents/native/window/room.ts'
 import { entryTokens, estimateTokens, viewTokens } from '../../../src/core/talk/tokens.ts'
 import { view } from '../../../src/core/talk/view.ts'
+import { turnOf } from '../../contract/agent.ts'
 
 let count = 0
 const entry = (fact: Fact, turn: string, by = 'native'): Entry => {
@@ -90,15 +93,52 @@ test('what was reported counts until something is said or left out', () => {
 test('at half a window the old outputs go in one batch, the last turn keeps its own', () => {
   const entries = [...turn('1', 'a'.repeat(4000)), ...turn('2', 'b'.repeat(4000)), ...turn('3', 'c'.repeat(4000))]
   const tokens = viewTokens(entries)
-  assert.equal(trimDue(entries, tokens * 2), undefined)
-  const due = trimDue(entries, tokens * 2, 1)!
-  assert.equal(due.through, entries.filter(({ type }) => type === 'end')[1]!.id)
-  const trimmed = view([...entries, entry({ type: 'trim', through: due.through }, '', 'termaite')])
-  assert.equal(viewTokens(trimmed), tokens - due.frees)
+  const frame = (length: number) => ({ system: 'x'.repeat(length), tools: [] })
+  assert.deepEqual(new Room(frame(0), entries).due([], (tokens + 1) * 2), [])
+  const room = new Room(frame(8), entries)
+  const [due, ...more] = room.due([], (tokens + 1) * 2)
+  assert.deepEqual([due, more], [{ type: 'trim', through: entries.filter(({ type }) => type === 'end')[1]!.id }, []])
+  const left = view([...entries, entry(due!, '', 'native')])
   assert.deepEqual(
-    trimmed.filter(({ type }) => type === 'result').map((one) => one.type === 'result' && one.text.slice(0, 10)),
+    left.filter(({ type }) => type === 'result').map((one) => one.type === 'result' && one.text.slice(0, 10)),
     ['[output of', '[output of', 'cccccccccc'],
   )
-  assert.equal(trimDue(trimmed, tokens), undefined, 'what is left out is left out once')
-  assert.equal(trimDue(turn('9', 'x'.repeat(4000)), 1000), undefined, 'the only turn keeps its output')
+  assert.deepEqual(room.due([], (tokens + 1) * 2), [], 'what is left out is left out once')
+  assert.deepEqual(new Room(frame(0), left).due([], tokens), [], 'also in the next turn')
+  assert.deepEqual(new Room(frame(0), turn('9', 'x'.repeat(4000))).due([], 1000), [], 'the only turn keeps its output')
+})
+
+test('a turn that fills the window by itself leaves out its older steps, and is told the same when it is resumed', () => {
+  const step = (number: number): Fact[] => [
+    { type: 'call', call: `s${number}`, tool: 'bash', input: {}, step: number },
+    { type: 'result', call: `s${number}`, ok: true, text: `${number}`.repeat(4000), data: { exit: 0 } },
+  ]
+  const room = new Room({ system: '', tools: [] }, [])
+  const done: Fact[] = []
+  const requests: ModelMessage[][] = []
+  for (let number = 1; number <= 12; number++) {
+    done.push(...room.due(done, 12_000))
+    requests.push(messages('native', turnOf({ prompt: 'go' }), done))
+    done.push(...step(number))
+  }
+  assert.deepEqual(
+    done.flatMap((fact, at) => (fact.type === 'trim' ? [{ at, step: fact.step }] : [])),
+    [
+      { at: 12, step: 3 },
+      { at: 19, step: 6 },
+      { at: 24, step: 8 },
+    ],
+  )
+  const whole = requests.map((request) => JSON.stringify(request).slice(0, -1))
+  const broken = whole.slice(1).flatMap((request, at) => (request.startsWith(whole[at]!) ? [] : [at + 2]))
+  assert.deepEqual(broken, [7, 10, 12], 'between two trims each request is a prefix of the next')
+  const kept = [
+    entry({ type: 'prompt', text: 'go' }, 't', 'user'),
+    ...done.map((fact) => entry(fact, 't')),
+    entry({ type: 'reply', text: 'done', step: 13 }, 't'),
+    entry({ type: 'end', outcome: { ok: true, text: 'done' } }, 't'),
+  ]
+  const now = messages('native', turnOf({ prompt: 'go' }), done)
+  const resumed = messages('native', turnOf({ prompt: 'on', history: view(kept) }), [])
+  assert.deepEqual(resumed.slice(0, now.length), now)
 })

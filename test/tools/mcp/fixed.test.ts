@@ -108,12 +108,17 @@ test('a server with too many tools is not put into every request; what is not th
       ['few', true],
     ],
   )
-  const news = open.news(new Set(names))!.split('\n')
+  const { text, tools } = open.news(new Set(names))!
+  const news = text.split('\n')
   assert.equal(news[0], 'More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:')
   assert.match(news[1]!, /^- many: echo, sum, .*, more_0, more_1, .*, more_39$/)
   assert.equal(news.length, 2)
   assert.equal(await use(open, 'mcp__many__more_7'), 'I am more_7.')
   const all = new Set([...names, ...open.status().servers[0]!.tools.map(({ name }) => name)])
+  assert.deepEqual(
+    tools,
+    open.status().servers[0]!.tools.map(({ name }) => name),
+  )
   assert.equal(open.news(all), undefined)
 })
 

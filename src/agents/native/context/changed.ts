@@ -1,3 +1,5 @@
+import type { Fact, Guide } from '../../../core/talk/entry.ts'
+
 /** What the model was told of a file or a skill: `hash` is that of its words, and empty once it was gone. */
 export type Told = { about: string; hash: string }
 
@@ -13,4 +15,25 @@ export function changedSince(told: readonly Told[], now: readonly Telling[]): Te
     ...now.filter(({ about, hash }) => last.get(about) !== hash),
     ...gone.map(([about]) => ({ about, hash: '', text: `No longer in force: ${about}` })),
   ]
+}
+
+const prefix = 'changed:'
+
+/** A change as it is kept: its mark says what was told, for whoever goes on from the log. */
+export function guideOf({ about, hash, text }: Telling): Guide {
+  return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
+}
+
+/** What the guides of a conversation told one agent, in their order. */
+export function toldIn(said: readonly (Fact & { by: string })[], agent: string): Told[] {
+  return said.flatMap((fact) => {
+    if (fact.type !== 'guide' || fact.by !== agent || fact.mark === undefined) return []
+    const about = changedName(fact.name)
+    return about === undefined ? [] : [{ about, hash: fact.mark }]
+  })
+}
+
+/** What a guide of that name tells of, where it tells of a change. */
+export function changedName(name: string): string | undefined {
+  return name.startsWith(prefix) ? name.slice(prefix.length) : undefined
 }

@@ -1,23 +1,23 @@
 import type { SystemParts } from '../prompt/system.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { UserSubagent } from '../subagents/user.ts'
-import type { Telling, Told } from './changed.ts'
+import type { Telling } from './changed.ts'
 import type { InstructionFile } from './instructions.ts'
 import type { Ground } from './places.ts'
 import { shortHash } from '../../../base/hash.ts'
 import { systemText } from '../prompt/system.ts'
 import { findSkills } from '../skills/find.ts'
 import { skillLine, skillList } from '../skills/list.ts'
-import { subagentList, userSubagents } from '../subagents/user.ts'
-import { changedSince } from './changed.ts'
+import { subagentLine, subagentList, userSubagents } from '../subagents/user.ts'
 import { fileText, readInstructions } from './instructions.ts'
 
 export type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
 
-/** What a session begins with: the text to freeze, what it told of what, and what can be called on from then on. */
+/** What a session begins with: the text to freeze, what it tells of what, and what can be called on from then on. */
 export type Opening = {
   system: string
-  told: Told[]
+  /** Each thing it tells of, as it would be told later if it changed. */
+  tells: Telling[]
   skills: Skill[]
   subagents: UserSubagent[]
   warnings: string[]
@@ -37,24 +37,27 @@ export function opening(ground: Ground, parts: OpeningParts): Opening {
   })
   return {
     system,
-    told: tellings(instructions.files, found.skills).map(({ about, hash }) => ({ about, hash })),
+    tells: tellings(instructions.files, found.skills, own.subagents),
     skills: found.skills,
     subagents: own.subagents,
     warnings: [...instructions.warnings, ...found.warnings, ...own.warnings],
   }
 }
 
-/** What has changed since the model was told: each is appended as a message, and told from then on. */
-export function changes(ground: Ground, told: readonly Told[]): Telling[] {
-  return changedSince(told, tellings(readInstructions(ground).files, findSkills(ground).skills))
-}
-
-function tellings(files: readonly InstructionFile[], skills: readonly Skill[]): Telling[] {
+function tellings(
+  files: readonly InstructionFile[],
+  skills: readonly Skill[],
+  subagents: readonly UserSubagent[],
+): Telling[] {
   return [
-    ...files.map((file) => telling(file.path, `Instructions as they are now:\n${fileText(file)}`)),
+    ...files.map((file) => telling(file.path, `This binds you as it is now:\n${fileText(file)}`)),
     ...skills
       .filter(({ unlisted }) => !unlisted)
-      .map((skill) => telling(`skill ${skill.name}`, `A skill as it is now:\n${skillLine(skill)}`)),
+      .map((skill) =>
+        // A session that began without skills has no tool for them.
+        telling(`skill ${skill.name}`, `A skill as it is now, by load_skill or in ${skill.path}:\n${skillLine(skill)}`),
+      ),
+    ...subagents.map((one) => telling(`subagent ${one.name}`, `A subagent as it is now:\n${subagentLine(one)}`)),
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { Guide } from '../../../core/talk/entry.ts'
 import { basename, dirname } from 'node:path'
 import { frontmatter } from '../../../base/frontmatter.ts'
 import { attribute, tag } from '../../../core/talk/transcript.ts'
@@ -68,6 +69,11 @@ function bodyOf(name: string, path: string, within: string | undefined): string 
   const rest = read.bytes > longestBody ? `\n[cut here: the rest is in ${path}]` : ''
   const text = frontmatter(read.text)?.body ?? read.text
   return tag('skill', ` name="${name}" folder="${attribute(dirname(path))}"`, `${text}${rest}`)
+}
+
+/** A loaded skill as the model is given it: no trim cuts it and no summary replaces it. */
+export function skillGuide({ name, body }: Pick<Skill, 'name' | 'body'>): Guide {
+  return { type: 'guide', name: `skill:${name}`, text: body() }
 }
 
 /** The slash command that loads it, without its slash. */

@@ -76,12 +76,16 @@ function line(value: string | string[] | undefined): string {
 /** What the model knows of them; nothing where there are none. */
 export function subagentList(subagents: readonly UserSubagent[]): string {
   if (subagents.length === 0) return ''
-  const lines = subagents.map(({ name, description }) => `- @${name}${description && `: ${description}`}`)
+  const lines = subagents.map(subagentLine)
   return tag(
     'subagents',
     '',
     ['A task for subagent that begins with one of these goes to that one:', ...lines].join('\n'),
   )
+}
+
+export function subagentLine({ name, description }: UserSubagent): string {
+  return `- @${name}${description && `: ${description}`}`
 }
 
 /** Whom a task is for, and the task itself. */

@@ -3,6 +3,7 @@ import type { Frame } from '../../../core/work/model.ts'
 import { entryTokens, estimateTokens } from '../../../core/talk/tokens.ts'
 import { told } from '../../../core/talk/transcript.ts'
 import { view } from '../../../core/talk/view.ts'
+import { changedName } from '../context/changed.ts'
 
 /** `of`: what it is made of, where that has names. */
 export type Part = { name: PartName; tokens: number; of?: { name: string; tokens: number }[] }
@@ -22,7 +23,7 @@ export function fill(agent: string, frame: Frame, entries: readonly Entry[], win
       'tools',
       frame.tools.map((tool) => ({ name: tool.name, tokens: estimateTokens(JSON.stringify(tool)) })),
     ),
-    part('instructions', instructions),
+    part('instructions', [...instructions, ...spoken.instructions]),
     part('skills', [...skills, ...spoken.skills]),
     part('summary', spoken.summary, false),
     part('messages', spoken.messages, false),
@@ -61,7 +62,8 @@ const piece = (name: string, text: string): Piece => ({ name, tokens: estimateTo
 
 function sorted(entries: readonly Entry[]) {
   const calls = new Map<string, string>()
-  const found = { summary: [] as Piece[], messages: [] as Piece[], outputs: [] as Piece[], skills: [] as Piece[] }
+  const none = (): Piece[] => []
+  const found = { summary: none(), instructions: none(), messages: none(), outputs: none(), skills: none() }
   for (const entry of entries.filter(isSent)) {
     const tokens = entryTokens(entry)
     if (entry.type === 'call') calls.set(entry.call, entry.tool)
@@ -69,9 +71,11 @@ function sorted(entries: readonly Entry[]) {
       const guides = (entry.guides ?? []).map(({ name, text }) => piece(name, text))
       found.skills.push(...guides)
       found.summary.push({ name: '', tokens: guides.reduce((left, guide) => left - guide.tokens, tokens) })
-    } else if (entry.type === 'guide')
-      (entry.mark === undefined ? found.skills : found.messages).push({ name: entry.name, tokens })
-    else if (entry.type !== 'result') found.messages.push({ name: '', tokens })
+    } else if (entry.type === 'guide') {
+      const about = changedName(entry.name)
+      if (about !== undefined) found.instructions.push({ name: about, tokens })
+      else (entry.mark === undefined ? found.skills : found.messages).push({ name: entry.name, tokens })
+    } else if (entry.type !== 'result') found.messages.push({ name: '', tokens })
     else found.outputs.push({ name: calls.get(entry.call) ?? 'unknown', tokens })
   }
   return found

@@ -1,27 +1,46 @@
-import type { Entry } from '../../../core/talk/entry.ts'
-import { viewTokens } from '../../../core/talk/tokens.ts'
-import { endedTurns, view as viewOf } from '../../../core/talk/view.ts'
+import type { Entry, Fact, Trim } from '../../../core/talk/entry.ts'
+import { estimateTokens, viewTokens } from '../../../core/talk/tokens.ts'
+import { endedTurns, view as viewOf, withoutOutput } from '../../../core/talk/view.ts'
 
 /** How full the window may get before old raw tool outputs are left out. */
 export const trimAt = 0.5
 
-/** A trim changes what was sent before, and a provider's cache with it: it has to be worth that. */
-const worthIt = 0.05
+/** A trim changes what was sent before, and a provider's cache with it: it has to free so much of the window. */
+const worth = { turns: 0.05, steps: 0.1 }
 
-/**
- * Through which end the outputs of a view are to be left out, all in one batch; the last turn keeps its own.
- * `frame`: the tokens of what every request begins with.
- */
-export function trimDue(
-  view: readonly Entry[],
-  window: number,
-  frame = 0,
-): { through: string; frees: number } | undefined {
-  const tokens = viewTokens(view)
-  if (tokens + frame <= window * trimAt) return undefined
+/** So many of the last steps of a turn at work keep what their calls gave: the next ones build on it. */
+const stepsKept = 3
+
+/** A trim, and how many tokens it frees. */
+export type Due = { trim: Trim; frees: number }
+
+/** Through which end the outputs of a view are left out, all in one batch; the last turn keeps its own. */
+export function turnsDue(view: readonly Entry[], window: number): Due | undefined {
   const through = endedTurns(view).at(-2)?.end.id
   if (through === undefined) return undefined
-  const trim: Entry = { type: 'trim', through, id: '', at: 0, by: 'termaite', session: '', turn: '' }
-  const frees = tokens - viewTokens(viewOf([...view, trim]))
-  return frees > window * worthIt ? { through, frees } : undefined
+  const trim: Trim = { type: 'trim', through }
+  const frees = viewTokens(view) - viewTokens(trimmed(view, trim))
+  return frees > window * worth.turns ? { trim, frees } : undefined
 }
+
+/** Through which step the outputs of a turn at work are left out; it may fill a window by itself. */
+export function stepsDue(done: readonly Fact[], window: number): Due | undefined {
+  const steps = new Map(done.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
+  const step = Math.max(0, ...steps.values()) - stepsKept
+  const already = done.findLast((fact) => fact.type === 'trim' && fact.step !== undefined)
+  const from = already?.type === 'trim' ? already.step! : 0
+  const old = done.filter((fact) => {
+    const at = fact.type === 'result' ? (steps.get(fact.call) ?? 0) : 0
+    return at > from && at <= step
+  })
+  const frees = tokensOf(old) - tokensOf(old.map(withoutOutput))
+  return frees > window * worth.steps ? { trim: { type: 'trim', step }, frees } : undefined
+}
+
+/** A view as a trim leaves it. */
+export function trimmed(view: readonly Entry[], trim: Trim): Entry[] {
+  return viewOf([...view, { ...trim, id: '', at: 0, by: 'termaite', session: '', turn: '' }])
+}
+
+export const tokensOf = (facts: readonly Fact[]) =>
+  facts.reduce((sum, fact) => sum + estimateTokens(JSON.stringify(fact)), 0)
