@@ -9,6 +9,7 @@ import { planTools } from '../../src/tools/all.ts'
 import { boxOf } from '../../src/wire/native/box.ts'
 import { heldBy } from '../../src/wire/native/hold.ts'
 import { openNative } from '../../src/wire/native/open.ts'
+import type { Agent } from '../../src/core/work/agent.ts'
 import type { NativeParts, NativeSeat } from '../../src/wire/native/parts.ts'
 import { closeNative, nothingYet } from '../../src/wire/native/parts.ts'
 import { openProject } from '../../src/wire/project.ts'
@@ -69,7 +70,15 @@ async function planner(t: TestContext, baseURL: string) {
   }
   t.after(() => closeNative(parts))
   const seat: NativeSeat = { agent, settings, leash: 'all', window: 200_000 }
-  return { root, seat, parts, open: () => openNative(seat, parts, true) }
+  const opened: Agent = {
+    name: 'native',
+    traits: { window: 200_000, memory: 'none', talks: true, steers: true },
+    async *turn(turn) {
+      yield* (yield* openNative(seat, parts, turn, true)).turn(turn)
+    },
+    async close() {},
+  }
+  return { root, seat, parts, opened }
 }
 
 test('in plan mode no sequence of calls changes a byte, whatever the leash', { timeout: 120_000 }, async (t) => {
@@ -79,14 +88,14 @@ test('in plan mode no sequence of calls changes a byte, whatever the leash', { t
     return call ? { call } : { text: 'done' }
   })
   t.after(() => server.close())
-  const { root, open } = await planner(t, `${server.url}/v1`)
+  const { root, opened } = await planner(t, `${server.url}/v1`)
   writeFileSync(join(root, 'a.txt'), 'one\n')
   const before = bytesIn(root)
   const allowed = new Set<string>()
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...tries), { minLength: 1, maxLength: 8 }), async (sequence) => {
       calls = [...sequence]
-      const events = await eventsOf(await open(), turnOf({ cwd: root, leash: 'all' }))
+      const events = await eventsOf(opened, turnOf({ cwd: root, leash: 'all' }))
       assert.equal(events.at(-1)?.type, 'end')
       const names = new Map(
         events.flatMap((event) => (event.type === 'call' ? [[event.call, event.tool] as const] : [])),
@@ -112,7 +121,7 @@ test('in plan mode no sequence of calls changes a byte, whatever the leash', { t
 test('a tool that is no planner’s is refused by the policy as well, were it there', async (t) => {
   const { root, seat, parts } = await planner(t, 'http://127.0.0.1:1')
   const policy = await heldBy(seat, [], parts)
-  const { tools } = boxOf('native', [], parts).box
+  const { tools } = boxOf('native', parts).box
   const others = tools.filter(({ name, risk }) => !planTools.includes(name) && (risk !== 'read' || name === 'subagent'))
   const verdicts = await Promise.all(
     others.map(async (tool) => [
