@@ -2,7 +2,7 @@ import type { Profile } from '../core/screen/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { AgentSettings } from './settings/settings.ts'
 import { nativeLeashes } from './native/seat.ts'
-import { profileOf } from './roster.ts'
+import { profileOf } from './settings/vendor.ts'
 
 /** A way to reach a CLI, and what each leash means on it. */
 export type Channel = { kind: 'pipe' | 'acp' | 'native'; words: string; leashes: Profile['leashes'] }

@@ -13,7 +13,7 @@ import { findProgram, loginTraces } from './found.ts'
 import { leashWords } from './channel.ts'
 import { keyOf } from './key-place.ts'
 import { askOneWord } from './one-word.ts'
-import { profileOf } from './roster.ts'
+import { profileOf } from './settings/vendor.ts'
 import { moment } from '../base/moment.ts'
 
 /** What is known of one agent; `works` is what the exit code is made of. */

@@ -26,6 +26,12 @@ export const mainShape: CommandShape = {
       help: 'everybody, our own agents alone, or our own that plan and change nothing',
     },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
+    allow: {
+      value: 'rule',
+      many: true,
+      help: 'what termaite’s own agent need not ask for, such as "bash(npm test:*)"',
+    },
+    deny: { value: 'rule', many: true, help: 'what it may not do, whatever else allows it' },
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p' },
     'max-cost': { value: 'usd', help: 'refuse the next call beyond it' },
     'max-tokens': { value: 'n', help: 'refuse the next call beyond it' },

@@ -15,6 +15,8 @@ export type ProjectDoc = {
   sessions: Record<string, Session>
   /** Why there are no snapshots here, once the person was told. */
   snapshotsOff?: string
+  /** Why commands are not walled in here, once the person was told. */
+  sandboxOff?: string
   /** What a person said "always" to in this project, as rules. */
   rules?: string[]
   /** A prompt that is sent by itself once an agent's quota is back. */

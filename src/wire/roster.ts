@@ -1,6 +1,5 @@
 import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Leash, Roster } from '../core/work/agent.ts'
-import type { Profile } from '../core/screen/profile.ts'
 import type { NativeParts, NativeSeat } from './native/parts.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
 import { acpAgent } from '../agents/acp/acp.ts'
@@ -9,9 +8,9 @@ import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { leashes, tighter } from '../core/work/agent.ts'
-import { profileFor, profileNamed } from '../profiles/all.ts'
 import { modelWindow, unknownWindow } from '../models/windows.ts'
 import { nativeSeat } from './native/seat.ts'
+import { profileOf } from './settings/vendor.ts'
 
 export type RosterParts = {
   blobs: Blobs
@@ -24,11 +23,6 @@ export type RosterParts = {
 /** The agents that are switched on, in the order of the settings. */
 export function enabledAgents(settings: Settings): AgentSettings[] {
   return settings.agents.filter((agent) => agent.enabled !== false)
-}
-
-export function profileOf(agent: AgentSettings): Profile | undefined {
-  if (agent.profile === undefined) return agent.command === undefined ? undefined : profileFor(agent.command)
-  return profileNamed(agent.profile)
 }
 
 export function windowOf(agent: AgentSettings): number {

@@ -6,18 +6,24 @@ import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { profiles } from '../profiles/all.ts'
 import { redactor } from '../safety/redaction.ts'
+import { sandbox } from '../safety/sandbox/sandbox.ts'
+import { TrustBook } from '../safety/trust/trust.ts'
+import { fileStore } from '../store/files/store.ts'
 import { print } from './io.ts'
-import { profileOf } from './roster.ts'
+import { nativeLeashes } from './native/seat.ts'
+import { wallsWords } from './native/walls.ts'
+import { profileOf } from './settings/vendor.ts'
 
 type Finding = { level: 'ok' | 'look' | 'mend'; words: string }
 
 /** What a person should know about who may do what, and who can read what we keep. */
-export function securityReport(io: Io, place: Place, settings: Settings, json: boolean): number {
+export async function securityReport(io: Io, place: Place, settings: Settings, json: boolean): Promise<number> {
   const findings = [
     ...agentFindings(settings),
+    ...(await sandboxFindings(io, settings)),
     ...secretFindings(io, settings),
     ...fileFindings(place.home),
-    ...projectFindings(place),
+    ...(await projectFindings(io, place)),
   ]
   const marks = { ok: '✓', look: '!', mend: '✗' }
   print(io, json ? JSON.stringify(findings) : findings.map(({ level, words }) => `${marks[level]} ${words}`).join('\n'))
@@ -34,10 +40,18 @@ function agentFindings(settings: Settings): Finding[] {
         ? { level: 'look', words: `${agent.name} runs with a flag that switches its own safety off: ${line}` }
         : { level: 'ok', words: `${agent.name} runs as written, with its own flags: ${line}` }
     }
-    const words = profile?.leashes[leash]
+    const words = agent.kind === 'native' ? nativeLeashes[leash] : profile?.leashes[leash]
     if (words === undefined) return { level: 'look', words: `${agent.name} cannot be held to the leash "${leash}"` }
     return { level: leash === 'all' ? 'look' : 'ok', words: `${agent.name} is on the leash "${leash}": ${words}` }
   })
+}
+
+/** Only the commands of our own agent are ours to wall in. */
+async function sandboxFindings({ env }: Io, settings: Settings): Promise<Finding[]> {
+  if (!settings.agents.some(({ kind }) => kind === 'native')) return []
+  const walls = sandbox({ platform: process.platform, env })
+  const held = settings.sandbox.enabled && (await walls.none()) === undefined
+  return [{ level: held ? 'ok' : 'look', words: (await wallsWords(settings, walls)).replace(/\.$/, '') }]
 }
 
 /** A program nobody knows is taken for one that understands every such flag. */
@@ -74,12 +88,18 @@ function fileFindings(home: string): Finding[] {
 }
 
 /** What came with the repository and could steer an agent: the CLIs themselves may use it without asking. */
-function projectFindings(place: Place): Finding[] {
-  const carried = new Set(['.termaite/settings.json', ...profiles.flatMap(({ projectFiles }) => projectFiles)])
+async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promise<Finding[]> {
+  const book = new TrustBook(fileStore(home, { clock }), { clock, own: home })
+  const { state, files } = await book.of(root, cwd)
+  const carried = new Set([...profiles.flatMap(({ projectFiles }) => projectFiles), ...files])
   return [...carried]
-    .filter((name) => existsSync(join(place.root, name)))
-    .map((name) => ({
-      level: 'look',
-      words: `${name} comes with this project and may start programs or steer an agent: read it before you trust it`,
-    }))
+    .filter((name) => existsSync(join(root, name)))
+    .sort()
+    .map((name) => {
+      const trusted = state === 'trusted' && files.includes(name)
+      const words = trusted
+        ? 'is trusted as it is now'
+        : 'may start programs or steer an agent: read it before you trust it'
+      return { level: trusted ? 'ok' : 'look', words: `${name} comes with this project and ${words}` }
+    })
 }

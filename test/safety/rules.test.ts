@@ -31,11 +31,11 @@ const tool = (name: string): Tool => ({
 const turn = (leash: Leash, ask: Turn['ask'] = async () => undefined) =>
   ({ cwd: project.root, leash, ask, signal: new AbortController().signal }) as unknown as Turn
 
-type Lists = { allow?: string[]; ask?: string[]; deny?: string[] }
+type Lists = { allow?: string[]; ask?: string[]; deny?: string[]; spared?: string[] }
 type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable' | 'nameOf'>
 
-function made({ mode = 'default', allow, ask, deny, ...rest }: Setting) {
-  const { rules, faults } = parseRules({ allow: allow ?? [], ask: ask ?? [], deny: deny ?? [] })
+function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], ...rest }: Setting) {
+  const { rules, faults } = parseRules({ allow, ask, deny, spared })
   assert.deepEqual(faults, [])
   return policy({
     root: project.root,
@@ -269,6 +269,21 @@ test('an edit is shown as its changes', async () => {
   assert.deepEqual(shows, [{ type: 'diff', path: 'src/a.ts', before: 'a', after: 'b' }])
 })
 
+test('what was allowed for this run is not asked for again, and is denied where anything denies it', async () => {
+  const spared = ['bash(git push:*)']
+  assert.deepEqual(
+    await Promise.all([
+      bash('git push', { ask: ['bash'] }),
+      bash('git push', { ask: ['bash'], spared }),
+      bash('git push && curl x', { ask: ['bash'], spared }),
+      bash('git push', { spared, deny: ['bash(git:*)'] }),
+      bash('git push', { spared, leash: 'read' }),
+      bash('git push', { spared, mode: 'plan' }),
+    ]),
+    ['ask', 'yes', 'ask', 'no', 'no', 'no'],
+  )
+})
+
 test('a rule that is none is said to be none, and why', () => {
   const faults = ['', '(x)', 'bash(', 'bash()', 'bash(:*)', 'web_fetch(domain:)', 'bash(npm:* test)', 'ba sh(x)'].map(
     (text) => {
@@ -286,7 +301,5 @@ test('a rule that is none is said to be none, and why', () => {
     '"bash(npm:* test)" is no rule: ":*" stands at the end of a command',
     '"ba sh(x)" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
   ])
-  assert.deepEqual(parseRules({ deny: ['bash('] }).faults, [
-    'permissions.deny: "bash(" is no rule: the closing ) is missing',
-  ])
+  assert.deepEqual(parseRules({ deny: ['bash('] }).faults, ['deny: "bash(" is no rule: the closing ) is missing'])
 })

@@ -52,10 +52,10 @@ test('seatbelt: the last rule that fits counts, and quotes in names stay names',
 
 test('where there is none, the reason is said', async () => {
   const fence = { root: '/', network: false, home: '/nowhere' }
-  assert.deepEqual(await sandbox({ platform: 'linux', env: { PATH: '/nowhere' } })(['ls'], fence), {
+  assert.deepEqual(await sandbox({ platform: 'linux', env: { PATH: '/nowhere' } }).wrap(['ls'], fence), {
     none: 'bubblewrap (bwrap) is not installed',
   })
-  assert.deepEqual(await sandbox({ platform: 'win32', env: {} })(['ls'], fence), {
+  assert.deepEqual(await sandbox({ platform: 'win32', env: {} }).wrap(['ls'], fence), {
     none: 'there is no sandbox for win32 here',
   })
 })
@@ -67,7 +67,11 @@ test('a program that is there and does not work says why', async () => {
       mode: 0o755,
     })
     assert.deepEqual(
-      await sandbox({ platform: 'linux', env: { PATH: bin } })(['ls'], { root: '/', network: false, home: '/nowhere' }),
+      await sandbox({ platform: 'linux', env: { PATH: bin } }).wrap(['ls'], {
+        root: '/',
+        network: false,
+        home: '/nowhere',
+      }),
       {
         none: 'bubblewrap does not work here: bwrap: No permissions to create new namespace',
       },
@@ -77,7 +81,7 @@ test('a program that is there and does not work says why', async () => {
   }
 })
 
-const wrap = sandbox({ platform: process.platform, env: process.env })
+const { wrap } = sandbox({ platform: process.platform, env: process.env })
 const trial = await wrap(['true'], { root: '/', network: false, home: '/nowhere' })
 const skip = 'none' in trial ? trial.none : false
 

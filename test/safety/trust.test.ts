@@ -17,7 +17,7 @@ async function inProject(
   }
   try {
     mkdirSync(join(base, 'project'))
-    await body(join(base, 'project'), lay, new TrustBook(memoryStore(), new HandClock()))
+    await body(join(base, 'project'), lay, new TrustBook(memoryStore(), { clock: new HandClock() }))
   } finally {
     rmSync(base, { recursive: true })
   }
@@ -88,6 +88,14 @@ test('a link inside counts by what is there; one that leads to a folder it lies 
     lay('project/tools/mcp.json', '{"mcpServers":{}}')
     const { state, files } = await book.of(root)
     assert.deepEqual([state, files.includes('.mcp.json')], ['changed', true])
+  }))
+
+test('our own home in a folder is the person’s own, and needs no trust', () =>
+  inProject(async (root, lay) => {
+    lay('project/.termaite/settings.json', '{}')
+    lay('project/.termaite/skills/x/SKILL.md', 'a')
+    const book = new TrustBook(memoryStore(), { own: join(root, '.termaite') })
+    assert.deepEqual(brief(await book.of(root)), ['trusted'])
   }))
 
 test('what lies between the project and where an agent works counts, and is trusted by itself', () =>

@@ -11,6 +11,8 @@ const agents = [{ name: 'own', kind: 'native', contextWindowTokens: 100_000 }]
 const native = { agents }
 const none = 'no native agent is configured; /setup or /config adds one, with kind "native" and a model.'
 
+const unwalled = 'Commands run without a sandbox: the settings switch it off. The rules alone hold them.'
+
 function write(seat: Seat, path: string, text: string): void {
   const file = join(seat.folder, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -148,7 +150,7 @@ test('/permissions shows the mode and every rule, and takes back what was said i
     ask: ['web_fetch'],
     deny: ['file_reader(.env)'],
   }
-  const seat = await seated(t, { agents, permissions })
+  const seat = await seated(t, { agents, permissions, sandbox: { enabled: false } })
   await seat.app.project.doc.update((doc) => ({ ...doc, rules: ['bash(make:*)', 'bash(ls)'] }))
   assert.deepEqual(await seat.type('/permissions'), [
     [
@@ -166,6 +168,7 @@ test('/permissions shows the mode and every rule, and takes back what was said i
         '  bash(make:*)',
         '  bash(ls)',
         '```',
+        unwalled,
         '/permissions remove takes back what was allowed in this project.',
       ].join('\n'),
     ],
@@ -183,9 +186,9 @@ test('/permissions shows the mode and every rule, and takes back what was said i
 })
 
 test('/permissions without rules, and with a word that it does not know', async (t) => {
-  const seat = await seated(t, native)
+  const seat = await seated(t, { agents, sandbox: { enabled: false } })
   assert.deepEqual(await seat.type('/permissions'), [
-    ['text', 'The mode is default, the leash ask; both must allow it.\nThere are no rules beside them.'],
+    ['text', `The mode is default, the leash ask; both must allow it.\nThere are no rules beside them.\n${unwalled}`],
   ])
   assert.deepEqual(await seat.type('/permissions remove'), [
     ['error', 'nothing was said "always" to in this project; the rules of the settings are changed with /config.'],

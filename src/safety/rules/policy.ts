@@ -40,7 +40,7 @@ export function policy(parts: PolicyParts): Policy {
       pathsOf: parts.pathsOf,
       ...(parts.nameOf ? { nameOf: parts.nameOf } : {}),
     })
-    const { deny, ask, allow } = parts.rules()
+    const rules = parts.rules()
     const verdict = judged({
       tool,
       input,
@@ -48,7 +48,7 @@ export function policy(parts: PolicyParts): Policy {
       ground: world,
       leash: turn.leash,
       mode: parts.mode(),
-      rules: { deny, ask, allow: [...allow, ...granted] },
+      rules: { ...rules, allow: [...rules.allow, ...granted] },
     })
     return verdict.verdict === 'ask' ? asked(verdict, tool, input, turn, act, world, grant) : verdict
   }
@@ -75,9 +75,12 @@ function judged({ tool, input, act, ground, leash, mode, rules }: Case): Verdict
     return { verdict: 'no', why: 'this agent may only look' }
   const ask = (why: string): Verdict =>
     mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why }
+  const without = (list: readonly Rule[]) =>
+    act.parts.filter((part) => !list.some((rule) => allows(rule, part, act, input, ground)))
+  if (without(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
   const wanted = about(rules.ask)
   if (wanted) return ask(`the rule ${wanted.text} wants it asked`)
-  const left = act.parts.filter((part) => !rules.allow.some((rule) => allows(rule, part, act, input, ground)))
+  const left = without([...rules.spared, ...rules.allow])
   if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
   // What cannot be read might be what a rule forbids.
   const dark = left.find((part) => part.class === 'dynamic')

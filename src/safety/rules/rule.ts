@@ -1,7 +1,13 @@
 /** `Tool` or `Tool(spec)`, as it was written. */
 export type Rule = { text: string; tool: string; spec?: string }
 
-export type RuleSet = { deny: readonly Rule[]; ask: readonly Rule[]; allow: readonly Rule[] }
+/** `spared`: what a person allowed for this run alone, which no rule asks about again. */
+export type RuleSet = {
+  deny: readonly Rule[]
+  spared: readonly Rule[]
+  ask: readonly Rule[]
+  allow: readonly Rule[]
+}
 
 /** The names that rules made for Claude Code use, and our tools behind them. */
 const others: Readonly<Record<string, readonly string[]>> = {
@@ -47,10 +53,10 @@ export function parseRules(lists: Partial<Record<keyof RuleSet, readonly string[
     (lists[kind] ?? []).flatMap((text) => {
       const rule = parseRule(text)
       if (!('fault' in rule)) return [rule]
-      faults.push(`permissions.${kind}: ${rule.fault}`)
+      faults.push(`${kind}: ${rule.fault}`)
       return []
     })
-  return { rules: { deny: read('deny'), ask: read('ask'), allow: read('allow') }, faults }
+  return { rules: { deny: read('deny'), spared: read('spared'), ask: read('ask'), allow: read('allow') }, faults }
 }
 
 export function toolsOf(name: string): readonly string[] {

@@ -19,12 +19,21 @@ export type Sandboxed = Argv | { none: string }
 
 export type SandboxHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
 
-/** Wraps a command so that it can only write to the project; where the system has no means for that, says why. */
-export function sandbox({ platform, env }: SandboxHost): (command: Argv, fence: Fence) => Promise<Sandboxed> {
+export type Sandbox = {
+  /** Why there is none, where the system has no means for it. */
+  none(): Promise<string | undefined>
+  /** Wraps a command so that it can only write to the project. */
+  wrap(command: Argv, fence: Fence): Promise<Sandboxed>
+}
+
+export function sandbox({ platform, env }: SandboxHost): Sandbox {
   let trial: Promise<string | undefined> | undefined
-  return async (command, fence) => {
-    const none = await (trial ??= whyNone(platform, env))
-    if (none !== undefined) return { none }
+  const none = () => (trial ??= whyNone(platform, env))
+  return { none, wrap }
+
+  async function wrap(command: Argv, fence: Fence): Promise<Sandboxed> {
+    const why = await none()
+    if (why !== undefined) return { none: why }
     const real = (path: string) => realpath(path).catch(() => path)
     const walls = {
       root: await real(fence.root),

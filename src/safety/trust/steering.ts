@@ -36,8 +36,8 @@ const mostBytes = 16 * 1024 * 1024
 export type Steering = { path: string; hash: string }
 
 /** Every file of a folder of the project that can run code or steer, by its path in the project, sorted by name. */
-export async function steeringFiles(root: string, below = ''): Promise<Steering[]> {
-  const search = new Search(root)
+export async function steeringFiles(root: string, below = '', own?: string): Promise<Steering[]> {
+  const search = new Search(root, own && (await realpath(own).catch(() => own)))
   for (const path of below === '' ? steering : skills) await search.gather(below === '' ? path : `${below}/${path}`)
   return search.found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
@@ -52,8 +52,11 @@ class Search {
   #root: string
   #entered = new Set<string>()
 
-  constructor(root: string) {
+  #own: string | undefined
+
+  constructor(root: string, own: string | undefined) {
     this.#root = root
+    this.#own = own
   }
 
   async gather(path: string): Promise<void> {
@@ -64,6 +67,7 @@ class Search {
     // What is out of the project is not opened, here or by whoever would use it: only where the link leads counts.
     if (real === undefined || !isWithin(this.#root, real))
       return this.#add(path, `out ${await readlink(full).catch(() => '')}`)
+    if (this.#own !== undefined && isWithin(this.#own, real)) return
     if (there.isSymbolicLink()) return this.#take(path, real, await stat(real))
     await this.#take(path, real, there)
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../../core/talk/store.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Steering } from './steering.ts'
+import { realClock } from '../../base/clock.ts'
 import { isWithin } from '../places.ts'
 import { markOf, steeringFiles } from './steering.ts'
 
@@ -16,21 +17,24 @@ type Kept = Record<string, { at: number; files: Steering[] }>
 export class TrustBook {
   #doc
   #clock: Clock
+  #own: string | undefined
 
-  constructor(store: Store, clock: Clock) {
+  /** `own`: our home, which may lie in the folder: what is there is the person's own. */
+  constructor(store: Store, { clock = realClock, own }: { clock?: Clock; own?: string } = {}) {
     this.#doc = store.doc<Kept>('trust', {}, asKept)
     this.#clock = clock
+    this.#own = own
   }
 
   /** A folder with nothing in it that needs trust has it; what lies on the way to `cwd` counts as well. */
   async of(root: string, cwd = root): Promise<Trust> {
-    const [folders, kept] = await Promise.all([foldersOf(root, cwd), this.#doc.read()])
+    const [folders, kept] = await Promise.all([foldersOf(root, cwd, this.#own), this.#doc.read()])
     return joined(folders.map(({ folder, files }) => standing(files, kept[folder]?.files)))
   }
 
   /** Trusts what a person saw, by its mark; what changed since they saw it is not trusted with it. */
   async trust(root: string, mark: string, cwd = root): Promise<Trust> {
-    const folders = await foldersOf(root, cwd)
+    const folders = await foldersOf(root, cwd, this.#own)
     const at = this.#clock.now()
     const seen = folders.filter(({ files }) => files.length > 0).map(({ folder, files }) => [folder, { at, files }])
     if (markOf(folders.flatMap(({ files }) => files)) === mark)
@@ -49,12 +53,12 @@ export class TrustBook {
 type Folder = { folder: string; files: Steering[] }
 
 /** The project, and every folder between it and where an agent works: each is trusted by what it holds itself. */
-async function foldersOf(root: string, cwd: string): Promise<Folder[]> {
+async function foldersOf(root: string, cwd: string, own?: string): Promise<Folder[]> {
   const [real, at] = await Promise.all([root, cwd].map((path) => realpath(path)))
   const way = isWithin(real!, at!) ? relative(real!, at!).split(sep).filter(Boolean) : []
   const below = ['', ...way.map((_, i) => way.slice(0, i + 1).join('/'))]
   return Promise.all(
-    below.map(async (path) => ({ folder: join(real!, path), files: await steeringFiles(real!, path) })),
+    below.map(async (path) => ({ folder: join(real!, path), files: await steeringFiles(real!, path, own) })),
   )
 }
 

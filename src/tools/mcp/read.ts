@@ -1,8 +1,8 @@
 import type { Place } from './check.ts'
 import type { ServerConfig } from './config.ts'
 import type { Env } from './fill.ts'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, readFile, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { isMissing } from '../../base/files.ts'
 import { wordsOf } from '../../base/words.ts'
 import { checkServer, isMap } from './check.ts'
@@ -49,14 +49,23 @@ export async function readServers(read: ReadServers): Promise<{ servers: ServerC
   take(read.settings, 'settings')
   for (const file of files) {
     try {
-      const text = await readFile(join(read.root, file), 'utf8')
+      const path = join(read.root, file)
+      await lstat(path)
       if (!read.trusted) warnings.push(`${file} is not used: this folder is not trusted.`)
-      else take(await serversIn(file, text), file)
+      else take(await serversIn(file, await textAt(path, read.root)), file)
     } catch (error) {
       if (!isMissing(error)) warnings.push(`${file} could not be read: ${wordsOf(error).split('\n')[0]}`)
     }
   }
   return { servers: [...servers.values()], warnings }
+}
+
+/** No link of a project leads out of it, and what is no file is not waited for. */
+async function textAt(path: string, root: string): Promise<string> {
+  const [real, home] = await Promise.all([realpath(path), realpath(root)])
+  if (!real.startsWith(home + sep)) throw new Error(`it leads out of the project, to ${real}.`)
+  if (!(await lstat(real)).isFile()) throw new Error('it is no file.')
+  return readFile(real, 'utf8')
 }
 
 async function serversIn(file: string, text: string): Promise<unknown> {

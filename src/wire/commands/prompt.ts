@@ -34,7 +34,13 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     )
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Going on in ${place.root}`)
-  const overrides = { env: io.env, ...flag('rotation', values.rotation), ...flag('leash', values.leash) }
+  const overrides = {
+    env: io.env,
+    ...flag('rotation', values.rotation),
+    ...flag('leash', values.leash),
+    allow: list(values.allow),
+    deny: list(values.deny),
+  }
   const read = () => readSettings({ home: place.home, project: place.root }, overrides)
   const settings = await read()
   const mode = (text(values.mode) ?? 'chat') as WorkMode
@@ -158,6 +164,8 @@ function warned(io: Io, held: Budget): Budget['spend'] {
 function text(value: Parsed['values'][string]): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
+
+const list = (value: Parsed['values'][string]) => (Array.isArray(value) ? value : [])
 
 function flag<K extends string>(key: K, value: Parsed['values'][string]): { [P in K]?: string } {
   return (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }

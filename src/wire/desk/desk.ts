@@ -292,8 +292,15 @@ export class ChatDesk implements Desk, Hold {
 
   async #over(seen: TurnSeen, prompt: string): Promise<void> {
     if (seen.waits !== undefined) await this.#waiting.begin(seen.waits, prompt)
+    if (this.app().native.lasting.trustGiven) await this.#takeTrust()
     await this.#ledger.refresh()
     this.#offers.after(seen)
+  }
+
+  /** What came with the folder holds everybody from now on. */
+  async #takeTrust(): Promise<void> {
+    delete this.app().native.lasting.trustGiven
+    await this.reload().catch((error) => this.#say(wordsOf(error), 'error'))
   }
 
   async #giveUp(): Promise<void> {

@@ -2,9 +2,9 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Skill } from '../../tools/parts.ts'
 import type { Box, Consult, NativeParts } from './parts.ts'
-import { sandbox } from '../../safety/sandbox/sandbox.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
+import { wallsOf } from './walls.ts'
 
 /** The tools of one agent, as long as the run lasts: they remember what was read. */
 export function boxOf(name: string, parts: NativeParts): Box {
@@ -14,7 +14,7 @@ export function boxOf(name: string, parts: NativeParts): Box {
   let consult: Consult | undefined
   const skills: Skill[] = []
   const made: Box = {
-    box: toolsIn(parts, skills, async (task, call) => {
+    box: toolsIn(name, parts, skills, async (task, call) => {
       if (!consult) throw new Error('nobody is there to take it')
       return consult(task, call)
     }),
@@ -38,23 +38,19 @@ export function offered(tools: readonly Tool[], skills: readonly Unlisted[]): To
 }
 
 /** Fresh tools; without `consult` there is no subagent among them. */
-export function toolsIn(parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
-  const { root, env, clock, blobs, mask, home } = parts
-  const walled = sandbox({ platform: process.platform, env })
-  return nativeTools({
+export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
+  const { root, clock, blobs, mask } = parts
+  const walls = wallsOf(name, parts)
+  const made = nativeTools({
     root,
-    env,
+    env: walls.env,
     clock,
     blobs,
     mask,
     skills,
     hides: isSecretName,
     ...(consult ? { consult } : {}),
-    // Where the system has no walls the policy alone holds it.
-    async shell(command) {
-      const plain = ['bash', '-c', command] as const
-      const inside = await walled(plain, { root, network: true, home: env.HOME ?? home })
-      return 'none' in inside ? plain : inside
-    },
+    shell: walls.shell,
   })
+  return { ...made, tools: made.tools.map(walls.told) }
 }

@@ -2,7 +2,7 @@ import type { Policy } from '../../core/work/policy.ts'
 import type { Mode } from '../../safety/rules/modes.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
 import { policy } from '../../safety/rules/policy.ts'
-import { parseRules } from '../../safety/rules/rule.ts'
+import { rulesOf } from '../settings/permissions.ts'
 import { reached, reachName } from '../../tools/mcp/reach.ts'
 import { pathsOf } from '../../tools/paths.ts'
 import { audited } from './audited.ts'
@@ -13,7 +13,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
   const { root, env, home, project } = parts
   const { permissions } = seat.settings
   const kept = (await project.read()).rules ?? []
-  const { rules } = parseRules({ ...permissions, allow: [...permissions.allow, ...kept] })
+  const rules = rulesOf(permissions, kept)
   const held = policy({
     root,
     home: env.HOME ?? home,
@@ -30,7 +30,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
 }
 
 /** Whoever gives the whole leash means it; a mode that was chosen to be stricter stays so. */
-function modeOf({ leash, settings }: NativeSeat): Mode {
+export function modeOf({ leash, settings }: NativeSeat): Mode {
   const { mode } = settings.permissions
   return leash === 'all' && (mode === 'default' || mode === 'acceptEdits') ? 'bypass' : mode
 }

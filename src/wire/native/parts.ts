@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Audit } from '../../safety/audit/audit.ts'
+import type { Sandbox } from '../../safety/sandbox/sandbox.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
 import type { Skill, ToolParts } from '../../tools/parts.ts'
@@ -43,13 +44,16 @@ export type Lasting = {
   lines: Promise<void>[]
   /** What is to be said to the person with the next event. */
   notes: string[]
+  /** Each agent as it is held now: its tools outlive the turn that made them. */
+  held: Map<string, NativeSeat>
+  sandbox?: Sandbox
   /** What was said once, and is not said again. */
   told: Set<string>
   /** Whether a folder was trusted in a turn: the settings of the desk are older than that. */
   trustGiven?: boolean
 }
 
-export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [], told: new Set() })
+export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [], held: new Map(), told: new Set() })
 
 /** Said to the person with the next event, the first time. */
 export function noteOnce({ lasting }: Pick<NativeParts, 'lasting'>, text: string): void {

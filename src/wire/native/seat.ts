@@ -1,7 +1,7 @@
 import type { Agent, Leash } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
 import { looser } from '../../core/work/agent.ts'
-import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
+import { vendorOf } from '../settings/vendor.ts'
 
 /** What each leash means for our own agent. */
 export const nativeLeashes: Record<Leash, string> = {
@@ -15,8 +15,7 @@ export const nativeLeashes: Record<Leash, string> = {
 export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
   const { agent, leash, window } = seat
   const more = looser(leash, nativeLeashes)
-  const named = modelName(agent.model ?? defaultModel)
-  const vendor = 'wrong' in named ? undefined : providerOf(named.provider).label
+  const vendor = vendorOf(agent)
   return {
     name: agent.name,
     traits: {
@@ -33,9 +32,9 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
         import('./trusted.ts'),
         import('./audited.ts'),
       ])
-      const trusted = yield* trustedIn(turn, parts)
-      const own = { ...turn, leash }
-      for await (const event of (yield* openNative(seat, parts, own, trusted)).turn(own)) {
+      const { held, trusted } = yield* trustedIn(turn, seat, parts)
+      const own = { ...turn, leash: held.leash }
+      for await (const event of (yield* openNative(held, parts, own, trusted)).turn(own)) {
         for (const text of parts.lasting.notes.splice(0)) yield { type: 'note', text }
         if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
         yield event

@@ -45,7 +45,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   const { cwd, root, home } = parts
   const role = subagent ? { role: subagent.role } : {}
   const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, ...role })
-  const box = toolsIn(parts, listed(skills))
+  const box = toolsIn(seat.agent.name, parts, listed(skills))
   const tools = offered([...box.tools, ...(servers?.tools() ?? [])], skills).filter(
     ({ name }) => !notTheirs.has(name) && isNamed(name, subagent?.tools),
   )

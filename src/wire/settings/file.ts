@@ -23,14 +23,19 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
     if (code === 'ENOENT') return undefined
     throw new SettingsError(file, undefined, '', `cannot be read: ${unreadable[code ?? ''] ?? message}`)
   }
-  return check(file, await (file.endsWith('.yaml') ? (await import('./yaml.ts')).parseYaml : parseJson)(file, text))
+  const value = await checked(file, text, fault)
+  return hasMap(value) ? fromMap(value as MapSettings) : (value as FileSettings)
 }
 
-export function check(file: string, source: Source): FileSettings {
+/** What a file holds, if `fault` finds none with it; else the error names the line. */
+export async function checked(file: string, text: string, fault: FaultOf): Promise<unknown> {
+  const source = await (file.endsWith('.yaml') ? yaml(file, text) : json(file, text, fault))
   const wrong = fault(source.value)
   if (wrong) throw new SettingsError(file, nearestLine(source, wrong.path), keyText(wrong.path), wrong.words)
-  return hasMap(source.value) ? fromMap(source.value as MapSettings) : (source.value as FileSettings)
+  return source.value
 }
+
+type FaultOf = (value: unknown) => Fault | undefined
 
 function hasMap(value: unknown): boolean {
   const agents = (value as { agents?: unknown } | null)?.agents
@@ -70,8 +75,10 @@ function fromMap({ agents, ...rest }: MapSettings): FileSettings {
   return { ...rest, agents: listed as NonNullable<FileSettings['agents']> }
 }
 
+const yaml = async (file: string, text: string) => (await import('./yaml.ts')).parseYaml(file, text)
+
 /** Comments, trailing commas and line numbers need a parser of their own; a plain file that is right does not wait for it. */
-async function parseJson(file: string, text: string): Promise<Source> {
+async function json(file: string, text: string, fault: FaultOf): Promise<Source> {
   try {
     const value: unknown = JSON.parse(text)
     if (!fault(value)) return { value, lineOf: () => undefined }

@@ -2,10 +2,12 @@ import type { TypeOf } from './shape.ts'
 import { leashes } from '../../core/work/agent.ts'
 import { strategies } from '../../core/work/strategy.ts'
 import { profiles } from '../../profiles/all.ts'
+import { modes } from '../../safety/rules/modes.ts'
 import {
   amount,
   anything,
   count,
+  eachOr,
   either,
   filled,
   flag,
@@ -22,6 +24,8 @@ import {
 export const custom = 'custom'
 
 const leash = oneOf(leashes)
+const mode = oneOf(modes)
+const forbidding = { ask: maybe(list(text)), deny: maybe(list(text)) }
 const spawnMode = oneOf(['window', 'pane'])
 
 const agentFields = {
@@ -54,16 +58,10 @@ const common = {
   leash: maybe(leash),
   sharing: maybe(oneOf(['all', 'ask'])),
   metaInstruction: maybe(either(flag, text)),
-  permissions: maybe(
-    object({
-      mode: maybe(oneOf(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass'])),
-      allow: maybe(list(text)),
-      ask: maybe(list(text)),
-      deny: maybe(list(text)),
-    }),
-  ),
+  permissions: maybe(object({ mode: maybe(mode), allow: maybe(list(text)), ...forbidding })),
   mcpServers: maybe(mapOf(anything)),
   hooks: maybe(mapOf(anything)),
+  sandbox: maybe(object({ enabled: maybe(flag), network: maybe(oneOf(['rule', 'all', 'none'])) })),
   thinking: maybe(oneOf(['auto', 'off', 'direct', 'consensus', 'sequential', 'decompose', 'reflect', 'script'])),
   terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
   crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count) })),
@@ -82,5 +80,21 @@ export const mapForm = object({
   agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }), name)),
 })
 
+export const projectFile = '.termaite/settings.json'
+
+/** What a project may say: what holds its agents tighter, and what is started once its folder is trusted; no agent's command. */
+export const projectForm = object({
+  $schema: maybe(text),
+  leash: maybe(leash),
+  permissions: maybe(object({ mode: maybe(mode), ...forbidding })),
+  agents: maybe(eachOr(list(name), mapOf(object({ enabled: maybe(flag), leash: maybe(leash) }), name))),
+  vendors: maybe(list(filled)),
+  sharing: maybe(oneOf(['all', 'ask'])),
+  sandbox: maybe(object({ network: maybe(oneOf(['rule', 'none'])) })),
+  mcpServers: maybe(mapOf(anything)),
+  hooks: maybe(mapOf(anything)),
+})
+
+export type ProjectSettings = TypeOf<typeof projectForm>
 export type FileSettings = TypeOf<typeof listForm>
 export type MapSettings = TypeOf<typeof mapForm>

@@ -1,6 +1,6 @@
 import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
-import type { Mode } from '../../safety/rules/modes.ts'
+import type { Permissions } from './permissions.ts'
 import type { FileSettings } from './schema.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +8,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { leashes } from '../../core/work/agent.ts'
 import { strategies } from '../../core/work/strategy.ts'
 import { metaInstruction } from '../../core/talk/transcript.ts'
+import { isWithin } from '../../safety/places.ts'
 import type { HookSettings } from '../../safety/hooks/settings.ts'
-import { parseHooks } from '../../safety/hooks/settings.ts'
-import { parseRules } from '../../safety/rules/rule.ts'
 import { UsageError } from '../io.ts'
 import { readSettingsFile } from './file.ts'
+import { hooksOf } from './hooks.ts'
+import { permissionsOf } from './permissions.ts'
+import { projectFile } from './schema.ts'
 import { unusedWords } from './unused.ts'
 
 export type AgentSettings = NonNullable<FileSettings['agents']>[number]
@@ -33,19 +35,26 @@ export type Settings = {
   permissions: Permissions
   /** Servers whose tools the native agent may call. */
   mcpServers: Record<string, unknown>
-  /** Of the person's own settings alone. */
+  /** Of the person's own settings alone; those of a project are read when they are run. */
   hooks: HookSettings
+  /** Whether commands are walled in where the system can, and whether they reach the network then. */
+  sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none' }
   /** What the person should know before the turn. */
   warnings: string[]
 }
 
-export type Permissions = { mode: Mode; allow: readonly string[]; ask: readonly string[]; deny: readonly string[] }
-
 export type Places = { home: string; project?: string }
 
-/** Flag, environment, user file, default: the first that says something wins. */
-export type Overrides = { rotation?: string; leash?: string; env: Record<string, string | undefined> }
+/** What was said for this run. */
+export type Overrides = {
+  rotation?: string
+  leash?: string
+  allow?: readonly string[]
+  deny?: readonly string[]
+  env: Record<string, string | undefined>
+}
 
+/** Flag, environment, trusted project, user file, default: the first that says something wins, and a project only narrows. */
 export async function readSettings(places: Places, overrides: Overrides): Promise<Settings> {
   const warnings: string[] = []
   const jsonFile = join(places.home, 'settings.json')
@@ -58,10 +67,8 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
       warnings.push(`${yamlFile} and ${jsonFile} disagree on ${key}; ${jsonFile} is used.`)
   }
   warnings.push(...unusedWords(user))
-  const projectFile = places.project && join(places.project, '.termaite', 'settings.json')
-  if (projectFile && existsSync(projectFile)) warnings.push(`${projectFile} is not used: this folder is not trusted.`)
   const said = choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH], leashes)
-  return {
+  const own: Settings = {
     rotationStrategy:
       choice(
         'rotation strategy',
@@ -77,30 +84,32 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // What was said for this run goes before what an agent's own setting says.
     agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
-    permissions: permissionsOf(user.permissions),
+    permissions: permissionsOf(user.permissions, overrides),
     mcpServers: user.mcpServers ?? {},
     hooks: hooksOf(user.hooks),
+    sandbox: { enabled: true, network: 'rule', ...user.sandbox },
     warnings,
   }
+  return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)
+}
+
+/** With what a project says, if its folder is trusted; most say nothing, and then nothing of it is loaded. */
+async function inProject(own: Settings, home: string, root: string, leashed: boolean): Promise<Settings> {
+  const file = join(root, projectFile)
+  if (!existsSync(file) || isWithin(home, file)) return own
+  const [{ narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
+    import('./project.ts'),
+    import('../../safety/trust/trust.ts'),
+    import('../../store/files/store.ts'),
+  ])
+  const { state } = await new TrustBook(fileStore(home), { own: home }).of(root)
+  if (state === 'trusted') return narrowed(own, await projectSettings(root, home), leashed)
+  return { ...own, warnings: [...own.warnings, `${file} is not used: this folder is not trusted.`] }
 }
 
 /** A switch in the environment; one that is not set says nothing. */
 function isOn(value: string | undefined): boolean | undefined {
   return value === undefined || value === '' ? undefined : value !== '0'
-}
-
-/** A rule that cannot be read would hold nobody: it is said before anything runs. */
-function permissionsOf(said: FileSettings['permissions']): Permissions {
-  const { faults } = parseRules(said ?? {})
-  if (faults.length > 0) throw new UsageError(`settings: ${faults.join('; ')}.`)
-  return { mode: 'default', allow: [], ask: [], deny: [], ...said }
-}
-
-/** A hook may be what keeps an agent from something: one that cannot be read is said as a rule is. */
-function hooksOf(said: FileSettings['hooks']): HookSettings {
-  const { hooks, faults } = parseHooks(said)
-  if (faults.length > 0) throw new UsageError(`settings: ${faults.join('; ')}.`)
-  return hooks
 }
 
 function metaText(setting: boolean | string | undefined): string | undefined {

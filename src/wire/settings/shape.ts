@@ -78,6 +78,15 @@ export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
   return plain(words, { anyOf: [a.schema, b.schema] }, (value) => !a.check(value, []) || !b.check(value, []))
 }
 
+/** A list or an object, each with faults of its own. */
+export function eachOr<A, B>(listed: Shape<A[]>, mapped: Shape<B>): Shape<A[] | B> {
+  return {
+    words: `${listed.words} or ${mapped.words}`,
+    schema: { anyOf: [listed.schema, mapped.schema] },
+    check: (value, path) => (Array.isArray(value) ? listed : mapped).check(value, path),
+  }
+}
+
 export function maybe<T>(shape: Shape<T>): Shape<T> & { optional: true } {
   return { ...shape, optional: true }
 }

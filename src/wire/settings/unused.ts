@@ -13,9 +13,6 @@ const ofAll: Partial<Record<keyof FileSettings, string>> = {
   notify: notUsed,
 }
 
-/** Events that hooks are run for. */
-const hooksUsed = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop']
-
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
   { what: 'kind "screen"', of: ({ kind }) => kind === 'screen', words: `${notUsed}; a pipe is` },
   ...(['baseURL', 'apiKeyEnv', 'idle_pattern', 'ready_pattern', 'spawn_mode', 'response_fence'] as const).map(
@@ -28,9 +25,7 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
 /** One sentence for each thing that is accepted and does nothing: a rule that denies nothing in silence is worse than none. */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
-  const hooks = Object.keys(settings.hooks ?? {}).filter((event) => !hooksUsed.includes(event))
   return [
-    ...hooks.map((event) => `hooks.${event} ${notUsed}.`),
     ...Object.entries(ofAll)
       .filter(([key]) => Object.hasOwn(settings, key))
       .map(([key, words]) => `${key} ${words}.`),

@@ -19,9 +19,9 @@ export function nativeAgent(hold: Hold): AgentSettings {
   throw new UsageError('no native agent is configured; /setup or /config adds one, with kind "native" and a model.')
 }
 
-export const trustBook = ({ native }: App) => new TrustBook(native.store, native.clock)
+export const trustBook = ({ native }: App) => new TrustBook(native.store, { clock: native.clock, own: native.home })
 
 /** Whether what comes with the project may be used; nobody is asked. */
 export async function isTrusted(app: App): Promise<boolean> {
-  return (await trustBook(app).of(app.place.root)).state === 'trusted'
+  return (await trustBook(app).of(app.place.root, app.place.cwd)).state === 'trusted'
 }

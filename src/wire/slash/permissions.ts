@@ -1,6 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../desk/hold.ts'
 import { UsageError } from '../io.ts'
+import { sandboxOf, wallsWords } from '../native/walls.ts'
 import { block } from './block.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 
@@ -13,9 +14,10 @@ export function permissionsCommand(hold: Hold): Command {
     complete: (typed) => goingOn(typed, ['remove']),
     async run(args, world) {
       if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])
-      const { project } = hold.app()
+      const { project, settings, native } = hold.app()
       const kept = (await project.doc.read()).rules ?? []
-      if (args.trim() === '') return world.say(rulesText(hold, kept), 'text')
+      if (args.trim() === '')
+        return world.say(rulesText(hold, kept, await wallsWords(settings, sandboxOf(native))), 'text')
       if (kept.length === 0)
         throw new UsageError(
           'nothing was said "always" to in this project; the rules of the settings are changed with /config.',
@@ -29,11 +31,15 @@ export function permissionsCommand(hold: Hold): Command {
   }
 }
 
-function rulesText(hold: Hold, kept: readonly string[]): string {
-  const { mode, deny, ask, allow } = hold.app().settings.permissions
+function rulesText(hold: Hold, kept: readonly string[], sandbox: string): string {
+  const { mode, deny, ask, allow, run, project } = hold.app().settings.permissions
   const lists = {
+    'refused in this run': run.deny,
     'refused by the settings': deny,
+    'refused by this project': project.deny,
+    'allowed in this run': run.allow,
     'asked for by the settings': ask,
+    'asked for by this project': project.ask,
     'allowed by the settings': allow,
     'allowed in this project': kept,
   }
@@ -43,6 +49,7 @@ function rulesText(hold: Hold, kept: readonly string[]): string {
   return [
     `The mode is ${mode}, the leash ${hold.standing().leash}; both must allow it.`,
     lines.length > 0 ? block(lines.join('\n')) : 'There are no rules beside them.',
+    sandbox,
     ...(kept.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),
   ].join('\n')
 }

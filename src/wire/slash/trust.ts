@@ -2,6 +2,8 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../desk/hold.ts'
 import { trustQuestion } from '../../safety/trust/trust.ts'
 import { UsageError } from '../io.ts'
+import { auditOf } from '../native/audited.ts'
+import { broughtLines } from '../native/brought.ts'
 import { closeNative } from '../native/parts.ts'
 import { choose } from './choose.ts'
 import { trustBook } from './native.ts'
@@ -16,12 +18,12 @@ export function trustCommand(hold: Hold): Command {
     async run(args, world) {
       if (args.trim() !== '') throw new UsageError('/trust takes no words; it shows what there is, and asks.')
       const app = hold.app()
-      const { root } = app.place
+      const { root, cwd } = app.place
       const book = trustBook(app)
-      const now = await book.of(root)
+      const now = await book.of(root, cwd)
       if (now.files.length === 0) return world.say('Nothing comes with this folder that needs trust.', 'note')
       if (now.state === 'trusted') {
-        const shows = [{ type: 'text' as const, text: now.files.join('\n') }]
+        const shows = [{ type: 'text' as const, text: (await broughtLines(app.native, now.files)).join('\n') }]
         const text = `What comes with ${root} is trusted as it is now, until one of its files changes.`
         const options = [
           { id: 'keep', label: 'Keep trusting it' },
@@ -29,16 +31,28 @@ export function trustCommand(hold: Hold): Command {
         ]
         if ((await choose(world, text, options, shows)) !== 'forget') return
         await book.forget(root)
-        await closeNative(app.native)
+        await settled(hold, 'forget')
         return world.say(`${root} is no longer trusted. ${begun}`, 'note')
       }
-      const picks = await world.ask(trustQuestion(root, now), world.signal)
+      const picks = await world.ask(trustQuestion(root, now, await broughtLines(app.native, now.files)), world.signal)
+      if (picks?.includes('no')) await audited(hold, 'no')
       if (!picks?.includes('trust')) return world.say('It stays unused.', 'note')
-      if ((await book.trust(root, now.mark)).state !== 'trusted')
+      if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
         throw new UsageError('it has changed since you saw it, and is not trusted; /trust shows it as it is now.')
-      // Tools and servers are made for what was trusted before.
-      await closeNative(app.native)
+      await settled(hold, 'trust')
       world.say(`Trusted, and used from the next turn on. ${begun}`, 'note')
     },
   }
+}
+
+/** Tools, servers and settings were made for what was trusted before. */
+async function settled(hold: Hold, answer: 'trust' | 'forget'): Promise<void> {
+  await audited(hold, answer)
+  await closeNative(hold.app().native)
+  await hold.reload()
+}
+
+async function audited(hold: Hold, answer: 'trust' | 'no' | 'forget'): Promise<void> {
+  const { native } = hold.app()
+  await auditOf(native)?.record({ type: 'trust', what: native.root, answer, session: native.session })
 }
