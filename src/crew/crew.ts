@@ -1,141 +1,148 @@
-import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
-import type { Outcome } from '../core/talk/outcome.ts'
-import type { Blobs, Doc, Store } from '../core/talk/store.ts'
-import type { Leash, Roster } from '../core/work/agent.ts'
-import type { Slot, Slots } from './slot.ts'
-import { wordsOf } from '../base/words.ts'
+import type { Log } from '../core/talk/store.ts'
+import type { CrewParts } from './parts.ts'
+import type { Read, ReadWishes } from './reading.ts'
+import type { Asked, Slot } from './slot.ts'
+import type { Spawn } from './spawn.ts'
+import type { Waited, WaitWishes } from './waiting.ts'
 import { newId } from '../base/id.ts'
-import { Conversation } from '../core/talk/conversation.ts'
 import { readText } from '../core/talk/store.ts'
-import { depends, fill } from '../core/work/depends.ts'
-import { noSlots, strayPlaceholder, workOf } from './slot.ts'
+import { ending } from './ending.ts'
+import { CrewError } from './error.ts'
+import { blobsOf, logOf } from './kept.ts'
+import { Ledger } from './ledger.ts'
+import { readSlot } from './reading.ts'
+import { allOf, isOver, nameOf } from './slot.ts'
+import { withSlot } from './spawn.ts'
+import { waitFor } from './waiting.ts'
 
-export type CrewParts = {
-  roster: Roster
-  store: Store
-  workspace: string
-  clock: Clock
-  owner: string
-  alive(owner: string): boolean
-}
+/** How long the process that carries a slot may take to end it. */
+const killMs = 20_000
 
-export type Spawn = { agent: string; task: string; cwd: string; leash: Leash; dependsOn?: string[] }
-
-/** Agents at work side by side, each in a slot with a conversation of its own. */
+/**
+ * Agents at work side by side, as anyone may see and steer them: what is wished is kept, and whoever carries a slot does
+ * it. Every verb throws a CrewError where the one who asked can mend something.
+ */
 export class Crew {
+  readonly workspace: string
   #parts: CrewParts
-  #doc: Doc<Slots>
-  #blobs: Blobs
-  #work = new Map<string, Promise<void>>()
-  #leave = new AbortController()
+  #ledger: Ledger
+  #seen = new Map<number, string[]>()
 
   constructor(parts: CrewParts) {
+    this.workspace = parts.workspace
     this.#parts = parts
-    this.#doc = parts.store.doc(`crew/${parts.workspace}/slots`, noSlots)
-    this.#blobs = parts.store.blobs(`crew/${parts.workspace}/output`)
+    this.#ledger = new Ledger(parts.store, parts.workspace, parts.clock)
   }
 
   async slots(): Promise<Slot[]> {
-    return Object.values((await this.#doc.read()).slots)
+    return allOf(await this.#ledger.read())
+  }
+
+  async slot(id: number): Promise<Slot> {
+    const slots = await this.#ledger.read()
+    const slot = slots.slots[id]
+    if (slot) return slot
+    const known = allOf(slots).map((one) => one.id)
+    const there = known.length === 0 ? 'it has none' : `there are ${known.join(', ')}`
+    throw new CrewError(`there is no slot ${id} in the workspace ${this.workspace}: ${there}.`)
   }
 
   /** Returns at once: a slot that waits for others is held. */
-  async spawn({ dependsOn = [], ...spawn }: Spawn): Promise<Slot> {
-    const { clock, owner } = this.#parts
-    const session = newId(clock.now())
-    let id = ''
-    await this.#doc.update(({ next, slots }) => {
-      id = `${next}`
-      const slot: Slot = { id, ...spawn, needs: dependsOn, state: 'held', owner, session }
-      const stray = strayPlaceholder(slot)
-      return { next: next + 1, slots: { ...slots, [id]: stray ? { ...slot, state: 'failed', why: stray } : slot } }
+  async spawn(spawn: Spawn): Promise<Slot> {
+    const elsewhere = await this.#parts.elsewhere()
+    let id = 0
+    const { slots } = await this.#ledger.change((now) => {
+      id = now.next
+      return withSlot(now, spawn, this.#parts, elsewhere)
     })
-    await this.#release()
-    return (await this.#doc.read()).slots[id]!
+    return slots[id]!
+  }
+
+  /** Queued while the agent is busy or asks; sent once, in the order it came. */
+  async send(id: number, text: string): Promise<Slot> {
+    const before = await this.slot(id)
+    if (text.trim() === '') throw new CrewError('the text is empty: say what the agent is to do.')
+    const sent = await this.#ledger.edit(id, (slot) => {
+      if (isOver(slot) || slot.wish) return undefined
+      const queue = [...slot.queue, { id: newId(this.#parts.clock.now()), text }]
+      return { ...slot, queue, ...(slot.state === 'idle' || slot.state === 'failed' ? { state: 'busy' } : {}) }
+    })
+    if (!sent || isOver(sent) || sent.wish) throw new CrewError(overWords(sent ?? before))
+    return sent
+  }
+
+  /** Answers a question of a slot: the oldest, or the one meant. The first answer counts, whoever gives it. */
+  async answer(id: number, picks: string[] | undefined, ask?: string): Promise<Asked> {
+    const { asks = [], session } = await this.slot(id)
+    const asked = ask === undefined ? asks[0] : asks.find((one) => one.ask === ask)
+    if (!asked) throw new CrewError(`${nameOf(id)} asks nothing.`)
+    const { clock } = this.#parts
+    const at = clock.now()
+    const fact = { type: 'answer' as const, ask: asked.ask, ...(picks ? { picks } : {}) }
+    await this.log(id).append({ ...fact, id: newId(at), at, by: 'user', session, turn: asked.turn })
+    return asked
+  }
+
+  async read(id: number, wishes: ReadWishes): Promise<Read> {
+    await this.slot(id)
+    return readSlot({ ...this.#parts, ledger: this.#ledger, seen: this.#seen }, id, wishes)
+  }
+
+  async wait(ids: readonly number[], wishes: WaitWishes): Promise<Waited[]> {
+    for (const id of ids) await this.slot(id)
+    return waitFor(this.#ledger, this.#parts.clock, ids, wishes)
+  }
+
+  /** Ends the agent and all that it started; false when it was gone already. */
+  async kill(id: number): Promise<boolean> {
+    await this.slot(id)
+    const { owner, alive, clock } = this.#parts
+    let was = false
+    const wished = await this.#ledger.edit(id, (slot) => {
+      was = !isOver(slot)
+      if (!was) return undefined
+      // Nobody carries it: whoever wants it ended does it.
+      const mine = slot.owner === undefined || !alive(slot.owner)
+      return { ...slot, wish: 'kill', ...(mine ? { owner } : {}) }
+    })
+    if (!was || !wished) return false
+    if (wished.owner === owner && !this.#parts.carries)
+      await ending(this.#parts, this.#ledger, id, { state: 'exited', why: 'killed' })
+    const until = clock.now() + killMs
+    const [waited] = await waitFor(this.#ledger, clock, [id], { until, settled: isOver })
+    if (waited?.slot && !isOver(waited.slot))
+      throw new CrewError(`${nameOf(id)} has not ended yet; the process that carries it does not answer.`)
+    return true
   }
 
   /** A slot's last answer. */
-  async artifact(id: string): Promise<string | undefined> {
-    const ref = (await this.#doc.read()).slots[id]?.last?.artifact
-    return ref && readText(this.#blobs, ref)
+  async artifact(id: number): Promise<{ output: string; truncated: boolean; fenced: boolean }> {
+    const { artifact, state, why } = await this.slot(id)
+    if (!artifact)
+      throw new CrewError(`${nameOf(id)} has not answered yet: it is ${state}${why === undefined ? '' : ` (${why})`}.`)
+    const output = await readText(blobsOf(this.#parts.store, this.workspace), artifact.ref)
+    return { output, truncated: artifact.truncated, fenced: artifact.fenced }
   }
 
-  /** Resolves when nothing is under way here, held slots included. */
-  async settled(): Promise<void> {
-    while (this.#work.size > 0) await Promise.all(this.#work.values())
+  /** A slot's conversation. */
+  log(id: number): Log<Entry> {
+    return logOf(this.#parts.store, this.workspace, id)
   }
 
-  /** Ends every turn under way. */
-  async close(): Promise<void> {
-    this.#leave.abort()
-    await this.settled()
+  /** Ends every agent of the workspace and drops what they said; gives the worktrees that hold work and stay. */
+  async close(): Promise<{ ended: number; kept: Slot[] }> {
+    const living = (await this.slots()).filter((slot) => !isOver(slot))
+    await Promise.all(living.map(({ id }) => this.kill(id)))
+    const all = await this.slots()
+    for (const { id } of all) await this.log(id).clear()
+    await blobsOf(this.#parts.store, this.workspace).clear()
+    await this.#ledger.clear()
+    this.#seen.clear()
+    return { ended: living.length, kept: all.filter(({ worktree }) => worktree?.made) }
   }
+}
 
-  /** Lets go of every held slot whose needs are met, and fails those whose needs never will be. */
-  async #release(): Promise<void> {
-    const freed: Slot[] = []
-    await this.#doc.update((now) => {
-      freed.length = 0
-      const slots = { ...now.slots }
-      for (let moved = true; moved;) {
-        moved = false
-        const works = new Map(Object.values(slots).map((slot) => [slot.id, workOf(slot)]))
-        for (const slot of Object.values(slots)) {
-          if (slot.state !== 'held' || slot.owner !== this.#parts.owner) continue
-          const may = depends(slot.id, works)
-          if (may.ready) freed.push((slots[slot.id] = { ...slot, state: 'starting' }))
-          else if ('never' in may) slots[slot.id] = { ...slot, state: 'failed', why: may.never }
-          moved ||= 'never' in may
-        }
-      }
-      return { ...now, slots }
-    })
-    for (const slot of freed) this.#work.set(slot.id, this.#run(slot))
-  }
-
-  async #run(slot: Slot): Promise<void> {
-    try {
-      const { cwd, leash } = slot
-      const agent = this.#parts.roster.open(slot.agent, { cwd, leash })
-      try {
-        const world = { cwd, leash, signal: this.#leave.signal }
-        const events = this.#conversation(slot).converse(agent, await this.#task(slot), world)
-        await this.#change(slot.id, { state: 'busy' })
-        for await (const event of events)
-          if (event.type === 'end') await this.#finish(slot.id, (event as Entry).turn, event.outcome)
-      } finally {
-        await agent.close()
-      }
-      await this.#release()
-    } catch (error) {
-      const why = wordsOf(error)
-      await this.#change(slot.id, { state: 'failed', why }).catch(() => {})
-      await this.#release().catch(() => {})
-    } finally {
-      this.#work.delete(slot.id)
-    }
-  }
-
-  #conversation(slot: Slot): Conversation {
-    const { store, workspace, clock, owner, alive } = this.#parts
-    const log = store.log<Entry>(`crew/${workspace}/${slot.id}`)
-    return new Conversation({ log, blobs: this.#blobs, session: slot.session, clock, owner, alive })
-  }
-
-  async #task(slot: Slot): Promise<string> {
-    const outputs = new Map<string, string>()
-    for (const need of slot.needs) outputs.set(need, (await this.artifact(need)) ?? '')
-    return fill(slot.task, (id) => outputs.get(id) ?? '')
-  }
-
-  async #finish(id: string, turn: string, outcome: Outcome): Promise<void> {
-    if (!outcome.ok) return this.#change(id, { state: 'failed', why: outcome.failure.message, last: { turn, outcome } })
-    const artifact = outcome.whole ?? (await this.#blobs.put(outcome.text, 'text/plain'))
-    await this.#change(id, { state: 'idle', last: { turn, outcome, artifact } })
-  }
-
-  async #change(id: string, change: Partial<Slot>): Promise<void> {
-    await this.#doc.update((now) => ({ ...now, slots: { ...now.slots, [id]: { ...now.slots[id]!, ...change } } }))
-  }
+function overWords({ id, state, why }: Slot): string {
+  return `${nameOf(id)} is gone: it is ${state}${why === undefined ? '' : ` (${why})`}. Spawn another one.`
 }

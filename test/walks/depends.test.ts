@@ -3,88 +3,84 @@ import assert from 'node:assert/strict'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { settled } from '../../src/base/hand-clock.ts'
-import { Crew } from '../../src/crew/crew.ts'
-import { keptIn, project, rosterOf } from './world.ts'
+import { crewOf } from '../crew/rig.ts'
+import { keptIn } from './world.ts'
 
-test('a dependent spawn is held, goes when its need is done, and is filled from the artifact', async () => {
-  const { store, clock } = project()
+const place = { cwd: '/project', leash: 'edit' as const }
+
+test('a dependent spawn is held, goes when its need is idle, and is filled from the artifact', async (context) => {
   const finder = scriptedAgent('finder', [[{ wait: 1_000 }, { say: 'it is in src/a.ts' }]])
   const fixer = scriptedAgent('fixer', [[{ say: 'fixed' }]])
-  const roster = rosterOf({ finder: () => finder, fixer: () => fixer })
-  const crew = new Crew({ roster, store, workspace: 'w', clock, owner: 'me', alive: () => true })
-  const place = { cwd: '/project', leash: 'edit' as const }
+  const { crew, clock, store } = crewOf(context, { finder: () => finder, fixer: () => fixer })
 
   const first = await crew.spawn({ ...place, agent: 'finder', task: 'find the fault' })
-  const second = await crew.spawn({ ...place, agent: 'fixer', task: 'fix: {{slot_1.output}}', dependsOn: ['1'] })
-  assert.deepEqual([first.id, second.id, second.state], ['1', '2', 'held'])
+  const second = await crew.spawn({ ...place, agent: 'fixer', task: 'fix: {{slot_1.output}}', dependsOn: [1] })
+  assert.deepEqual([first.id, first.state, second.id, second.state], [1, 'starting', 2, 'held'])
   await settled()
   assert.equal(fixer.turns.length, 0)
 
   await clock.turn(1_000)
-  await crew.settled()
-
-  const task = 'fix: <output slot="1">\nit is in src/a.ts\n</output>'
   assert.deepEqual(
     (await crew.slots()).map(({ id, state }) => [id, state]),
     [
-      ['1', 'idle'],
-      ['2', 'idle'],
+      [1, 'idle'],
+      [2, 'idle'],
     ],
   )
-  assert.equal(await crew.artifact('2'), 'fixed')
+  assert.deepEqual(await crew.artifact(2), { output: 'fixed', truncated: false, fenced: false })
   assert.deepEqual(await keptIn(store.log<Entry>('crew/w/2')), [
-    { type: 'prompt', by: 'user', text: task, owner: 'me' },
+    {
+      type: 'prompt',
+      by: 'user',
+      text: 'fix: <output slot="1">\nit is in src/a.ts\n</output>',
+      owner: 'me',
+    },
     { type: 'reply', by: 'fixer', text: 'fixed' },
     { type: 'end', by: 'fixer', outcome: { ok: true, text: '' } },
   ])
-  assert.deepEqual([finder.closed, fixer.closed], [true, true])
 })
 
-test('a dead need, a missing one and a stray placeholder fail the dependent, and say why', async () => {
-  const { store, clock } = project()
+test('what can never run is refused, says why, and takes no number', async (context) => {
+  const { crew } = crewOf(context, { one: () => scriptedAgent('one', [[{ say: 'done' }]]) })
+  const spawn = (task: string, dependsOn: number[] = [], agent = 'one') =>
+    crew.spawn({ ...place, agent, task, dependsOn })
+  await assert.rejects(spawn('a', [9]), { message: 'slot 1 needs slot 9, which does not exist.' })
+  await assert.rejects(spawn('a', [1]), { message: 'slot 1 needs slot 1: a circle.' })
+  await assert.rejects(spawn('{{slot_1.output}}'), {
+    message: '{{slot_1.output}} is in the task, but depends_on does not name 1. Add it there.',
+  })
+  await assert.rejects(spawn('a', [], 'noe'), { message: 'there is no agent "noe"; did you mean "one"?' })
+  assert.equal((await spawn('a')).id, 1)
+})
+
+test('a need that fails, or is killed, fails those who wait for it, and theirs, and says why', async (context) => {
   const crash = { kind: 'crash' as const, message: 'exited with 3' }
-  const roster = rosterOf({ bad: () => scriptedAgent('bad', [[{ fail: crash }]]) })
-  const crew = new Crew({ roster, store, workspace: 'w', clock, owner: 'me', alive: () => true })
-  const spawn = (task: string, dependsOn?: string[]) =>
-    crew.spawn({ agent: 'bad', task, cwd: '/project', leash: 'read', ...(dependsOn ? { dependsOn } : {}) })
-  await spawn('one')
-  await spawn('two', ['1'])
-  await spawn('three', ['2'])
-  await spawn('four', ['9'])
-  await spawn('five {{slot_1.output}}')
-  await crew.settled()
-  assert.deepEqual(
-    (await crew.slots()).map(({ state, why }) => [state, why]),
-    [
-      ['failed', 'exited with 3'],
-      ['failed', '2 needs 1, which failed: exited with 3'],
-      ['failed', '3 needs 2, which failed: 2 needs 1, which failed: exited with 3'],
-      ['failed', '4 needs 9, which does not exist'],
-      ['failed', '{{slot_1.output}} is in the task, but 5 does not depend on 1'],
-    ],
-  )
-})
-
-test('an agent that cannot be opened fails its slot; closing ends what is under way', async () => {
-  const { store, clock } = project()
-  const hangs = scriptedAgent('hangs', [[{ hang: true }]])
-  const roster = rosterOf({
-    hangs: () => hangs,
+  const { crew, clock } = crewOf(context, {
+    bad: () => scriptedAgent('bad', [[{ wait: 10 }, { fail: crash }]]),
+    hangs: () => scriptedAgent('hangs', [[{ hang: true }]]),
     none: () => {
       throw new Error('no such seat')
     },
   })
-  const crew = new Crew({ roster, store, workspace: 'w', clock, owner: 'me', alive: () => true })
-  for (const agent of ['none', 'hangs']) await crew.spawn({ agent, task: 't', cwd: '/project', leash: 'read' })
+  const spawn = (agent: string, dependsOn: number[] = []) => crew.spawn({ ...place, agent, task: 't', dependsOn })
+  await spawn('bad')
+  await spawn('bad', [1])
+  await spawn('bad', [2])
+  await spawn('hangs')
+  await spawn('bad', [4])
+  await spawn('none')
   await settled()
-  assert.equal(hangs.running, true)
-  await crew.close()
-  assert.equal(hangs.running, false)
+  assert.equal(await crew.kill(4), true)
+  await clock.turn(10)
   assert.deepEqual(
     (await crew.slots()).map(({ state, why }) => [state, why]),
     [
+      ['failed', 'exited with 3'],
+      ['failed', 'slot 2 needs slot 1, which failed: exited with 3'],
+      ['failed', 'slot 3 needs slot 2, which failed: slot 2 needs slot 1, which failed: exited with 3'],
+      ['exited', 'killed'],
+      ['failed', 'slot 5 needs slot 4, which failed: killed'],
       ['failed', 'no such seat'],
-      ['failed', 'hangs was cancelled'],
     ],
   )
 })

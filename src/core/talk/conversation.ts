@@ -11,7 +11,7 @@ import { Channel } from '../../base/channel.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from '../work/budget.ts'
 import { take } from '../work/verbs.ts'
-import { shortened } from './body.ts'
+import { shortened, wholeEntry } from './body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from './compaction.ts'
 import { isFact } from './entry.ts'
 import { asking } from './first-answer.ts'
@@ -44,6 +44,8 @@ export type World = {
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
   around?: Around
+  /** Once it aborts nothing more is kept: the turn goes on without this process, and another one takes it up. */
+  left?: AbortSignal
 }
 
 /**
@@ -51,6 +53,9 @@ export type World = {
  * What it says is kept as notes; a fault of its own is one more note, and never stops the turn.
  */
 export type Around = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
+
+/** What an agent is given of a turn, and the calls of it that have no result yet. */
+type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
 
 /** How a conversation stands before a turn: lines of its log that could not be read, and turns that had to be ended. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
@@ -104,15 +109,40 @@ export class Conversation {
     const history = await this.view()
     const files = world.files?.length ? { files: world.files } : {}
     const asked = await this.append({ type: 'prompt', text: prompt, ...files, owner }, 'user', newId(clock.now()))
+    yield* this.#take(agent, asked, { prompt, ...files, history, open: new Set() }, world)
+  }
+
+  /**
+   * Goes on with a turn that a dead process left, for an agent that outlived it; with `sent` it is only watched.
+   * What was asked meanwhile is taken back: whoever still wants to know asks again. Undefined: there is no such turn,
+   * or it is over.
+   */
+  async takeUp(agent: Agent, turn: string, world: World, sent?: string): Promise<AsyncGenerator<Event> | undefined> {
+    const { entries } = await this.read()
+    const own = entries.filter((entry) => entry.turn === turn)
+    const asked = unended(own)[0]
+    if (!asked) return undefined
+    const open = new Set<string>()
+    for (const entry of own) followCalls(open, entry)
+    for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
+    const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
+    const files = asked.files ? { files: asked.files } : {}
+    const mark = sent === undefined ? {} : { sent }
+    return this.#take(agent, asked, { prompt: whole.text, ...files, history: view(entries), open, ...mark }, world)
+  }
+
+  async *#take(agent: Agent, asked: Entry, given: Given, world: World): AsyncGenerator<Event> {
+    const { clock } = this.#parts
+    const { open, ...told } = given
     const leave = new AbortController()
     const out = new Channel<Event>(256)
     out.offer(asked)
-    const open = new Set<string>()
     let unkept: string | undefined
     let reply: string | undefined
     let answer: Outcome | undefined
     const keep = async (event: Event, by: string) => {
       if (!isFact(event)) return out.push(event)
+      if (world.left?.aborted) return
       try {
         const { by: signed, ...fact } = event
         const entry = await this.append(withoutEcho(fact as Fact, reply), signed ?? by, asked.turn)
@@ -127,9 +157,7 @@ export class Conversation {
     const questions = asking({ log: this.#parts.log, clock, turn: asked.turn, person: world.ask ?? nobody, keep })
     const turn: Turn = {
       id: asked.turn,
-      prompt,
-      ...files,
-      history,
+      ...told,
       attempts: [],
       steered: [],
       cwd: world.cwd,
@@ -212,6 +240,11 @@ function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
 function followCalls(open: Set<string>, entry: Entry): void {
   if (entry.type === 'call') open.add(entry.call)
   if (entry.type === 'result') open.delete(entry.call)
+}
+
+function unanswered(entries: readonly Entry[]): string[] {
+  const answered = new Set(entries.flatMap((entry) => (entry.type === 'answer' ? [entry.ask] : [])))
+  return entries.flatMap((entry) => (entry.type === 'question' && !answered.has(entry.ask) ? [entry.ask] : []))
 }
 
 function interrupted(call: string): Fact {

@@ -6,10 +6,13 @@ export type Work = {
   needs: readonly string[]
 }
 
+/** All the work there is, by its id. */
+export type Works = Pick<ReadonlyMap<string, Work>, 'get'>
+
 export type Ready = { ready: true } | { ready: false; waitsFor: string[] } | { ready: false; never: string }
 
 /** Whether a piece of work may go: all it needs is done; a dead, missing or circular need says so for good. */
-export function depends(id: string, all: ReadonlyMap<string, Work>): Ready {
+export function depends(id: string, all: Works): Ready {
   const work = all.get(id)
   if (!work) return { ready: false, never: `${id} is not known` }
   const circle = findCircle(id, all)
@@ -31,15 +34,18 @@ export function placeholders(text: string): string[] {
   return [...new Set([...text.matchAll(placeholder)].map((match) => match[1]!))]
 }
 
-/** Fills `{{slot_N.output}}`, marked as another agent's words so that nobody takes them for the person's. */
-export function fill(text: string, output: (id: string) => string): string {
-  return text.replace(
-    placeholder,
-    (_all, id: string) => `<output slot="${id}">\n${output(id).replaceAll('</output', '<\\/output')}\n</output>`,
-  )
+/**
+ * Fills `{{slot_N.output}}`, marked as another agent's words so that nobody takes them for the person's; what has no
+ * output stays as it is.
+ */
+export function fill(text: string, output: (id: string) => string | undefined): string {
+  return text.replace(placeholder, (all: string, id: string) => {
+    const words = output(id)
+    return words === undefined ? all : `<output slot="${id}">\n${words.replaceAll('</output', '<\\/output')}\n</output>`
+  })
 }
 
-function findCircle(start: string, all: ReadonlyMap<string, Work>): string[] | undefined {
+function findCircle(start: string, all: Works): string[] | undefined {
   const path: string[] = []
   const clear = new Set<string>()
   const visit = (id: string): string[] | undefined => {

@@ -1,0 +1,40 @@
+import type { Clock } from '../base/clock.ts'
+import type { Terminal } from '../core/screen/terminal.ts'
+import type { Store } from '../core/talk/store.ts'
+import type { Roster } from '../core/work/agent.ts'
+import type { Worktree } from './slot.ts'
+
+/** What becomes of a worktree once its agent is gone: taken away when nothing is in it, else kept, and `why`. */
+export type Cleared = { gone: true } | { gone: false; why: string }
+
+/** The verbs of git that a crew needs; both may throw words. */
+export type Worktrees = {
+  /** Where it would be. */
+  plan(name: string): Worktree
+  /** Makes it from HEAD, sets it up, and says where `cwd` is in it, and what is worth saying. */
+  make(worktree: Worktree, cwd: string): Promise<{ worktree: Worktree; cwd: string; notes: string[] }>
+  clear(worktree: Worktree): Promise<Cleared>
+}
+
+/** What everyone who looks at a crew needs, whether or not they carry it. */
+export type CrewParts = {
+  store: Store
+  workspace: string
+  clock: Clock
+  /** Who we are, and whether another one still is. */
+  owner: string
+  alive(owner: string): boolean
+  /** Whether this process carries what is spawned in it. */
+  carries: boolean
+  /** Every agent that can be spawned. */
+  names(): readonly string[]
+  /** A living terminal, in whichever process it is. */
+  find(id: string): Promise<Terminal | undefined>
+  limits: { perWorkspace: number; total: number }
+  /** How many agents live in all other workspaces. */
+  elsewhere(): Promise<number>
+  worktrees?: Worktrees
+}
+
+/** `outlives`: whether terminals go on when this process ends. */
+export type KeeperParts = CrewParts & { roster: Roster; outlives: boolean }

@@ -1,0 +1,26 @@
+import type { Tool } from '../../core/work/tool.ts'
+import type { CrewDesk } from './desk.ts'
+import { workspace } from './desk.ts'
+import { inputOf, slot } from './input.ts'
+import { flagSchema, objectOf, slotSchema } from './shown.ts'
+
+export function killAgent(desk: CrewDesk): Tool {
+  const input = inputOf({ slot, workspace }, ['slot'])
+  return {
+    name: 'kill_agent',
+    description:
+      'End an agent, its terminal and all that it started. Other slots keep their numbers; spawns held for it fail. Its artifact stays.',
+    schema: input.schema,
+    output: objectOf({ slot: slotSchema, killed: flagSchema }),
+    risk: 'run',
+    parse: input.parse,
+    async run(raw) {
+      const wishes = raw as { slot: number; workspace?: string }
+      const killed = await desk.crew(wishes.workspace).kill(wishes.slot)
+      return {
+        text: killed ? `slot ${wishes.slot} was killed` : `slot ${wishes.slot} was gone already`,
+        data: { slot: wishes.slot, killed },
+      }
+    },
+  }
+}

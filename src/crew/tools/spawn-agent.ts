@@ -1,0 +1,64 @@
+import type { Tool } from '../../core/work/tool.ts'
+import type { CrewDesk } from './desk.ts'
+import { isAbsolute, resolve } from 'node:path'
+import { leashes } from '../../core/work/agent.ts'
+import { CrewError } from '../error.ts'
+import { workspace } from './desk.ts'
+import { about, either, flag, inputOf, listOf, oneOf, seconds, slot, text } from './input.ts'
+import { objectOf, slotSchema, stateSchema, textSchema } from './shown.ts'
+
+const output = objectOf({ slot: slotSchema, workspace: textSchema, agent_type: textSchema, state: stateSchema })
+
+export function spawnAgent(desk: CrewDesk): Tool {
+  const agents = desk.agents()
+  const names = agents.map(({ name, description }) => (description ? `${name} (${description})` : name)).join(', ')
+  const input = inputOf({
+    agent_type: about(`Which agent: ${names === '' ? 'none is set up' : names}.`, text),
+    type: about('The same as agent_type.', text),
+    task: about(
+      'Its first prompt; {{slot_N.output}} is replaced by the answer of slot N, if depends_on names N.',
+      text,
+    ),
+    cwd: about('Folder it works in; default: this project.', text),
+    model: about('Model for it, in the words of its CLI.', text),
+    spawn_mode: about('A terminal window of its own, or a pane of the current one.', oneOf(['window', 'pane'])),
+    depends_on: about('Slots that must be idle first; until then the spawn is held.', listOf(slot)),
+    depends_on_timeout: about(
+      'Seconds to be held at most; stands still while a dependency is at work. Default 300.',
+      seconds,
+    ),
+    worktree: about('Work in a new git worktree from HEAD; true, or a name for it and its branch.', either(flag, text)),
+    leash: about('How much it may do: look only, ask before acting, edit files, everything.', oneOf(leashes)),
+    workspace,
+  })
+  return {
+    name: 'spawn_agent',
+    description:
+      'Start an agent in a terminal of its own and give it a task. Returns its slot number at once; wait_for_idle tells when it is done, get_artifact gives its answer. With depends_on it is held until those slots are idle.',
+    schema: input.schema,
+    output,
+    risk: 'run',
+    parse: input.parse,
+    async run(raw) {
+      const wishes = raw as ReturnType<typeof input.parse>
+      const agent = wishes.agent_type ?? wishes.type
+      if (agent === undefined) throw new CrewError(`agent_type is missing; there are ${names}.`)
+      const crew = desk.crew(wishes.workspace)
+      const made = await crew.spawn({
+        agent,
+        ...(wishes.task === undefined ? {} : { task: wishes.task }),
+        cwd:
+          wishes.cwd === undefined || isAbsolute(wishes.cwd) ? (wishes.cwd ?? desk.cwd) : resolve(desk.cwd, wishes.cwd),
+        leash: wishes.leash ?? desk.leash,
+        ...(wishes.model === undefined ? {} : { model: wishes.model }),
+        ...(wishes.spawn_mode === undefined ? {} : { mode: wishes.spawn_mode }),
+        ...(wishes.depends_on === undefined ? {} : { dependsOn: wishes.depends_on }),
+        ...(wishes.depends_on_timeout === undefined ? {} : { dependsOnTimeoutMs: wishes.depends_on_timeout * 1000 }),
+        ...(wishes.worktree === undefined ? {} : { worktree: wishes.worktree }),
+      })
+      const data = { slot: made.id, workspace: crew.workspace, agent_type: agent, state: made.state }
+      const held = made.state === 'held' ? `, held until slot ${made.needs.join(', ')} is idle` : ''
+      return { text: `slot ${made.id}: ${agent} ${made.state}${held}`, data }
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import type { Tool, ToolCall } from '../../core/work/tool.ts'
+import type { Crew } from '../crew.ts'
+import type { Waited } from '../waiting.ts'
+import type { CrewDesk } from './desk.ts'
+import { deadline, workspace } from './desk.ts'
+import { about, either, inputOf, listOf, oneOf, seconds, slot, upTo } from './input.ts'
+import { flagSchema, objectOf, questionOf, questionSchema, slotSchema, stateSchema, textSchema } from './shown.ts'
+
+const input = inputOf(
+  {
+    slot: about('A slot, or a list of slots.', either(slot, listOf(slot, 1))),
+    mode: about('With a list: until any of them is idle, or all. Default all.', oneOf(['any', 'all'])),
+    timeout: about('Seconds to wait. Default 120.', seconds),
+    lines: about('So many last lines of its terminal come with the result. Default 100.', upTo(10_000)),
+    workspace,
+  },
+  ['slot'],
+)
+
+const one = {
+  slot: slotSchema,
+  is_idle: flagSchema,
+  state: stateSchema,
+  by: { type: 'string', description: 'The sign by which it was seen: fence, pattern, children, quiet, journal, exit.' },
+  why: textSchema,
+  output: textSchema,
+  question: questionSchema,
+}
+const needed = ['slot', 'is_idle', 'state', 'by', 'output']
+
+const output = objectOf({ ...one, retry: flagSchema, slots: { type: 'array', items: objectOf(one, needed) } }, needed)
+
+/** So often whoever waits is told that there is still something to wait for. */
+const progressMs = 5_000
+
+export function waitForIdle(desk: CrewDesk): Tool {
+  return {
+    name: 'wait_for_idle',
+    description:
+      'Wait until an agent has finished its turn. A question of the agent ends the wait (state asking: only a person can answer it, in its terminal or with `termaite crew answer`), and so do exited and failed. is_idle false with retry true: still at work, call again. The whole answer is in get_artifact.',
+    schema: input.schema,
+    output,
+    risk: 'read',
+    parse: input.parse,
+    async run(raw, call) {
+      const wishes = raw as ReturnType<typeof input.parse>
+      const crew = desk.crew(wishes.workspace)
+      const ids = [wishes.slot!].flat()
+      const { at, short } = deadline(desk.clock, wishes.timeout ?? 120, call.until)
+      const mode = wishes.mode ?? 'all'
+      const waited = await showingLife(desk, call, crew, ids, () =>
+        crew.wait(ids, { until: at, mode, signal: call.signal }),
+      )
+      const each = await Promise.all(waited.map((slot) => told(crew, slot, wishes.lines ?? 100)))
+      const decisive = each[decisiveOf(waited, mode)]!
+      const idle = mode === 'all' ? each.every(({ is_idle }) => is_idle) : decisive.is_idle
+      const over = waited.some(({ slot }) => slot?.state === 'asking') || waited[decisiveOf(waited, mode)]!.settled
+      const data = {
+        ...decisive,
+        is_idle: idle,
+        ...(!idle && !over && short ? { retry: true } : {}),
+        ...(Array.isArray(wishes.slot) ? { slots: each } : {}),
+      }
+      return { text: [...each.map(words), ...(data.retry ? ['Still at work: wait again.'] : [])].join('\n\n'), data }
+    },
+  }
+}
+
+/** The one that a wait ended by: a question first, then whoever is done (any) or is not (all). */
+function decisiveOf(waited: readonly Waited[], mode: 'any' | 'all'): number {
+  const asks = waited.findIndex(({ slot }) => slot?.state === 'asking')
+  if (asks >= 0) return asks
+  const bad = waited.findIndex(({ slot, settled }) => settled && slot?.state !== 'idle')
+  const open = waited.findIndex(({ settled }) => !settled)
+  const done = waited.findIndex(({ settled }) => settled)
+  return Math.max(0, mode === 'any' ? done : open >= 0 ? open : bad)
+}
+
+async function told(crew: Crew, { id, slot }: Waited, lines: number) {
+  const state = slot?.state ?? 'exited'
+  const read = slot && (await crew.read(id, { lines, until: 0 }).catch(() => undefined))
+  const why = slot ? slot.why : 'the workspace was closed'
+  const asked = slot?.asks?.[0]
+  return {
+    slot: id,
+    is_idle: state === 'idle' || (state === 'exited' && slot?.last !== undefined && !slot.last.failure),
+    state,
+    by: state === 'exited' ? 'exit' : state === 'idle' ? (slot?.last?.by ?? 'ready') : 'state',
+    ...(why === undefined ? {} : { why }),
+    output: read?.output ?? '',
+    ...(asked ? { question: questionOf(asked.question) } : {}),
+  }
+}
+
+function words(one: Awaited<ReturnType<typeof told>>): string {
+  const asks =
+    one.question && `asks: ${one.question.text} (${one.question.options.map(({ label }) => label).join(' / ')})`
+  const head = [`slot ${one.slot} ${one.state}`, ...(one.why === undefined ? [] : [one.why])].join(': ')
+  return [head, asks, one.output].filter((part) => part !== undefined && part !== '').join('\n')
+}
+
+async function showingLife<T>(
+  desk: CrewDesk,
+  { progress, signal }: ToolCall,
+  crew: Crew,
+  ids: readonly number[],
+  wait: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController()
+  const stop = AbortSignal.any([over.signal, signal])
+  const telling = (async () => {
+    for (;;) {
+      await desk.clock.sleep(progressMs, stop)
+      if (stop.aborted) return
+      const slots = (await crew.slots()).filter(({ id }) => ids.includes(id))
+      progress(slots.map(({ id, state }) => `slot ${id} ${state}`).join(', '))
+    }
+  })().catch(() => {})
+  try {
+    return await wait()
+  } finally {
+    over.abort()
+    await telling
+  }
+}
