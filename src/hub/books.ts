@@ -1,0 +1,136 @@
+import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskState, TaskStep } from '../core/work/task.ts'
+import type { Clock } from '../base/clock.ts'
+import { isHeld, moves } from './states.ts'
+
+type Parts = {
+  ledger: Ledger
+  clock: Clock
+  /** Told of what is durable. */ published(changes: readonly HubChange[]): void
+}
+type Unnumbered<C> = C extends unknown ? Omit<C, 'seq' | 'at'> : never
+
+/** How much of what is said about one task is kept with it. */
+const mostNotes = 200
+
+/** The hub's tasks and agents: changed here at once, and durable before anybody is told. */
+export class Books {
+  readonly tasks: Map<string, Task>
+  /** What is looked through again and again: those that wait for an agent, and those that have one. */
+  readonly queued = new Map<string, Task>()
+  readonly held = new Map<string, Task>()
+  readonly agents: Map<string, HubAgent>
+  #parts: Parts
+  #seq: number
+  #waiting: HubChange[] = []
+  #dirty = new Set<string>()
+  #kept: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { seq, agents, tasks } = parts.ledger.load()
+    this.#seq = seq
+    this.tasks = new Map()
+    for (const task of tasks) this.#put(task)
+    this.agents = new Map(agents.map((agent) => [agent.id, agent]))
+  }
+
+  get seq(): number {
+    return this.#seq
+  }
+
+  add(task: Task): void {
+    this.#put(task)
+    const { notes: _, history: __, ...set } = task
+    this.#note({ type: 'task', id: task.id, set, step: task.history[0]! })
+  }
+
+  /** Moves a task on; what may not follow is refused, so that a task has one story. */
+  move(id: string, state: TaskState, by: string, set: Partial<Task> = {}, note?: TaskNote): void {
+    const task = this.tasks.get(id)!
+    if (!moves[task.state].includes(state)) throw new Error(`a task that is ${task.state} cannot become ${state}`)
+    const at = this.#parts.clock.now()
+    const step: TaskStep = { at, state, by, ...(set.why === undefined ? {} : { why: set.why }) }
+    const unset: (keyof Task)[] = (['why', 'question'] as const).filter((key) => !(key in set) && key in task)
+    if (state === 'QUEUED') unset.push(...(['agent', 'heard'] as const).filter((key) => key in task))
+    this.#change(id, { state, moved: at, ...set }, { step, unset, ...(note ? { note } : {}) })
+  }
+
+  /** Changes a task without moving it. */
+  tell(id: string, set: Partial<Task>, note?: TaskNote): void {
+    this.#change(id, set, note ? { note } : {})
+  }
+
+  know(agent: HubAgent): void {
+    this.agents.set(agent.id, agent)
+    this.#note({ type: 'agent', agent })
+  }
+
+  forget(id: string): void {
+    this.agents.delete(id)
+    this.#note({ type: 'gone', id })
+  }
+
+  /** Resolves once all that was changed is durable; whoever comes in the same moment shares one write. */
+  kept(): Promise<void> {
+    return (this.#kept ??= new Promise<void>((resolve, reject) => {
+      setImmediate(() => {
+        this.#kept = undefined
+        try {
+          this.#flush()
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
+      })
+    }))
+  }
+
+  #change(id: string, set: Partial<Task>, more: { unset?: (keyof Task)[]; note?: TaskNote; step?: TaskStep }) {
+    const was = this.tasks.get(id)!
+    const task: Task = {
+      ...was,
+      ...set,
+      notes: more.note ? [...was.notes, more.note].slice(-mostNotes) : was.notes,
+      history: more.step ? [...was.history, more.step] : was.history,
+    }
+    for (const key of more.unset ?? []) delete task[key]
+    this.#put(task)
+    this.#note({ type: 'task', id, set, ...more })
+  }
+
+  #put(task: Task) {
+    this.tasks.set(task.id, task)
+    if (task.state === 'QUEUED') this.queued.set(task.id, task)
+    else this.queued.delete(task.id)
+    if (isHeld(task)) this.held.set(task.id, task)
+    else this.held.delete(task.id)
+  }
+
+  #note(change: Unnumbered<HubChange>) {
+    this.#waiting.push({ seq: ++this.#seq, at: this.#parts.clock.now(), ...change } as HubChange)
+    if (change.type === 'task') this.#dirty.add(change.id)
+  }
+
+  /** What could not be kept did not happen: the books are read again. */
+  #flush() {
+    const changes = this.#waiting.splice(0)
+    const tasks = [...this.#dirty].map((id) => this.tasks.get(id)!)
+    this.#dirty.clear()
+    if (changes.length === 0) return
+    try {
+      this.#parts.ledger.keep(changes, tasks)
+    } catch (error) {
+      this.#reload()
+      throw error
+    }
+    this.#parts.published(changes)
+  }
+
+  #reload() {
+    const { seq, agents, tasks } = this.#parts.ledger.load()
+    this.#seq = seq
+    for (const known of [this.tasks, this.queued, this.held, this.agents]) known.clear()
+    for (const task of tasks) this.#put(task)
+    for (const agent of agents) this.agents.set(agent.id, agent)
+  }
+}

@@ -1,0 +1,294 @@
+import type { Clock } from '../base/clock.ts'
+import type { AgentSource, HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
+import type { Given } from './waiters.ts'
+import { newId } from '../base/id.ts'
+import { Books } from './books.ts'
+import { Dispatch, wishFor } from './dispatch.ts'
+import { isHeld, isOver } from './states.ts'
+import { HubError } from './trouble.ts'
+
+export type HubParts = { ledger: Ledger; clock: Clock; published(changes: readonly HubChange[]): void }
+
+export type Registration = {
+  id: string
+  role: string
+  name?: string
+  capabilities: string[]
+  workspace: string
+  source: AgentSource
+}
+
+export type NewTask = {
+  prompt: string
+  workspace: string
+  wish?: string
+  capabilities?: string[]
+  priority?: number
+  needs?: string[]
+  by: string
+}
+
+export type Response = TaskResult & { status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW' }
+
+/** The hub without its wire: agents, tasks, and who does what. Every change is durable before it is answered. */
+export class Hub {
+  #books: Books
+  #clock: Clock
+  #dispatch: Dispatch
+
+  constructor({ ledger, clock, published }: HubParts) {
+    this.#clock = clock
+    this.#books = new Books({ ledger, clock, published })
+    this.#dispatch = new Dispatch(this.#books, clock)
+  }
+
+  get seq(): number {
+    return this.#books.seq
+  }
+
+  tasks(): Task[] {
+    return [...this.#books.tasks.values()]
+  }
+
+  agents(): HubAgent[] {
+    return [...this.#books.agents.values()]
+  }
+
+  task(id: string): Task {
+    const task = this.#books.tasks.get(id)
+    if (!task) throw new HubError('missing', `There is no task ${id}.`)
+    return task
+  }
+
+  agent(id: string): HubAgent {
+    const agent = this.#books.agents.get(id)
+    if (!agent) throw new HubError('missing', `No agent ${id} is registered; register_agent comes first.`)
+    return agent
+  }
+
+  /** What an agent is at: waits for a prompt, works at a task, or neither. */
+  standing(id: string): { waits: boolean; about: boolean; task?: Task } {
+    const agent = this.agent(id)
+    const task = this.#dispatch.heldBy(id)
+    return { waits: this.#dispatch.waiters.has(id), about: this.#dispatch.isAbout(agent), ...(task ? { task } : {}) }
+  }
+
+  async register(as: Registration): Promise<HubAgent> {
+    const now = this.#clock.now()
+    const { evicted: _, ...was } = this.#books.agents.get(as.id) ?? { registered: now, inbox: [] as string[] }
+    const agent: HubAgent = { ...was, ...as, seen: now }
+    this.#books.know(agent)
+    await this.#books.kept()
+    return agent
+  }
+
+  async add({ by, prompt, workspace, wish, capabilities = [], priority = 0, needs = [] }: NewTask): Promise<Task> {
+    if (prompt.trim() === '') throw new HubError('wrong', 'A task needs a prompt.')
+    const strange = needs.find((need) => !this.#books.tasks.has(need))
+    if (strange !== undefined) throw new HubError('wrong', `There is no task ${strange} to depend on.`)
+    const now = this.#clock.now()
+    const task: Task = {
+      id: newId(now),
+      prompt,
+      workspace,
+      priority,
+      capabilities,
+      needs,
+      ...(wish === undefined ? {} : { wish }),
+      state: 'QUEUED',
+      created: now,
+      moved: now,
+      returns: 0,
+      notes: [],
+      history: [{ at: now, state: 'QUEUED', by }],
+    }
+    this.#books.add(task)
+    await this.#dispatch.go()
+    return this.task(task.id)
+  }
+
+  /** Waits for a task, a word or an eviction: what the agent holds already comes first, so that a lost answer costs nothing. */
+  async wait(id: string, until: number, connection: AbortSignal): Promise<Given> {
+    this.#heardOf(id)
+    const agent = this.agent(id)
+    if (agent.evicted !== undefined) {
+      const why = agent.evicted
+      this.#books.forget(id)
+      await this.#books.kept()
+      return { type: 'evict', why }
+    }
+    const [text, ...inbox] = agent.inbox
+    if (text !== undefined) {
+      this.#books.know({ ...agent, inbox })
+      await this.#books.kept()
+      return { type: 'told', text }
+    }
+    const held = this.#dispatch.heldBy(id)
+    const given = this.#dispatch.wait(id, until, connection)
+    if (held) this.#dispatch.takeBack(held, id, 'its agent asked for work again without an answer')
+    await this.#dispatch.go()
+    return given
+  }
+
+  async ack(taskId: string, agentId: string): Promise<Task> {
+    const task = this.#held(taskId, agentId)
+    if (task.state === 'PENDING_ACK') this.#books.move(taskId, 'ASSIGNED', agentId, { heard: this.#clock.now() })
+    return this.#answered(taskId)
+  }
+
+  async progress(taskId: string, agentId: string | undefined, text: string, percentage?: number): Promise<Task> {
+    const task = agentId === undefined ? this.#atWork(taskId) : this.#held(taskId, agentId)
+    const by = task.agent!
+    const note = this.#note(by, 'progress', text, percentage)
+    this.#acked(task)
+    if (this.task(taskId).state === 'ASSIGNED') this.#books.move(taskId, 'IN_PROGRESS', by, { heard: note.at }, note)
+    else this.#books.tell(taskId, { heard: note.at }, note)
+    return this.#answered(taskId)
+  }
+
+  /** The agent needs an answer: the task waits for it, and the agent is free for others. */
+  async block(taskId: string, agentId: string | undefined, why: string, question: string): Promise<Task> {
+    const task = agentId === undefined ? this.#atWork(taskId) : this.#held(taskId, agentId)
+    this.#acked(task)
+    const by = task.agent!
+    this.#books.move(taskId, 'BLOCKED', by, { why, question }, this.#note(by, 'question', question))
+    return this.#answered(taskId)
+  }
+
+  /** Goes back to whoever asked, if that one is about. */
+  async answer(taskId: string, text: string, by: string): Promise<Task> {
+    const task = this.#in(taskId, 'BLOCKED', 'waits for no answer')
+    this.#books.move(taskId, 'QUEUED', by, { ...wishFor(task) }, this.#note(by, 'answer', text))
+    return this.#answered(taskId)
+  }
+
+  async respond(taskId: string, agentId: string | undefined, { status, ...result }: Response): Promise<Task> {
+    if (status === 'BLOCKED') return this.block(taskId, agentId, result.message, result.message)
+    const done = this.task(taskId)
+    // An answer that is sent again because ours got lost on its way.
+    if (agentId !== undefined && done.agent === agentId && done.state === status && same(done.result, result))
+      return done
+    const task = agentId === undefined ? this.#atWork(taskId) : this.#held(taskId, agentId)
+    this.#acked(task)
+    const why = status === 'FAILED' ? { why: result.message } : {}
+    const note = this.#note(task.agent!, 'response', result.message)
+    this.#books.move(taskId, status, task.agent!, { result, ...why }, note)
+    return this.#answered(taskId)
+  }
+
+  async cancel(taskId: string, by: string, why = 'cancelled'): Promise<Task> {
+    const task = this.task(taskId)
+    if (isOver(task)) throw new HubError('conflict', `Task ${taskId} is ${task.state} already.`)
+    this.#books.move(taskId, 'CANCELLED', by, { why })
+    return this.#answered(taskId)
+  }
+
+  async retry(taskId: string, by: string): Promise<Task> {
+    const task = this.task(taskId)
+    if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
+      throw new HubError(
+        'conflict',
+        `Task ${taskId} is ${task.state}; only one that failed or was cancelled is tried again.`,
+      )
+    this.#books.move(taskId, 'QUEUED', by, { returns: 0 })
+    return this.#answered(taskId)
+  }
+
+  async approve(taskId: string, by: string): Promise<Task> {
+    this.#in(taskId, 'IN_REVIEW', 'is not in review')
+    this.#books.move(taskId, 'APPROVED', by)
+    return this.#answered(taskId)
+  }
+
+  /** Back to whoever did it, with what is wrong. */
+  async reject(taskId: string, text: string, by: string): Promise<Task> {
+    const task = this.#in(taskId, 'IN_REVIEW', 'is not in review')
+    this.#books.move(taskId, 'QUEUED', by, { ...wishFor(task) }, this.#note(by, 'comment', text))
+    return this.#answered(taskId)
+  }
+
+  async comment(taskId: string, text: string, by: string): Promise<Task> {
+    this.task(taskId)
+    this.#books.tell(taskId, {}, this.#note(by, 'comment', text))
+    await this.#books.kept()
+    return this.task(taskId)
+  }
+
+  /** Tells every agent of a workspace, or all, the next time it waits. */
+  async broadcast(text: string, workspace?: string): Promise<number> {
+    const told = this.agents().filter((agent) => workspace === undefined || agent.workspace === workspace)
+    for (const agent of told) {
+      const waiter = this.#dispatch.waiters.take(agent.id)
+      if (waiter) waiter.give({ type: 'told', text })
+      else this.#books.know({ ...agent, inbox: [...agent.inbox, text] })
+    }
+    await this.#books.kept()
+    return told.length
+  }
+
+  async evict(id: string, why: string): Promise<void> {
+    const agent = this.agent(id)
+    const waiter = this.#dispatch.waiters.take(id)
+    const { task } = this.standing(id)
+    if (task) this.#dispatch.takeBack(task, 'hub', `its agent was sent away: ${why}`)
+    if (waiter) this.#books.forget(id)
+    else this.#books.know({ ...agent, evicted: why })
+    await this.#dispatch.go()
+    waiter?.give({ type: 'evict', why })
+  }
+
+  /** How many tokens an agent says it has used in all. */
+  async spent(id: string, tokens: number): Promise<void> {
+    this.#books.know({ ...this.agent(id), tokens, seen: this.#clock.now() })
+    await this.#books.kept()
+  }
+
+  /** Watches over what was given out, until the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#dispatch.run(signal)
+  }
+
+  #answered(taskId: string): Promise<Task> {
+    return this.#dispatch.go().then(() => this.task(taskId))
+  }
+
+  #heardOf(id: string): void {
+    this.agent(id)
+    this.#books.agents.set(id, { ...this.agent(id), seen: this.#clock.now() })
+  }
+
+  /** Whoever goes on with a task has taken it. */
+  #acked(task: Task): void {
+    if (task.state === 'PENDING_ACK') this.#books.move(task.id, 'ASSIGNED', task.agent!, { heard: this.#clock.now() })
+  }
+
+  #held(taskId: string, agentId: string): Task {
+    this.#heardOf(agentId)
+    const task = this.task(taskId)
+    if (task.agent !== agentId || !isHeld(task))
+      throw new HubError(
+        'conflict',
+        `Task ${taskId} is not ${agentId}'s: ${whose(task)}. Ask for the next one with wait_for_prompt.`,
+      )
+    return task
+  }
+
+  #atWork(taskId: string): Task {
+    const task = this.task(taskId)
+    if (!isHeld(task)) throw new HubError('conflict', `Task ${taskId} is with nobody: ${whose(task)}.`)
+    return task
+  }
+
+  #in(taskId: string, state: Task['state'], words: string): Task {
+    const task = this.task(taskId)
+    if (task.state !== state) throw new HubError('conflict', `Task ${taskId} ${words}: it is ${task.state}.`)
+    return task
+  }
+
+  #note(by: string, kind: TaskNote['kind'], text: string, percentage?: number): TaskNote {
+    return { at: this.#clock.now(), by, kind, text, ...(percentage === undefined ? {} : { percentage }) }
+  }
+}
+
+const whose = ({ state, agent }: Task) => (agent === undefined ? `it is ${state}` : `it is ${state}, with ${agent}`)
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

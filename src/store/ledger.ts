@@ -1,0 +1,99 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { HubAgent, HubChange, Ledger, Task } from '../core/work/task.ts'
+import { openDatabase } from './sqlite.ts'
+import { storeError } from './trouble.ts'
+
+/** So many changes are kept for whoever lost the thread; a longer gap is bridged by reading everything anew. */
+const mostChanges = 50_000
+/** Old ones are thrown away in batches. */
+const sweepEvery = 1_000
+
+/** The hub's books in SQLite; one process has them open. */
+export function fileLedger(path: string): Ledger {
+  const db = openDatabase(path)
+  try {
+    // One process writes, so each commit is one sync of the journal.
+    db.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      CREATE TABLE IF NOT EXISTS tasks (id TEXT PRIMARY KEY, task TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY, change TEXT NOT NULL);
+    `)
+  } catch (error) {
+    db.close()
+    throw storeError('open', path, error)
+  }
+  return new SqliteLedger(db, path)
+}
+
+class SqliteLedger implements Ledger {
+  #db: DatabaseSync
+  #path: string
+
+  constructor(db: DatabaseSync, path: string) {
+    this.#db = db
+    this.#path = path
+  }
+
+  load() {
+    return this.#told('read', () => {
+      const last = this.#db.prepare('SELECT max(seq) AS seq FROM changes').get() as { seq: number | null }
+      const rows = (sql: string) => this.#db.prepare(sql).all() as { text: string }[]
+      return {
+        seq: last.seq ?? 0,
+        agents: rows('SELECT agent AS text FROM agents').map(({ text }) => JSON.parse(text) as HubAgent),
+        tasks: rows('SELECT task AS text FROM tasks').map(({ text }) => JSON.parse(text) as Task),
+      }
+    })
+  }
+
+  keep(changes: readonly HubChange[], tasks: readonly Task[]): void {
+    this.#told('write', () => {
+      this.#db.exec('BEGIN IMMEDIATE')
+      try {
+        this.#write(changes, tasks)
+        this.#db.exec('COMMIT')
+      } catch (error) {
+        if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  since(seq: number, most: number): HubChange[] | undefined {
+    return this.#told('read', () => {
+      const first = this.#db.prepare('SELECT min(seq) AS seq FROM changes').get() as { seq: number | null }
+      if (first.seq !== null && first.seq > seq + 1) return undefined
+      const rows = this.#db.prepare('SELECT change FROM changes WHERE seq > ? ORDER BY seq LIMIT ?').all(seq, most)
+      return (rows as { change: string }[]).map(({ change }) => JSON.parse(change) as HubChange)
+    })
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #write(changes: readonly HubChange[], tasks: readonly Task[]) {
+    const change = this.#db.prepare('INSERT INTO changes (seq, change) VALUES (?, ?)')
+    const task = this.#db.prepare('INSERT OR REPLACE INTO tasks (id, task) VALUES (?, ?)')
+    const agent = this.#db.prepare('INSERT OR REPLACE INTO agents (id, agent) VALUES (?, ?)')
+    const gone = this.#db.prepare('DELETE FROM agents WHERE id = ?')
+    for (const each of tasks) task.run(each.id, JSON.stringify(each))
+    for (const each of changes) {
+      change.run(each.seq, JSON.stringify(each))
+      if (each.type === 'agent') agent.run(each.agent.id, JSON.stringify(each.agent))
+      if (each.type === 'gone') gone.run(each.id)
+      if (each.seq % sweepEvery === 0)
+        this.#db.prepare('DELETE FROM changes WHERE seq <= ?').run(each.seq - mostChanges)
+    }
+  }
+
+  #told<T>(verb: 'read' | 'write', work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw storeError(verb, this.#path, error)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { HubAgent, HubChange, Ledger, Task } from '../core/work/task.ts'
+
+/** The hub's books in memory: a copy goes in and a copy comes out, as with a file. */
+export function memoryLedger(): Ledger {
+  const tasks = new Map<string, Task>()
+  const agents = new Map<string, HubAgent>()
+  const changes: HubChange[] = []
+  return {
+    load: () =>
+      structuredClone({ seq: changes.at(-1)?.seq ?? 0, agents: [...agents.values()], tasks: [...tasks.values()] }),
+    keep(more, whole) {
+      changes.push(...structuredClone(more))
+      for (const task of structuredClone(whole)) tasks.set(task.id, task)
+      for (const change of structuredClone(more)) {
+        if (change.type === 'agent') agents.set(change.agent.id, change.agent)
+        if (change.type === 'gone') agents.delete(change.id)
+      }
+    },
+    since: (seq, most) => structuredClone(changes.filter((change) => change.seq > seq).slice(0, most)),
+    close() {},
+  }
+}

@@ -1,0 +1,263 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { settled } from '../../src/base/hand-clock.ts'
+import { Hub } from '../../src/hub/hub.ts'
+import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { hubAt } from './seat.ts'
+
+const path = (hub: Hub, id: string) => hub.task(id).history.map(({ state }) => state)
+
+test('a task goes to the agent that waits, is acknowledged, worked at and done', async (t) => {
+  const { hub, register, wait, add, published } = hubAt(t)
+  await register('a')
+  const waiting = wait('a')
+  const { id } = await add('build it')
+  const given = await waiting
+  assert.deepEqual(given, { type: 'task', task: hub.task(id) })
+  await hub.ack(id, 'a')
+  await hub.progress(id, 'a', 'half', 50)
+  const done = await hub.respond(id, 'a', { status: 'COMPLETED', message: 'built', diff: '+x' })
+  assert.deepEqual(path(hub, id), ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'COMPLETED'])
+  assert.deepEqual(done.result, { message: 'built', diff: '+x' })
+  assert.deepEqual(
+    done.notes.map(({ kind, text, percentage }) => [kind, text, percentage]),
+    [
+      ['progress', 'half', 50],
+      ['response', 'built', undefined],
+    ],
+  )
+  assert.deepEqual(
+    published.map(({ seq }) => seq),
+    published.map((_, at) => at + 1),
+  )
+})
+
+test('unacknowledged for 30 s it goes back, and the late one has no say any more', async (t) => {
+  const { hub, clock, register, wait, add } = hubAt(t)
+  await register('a')
+  await register('b')
+  const { id } = await add('x')
+  await wait('a')
+  const other = wait('b')
+  await clock.turn(29_999)
+  assert.equal(hub.task(id).state, 'PENDING_ACK')
+  await clock.turn(1)
+  assert.equal((await other).type, 'task')
+  assert.deepEqual(hub.task(id).history.at(-2), {
+    at: clock.now(),
+    state: 'QUEUED',
+    by: 'hub',
+    why: 'nobody acknowledged it',
+  })
+  await assert.rejects(hub.ack(id, 'a'), /is not a's: it is PENDING_ACK, with b\. Ask for the next one/)
+  await hub.ack(id, 'b')
+  await hub.ack(id, 'b')
+  assert.equal(hub.task(id).state, 'ASSIGNED')
+})
+
+test('a silent agent loses its task after 30 minutes; one that says something keeps it', async (t) => {
+  const { hub, clock, register, wait, add } = hubAt(t)
+  await register('a')
+  const { id } = await add('x')
+  await wait('a')
+  await hub.ack(id, 'a')
+  await clock.turn(29 * 60_000)
+  await hub.progress(id, 'a', 'still here')
+  await clock.turn(29 * 60_000)
+  assert.equal(hub.task(id).state, 'IN_PROGRESS')
+  await clock.turn(60_000)
+  assert.deepEqual([hub.task(id).state, hub.task(id).returns], ['QUEUED', 1])
+})
+
+test('an agent that comes back for work without an answer gets the same task, and not for ever', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  const { id } = await add('x')
+  for (let time = 0; time < 6; time++) {
+    const given = await wait('a')
+    assert.deepEqual([given.type, hub.task(id).returns], ['task', time])
+    await hub.ack(id, 'a')
+  }
+  const last = wait('a')
+  await settled()
+  assert.deepEqual(
+    [hub.task(id).state, hub.task(id).why],
+    ['FAILED', 'given out 6 times without an answer: its agent asked for work again without an answer'],
+  )
+  await add('y')
+  assert.equal((await last).type, 'task')
+})
+
+test('nothing is given to a connection that is gone, and a newer one takes its place', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  const gone = new AbortController()
+  const lost = wait('a', gone.signal)
+  gone.abort()
+  const { id } = await add('x')
+  assert.deepEqual([await lost, hub.task(id).state], [{ type: 'idle' }, 'QUEUED'])
+  const older = wait('a')
+  await settled()
+  assert.equal((await older).type, 'task')
+  await hub.ack(id, 'a')
+  await hub.respond(id, 'a', { status: 'COMPLETED', message: 'ok' })
+  const first = wait('a')
+  await settled()
+  const second = wait('a')
+  assert.deepEqual(await first, { type: 'idle' })
+  await add('y')
+  assert.equal((await second).type, 'task')
+})
+
+test('who gets what: workspace, capability, and who waited longest', async (t) => {
+  const { clock, register, wait, add } = hubAt(t)
+  const got: Record<string, string> = {}
+  const agents = { elsewhere: { workspace: 'v' }, plain: {}, late: {}, able: { capabilities: ['rust', 'web'] } }
+  for (const [id, over] of Object.entries(agents)) {
+    await register(id, over)
+    void wait(id).then((given) => (got[id] = given.type === 'task' ? given.task.prompt : given.type))
+    await clock.turn(1)
+  }
+  for (const [prompt, capabilities] of [
+    ['rust', ['rust']],
+    ['any', []],
+    ['more', []],
+  ] as const)
+    await add(prompt, { capabilities: [...capabilities] })
+  await clock.turn(290_000)
+  assert.deepEqual(got, { able: 'rust', plain: 'any', late: 'more', elsewhere: 'idle' })
+})
+
+test('who gets what: a wish, as long as its agent is about, then priority, then age', async (t) => {
+  const { hub, clock, register, wait, add } = hubAt(t)
+  await register('a')
+  await register('b')
+  await add('old')
+  await clock.turn(1)
+  await add('new')
+  await add('urgent', { priority: 5 })
+  await add('for b', { priority: 9, wish: 'b' })
+  const got: string[] = []
+  const next = async (id: string) => {
+    const given = await wait(id)
+    if (given.type !== 'task') return got.push(`${id}: ${given.type}`)
+    await hub.respond(given.task.id, id, { status: 'COMPLETED', message: 'ok' })
+    return got.push(`${id}: ${given.task.prompt}`)
+  }
+  for (const id of ['a', 'a', 'a', 'b']) await next(id)
+  await add('for b again', { wish: 'b' })
+  await register('e')
+  const patient = next('e')
+  await clock.turn(290_000)
+  const lucky = next('e')
+  await clock.turn(60_000)
+  await Promise.all([patient, lucky])
+  assert.deepEqual(got, ['a: urgent', 'a: old', 'a: new', 'b: for b', 'e: idle', 'e: for b again'])
+})
+
+test('a question frees the agent; the answer brings the task back to it, with what was said', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  await register('b')
+  const { id } = await add('x')
+  await wait('a')
+  await hub.ack(id, 'a')
+  await hub.block(id, 'a', 'unclear', 'Which one?')
+  assert.deepEqual(
+    [hub.task(id).state, hub.task(id).question, hub.standing('a').task],
+    ['BLOCKED', 'Which one?', undefined],
+  )
+  await assert.rejects(hub.respond(id, 'a', { status: 'COMPLETED', message: 'no' }), /is not a's: it is BLOCKED/)
+  const [other, own] = [wait('b'), wait('a')]
+  await hub.answer(id, 'The left one.', 'me')
+  const given = await own
+  assert.equal(given.type === 'task' && given.task.id, id)
+  const task = hub.task(id)
+  assert.deepEqual(
+    [task.question, task.notes.map(({ kind, text, by }) => [kind, text, by])],
+    [
+      undefined,
+      [
+        ['question', 'Which one?', 'a'],
+        ['answer', 'The left one.', 'me'],
+      ],
+    ],
+  )
+  await add('for b')
+  assert.equal((await other).type, 'task')
+  await assert.rejects(hub.answer(id, 'again', 'me'), /waits for no answer: it is PENDING_ACK/)
+})
+
+test('a review approves, or sends it back with what is wrong', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  const { id } = await add('x')
+  for (const verdict of ['reject', 'approve'] as const) {
+    await wait('a')
+    await hub.ack(id, 'a')
+    await hub.respond(id, 'a', { status: 'IN_REVIEW', message: 'look', diff: '+1' })
+    if (verdict === 'reject') await hub.reject(id, 'too short', 'me')
+    else await hub.approve(id, 'me')
+  }
+  const round = ['PENDING_ACK', 'ASSIGNED', 'IN_REVIEW']
+  assert.deepEqual(path(hub, id), ['QUEUED', ...round, 'QUEUED', ...round, 'APPROVED'])
+  await assert.rejects(hub.cancel(id, 'me'), /is APPROVED already/)
+})
+
+test('a task waits for those it needs, and fails with them, saying which', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  await assert.rejects(add('x', { needs: ['nope'] }), /There is no task nope to depend on/)
+  const first = await add('first')
+  const second = await add('second', { needs: [first.id], priority: 9 })
+  const third = await add('third', { needs: [second.id] })
+  const given = await wait('a')
+  assert.equal(given.type === 'task' && given.task.id, first.id)
+  await hub.respond(first.id, 'a', { status: 'FAILED', message: 'no disk' })
+  assert.deepEqual(
+    [second, third].map(({ id }) => [hub.task(id).state, hub.task(id).why]),
+    [
+      ['FAILED', `${second.id} needs ${first.id}, which failed: no disk`],
+      ['FAILED', `${third.id} needs ${second.id}, which failed: ${second.id} needs ${first.id}, which failed: no disk`],
+    ],
+  )
+  await hub.retry(first.id, 'me')
+  assert.equal(hub.task(first.id).state, 'QUEUED')
+})
+
+test('a word to everybody and an eviction arrive at the next wait, or at once', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  await register('b')
+  const waiting = wait('b')
+  await settled()
+  assert.equal(await hub.broadcast('pull first'), 2)
+  assert.deepEqual(
+    [await waiting, await wait('a')],
+    [
+      { type: 'told', text: 'pull first' },
+      { type: 'told', text: 'pull first' },
+    ],
+  )
+  const { id } = await add('x')
+  await wait('a')
+  await hub.evict('a', 'too slow')
+  assert.deepEqual([hub.task(id).state, await wait('a')], ['QUEUED', { type: 'evict', why: 'too slow' }])
+  await assert.rejects(wait('a'), /No agent a is registered; register_agent comes first/)
+})
+
+test('what was kept is all there is: a new hub on the same books goes on, and a write that fails changes nothing', async (t) => {
+  const ledger = memoryLedger()
+  const { hub, register, wait, add } = hubAt(t, ledger)
+  await register('a')
+  const { id } = await add('x')
+  await wait('a')
+  const again = hubAt(t, ledger)
+  assert.deepEqual([again.hub.tasks(), again.hub.agents()[0]!.id, again.hub.seq], [hub.tasks(), 'a', hub.seq])
+  await again.hub.ack(id, 'a')
+  ledger.keep = () => {
+    throw new Error('disk full')
+  }
+  await assert.rejects(again.hub.respond(id, 'a', { status: 'COMPLETED', message: 'done' }), /disk full/)
+  assert.equal(again.hub.task(id).state, 'ASSIGNED')
+})

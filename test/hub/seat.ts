@@ -1,0 +1,24 @@
+import type { HubChange, Ledger } from '../../src/core/work/task.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { Hub } from '../../src/hub/hub.ts'
+import { memoryLedger } from '../../src/store/memory-ledger.ts'
+
+/** A hub at work under a clock that is turned by hand. */
+export function hubAt(t: { after(work: () => unknown): void }, ledger: Ledger = memoryLedger()) {
+  const clock = new HandClock()
+  const published: HubChange[] = []
+  const hub = new Hub({ ledger, clock, published: (changes) => published.push(...changes) })
+  const stop = new AbortController()
+  const running = hub.run(stop.signal)
+  t.after(async () => {
+    stop.abort()
+    await running
+  })
+  const register = (id: string, over: Partial<Parameters<Hub['register']>[0]> = {}) =>
+    hub.register({ id, role: 'developer', capabilities: [], workspace: 'w', source: 'CLI', ...over })
+  const wait = (id: string, connection = new AbortController().signal) =>
+    hub.wait(id, clock.now() + 290_000, connection)
+  const add = (prompt: string, over: Partial<Parameters<Hub['add']>[0]> = {}) =>
+    hub.add({ prompt, workspace: 'w', by: 'me', ...over })
+  return { hub, clock, ledger, published, register, wait, add }
+}
