@@ -140,5 +140,26 @@ test('what models often send a little wrong is understood', (t) => {
 
 test('all that a model is told of the tools stays short: it goes with every request', (t) => {
   const told = seat(t, parts).tools.map(({ name, description, schema }) => ({ name, description, schema }))
-  assert.ok(JSON.stringify(told).length < 6000, `${JSON.stringify(told).length} characters`)
+  assert.ok(JSON.stringify(told).length < 6700, `${JSON.stringify(told).length} characters`)
+})
+
+test('each description is written by one template, in its order, and names the inputs as they are', (t) => {
+  const order = ['Use this tool to ', 'Do not use it ', 'Inputs:', 'Returns: ', 'After calling: ', 'Notes: ']
+  for (const { name, description, schema } of seat(t, parts).tools) {
+    const lines = description.split('\n').filter((line) => !line.startsWith('- '))
+    const heads = lines.map((line) => order.findIndex((head) => line.startsWith(head)))
+    assert.equal(heads[0], 0, name)
+    assert.deepEqual(
+      heads,
+      [...new Set(heads)].sort((a, b) => a - b),
+      `${name}: ${description}`,
+    )
+    const named = [...description.matchAll(/^- ([\w, ]+):/gm)].flatMap(([, words]) => words!.split(', '))
+    const known = Object.keys((schema as { properties: object }).properties)
+    assert.deepEqual(
+      named.filter((input) => !known.includes(input)),
+      [],
+      name,
+    )
+  }
 })
