@@ -1,7 +1,7 @@
 import type { Question } from '../core/talk/question.ts'
 import type { Tool } from '../core/work/tool.ts'
 import { made } from './made.ts'
-import { boolean, list, object, optional, shape, string } from './shape.ts'
+import { boolean, list, object, optional, shape, string } from '../core/work/shape.ts'
 
 const question = object({
   question: string({ min: 1 }),

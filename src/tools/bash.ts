@@ -3,7 +3,7 @@ import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { Background } from './shell/background.ts'
 import type { ShellParts } from './shell/command.ts'
 import { made } from './made.ts'
-import { boolean, integer, optional, shape, string } from './shape.ts'
+import { boolean, integer, optional, shape, string } from '../core/work/shape.ts'
 import { exitWords, listen, startShell } from './shell/command.ts'
 import { Printed } from './shell/printed.ts'
 

@@ -8,7 +8,7 @@ import { shortPath } from '../base/short-path.ts'
 import { wordsOf } from '../base/words.ts'
 import { shownChange } from './files/change.ts'
 import { made } from './made.ts'
-import { shape, string } from './shape.ts'
+import { shape, string } from '../core/work/shape.ts'
 
 const input = shape({ file_path: string({ min: 1 }), content: string() })
 

@@ -14,7 +14,7 @@ import { sizeWords } from './files/media.ts'
 import { openFile } from './files/place.ts'
 import { replaceBody } from './files/replace.ts'
 import { made } from './made.ts'
-import { list, object, shape, string } from './shape.ts'
+import { list, object, shape, string } from '../core/work/shape.ts'
 
 const input = shape({
   file_path: string({ min: 1 }),

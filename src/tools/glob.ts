@@ -9,7 +9,7 @@ import { searched } from './search/folder.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles } from './search/plain.ts'
 import { ripgrep } from './search/ripgrep.ts'
-import { optional, shape, string } from './shape.ts'
+import { optional, shape, string } from '../core/work/shape.ts'
 
 const mostShown = 100
 

@@ -11,7 +11,7 @@ import { groupsOf, toldMatches } from './search/matches.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles, plainMatches } from './search/plain.ts'
 import { ripgrep } from './search/ripgrep.ts'
-import { optional, shape, string } from './shape.ts'
+import { optional, shape, string } from '../core/work/shape.ts'
 
 const mostLines = 250
 const longestLine = 300

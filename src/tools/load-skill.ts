@@ -2,7 +2,7 @@ import type { Tool } from '../core/work/tool.ts'
 import type { Skill } from './parts.ts'
 import { nearest } from '../base/nearest.ts'
 import { made } from './made.ts'
-import { shape, string } from './shape.ts'
+import { shape, string } from '../core/work/shape.ts'
 
 const input = shape({ name: string({ min: 1 }) })
 

@@ -7,7 +7,7 @@ import { errorCode } from '../base/files.ts'
 import { sizeWords } from './files/media.ts'
 import { trouble } from './files/place.ts'
 import { made } from './made.ts'
-import { optional, shape, string } from './shape.ts'
+import { optional, shape, string } from '../core/work/shape.ts'
 
 const mostNames = 500
 

@@ -1,5 +1,5 @@
 import type { Risk, Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
-import type { Shape } from './shape.ts'
+import type { Shape } from '../core/work/shape.ts'
 import { textBeside } from '../base/text-beside.ts'
 
 /** A tool of ours: its words are in the file of its name, its schema and its parser come from one shape. */

@@ -1,7 +1,7 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import { made } from './made.ts'
-import { shape, string } from './shape.ts'
+import { shape, string } from '../core/work/shape.ts'
 
 const input = shape({ language: string({ min: 1 }), code: string({ min: 1 }) })
 

@@ -2,7 +2,7 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import { wordsOf } from '../base/words.ts'
 import { made } from './made.ts'
-import { shape, string } from './shape.ts'
+import { shape, string } from '../core/work/shape.ts'
 
 const input = shape({ task: string({ min: 1 }) })
 

@@ -1,7 +1,7 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { TodoList } from './todo/list.ts'
 import { made } from './made.ts'
-import { shape } from './shape.ts'
+import { shape } from '../core/work/shape.ts'
 import { told } from './todo/list.ts'
 
 export function todoRead(todos: TodoList): Tool {

@@ -1,6 +1,6 @@
 import type { Tool } from '../core/work/tool.ts'
 import { made } from './made.ts'
-import { list, object, oneOf, shape, string } from './shape.ts'
+import { list, object, oneOf, shape, string } from '../core/work/shape.ts'
 import { TodoList, told } from './todo/list.ts'
 
 const item = object({ task: string({ min: 1 }), status: oneOf('pending', 'in_progress', 'completed') })

@@ -104,6 +104,26 @@ export const list = <T>(item: Field<T>, min: number, max?: number): Field<T[], f
   },
 })
 
+export const number = (min: number): Field<number, false> => ({
+  schema: { type: 'number' },
+  optional: false,
+  read(value, name) {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+    if (typeof number !== 'number' || !Number.isFinite(number) || number < min)
+      throw new Error(`${name} must be a number from ${min} on, not ${JSON.stringify(value)}.`)
+    return number
+  },
+})
+
+/** Whatever JSON holds. */
+export const anything = (): Field<unknown, false> => ({ schema: {}, optional: false, read: (value) => value })
+
+/** The same field, with what it is for. */
+export const about = <T, O extends boolean>(description: string, field: Field<T, O>): Field<T, O> => ({
+  ...field,
+  schema: { ...field.schema, description },
+})
+
 export const optional = <T>(field: Field<T, false>): Field<T, true> => ({ ...field, optional: true })
 
 /** Some models send an object or a list as the text of it. */
