@@ -71,16 +71,8 @@ test('a program that breaks exits with 1 and leaves its words; a person’s hand
 })
 
 test('keys as a terminal sends them', () => {
-  assert.deepEqual(['Enter', 'Escape', 'Tab', 'Up', 'Down', 'Left', 'Right', 'Ctrl+C', 'Ctrl+D', 'y'].map((key) => keyBytes(key)), [
-    '\r',
-    '\u001b',
-    '\t',
-    '\u001b[A',
-    '\u001b[B',
-    '\u001b[D',
-    '\u001b[C',
-    '\u0003',
-    '\u0004',
-    'y',
-  ])
+  assert.deepEqual(
+    ['Enter', 'Escape', 'Tab', 'Up', 'Down', 'Left', 'Right', 'Ctrl+C', 'Ctrl+D', 'y'].map((key) => keyBytes(key)),
+    ['\r', '\u001b', '\t', '\u001b[A', '\u001b[B', '\u001b[D', '\u001b[C', '\u0003', '\u0004', 'y'],
+  )
 })

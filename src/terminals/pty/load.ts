@@ -1,0 +1,34 @@
+import type { IPty, IPtyForkOptions } from '@lydell/node-pty'
+import type { Terminal as Emulator } from '@xterm/headless'
+import { wordsOf } from '../../base/words.ts'
+
+export type { IPty, Emulator }
+
+export type Libraries = {
+  spawn(file: string, args: string[], options: IPtyForkOptions): IPty
+  emulator(size: { cols: number; rows: number }): Emulator
+}
+
+/** So many rows that scrolled off can be looked at again. */
+const scrollback = 10_000
+
+/** Loaded with the first terminal: nobody else pays for them. */
+export async function loadLibraries(): Promise<Libraries> {
+  const [pty, { default: headless }] = await Promise.all([loadPty(), import('@xterm/headless')])
+  return {
+    spawn: (file, args, options) => pty.spawn(file, args, options),
+    emulator: (size) => new headless.Terminal({ ...size, scrollback, allowProposedApi: true, logLevel: 'off' }),
+  }
+}
+
+async function loadPty() {
+  try {
+    return (await import('@lydell/node-pty')).default
+  } catch (error) {
+    throw new Error(
+      `terminals cannot be embedded on this machine (${process.platform} ${process.arch}): ${wordsOf(error).split('\n')[0]}. ` +
+        'Install tmux, or install termaite again without --no-optional.',
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,55 @@
+import type { ServerPlace } from './server.ts'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder } from '../../base/files.ts'
+
+export type Mode = 'window' | 'pane'
+
+/** Where a terminal is, for whoever looks for it after us. */
+export type Place = { server: ServerPlace; mode: Mode }
+
+/** What is kept of one terminal: its place, its exit, and what it drew last. */
+export class TerminalFiles {
+  readonly folder: string
+  readonly out: string
+  readonly run: string
+
+  constructor(folder: string, id: string) {
+    this.folder = join(folder, id)
+    this.out = join(this.folder, 'out')
+    this.run = join(this.folder, 'run')
+  }
+
+  make(scripts: { run: string; keep: string }): void {
+    makeFolder(this.folder)
+    makeFolder(this.out)
+    this.#write('keep', scripts.keep)
+    this.#write('run', scripts.run)
+  }
+
+  keepPlace(place: Place): void {
+    this.#write('place', JSON.stringify(place))
+  }
+
+  place(): Place | undefined {
+    try {
+      return JSON.parse(readFileSync(join(this.folder, 'place'), 'utf8')) as Place
+    } catch {
+      return undefined
+    }
+  }
+
+  /** What the program exited with, as its shell wrote it down. */
+  exitCode(): number | undefined {
+    const path = join(this.folder, 'exit')
+    return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text, { mode: 0o600 })
+  }
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { printEndMark } from '../end-mark.ts'
+import { programScript, quoted } from '../shell.ts'
+import { holdAlive } from './alive.ts'
+import { plainCommand } from './text.ts'
+
+/** By this pane option a terminal is found: a server that is started again gives the old pane numbers to strangers. */
+export const idOption = '@termaite_id'
+/** What we call it, beside what its program calls itself. */
+export const titleOption = '@termaite_title'
+
+export type Running = {
+  id: string
+  /** The terminal's own folder. */
+  folder: string
+  tmux: string
+  cwd: string
+  env: Readonly<Record<string, string>>
+  argv: readonly string[]
+}
+
+/**
+ * What a pane runs. It names the pane and has its output kept before the program starts, so that nothing is lost when
+ * we die here; it reads the variables from itself, because a command line is everyone's to see and tmux's is short.
+ */
+export function runScript({ id, folder, tmux, cwd, env, argv }: Running): string {
+  const pane = [
+    [quoted(tmux), 'set-option', '-p', idOption, id],
+    ['set-option', '-p', 'remain-on-exit', 'on'],
+    ['select-pane', '-T', "''"],
+    ['pipe-pane', '-O', quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
+  ]
+  const before = `cd ${quoted(folder)} || exit
+rm -f run
+${pane.map((words) => words.join(' ')).join(' \\; ')}
+${holdAlive}${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
+set -- ${argv.map(quoted).join(' ')}
+`
+  const after = `echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
+${printEndMark(id)}`
+  return programScript(before, after)
+}
+
+/** What the server was started with, by whoever that was, is not for this program; what tells of the pane is. */
+const forgetVariables = `for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); do
+  case $name in TMUX | TMUX_PANE | TERM | TERM_PROGRAM | TERM_PROGRAM_VERSION) ;; PPID | UID | EUID | SHELLOPTS | BASHOPTS) ;; *) unset "$name" ;; esac
+done
+`
+
+function exported(env: Readonly<Record<string, string>>): string {
+  const names = Object.keys(env).filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+  return names.map((name) => `export ${name}=${quoted(env[name]!)}\n`).join('')
+}
+
+/**
+ * Keeps what a pane draws in files that are named by the position they begin at, and of these the last three.
+ * A child of the server: it goes on without us.
+ */
+export function keepScript(out: string): string {
+  return `cd ${quoted(out)} || exit
+at=0
+while :; do
+  dd bs=2048 count=2048 of="$at" 2>/dev/null
+  size=$(($(wc -c <"$at")))
+  [ "$size" -gt 0 ] || break
+  [ "$oldest" ] && rm -f "$oldest"
+  oldest=$old old=$at
+  at=$((at + size))
+done
+`
+}

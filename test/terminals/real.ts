@@ -1,0 +1,43 @@
+import type { TestContext } from 'node:test'
+import type { TerminalHost } from '../../src/core/screen/terminal.ts'
+import { mkdtempSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { realClock } from '../../src/base/clock.ts'
+import { ptyHost } from '../../src/terminals/pty/host.ts'
+import { tmuxHost } from '../../src/terminals/tmux/host.ts'
+
+export type Ground = {
+  host: TerminalHost
+  cwd: string
+  home: string
+  folder: string
+  env: Record<string, string>
+  socket: string
+}
+
+/** Why tmux cannot be tried here; false when it can. */
+export const noTmux = spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false
+
+/** A host in a fresh home, of which nothing is left after the test. */
+export function ground(kind: 'tmux' | 'pty', t: TestContext): Ground {
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-terminals-'))
+  const [cwd, home] = [join(folder, "a project's"), join(folder, 'home')]
+  for (const path of [cwd, home]) mkdirSync(path)
+  const socket = `termaite-test-${process.pid}-${Math.random().toString(36).slice(2, 8)}`
+  const env = { PATH: process.env.PATH!, HOME: home, SHELL: '/bin/bash', LANG: 'C.UTF-8', TMUX_TMPDIR: folder }
+  const parts = { env, clock: realClock, folder: join(folder, 'terminals'), socket }
+  const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
+  t.after(async () => {
+    await host.close()
+    if (kind === 'tmux') spawnSync('tmux', ['-L', socket, 'kill-server'], { env })
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { host, cwd, home, folder, env, socket }
+}
+
+/** A tmux command of the person's own. */
+export function tmux({ env, socket }: Ground, ...words: string[]): string {
+  return execFileSync('tmux', ['-u', '-L', socket, ...words], { env, encoding: 'utf8' })
+}
