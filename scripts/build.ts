@@ -1,15 +1,18 @@
 import { build } from 'esbuild'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
-rmSync(join(root, 'dist'), { recursive: true, force: true })
+const at = process.argv.indexOf('--outdir')
+const outdir = resolve(root, at < 0 ? 'dist' : process.argv[at + 1]!)
+
+rmSync(outdir, { recursive: true, force: true })
 await build({
   absWorkingDir: root,
   entryPoints: ['src/main.ts'],
-  outdir: 'dist',
+  outdir,
   bundle: true,
   // Each `import()` becomes a chunk that is read only when it is needed.
   splitting: true,
@@ -29,8 +32,8 @@ await build({
 
 // What a model reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
 for (const text of globSync('**/*.md', { cwd: join(root, 'src') }))
-  cpSync(join(root, 'src', text), join(root, 'dist', text))
+  cpSync(join(root, 'src', text), join(outdir, text))
 
 // The shell's grammar and its engine are read as bytes: see src/safety/shell/parser.ts.
 for (const wasm of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'])
-  cpSync(join(root, 'node_modules', wasm), join(root, 'dist', 'wasm', basename(wasm)))
+  cpSync(join(root, 'node_modules', wasm), join(outdir, 'wasm', basename(wasm)))

@@ -121,6 +121,24 @@ export const commands: readonly CommandShape[] = [
     examples: ['termaite stop 01kq', 'termaite stop --all'],
   },
   {
+    name: 'mcp',
+    words: '[serve|install <client>|remove <client>|list]',
+    summary: 'Our crew as tools for any MCP client; wires a client, after showing what changes, and takes it back.',
+    flags: {
+      http: { value: '[host:]port', help: 'serve over HTTP on this machine, with a key' },
+      cwd: { value: 'dir', help: 'where the agents run' },
+      'dry-run': { help: 'show what would change, and change nothing' },
+      ...yes,
+      ...json,
+    },
+    examples: [
+      'termaite mcp install claude',
+      'termaite mcp serve',
+      'termaite mcp serve --http 3920',
+      'termaite mcp remove claude',
+    ],
+  },
+  {
     name: 'completion',
     words: '<bash|zsh|fish>',
     summary: 'Words for the shell to complete.',

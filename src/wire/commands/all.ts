@@ -15,6 +15,7 @@ import * as forget from './forget.ts'
 import * as uninstall from './uninstall.ts'
 import * as ps from './ps.ts'
 import * as stop from './stop.ts'
+import * as mcp from './mcp.ts'
 import * as completion from './completion.ts'
 
 /** Every command's code beside the turn itself. */
@@ -35,5 +36,6 @@ export const all: Record<string, CommandCode> = {
   uninstall,
   ps,
   stop,
+  mcp,
   completion,
 }

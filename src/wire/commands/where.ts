@@ -3,6 +3,7 @@ import type { Io } from '../io.ts'
 import { join } from 'node:path'
 import { homeFolder, lookAround, weight } from '../belongings.ts'
 import { print } from '../io.ts'
+import { whereabouts, wiredClients } from '../mcp/wired.ts'
 import { socketsOf } from '../peers.ts'
 import { knownProjects } from '../projects.ts'
 import { runningTurns } from '../running.ts'
@@ -16,13 +17,26 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const processes = await runningTurns(io)
   const sockets = await socketsOf(home)
   const files = rows(home)
+  const entries = wiredClients(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
+    client: client.name,
+    path,
+    key: client.path.join('.'),
+    ...(backup ? { backup } : {}),
+  }))
   if (values.json) {
-    print(io, JSON.stringify({ home, files, entries: [], worktrees: [], sockets, processes }))
+    print(io, JSON.stringify({ home, files, entries, worktrees: [], sockets, processes }))
     return 0
   }
   if (files.length === 0) print(io, `Nothing is kept yet; it would be in ${home}`)
   else print(io, table(files.map((row) => [row.path, row.bytes === undefined ? '' : bytes(row.bytes), row.what])))
-  print(io, 'Written into other programs: nothing.')
+  if (entries.length === 0) print(io, 'Written into other programs: nothing.')
+  else
+    print(
+      io,
+      `Written into other programs (termaite mcp remove <client>):\n${table(
+        entries.map(({ client, path, key, backup }) => [client, path, backup ? `${key}; as it was: ${backup}` : key]),
+      )}`,
+    )
   if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
   const pids = processes.flatMap(({ pid }) => pid ?? [])
   print(io, pids.length === 0 ? 'Processes: none.' : `Processes: ${pids.join(', ')} (termaite ps)`)

@@ -1,0 +1,47 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../io.ts'
+import { print, UsageError } from '../io.ts'
+import { clients } from '../mcp/clients.ts'
+import { install, remove } from '../mcp/install.ts'
+import { published } from '../mcp/published.ts'
+import { serve } from '../mcp/serve.ts'
+import { whereabouts, wiredClients } from '../mcp/wired.ts'
+import { placeOf } from '../place.ts'
+import { table } from '../table.ts'
+
+export async function run(io: Io, { values, words: [verb = 'list', client] }: Parsed): Promise<number> {
+  const wishes = { yes: values.yes === true, dry: values['dry-run'] === true }
+  switch (verb) {
+    case 'serve': {
+      const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
+      await using open = await published(io, place)
+      await serve(io, open.served, typeof values.http === 'string' ? values.http : undefined)
+      return 0
+    }
+    case 'install':
+      return install(io, client, wishes)
+    case 'remove':
+      return remove(io, client, wishes)
+    case 'list':
+      list(io, values.json === true)
+      return 0
+    default:
+      throw new UsageError(`mcp: found "${verb}", allowed: serve, install, remove, list.`)
+  }
+}
+
+/** Every client that can be wired, and whether it is. */
+function list(io: Io, json: boolean): void {
+  const where = whereabouts(io.env)
+  const wired = new Set(wiredClients(where).map(({ client }) => client.name))
+  const rows = clients.map(({ name, title, file }) => ({ name, title, wired: wired.has(name), file: file(where) }))
+  if (json) print(io, JSON.stringify(rows))
+  else
+    print(
+      io,
+      table([
+        ['CLIENT', 'WIRED', 'PROGRAM', 'SETTINGS'],
+        ...rows.map(({ name, title, wired, file }) => [name, wired ? 'yes' : '', title, file]),
+      ]),
+    )
+}

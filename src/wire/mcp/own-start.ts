@@ -1,0 +1,28 @@
+import type { Client, Start } from './clients.ts'
+import { realpathSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** This program as it runs: the node and the file it was started with. */
+export type Program = { node: string; file: string }
+
+export const thisProgram = (): Program => ({ node: process.execPath, file: process.argv[1]! })
+
+/**
+ * By our name where a shell would find us under it, so that an update needs no new entry; by whole paths where the
+ * PATH is another one.
+ */
+export function ownStart({ desktop }: Client, program: Program, path = ''): Start {
+  const args = ['mcp', 'serve']
+  const own = real(program.file) ?? program.file
+  const first = path.split(delimiter).flatMap((folder) => real(join(folder || '.', 'termaite')) ?? [])[0]
+  if (!desktop && first === own) return { command: 'termaite', args }
+  return { command: program.node, args: [own, ...args] }
+}
+
+function real(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
