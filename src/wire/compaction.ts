@@ -1,5 +1,6 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
+import type { Trigger } from './native/compacting.ts'
 import type { Settings } from './settings/settings.ts'
 import { newId } from '../base/id.ts'
 import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
@@ -7,12 +8,15 @@ import { nobody } from '../core/talk/question.ts'
 import { consult, outcomeOf } from '../core/work/verbs.ts'
 import { moment } from '../base/moment.ts'
 import { consultant } from './consultant.ts'
+import { compactionRefused } from './native/compacting.ts'
 import { enabledAgents, windowOf } from './roster.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
 
 /** Summarises the oldest half by whoever the rotation gives; what it used is kept, its words are not. */
-export async function compactNow(app: App, signal = app.io.signal): Promise<Compacted> {
+export async function compactNow(app: App, trigger: Trigger, signal = app.io.signal): Promise<Compacted> {
+  const refused = await compactionRefused(app, trigger, signal)
+  if (refused !== undefined) return { ok: false, why: refused }
   const used: (Usage & { by?: string })[] = []
   const told = (await app.conversation.read()).entries
   const compacted = await app.conversation.compact((prompt) =>
@@ -35,6 +39,7 @@ export async function compactNow(app: App, signal = app.io.signal): Promise<Comp
     ),
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
+  if (compacted.ok && app.native.lasting.session) app.native.lasting.session.compacted = true
   return compacted
 }
 
@@ -48,7 +53,7 @@ export function compactedWords(compacted: Compacted): string {
 /** Makes room before a turn that would not fit; gives words for the person when it could not. */
 export async function compactIfFull(app: App, view: readonly Entry[]): Promise<string | undefined> {
   if (!isFull(view, app.settings)) return undefined
-  const compacted = await compactNow(app)
+  const compacted = await compactNow(app, 'auto')
   return compacted.ok
     ? 'The oldest half of the conversation is now a summary.'
     : `The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was changed.`

@@ -6,7 +6,7 @@ import { TurnsAtWork } from '../core/talk/at-work.ts'
 import { Cards } from './desk/cards.ts'
 import { Line } from './desk/line.ts'
 import { say } from './io.ts'
-import { closeNative } from './native/parts.ts'
+import { closeNative, leaveSession } from './native/parts.ts'
 import { serveTurns } from './peers.ts'
 import { personAt } from './person.ts'
 import { oneLine } from './table.ts'
@@ -45,6 +45,7 @@ export async function* runReached(
   } finally {
     for (let text = line.next(); text !== undefined; text = line.next())
       say(io, `termaite: this was typed meanwhile, and no agent took it: ${oneLine(text, 200)}`)
+    for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)
     await Promise.all([served.close(), closeNative(app.native)])
   }
 }

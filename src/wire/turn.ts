@@ -43,7 +43,7 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
   const agent = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
     changes: changesFrom(snapshots, () => bracket.tree),
-    compact: async ({ signal }) => ((await compactNow(app, signal)).ok ? conversation.view() : undefined),
+    compact: async ({ signal }) => ((await compactNow(app, 'auto', signal)).ok ? conversation.view() : undefined),
   })
   const spans = traces(app)
   const around = {

@@ -29,10 +29,10 @@ test('a summary stops with the turn that needs it', { timeout: 20_000 }, async (
   settings.agents = [{ name: 'good', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }]
   const app = await openApp(io, place, settings, { ephemeral: true, budget: noBudget })
   for await (const _event of runTurn(app, { prompt: 'one', signal }));
-  assert.deepEqual(await compactNow(app, AbortSignal.abort()), {
+  assert.deepEqual(await compactNow(app, 'auto', AbortSignal.abort()), {
     ok: false,
     why: 'cancelled before it started',
     failure: { kind: 'aborted', message: 'cancelled before it started' },
   })
-  assert.equal((await compactNow(app, signal)).ok, true)
+  assert.equal((await compactNow(app, 'auto', signal)).ok, true)
 })

@@ -30,6 +30,8 @@ export type Native = {
   opens?(turn: Turn): Promise<{ besides: string[]; refused?: string }>
   /** Why the turn is not over with this answer, if it is not; `again` when it was told so before. */
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
+  /** Why the turn is over after what was called, whatever the model would say to it. */
+  halts?(turn: Turn): string | undefined
   /** What is said or left out before the next request, after what was done in the turn so far. */
   before?(done: readonly Fact[], turn: Turn): Promise<readonly Fact[]>
   /** Ends what the tools left running. */
@@ -84,6 +86,8 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     }
     const asks = yield* noted(performAll(answer.calls, step, turn, hands), done)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
+    const halt = native.halts?.(turn)
+    if (halt !== undefined) return withDenials(yield* stopped(sentence(halt), step), done)
     if (asks) return yield* asked(asks, answer, step)
     if (hands.repetition.stuck)
       return yield* stopped('I stopped because I repeated the same call without getting further.', step)
@@ -111,6 +115,8 @@ async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {
 function* besides(texts: readonly string[]): Generator<Event, void> {
   for (const text of texts) yield { type: 'guide', name: 'hook', text, mark: 'hook' }
 }
+
+const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)
 
 /** Not a failure: what was done stands, and the person decides. */
 async function* stopped(why: string, step: number): AsyncGenerator<Event, Outcome> {

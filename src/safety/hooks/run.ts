@@ -9,6 +9,8 @@ import type { Hook, HookEvent, HookSettings } from './settings.ts'
 export type HookWorld = {
   settings: HookSettings
   cwd: string
+  /** The project, where it is another folder. */
+  root?: string
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
   signal: AbortSignal
@@ -32,6 +34,8 @@ export type HookOutcome = {
 }
 
 const usualSeconds = 60
+/** Whoever leaves does not wait long for it. */
+const usualAtEnd = 5
 const mostOutput = 1024 * 1024
 
 /** The key of an event's input that its matchers look at. */
@@ -63,16 +67,18 @@ export async function runHooks(
   }
   const plainIsContext = event === 'UserPromptSubmit' || event === 'SessionStart'
   const answers = await Promise.all(
-    [...hooks.values()].map(async (hook) => answerOf(await runHook(hook, JSON.stringify(told), world), plainIsContext)),
+    [...hooks.values()].map(async ({ timeout = event === 'SessionEnd' ? usualAtEnd : usualSeconds, command }) =>
+      answerOf(await runHook({ command, timeout }, JSON.stringify(told), world), plainIsContext),
+    ),
   )
   return joined(answers)
 }
 
-async function runHook({ command, timeout = usualSeconds }: Hook, input: string, world: HookWorld): Promise<HookRan> {
-  const { cwd, clock, signal } = world
+async function runHook({ command, timeout }: Required<Hook>, input: string, world: HookWorld): Promise<HookRan> {
+  const { cwd, root = cwd, clock, signal } = world
   const nothing = { command, out: '', err: '' }
   if (signal.aborted) return { ...nothing, trouble: 'was cancelled' }
-  const env = { ...world.env, TERMAITE_PROJECT_DIR: cwd, CLAUDE_PROJECT_DIR: cwd }
+  const env = { ...world.env, TERMAITE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root }
   let run
   try {
     run = await start({ argv: ['/bin/sh', '-c', command], cwd, env, clock })

@@ -12,7 +12,7 @@ import type { Station } from './station.ts'
 import { wordsOf } from '../../base/words.ts'
 import { openFinder } from '../finder.ts'
 import { UsageError } from '../io.ts'
-import { closeNative } from '../native/parts.ts'
+import { closeNative, leaveSession } from '../native/parts.ts'
 import { brokenWords } from '../ready.ts'
 import { Audience } from './audience.ts'
 import { Cards } from './cards.ts'
@@ -251,7 +251,9 @@ export class ChatDesk implements Desk, Hold {
     this.#elsewhere.close()
     await this.#errands.close()
     this.#audience.close()
-    await Promise.all([this.#work.close(), closeNative(this.app().native)])
+    const { native } = this.app()
+    await leaveSession(native, 'prompt_input_exit')
+    await Promise.all([this.#work.close(), closeNative(native)])
   }
 
   /** Says what there is: the first page, how things stand, and where the conversation was left. */

@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { ModelChoice } from './modelled.ts'
 import { conversationOf, openApp, rosterParts } from '../app.ts'
 import { UsageError } from '../io.ts'
+import { leaveSession } from '../native/parts.ts'
 import { openSession } from '../project.ts'
 import { loosestLeash, openRoster } from '../roster.ts'
 import { modelled } from './modelled.ts'
@@ -55,6 +56,7 @@ export class Station {
   async enter(wanted: { fresh: true; name?: string } | { id: string }): Promise<void> {
     const { io, project, blobs } = this.app
     if ('id' in wanted) await this.#makeCurrent(wanted.id)
+    await leaveSession(this.app.native, 'id' in wanted ? 'resume' : 'clear')
     const session = await openSession(project, 'id' in wanted ? {} : wanted, io.clock)
     const native = { ...this.app.native, session: session.id }
     this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }

@@ -1,18 +1,26 @@
 import type { Native } from '../../agents/native/loop.ts'
 import type { Policy, Verdict } from '../../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
-import type { HookEvent } from '../../safety/hooks/settings.ts'
 import type { HookOutcome } from '../../safety/hooks/run.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
-import { runHooks } from '../../safety/hooks/run.ts'
+import { hooks } from './hooking.ts'
+import { sessionBegun } from './session.ts'
 
-/** What the person's hooks say to a call: they may forbid it, want it asked, spare the question or change what it runs with. */
+/** Turns that a hook wants ended, by their signals: a subagent's turn has one of its own. */
+const halted = new WeakMap<AbortSignal, string>()
+
+/** What a hook tells the model of a call before it runs, by the call's input. */
+const besides = new WeakMap<object, readonly string[]>()
+
+/** What the hooks say to a call: they may forbid it, want it asked, spare the question, change what it runs with or end the turn. */
 export function hooked(policy: Policy, seat: NativeSeat, parts: NativeParts): Policy {
   if (!seat.settings.hooks.PreToolUse) return policy
   return async (tool, input, turn) => {
     const told = { tool_name: tool.name, tool_input: input }
     const said = await hooks('PreToolUse', told, seat, parts, turn.signal)
+    if (said.stop !== undefined) halted.set(turn.signal, said.stop)
     const given = said.input === undefined ? input : tool.parse(said.input)
+    if (said.context.length > 0 && typeof given === 'object' && given !== null) besides.set(given, said.context)
     const judged = await policy(tool, given, turn)
     return { ...decided(judged, said), ...(said.input === undefined ? {} : { input: given }) }
   }
@@ -27,38 +35,58 @@ function decided(judged: Verdict, { blocked, stop, decision }: HookOutcome): Ver
   return { ...judged, verdict: 'ask', why: `a hook wants it asked: ${decision.reason}` }
 }
 
-/** What the hooks say to what a tool gave stands behind it, for the model. */
+/** What the hooks say to a call and to what it gave stands behind it, for the model. */
 export function hookedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
-  if (!seat.settings.hooks.PostToolUse) return tool
+  const { PreToolUse, PostToolUse } = seat.settings.hooks
+  if (!PreToolUse && !PostToolUse) return tool
   const { name, description, schema, risk, alone } = tool
   return {
     ...{ name, description, schema, risk, ...(alone === undefined ? {} : { alone }) },
     parse: (input) => tool.parse(input),
     async run(input, call) {
+      const before = besides.get(input as object) ?? []
       const output = await tool.run(input, call)
       const text = typeof output === 'string' ? output : output.text
       const told = { tool_name: name, tool_input: input, tool_response: text }
       const { blocked, stop, context } = await hooks('PostToolUse', told, seat, parts, call.signal)
-      const words = [blocked, stop, ...context].filter((one) => one !== undefined)
+      if (stop !== undefined) halted.set(call.signal, stop)
+      const words = [...before, blocked, stop, ...context].filter((one) => one !== undefined)
       return words.length === 0 ? output : withWords(output, words)
     },
   }
 }
 
-/** What the hooks say to a prompt, and to an answer that would end the turn. */
-export function hookedTurn(seat: NativeSeat, parts: NativeParts): Pick<Native, 'opens' | 'ends'> {
-  const { UserPromptSubmit, Stop } = seat.settings.hooks
+type Hooks = Pick<Native, 'opens' | 'ends' | 'halts'>
+
+/** What the hooks say when a session begins, to a prompt, and to an answer that would end the turn. */
+export function hookedTurn(seat: NativeSeat, parts: NativeParts): Hooks {
+  const { SessionStart, SessionEnd, UserPromptSubmit } = seat.settings.hooks
   return {
-    ...(UserPromptSubmit && {
-      async opens({ prompt, signal }) {
-        const said = await hooks('UserPromptSubmit', { prompt }, seat, parts, signal)
+    ...((SessionStart || SessionEnd || UserPromptSubmit) && {
+      async opens(turn) {
+        const begun = await sessionBegun(turn, seat, parts)
+        const said = await hooks('UserPromptSubmit', { prompt: turn.prompt }, seat, parts, turn.signal)
         const refused = said.blocked ?? said.stop
-        return { besides: said.context, ...(refused === undefined ? {} : { refused }) }
+        return { besides: [...begun, ...said.context], ...(refused === undefined ? {} : { refused }) }
       },
     }),
-    ...(Stop && {
-      async ends(_answer, again, { signal }) {
-        const said = await hooks('Stop', { stop_hook_active: again }, seat, parts, signal)
+    ...ending('Stop', seat, parts),
+  }
+}
+
+/** The same for a subagent, which has no session of its own. */
+export const hookedSubagent = (seat: NativeSeat, parts: NativeParts): Hooks => ending('SubagentStop', seat, parts)
+
+function ending(event: 'Stop' | 'SubagentStop', seat: NativeSeat, parts: NativeParts): Hooks {
+  return {
+    halts: ({ signal }) => {
+      const why = halted.get(signal)
+      return why === undefined ? undefined : `A hook ended the turn: ${why}`
+    },
+    ...(seat.settings.hooks[event] && {
+      async ends(answer, again, { signal }) {
+        const told = { stop_hook_active: again, last_assistant_message: answer }
+        const said = await hooks(event, told, seat, parts, signal)
         return said.stop === undefined ? said.blocked : undefined
       },
     }),
@@ -68,17 +96,4 @@ export function hookedTurn(seat: NativeSeat, parts: NativeParts): Pick<Native, '
 function withWords(output: ToolOutput, words: readonly string[]): ToolOutput {
   const behind = words.map((one) => `\n\n[A hook says: ${one}]`).join('')
   return typeof output === 'string' ? output + behind : { ...output, text: output.text + behind }
-}
-
-async function hooks(
-  event: HookEvent,
-  told: Record<string, unknown>,
-  { settings }: NativeSeat,
-  { cwd, env, clock, session, lasting }: NativeParts,
-  signal: AbortSignal,
-): Promise<HookOutcome> {
-  const world = { settings: settings.hooks, cwd, env, clock, signal }
-  const said = await runHooks(event, { session_id: session, ...told }, world)
-  lasting.notes.push(...said.messages, ...said.warnings)
-  return said
 }

@@ -44,6 +44,8 @@ export type Lasting = {
   lines: Promise<void>[]
   /** What is to be said to the person with the next event. */
   notes: string[]
+  /** The session that our own agent works in, once hooks were told of it; `end` gives what went wrong with them. */
+  session?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
   /** Each agent as it is held now: its tools outlive the turn that made them. */
   held: Map<string, NativeSeat>
   sandbox?: Sandbox
@@ -54,6 +56,13 @@ export type Lasting = {
 }
 
 export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [], held: new Map(), told: new Set() })
+
+/** The session is left: its hooks are told, and what went wrong with them is given back. */
+export async function leaveSession({ lasting }: Pick<NativeParts, 'lasting'>, reason: string): Promise<string[]> {
+  const { session } = lasting
+  delete lasting.session
+  return (await session?.end(reason)) ?? []
+}
 
 /** Said to the person with the next event, the first time. */
 export function noteOnce({ lasting }: Pick<NativeParts, 'lasting'>, text: string): void {

@@ -27,14 +27,16 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ...(more ? { looser: more } : {}),
     },
     async *turn(turn) {
-      const [{ openNative }, { trustedIn }, { auditTrouble }] = await Promise.all([
+      const [{ openNative }, { trustedIn }, { auditTrouble }, { notifying, notifyOfAsks }] = await Promise.all([
         import('./open.ts'),
         import('./trusted.ts'),
         import('./audited.ts'),
+        import('./notified.ts'),
       ])
       const { held, trusted } = yield* trustedIn(turn, seat, parts)
-      const own = { ...turn, leash: held.leash }
+      const own = { ...turn, leash: held.leash, ask: notifying(turn.ask, held, parts) }
       for await (const event of (yield* openNative(held, parts, own, trusted)).turn(own)) {
+        notifyOfAsks(event, held, parts, turn.signal)
         for (const text of parts.lasting.notes.splice(0)) yield { type: 'note', text }
         if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
         yield event

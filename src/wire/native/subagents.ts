@@ -13,7 +13,7 @@ import { isMatch } from '../../safety/hooks/names.ts'
 import { modelled } from '../desk/modelled.ts'
 import { listed, offered, toolsIn } from './box.ts'
 import { heldBy } from './hold.ts'
-import { hookedTool } from './hooked.ts'
+import { hookedSubagent, hookedTool } from './hooked.ts'
 import { modelOf } from './model.ts'
 
 export type Handing = {
@@ -59,6 +59,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
     name: seat.agent.name,
     model,
     tools: tools.map((tool) => hookedTool(tool, seat, parts)),
+    ...hookedSubagent(seat, parts),
     policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,
     before: async (done, { history }) => (room ??= new Room(frame, history)).due(done, model.window),

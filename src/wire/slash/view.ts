@@ -19,7 +19,7 @@ export function viewCommands(hold: Hold): Command[] {
       matters: true,
       async run(_args, { say, signal }) {
         say('Summarising the oldest half of the conversation…', 'note')
-        const compacted = await compactNow(hold.app(), signal)
+        const compacted = await compactNow(hold.app(), 'manual', signal)
         say(compactedWords(compacted), compacted.ok ? 'note' : 'error')
       },
     },
