@@ -1,5 +1,5 @@
 import type { Exit, Terminal } from '../core/screen/terminal.ts'
-import type { Entry, Event } from '../core/talk/entry.ts'
+import type { Entry, EntryOf, Event } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Ref } from '../core/talk/ref.ts'
 import type { Blobs } from '../core/talk/store.ts'
@@ -18,7 +18,7 @@ import { asksOf } from './asks.ts'
 import { ending, lastScreen } from './ending.ts'
 import { filled } from './filled.ts'
 import { blobsOf, logOf, outcomeIn } from './kept.ts'
-import { showsMark } from './mark.ts'
+import { showsPrompt } from './mark.ts'
 import { announced, seatOf, showsWork, titleOf } from './seat.ts'
 import { isOver } from './slot.ts'
 
@@ -146,16 +146,18 @@ export class Carrier {
   /** A turn that another process left: only what was surely not sent is sent. */
   async #takeUp(slot: Slot): Promise<void> {
     const { turn, mark, taken } = slot.flight!
-    const over = outcomeIn((await this.#conversation.read()).entries, turn)
+    const { entries } = await this.#conversation.read()
+    const over = outcomeIn(entries, turn)
     if (over) return this.#land(turn, over)
+    const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
+    if (!prompt) return this.#land(turn, lost('what was said in this turn is lost'))
     const terminal = slot.terminal && (await this.#parts.find(slot.terminal.id))
     if (!terminal && taken) return this.#land(turn, lost('its terminal is gone, and its answer with it'))
-    const sent = taken || (terminal && (await showsMark(terminal, mark))) ? mark : undefined
+    const { text } = prompt as EntryOf<'prompt'>
+    const sent = taken || (terminal && (await showsPrompt(terminal, mark, text))) ? mark : undefined
     this.#taken = taken === true
     const agent = announced(this.#seat(slot), async () => {})
-    const events = await this.#conversation.takeUp(agent, turn, this.#world(slot), sent)
-    if (events) await this.#follow(events)
-    else await this.#land(turn, lost('what was said in this turn is lost'))
+    await this.#follow(this.#conversation.takeUp(agent, turn, this.#world(slot), sent))
   }
 
   #world({ cwd, leash }: Slot) {

@@ -114,21 +114,20 @@ export class Conversation {
 
   /**
    * Goes on with a turn that a dead process left, for an agent that outlived it; with `sent` it is only watched.
-   * What was asked meanwhile is taken back: whoever still wants to know asks again. Undefined: there is no such turn,
-   * or it is over.
+   * What was asked meanwhile is taken back: whoever still wants to know asks again. Of a turn that is over there is nothing.
    */
-  async takeUp(agent: Agent, turn: string, world: World, sent?: string): Promise<AsyncGenerator<Event> | undefined> {
+  async *takeUp(agent: Agent, turn: string, world: World, sent?: string): AsyncGenerator<Event> {
     const { entries } = await this.read()
     const own = entries.filter((entry) => entry.turn === turn)
     const asked = unended(own)[0]
-    if (!asked) return undefined
+    if (!asked) return
     const open = new Set<string>()
     for (const entry of own) followCalls(open, entry)
     for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
     const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
     const files = asked.files ? { files: asked.files } : {}
     const mark = sent === undefined ? {} : { sent }
-    return this.#take(agent, asked, { prompt: whole.text, ...files, history: view(entries), open, ...mark }, world)
+    yield* this.#take(agent, asked, { prompt: whole.text, ...files, history: view(entries), open, ...mark }, world)
   }
 
   async *#take(agent: Agent, asked: Entry, given: Given, world: World): AsyncGenerator<Event> {

@@ -1,0 +1,187 @@
+import type { TestContext } from 'node:test'
+import type { Store } from '../../src/core/talk/store.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { crewOf, machine, place } from './rig.ts'
+
+/** Servers on one store and one machine; one that is dead has a clock that nobody turns, as `kill -9` leaves it. */
+function servers(context: TestContext) {
+  const store: Store = memoryStore()
+  const world = machine()
+  const dead = new Set<string>()
+  const start = (owner: string) => {
+    const alive = (other: string) => !dead.has(other)
+    return crewOf(
+      context,
+      { claude: world.seat('claude') },
+      { store, owner, alive, find: world.find, clock: new HandClock(0) },
+    )
+  }
+  return { ...world, start, die: (owner: string) => dead.add(owner) }
+}
+
+test('kill -9 with five at work: the next server lists them, waits for them, and sends nothing twice', async (context) => {
+  const { start, die, answer, pasted } = servers(context)
+  const a = start('a')
+  const tasks = ['one', 'two', 'three', 'four', 'five']
+  for (const task of tasks) await a.crew.spawn({ ...place, agent: 'claude', task })
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'then {{slot_5.output}}', dependsOn: [5] })
+  await a.clock.turn(300)
+  await a.crew.send(1, 'and more')
+  assert.deepEqual([...pasted].sort(), [...tasks].sort())
+  die('a')
+  answer(2, 'answered while nobody looked')
+
+  const b = start('b')
+  await b.clock.turn(300)
+  assert.deepEqual(
+    (await b.crew.slots()).map(({ id, state, owner }) => [id, state, owner]),
+    [
+      [1, 'busy', 'b'],
+      [2, 'idle', 'b'],
+      [3, 'busy', 'b'],
+      [4, 'busy', 'b'],
+      [5, 'busy', 'b'],
+      [6, 'held', 'b'],
+    ],
+  )
+  for (const slot of [1, 3, 4, 5]) answer(slot, `answer ${slot}`)
+  await b.clock.turn(300)
+  assert.equal((await b.crew.artifact(2)).output, 'answered while nobody looked')
+  assert.equal((await b.crew.artifact(5)).output, 'answer 5')
+  assert.deepEqual([...pasted].sort(), [...tasks, 'and more', 'then <output slot="5">'].sort())
+})
+
+test('a prompt that was kept and not yet pasted is sent by the next server, once', async (context) => {
+  const { start, die, answer, pasted, host } = servers(context)
+  const a = start('a')
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  answer(1, 'first')
+  await a.clock.turn(300)
+  const { terminal } = await a.crew.slot(1)
+  const living = (await host.find(terminal!.id))!
+  // It dies with the flight kept and the paste on its way.
+  const { paste } = living
+  const stuck = Promise.withResolvers<void>()
+  living.paste = () => stuck.promise
+  await a.crew.send(1, 'two')
+  await a.clock.turn(300)
+  assert.equal((await a.crew.slot(1)).flight?.taken, undefined)
+  die('a')
+  living.paste = paste
+
+  const b = start('b')
+  await b.clock.turn(300)
+  answer(1, 'second')
+  await b.clock.turn(300)
+  assert.deepEqual(pasted, ['one', 'two'])
+  assert.equal((await b.crew.artifact(1)).output, 'second')
+  stuck.resolve()
+})
+
+test('a server that leaves in order lets its agents work on, and the next one takes them up', async (context) => {
+  const { start, answer, pasted } = servers(context)
+  const a = start('a')
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  await a.keeper.leave()
+  const { state, owner } = await a.crew.slot(1)
+  assert.deepEqual([state, owner], ['busy', undefined])
+  const b = start('b')
+  await b.clock.turn(300)
+  answer(1, 'done')
+  await b.clock.turn(300)
+  assert.deepEqual([(await b.crew.artifact(1)).output, pasted], ['done', ['one']])
+})
+
+test('where terminals do not outlive the server, nothing is left when it leaves', async (context) => {
+  const { seat, find } = machine()
+  const { crew, keeper, clock } = crewOf(context, { claude: seat('claude') }, { find, outlives: false })
+  await crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await clock.turn(300)
+  const { terminal } = await crew.slot(1)
+  await keeper.leave()
+  const { state, why } = await crew.slot(1)
+  assert.deepEqual([state, why, await find(terminal!.id)], ['exited', 'it ended with its keeper', undefined])
+})
+
+test('two servers see one crew: each sends to, waits for and kills what the other carries', async (context) => {
+  const { start, answer, pasted, host } = servers(context)
+  const [a, b] = [start('a'), start('b')]
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  assert.equal((await b.crew.spawn({ ...place, agent: 'claude', task: 'two' })).id, 2)
+  const both = async (ms: number) => {
+    await a.clock.turn(ms)
+    await b.clock.turn(ms)
+  }
+  await both(300)
+  const waiting = b.crew.wait([1], { until: 60_000 })
+  answer(1, 'done')
+  await both(300)
+  assert.equal((await waiting)[0]!.slot!.state, 'idle')
+  await b.crew.send(1, 'more')
+  await both(300)
+  const { terminal } = await a.crew.slot(2)
+  assert.equal(await a.crew.kill(2), true)
+  assert.equal(await host.find(terminal!.id), undefined)
+  assert.deepEqual(pasted, ['one', 'two', 'more'])
+  assert.deepEqual(
+    (await a.crew.slots()).map(({ owner, state }) => [owner, state]),
+    [
+      ['a', 'busy'],
+      ['b', 'exited'],
+    ],
+  )
+})
+
+test('two servers that find the same orphans do not both take them', async (context) => {
+  const { start, die, answer, pasted } = servers(context)
+  const a = start('a')
+  for (const task of ['one', 'two', 'three']) await a.crew.spawn({ ...place, agent: 'claude', task })
+  await a.clock.turn(300)
+  for (const slot of [1, 2, 3]) await a.crew.send(slot, `more ${slot}`)
+  die('a')
+  const [b, c] = [start('b'), start('c')]
+  for (let round = 0; round < 4; round++) {
+    for (const slot of [1, 2, 3]) answer(slot, 'done')
+    await b.clock.turn(300)
+    await c.clock.turn(300)
+  }
+  assert.deepEqual([...pasted].sort(), ['more 1', 'more 2', 'more 3', 'one', 'three', 'two'])
+})
+
+test('an agent that nobody carries is killed by whoever wants it gone', async (context) => {
+  const { start, die, host } = servers(context)
+  const a = start('a')
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  die('a')
+  const { Crew } = await import('../../src/crew/crew.ts')
+  const shell = new Crew({ ...a.parts, owner: 'shell', carries: false })
+  const { terminal } = await shell.slot(1)
+  assert.equal(await shell.kill(1), true)
+  const { state, why } = await shell.slot(1)
+  assert.deepEqual([state, why, await host.find(terminal!.id)], ['exited', 'killed', undefined])
+})
+
+test('what a shell spawns is carried by whoever keeps the crew; one with nothing left to do retires', async (context) => {
+  const { start, answer, pasted } = servers(context)
+  const a = start('a')
+  const { Crew } = await import('../../src/crew/crew.ts')
+  const shell = new Crew({ ...a.parts, owner: 'shell', carries: false })
+  assert.equal((await shell.spawn({ ...place, agent: 'claude', task: 'one' })).owner, undefined)
+  await a.clock.turn(300)
+  assert.equal((await shell.slot(1)).owner, 'a')
+  assert.equal(await a.keeper.retire(), false)
+  answer(1, 'done')
+  await a.clock.turn(300)
+  assert.equal(await a.keeper.retire(), true)
+  assert.equal((await shell.slot(1)).owner, undefined)
+  await shell.send(1, 'more')
+  const b = start('b')
+  await b.clock.turn(300)
+  assert.deepEqual([(await shell.slot(1)).owner, pasted], ['b', ['one', 'more']])
+})

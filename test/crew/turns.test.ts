@@ -1,0 +1,138 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { settled } from '../../src/base/hand-clock.ts'
+import { crewOf, machine, place } from './rig.ts'
+
+const soon = 30_000
+
+test('an agent is spawned, answers, stays idle at every look, and gives its answer', async (context) => {
+  const { find, pasted, answer, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  const { id, state } = await crew.spawn({ ...place, agent: 'claude', task: 'audit' })
+  assert.deepEqual([id, state], [1, 'starting'])
+  await clock.turn(200)
+  assert.equal((await crew.slot(1)).state, 'busy')
+  answer(1, 'all is well')
+  await clock.turn(200)
+  for (let look = 0; look < 2; look++) {
+    const [waited] = await crew.wait([1], { until: clock.now() + soon })
+    assert.deepEqual([waited!.settled, waited!.slot!.state, waited!.slot!.last?.by], [true, 'idle', 'fence'])
+  }
+  assert.deepEqual(await crew.artifact(1), { output: 'all is well', truncated: false, fenced: true })
+  assert.deepEqual(pasted, ['audit'])
+})
+
+test('waiting, then depending on what is idle already, starts the dependent at once', async (context) => {
+  const { find, pasted, answer, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  await crew.spawn({ ...place, agent: 'claude', task: 'audit' })
+  await clock.turn(200)
+  answer(1, 'three faults')
+  await clock.turn(200)
+  await crew.wait([1], { until: clock.now() + soon })
+  const { state } = await crew.spawn({ ...place, agent: 'claude', task: 'sum up {{slot_1.output}}', dependsOn: [1] })
+  assert.equal(state, 'starting')
+  await clock.turn(200)
+  assert.deepEqual(pasted, ['audit', 'sum up <output slot="1">'])
+})
+
+test('two sends while it is busy are queued, sent once each, in order; a wait after a send waits for it', async (context) => {
+  const { find, pasted, answer, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  await crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await clock.turn(200)
+  await crew.send(1, 'two')
+  await crew.send(1, 'three')
+  await clock.turn(1_000)
+  assert.deepEqual(pasted, ['one'])
+  for (const n of [1, 2, 3]) {
+    answer(1, `answer ${n}`)
+    await clock.turn(300)
+  }
+  assert.deepEqual(pasted, ['one', 'two', 'three'])
+  assert.equal((await crew.artifact(1)).output, 'answer 3')
+  assert.equal((await crew.send(1, 'four')).state, 'busy')
+  const waiting = crew.wait([1], { until: clock.now() + soon })
+  await clock.turn(300)
+  answer(1, 'answer 4')
+  await clock.turn(300)
+  assert.deepEqual(
+    (await waiting).map(({ settled }) => settled),
+    [true],
+  )
+  assert.equal((await crew.artifact(1)).output, 'answer 4')
+})
+
+test('an agent without a task is ready and idle; its first send is its first turn', async (context) => {
+  const { find, pasted, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  await crew.spawn({ ...place, agent: 'claude' })
+  await clock.turn(200)
+  assert.equal((await crew.slot(1)).state, 'idle')
+  await assert.rejects(crew.artifact(1), { message: 'slot 1 has not answered yet: it is idle.' })
+  await crew.send(1, 'now')
+  await clock.turn(200)
+  assert.deepEqual([(await crew.slot(1)).state, pasted], ['busy', ['now']])
+})
+
+test('the middle of three is killed: the others keep their numbers, and the next is a fourth', async (context) => {
+  const { find, host, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  for (const task of ['a', 'b', 'c']) await crew.spawn({ ...place, agent: 'claude', task })
+  await clock.turn(200)
+  const terminal = (await crew.slot(2)).terminal!.id
+  assert.equal(await crew.kill(2), true)
+  assert.equal(await host.find(terminal), undefined)
+  assert.equal(await crew.kill(2), false)
+  assert.equal((await crew.spawn({ ...place, agent: 'claude', task: 'd' })).id, 4)
+  await clock.turn(200)
+  assert.deepEqual(
+    (await crew.slots()).map(({ id, task, state, why }) => [id, task, state, why]),
+    [
+      [1, 'a', 'busy', undefined],
+      [2, 'b', 'exited', 'killed'],
+      [3, 'c', 'busy', undefined],
+      [4, 'd', 'busy', undefined],
+    ],
+  )
+  await assert.rejects(crew.send(2, 'hello'), {
+    message: 'slot 2 is gone: it is exited (killed). Spawn another one.',
+  })
+})
+
+test('one that exits after its answer has settled, one that exits before it failed', async (context) => {
+  const { find, answer, exit, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  for (const task of ['a', 'b']) await crew.spawn({ ...place, agent: 'claude', task })
+  await clock.turn(200)
+  answer(1, 'done')
+  await clock.turn(200)
+  exit(1, 0)
+  exit(2, 3)
+  await clock.turn(200)
+  const after = await crew.spawn({ ...place, agent: 'claude', task: 'next', dependsOn: [1] })
+  assert.equal(after.state, 'starting')
+  assert.deepEqual(
+    (await crew.slots()).slice(0, 2).map(({ state, why, terminal }) => [state, why, terminal]),
+    [
+      ['exited', 'exited with 0', undefined],
+      ['failed', 'it exited before it answered', undefined],
+    ],
+  )
+  assert.equal((await crew.artifact(1)).output, 'done')
+  assert.match((await crew.read(1, { lines: 50, until: 0 })).output, /^answer: done$/m)
+})
+
+test('closing a workspace ends everyone, drops what they said, and numbers begin again', async (context) => {
+  const { find, answer, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  for (const task of ['a', 'b']) await crew.spawn({ ...place, agent: 'claude', task })
+  await clock.turn(200)
+  answer(1, 'done')
+  await clock.turn(200)
+  assert.deepEqual(await crew.close(), { ended: 2, kept: [] })
+  assert.deepEqual(await crew.slots(), [])
+  await assert.rejects(crew.artifact(1), { message: 'there is no slot 1 in the workspace w: it has none.' })
+  assert.equal((await crew.spawn({ ...place, agent: 'claude', task: 'new' })).id, 1)
+  await settled()
+})
