@@ -24,6 +24,7 @@ export class Books {
   #waiting: HubChange[] = []
   #dirty = new Set<string>()
   #kept: Promise<void> | undefined
+  #watchers = new Set<AbortController>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -85,6 +86,14 @@ export class Books {
     }))
   }
 
+  /** Resolves with the next change that is kept, or when the time is over. */
+  async nextChange(clock: Clock, until: number, signal: AbortSignal): Promise<void> {
+    const changed = new AbortController()
+    this.#watchers.add(changed)
+    await clock.sleep(until - clock.now(), AbortSignal.any([signal, changed.signal]))
+    this.#watchers.delete(changed)
+  }
+
   #change(id: string, set: Partial<Task>, more: { unset?: (keyof Task)[]; note?: TaskNote; step?: TaskStep }) {
     const was = this.tasks.get(id)!
     const task: Task = {
@@ -124,6 +133,7 @@ export class Books {
       throw error
     }
     this.#parts.published(changes)
+    for (const watcher of this.#watchers) watcher.abort()
   }
 
   #reload() {

@@ -237,6 +237,14 @@ export class Hub {
     waiter?.give({ type: 'evict', why })
   }
 
+  /** Resolves when a task needs nobody's work any more for now, or the time is over. */
+  async settled(id: string, until: number, signal: AbortSignal): Promise<Task> {
+    const rests = () => isOver(this.task(id)) || ['BLOCKED', 'IN_REVIEW'].includes(this.task(id).state)
+    while (!rests() && !signal.aborted && this.#clock.now() < until)
+      await this.#books.nextChange(this.#clock, until, signal)
+    return this.task(id)
+  }
+
   /** How many tokens an agent says it has used in all. */
   async spent(id: string, tokens: number): Promise<void> {
     this.#books.know({ ...this.agent(id), tokens, seen: this.#clock.now() })

@@ -1,0 +1,81 @@
+import type { Shape } from '../../core/work/shape.ts'
+import { HubError } from '../../hub/trouble.ts'
+import { StoreError } from '../../core/talk/store.ts'
+import { wordsOf } from '../../base/words.ts'
+
+/** A request, once it was let in and read. */
+export type Asked = {
+  method: string
+  path: string
+  query: URLSearchParams
+  body: unknown
+  /** Aborted when whoever asked has gone. */
+  signal: AbortSignal
+}
+
+export type Answer = { status: number; body: unknown }
+
+/** One thing that can be asked: `:name` in its path stands for one part. */
+export type Route = {
+  method: string
+  path: string
+  answer(asked: Asked, parts: Record<string, string>): Promise<unknown>
+}
+
+const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409, wrong: 400 }
+
+/** Finds what was asked for, and says in words what is wrong with it otherwise. */
+export async function answered(routes: readonly Route[], asked: Asked): Promise<Answer> {
+  const fitting = routes.flatMap((route) => {
+    const parts = partsOf(route.path, asked.path)
+    return parts ? [{ route, parts }] : []
+  })
+  if (fitting.length === 0) return refused(404, `there is nothing at ${asked.path}`)
+  const found = fitting.find(({ route }) => route.method === asked.method)
+  if (!found)
+    return refused(
+      405,
+      `${asked.path} knows ${fitting.map(({ route }) => route.method).join(', ')}, not ${asked.method}`,
+    )
+  try {
+    return { status: 200, body: await found.route.answer(asked, found.parts) }
+  } catch (error) {
+    if (error instanceof HubError) return refused(statuses[error.kind], error.message)
+    if (error instanceof WrongInput) return refused(400, error.message)
+    return refused(error instanceof StoreError ? 507 : 500, wordsOf(error))
+  }
+}
+
+export function refused(status: number, error: string): Answer {
+  return { status, body: { error } }
+}
+
+class WrongInput extends Error {}
+
+/** What was sent, read by its shape. */
+export function readBody<T>(shape: Shape<T>, body: unknown): T {
+  try {
+    return shape.parse(body ?? {})
+  } catch (error) {
+    throw new WrongInput(wordsOf(error))
+  }
+}
+
+function partsOf(pattern: string, path: string): Record<string, string> | undefined {
+  const [wanted, given] = [pattern.split('/'), path.split('/')]
+  if (wanted.length !== given.length) return undefined
+  const parts: Record<string, string> = {}
+  for (const [at, part] of wanted.entries()) {
+    if (part.startsWith(':')) parts[part.slice(1)] = decoded(given[at]!)
+    else if (part !== given[at]) return undefined
+  }
+  return parts
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,10 @@
+import type { Clock } from '../base/clock.ts'
+import type { Tool } from '../core/work/tool.ts'
+import type { Hub } from './hub.ts'
+import { askingTools } from './tools/asking.ts'
+import { workingTools } from './tools/working.ts'
+
+/** The hub as a model meets it; `by` is whoever calls. */
+export function hubTools(hub: Hub, clock: Clock, by: string): Tool[] {
+  return [...workingTools(hub, clock), ...askingTools(hub, clock, by)]
+}

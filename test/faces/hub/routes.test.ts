@@ -1,0 +1,108 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import type { HubChange } from '../../../src/core/work/task.ts'
+import { HandClock, settled } from '../../../src/base/hand-clock.ts'
+import { Changes, sseOf } from '../../../src/faces/hub/events.ts'
+import { Rate } from '../../../src/faces/hub/rate.ts'
+import { answered } from '../../../src/faces/hub/route.ts'
+import { hubRoutes } from '../../../src/faces/hub/routes.ts'
+import { hubAt } from '../../hub/seat.ts'
+
+function routesAt(t: TestContext) {
+  const at = hubAt(t)
+  const routes = hubRoutes(at.hub, at.clock)
+  const ask = async (method: string, url: string, body?: unknown, signal = new AbortController().signal) => {
+    const { pathname, searchParams } = new URL(url, 'http://hub')
+    const { status, body: got } = await answered(routes, { method, path: pathname, query: searchParams, body, signal })
+    return { status, body: got as any }
+  }
+  return { ...at, ask }
+}
+
+test('a task from its beginning to its end over HTTP', async (t) => {
+  const { ask } = routesAt(t)
+  const agent = { id: 'a b', role: 'dev', workspace: 'w', capabilities: ['x'] }
+  assert.equal((await ask('POST', '/api/agents', agent)).status, 200)
+  const waiting = ask('POST', '/api/agents/a%20b/wait', { timeout: 60 })
+  const { body: task } = await ask('POST', '/api/tasks', { prompt: 'do it', workspace: 'w' })
+  const { body: given } = await waiting
+  assert.deepEqual([given.type, given.ticket], ['task', `${task.id}.1`])
+  await ask('POST', `/api/tasks/${given.ticket}/ack`, { agent: 'a b' })
+  const { body: done } = await ask('POST', `/api/tasks/${given.ticket}/respond`, {
+    agent: 'a b',
+    status: 'COMPLETED',
+    message: 'did it',
+  })
+  assert.deepEqual([done.state, done.result], ['COMPLETED', { message: 'did it' }])
+  assert.equal((await ask('GET', '/api/tasks?state=COMPLETED&workspace=w')).body.length, 1)
+  assert.equal((await ask('GET', '/api/tasks?state=QUEUED')).body.length, 0)
+  const { body: state } = await ask('GET', '/api/state')
+  assert.deepEqual([state.tasks.length, state.agents[0].id, state.agents[0].waits], [1, 'a b', false])
+})
+
+test('what is wrong is refused with its status and words, and leaves no trace', async (t) => {
+  const { ask, hub } = routesAt(t)
+  const before = hub.seq
+  const tries = [
+    ['GET', '/api/nothing', undefined],
+    ['DELETE', '/api/tasks', undefined],
+    ['POST', '/api/tasks', { prompt: '', workspace: 'w' }],
+    ['POST', '/api/tasks', { prompt: 'x', workspace: 'w', colour: 'red' }],
+    ['POST', '/api/tasks', [1]],
+    ['GET', '/api/tasks/nope', undefined],
+    ['POST', '/api/tasks/nope/ack', { agent: 'a' }],
+    ['POST', '/api/agents/a/wait', {}],
+  ] as const
+  const answers = []
+  for (const [method, path, body] of tries) {
+    const { status, body: said } = await ask(method, path, body)
+    answers.push([status, said.error])
+  }
+  assert.deepEqual(answers, [
+    [404, 'there is nothing at /api/nothing'],
+    [405, '/api/tasks knows GET, POST, not DELETE'],
+    [400, 'prompt must not be empty.'],
+    [400, 'there is no field colour; the fields are prompt, workspace, wish, capabilities, priority, needs.'],
+    [400, 'the input must be an object with prompt, workspace, wish, capabilities, priority, needs, not a list.'],
+    [404, 'There is no task nope.'],
+    [404, 'There is no task nope.'],
+    [404, 'No agent a is registered; register_agent comes first.'],
+  ])
+  assert.deepEqual([hub.seq, hub.tasks()], [before, []])
+})
+
+test('a follower sees every change in order, from the number it names, and goes on with what comes', async (t) => {
+  const { hub, ledger, add } = routesAt(t)
+  await add('one')
+  await add('two')
+  const changes = new Changes(ledger)
+  const stop = new AbortController()
+  const seen: (HubChange | undefined)[] = []
+  const following = (async () => {
+    for await (const change of changes.after(1, stop.signal)) seen.push(change)
+  })()
+  await settled()
+  await add('three')
+  changes.ring()
+  await settled()
+  stop.abort()
+  await following
+  assert.deepEqual(
+    seen.map((change) => change?.seq),
+    [2, 3],
+  )
+  assert.equal(seen.at(-1)!.seq, hub.seq)
+  assert.match(sseOf(seen[0]), /^id: 2\nevent: task\ndata: \{"seq":2,.*\}\n\n$/)
+  ledger.since = () => undefined
+  const lost = await changes.after(1, new AbortController().signal).next()
+  assert.deepEqual([lost, sseOf(undefined)], [{ done: false, value: undefined }, 'event: lost\ndata: {}\n\n'])
+})
+
+test('a caller has so many at once, and more with time; another has its own', async () => {
+  const clock = new HandClock()
+  const rate = new Rate(clock, 2, 1)
+  const take = () => [rate.take('a'), rate.take('a'), rate.take('a'), rate.take('b')]
+  assert.deepEqual(take(), [true, true, false, true])
+  await clock.turn(1_000)
+  assert.deepEqual([rate.has('a'), rate.take('a'), rate.take('a')], [true, true, false])
+})

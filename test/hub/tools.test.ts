@@ -1,0 +1,135 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Tool } from '../../src/core/work/tool.ts'
+import { nobody } from '../../src/core/talk/question.ts'
+import { hubTools } from '../../src/hub/tools.ts'
+import { hubAt } from './seat.ts'
+
+function toolsAt(t: TestContext) {
+  const at = hubAt(t)
+  const tools = new Map<string, Tool>(hubTools(at.hub, at.clock, 'boss').map((tool) => [tool.name, tool]))
+  const call = async (name: string, input: object, until = Number.MAX_SAFE_INTEGER): Promise<any> => {
+    const tool = tools.get(name)!
+    const output = await tool.run(tool.parse(input), {
+      cwd: '/',
+      signal: new AbortController().signal,
+      ask: nobody,
+      progress() {},
+      consult: async () => assert.fail(),
+      until,
+    })
+    assert.ok(typeof output === 'object' && output.text === JSON.stringify(output.data))
+    return output.data
+  }
+  return { ...at, tools, call }
+}
+
+const me = { agentId: 'orc', role: 'developer', capabilities: ['code'], workspaceContext: '/p', source: 'CLI' }
+
+test('the loop of an agent: register, wait, acknowledge, work, answer', async (t) => {
+  const { call, tools } = toolsAt(t)
+  assert.deepEqual(
+    [...tools.keys()],
+    [
+      'register_agent',
+      'wait_for_prompt',
+      'ack_task',
+      'update_progress',
+      'block_task',
+      'send_response',
+      'assign_task',
+      'answer_task',
+      'get_task_context',
+      'wait_for_task',
+      'list_agents',
+      'get_agent_status',
+      'broadcast_system_prompt',
+      'add_review_comment',
+      'get_review_comments',
+    ],
+  )
+  const { lastSeen: _, ...known } = await call('register_agent', me)
+  assert.deepEqual(known, { ...me, status: 'ABOUT' })
+  const waiting = call('wait_for_prompt', { agentId: 'orc' })
+  const { taskId } = await call('assign_task', {
+    prompt: 'fix it',
+    workspaceId: '/p',
+    requiredCapabilities: ['code'],
+    priority: 2,
+  })
+  const given = await waiting
+  assert.deepEqual(given, { status: 'TASK', taskId: `${taskId}.1`, prompt: 'fix it', workspaceId: '/p', priority: 2 })
+  assert.equal((await call('ack_task', { taskId: given.taskId, agentId: 'orc' })).status, 'ASSIGNED')
+  assert.equal((await call('get_agent_status', { agentId: 'orc' })).status, 'WORKING')
+  assert.equal(
+    (await call('update_progress', { taskId: given.taskId, message: 'half', percentage: 50 })).status,
+    'IN_PROGRESS',
+  )
+  const done = await call('send_response', { taskId: given.taskId, status: 'IN_REVIEW', message: 'look', diff: '+1' })
+  assert.deepEqual([done.status, done.response], ['IN_REVIEW', { message: 'look', diff: '+1' }])
+  await call('add_review_comment', { taskId, comment: 'shorter' })
+  const { comments } = await call('get_review_comments', { taskId })
+  assert.deepEqual(
+    comments.map(({ by, text }: { by: string; text: string }) => [by, text]),
+    [['boss', 'shorter']],
+  )
+  assert.deepEqual((await call('wait_for_task', { taskId })).done, false)
+})
+
+test('whoever lost a task cannot end it, also without saying who they are', async (t) => {
+  const { call, clock } = toolsAt(t)
+  await call('register_agent', me)
+  const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/p' })
+  const first = await call('wait_for_prompt', { agentId: 'orc' })
+  await clock.turn(30_000)
+  const second = await call('wait_for_prompt', { agentId: 'orc' })
+  assert.deepEqual([first.taskId, second.taskId, second.returns], [`${taskId}.1`, `${taskId}.2`, 1])
+  await assert.rejects(
+    call('send_response', { taskId: first.taskId, status: 'COMPLETED', message: 'late' }),
+    /was given out again since; ask for the next one with wait_for_prompt/,
+  )
+  assert.equal(
+    (await call('send_response', { taskId: second.taskId, status: 'COMPLETED', message: 'ok' })).status,
+    'COMPLETED',
+  )
+})
+
+test('a wait ends when its caller has no patience left, and says to come again', async (t) => {
+  const { call, clock } = toolsAt(t)
+  await call('register_agent', me)
+  const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/elsewhere' })
+  const waits = [
+    call('wait_for_prompt', { agentId: 'orc' }, clock.now() + 50_000),
+    call('wait_for_task', { taskId }, clock.now() + 50_000),
+  ]
+  await clock.turn(50_000)
+  const [prompt, task] = await Promise.all(waits)
+  assert.deepEqual([prompt, task.done, task.status], [{ status: 'IDLE' }, false, 'QUEUED'])
+})
+
+test('a question comes back as the same task, with its answer', async (t) => {
+  const { call } = toolsAt(t)
+  await call('register_agent', me)
+  const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/p' })
+  const given = await call('wait_for_prompt', { agentId: 'orc' })
+  const blocked = await call('block_task', { taskId: given.taskId, reason: 'two ways', question: 'left or right?' })
+  assert.deepEqual([blocked.status, blocked.question, blocked.why], ['BLOCKED', 'left or right?', 'two ways'])
+  await call('answer_task', { taskId, answer: 'left' })
+  const again = await call('wait_for_prompt', { agentId: 'orc' })
+  assert.deepEqual(again.notes, [
+    { by: 'orc', kind: 'question', text: 'left or right?' },
+    { by: 'boss', kind: 'answer', text: 'left' },
+  ])
+  const context = await call('get_task_context', { taskId })
+  assert.deepEqual(
+    context.history.map(({ state }: { state: string }) => state),
+    ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'BLOCKED', 'QUEUED', 'PENDING_ACK'],
+  )
+})
+
+test('wrong input is told in words', async (t) => {
+  const { call } = toolsAt(t)
+  await assert.rejects(call('register_agent', { ...me, source: 'WEB' }), /source must be one of CLI, IDE, not "WEB"/)
+  await assert.rejects(call('wait_for_prompt', { agentId: 'nobody' }), /No agent nobody is registered/)
+  await assert.rejects(call('ack_task', { taskId: 'nope', agentId: 'orc' }), /There is no task nope/)
+})
