@@ -266,7 +266,7 @@ test('a search that cannot be made is said in words that hold no key', async (t)
   const key = { TAVILY_API_KEY: 'very-secret' }
   assert.equal(
     await say({}),
-    '! Searching the web is not set up: the person can set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL. Go on without it: use web_fetch if you know an address, or say what you could not look up.',
+    '! Searching the web is not set up: the person can set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL, or name a SearXNG server in the settings: "web": {"search": "<address>"}. Go on without it: use web_fetch if you know an address, or say what you could not look up.',
   )
   assert.equal(await say(key), 'Nothing was found for x. Try other words.')
   assert.equal(

@@ -130,13 +130,13 @@ test('a tool that is no planner’s is refused by the policy as well, were it th
         .verdict,
     ]),
   )
-  assert.deepEqual(verdicts, [
-    ['file_editor', 'no'],
-    ['file_creator', 'no'],
-    ['bash', 'no'],
-    ['web_fetch', 'no'],
-    ['subagent', 'no'],
-  ])
+  const names = 'file_editor file_creator bash web_fetch subagent'.split(' ')
+  // A sandbox is there where the system has walls.
+  const known = tools.some(({ name }) => name === 'sandbox') ? [...names, 'sandbox'] : names
+  assert.deepEqual(
+    verdicts,
+    known.map((name) => [name, 'no']),
+  )
 })
 
 const native = { name: 'native', kind: 'native', contextWindowTokens: 200_000 }

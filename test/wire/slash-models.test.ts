@@ -167,6 +167,24 @@ test('/models of an agent with an address of its own asks there, with its own ke
   assert.deepEqual(seat.turned, [['model', 'own', { model: 'compatible/y', window: 9000 }]])
 })
 
+test('/models takes how hard to think, with a model or alone; it stays when the model changes', async (t) => {
+  const seat = await seated(t, { agents: [own({ effort: 'low' })] })
+  const said = async (args: string) => (await models(seat, args)).said[0]
+  const words = (model: string, effort: string) => [
+    'note',
+    `own asks ${model} with the effort ${effort} until you leave; /config keeps it.`,
+  ]
+  assert.deepEqual(await said('openai/gpt-5 high'), words('openai/gpt-5', 'high'))
+  assert.deepEqual(await said('max'), words('groq/openai/gpt-oss-120b', 'max'))
+  assert.deepEqual(await said('openai/gpt-5'), words('openai/gpt-5', 'low'))
+  assert.deepEqual(await said('openai/gpt-5 hihg'), ['error', 'there is no effort "hihg"; did you mean "high"?'])
+  assert.deepEqual(seat.turned, [
+    ['model', 'own', { model: 'openai/gpt-5', window: 400_000, effort: 'high' }],
+    ['model', 'own', { model: 'groq/openai/gpt-oss-120b', effort: 'max' }],
+    ['model', 'own', { model: 'openai/gpt-5', window: 400_000, effort: 'low' }],
+  ])
+})
+
 test('/models takes a name that was typed; wrong and missing ones are told', async (t) => {
   const seat = await seated(t, { agents: [own(), own({ name: 'other', model: 'openai/gpt-x' })] })
   seat.answers.push(['other'])

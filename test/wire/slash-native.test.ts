@@ -120,6 +120,31 @@ test('/skills lists the person’s own and, once it is trusted, the project’s'
   ])
 })
 
+test('the trigger of a skill is a command, where no other has its name; a project’s once it is trusted', async (t) => {
+  const seat = await seated(t, native)
+  const all = seat.commands()
+  const typed = (name: string) => all.find((command) => command.name === name)
+  const triggers = () => all.flatMap(({ name, help }) => (help.startsWith('Skill: ') ? [name] : []))
+  write(seat, 'termaite/skills/notes/SKILL.md', skill('notes', 'trigger: /note\n'))
+  write(seat, 'termaite/skills/other/SKILL.md', skill('other', 'trigger: /note\n'))
+  write(seat, 'termaite/skills/helping/SKILL.md', skill('helping', 'trigger: /help\n'))
+  write(seat, 'termaite/skills/words/SKILL.md', skill('words', 'trigger: when asked for words\n'))
+  write(seat, 'project/.skills/pdf/SKILL.md', skill('pdf', 'trigger: pdf\n'))
+  await typed('skills')!.run('', seat.world)
+  assert.deepEqual(triggers(), ['note'])
+  await typed('note')!.run('what was said', seat.world)
+  await typed('note')!.run('', seat.world)
+  assert.deepEqual(seat.turned, [
+    ['aim', 'own'],
+    ['send', 'Use the skill notes: what was said'],
+    ['aim', 'own'],
+    ['send', 'Use the skill notes: do what it says.'],
+  ])
+  seat.answers.push(['trust'])
+  await typed('trust')!.run('', seat.world)
+  assert.deepEqual(triggers(), ['note', 'pdf'])
+})
+
 test('/skill lets our own agent load one: with a request it is sent, without one it is typed on', async (t) => {
   const seat = await seated(t, native)
   assert.match((await seat.type('/skill pdf'))[0]![1], /^there are no skills\. /)
@@ -131,7 +156,7 @@ test('/skill lets our own agent load one: with a request it is sent, without one
     ['note', 'own takes the next turn and loads it: say what for, and send.'],
   ])
   assert.deepEqual(await seat.type('/skill notes read it\nall'), [])
-  const load = (name: string) => `Load the skill ${name} with load_skill, and do as it says: `
+  const load = (name: string) => `Use the skill ${name}: `
   assert.deepEqual(seat.turned, [
     ['aim', 'own'],
     ['fill', load('pdf')],

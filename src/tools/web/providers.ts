@@ -22,7 +22,7 @@ export function providerFor(query: string, { env, web }: Pick<ToolParts, 'env' |
 }
 
 export const howToSetUp =
-  'Searching the web is not set up: the person can set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL. Go on without it: use web_fetch if you know an address, or say what you could not look up.'
+  'Searching the web is not set up: the person can set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL, or name a SearXNG server in the settings: "web": {"search": "<address>"}. Go on without it: use web_fetch if you know an address, or say what you could not look up.'
 
 function searxng(query: string, address: string): Provider {
   if (!/^https?:\/\//.test(address) || !URL.canParse(address))

@@ -4,6 +4,7 @@ import type { Skill } from '../../tools/parts.ts'
 import type { Box, Consult, NativeParts } from './parts.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
+import { apart } from './apart.ts'
 import { wallsOf } from './walls.ts'
 
 /** The tools of one agent, as long as the run lasts: they remember what was read. */
@@ -39,8 +40,9 @@ export function offered(tools: readonly Tool[], skills: readonly Unlisted[]): To
 
 /** Fresh tools; without `consult` there is no subagent among them. */
 export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
-  const { root, clock, blobs, mask } = parts
+  const { root, clock, blobs, mask, lasting } = parts
   const walls = wallsOf(name, parts)
+  const sandboxed = apart(parts)
   const made = nativeTools({
     root,
     env: walls.env,
@@ -50,7 +52,12 @@ export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill
     skills,
     hides: isSecretName,
     ...(consult ? { consult } : {}),
+    ...(sandboxed ? { sandboxed } : {}),
     shell: walls.shell,
+    // Read when it is needed: the settings may change while the tools last.
+    get web() {
+      return lasting.held.get(name)?.settings.web ?? {}
+    },
   })
   return { ...made, tools: made.tools.map(walls.told) }
 }

@@ -6,15 +6,16 @@ import { openKeys } from '../../safety/keys.ts'
 
 /** The model of a seat, at the address and with the key that its settings name. */
 export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
-  const { blobs, clock, session, home, env } = parts
+  const { blobs, clock, session } = parts
   const name = agent.model ?? defaultModel
   const named = modelName(name)
-  const keys = openKeys({ home, env })
+  const keys = openKeys(parts)
   const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : 'wrong' in named ? [] : providerOf(named.provider).keys
   return openModel(
     {
       model: name,
       ...(agent.baseURL ? { baseURL: agent.baseURL } : {}),
+      ...(agent.effort ? { effort: agent.effort } : {}),
       // For a local server it is how much memory is asked for: only what a person wrote.
       ...(agent.contextWindowTokens === undefined ? {} : { window: agent.contextWindowTokens }),
     },

@@ -1,6 +1,7 @@
 import type { TypeOf } from './shape.ts'
 import { leashes } from '../../core/work/agent.ts'
 import { strategies } from '../../core/work/strategy.ts'
+import { efforts } from '../../models/provider.ts'
 import { profiles } from '../../profiles/all.ts'
 import { modes } from '../../safety/rules/modes.ts'
 import {
@@ -42,6 +43,7 @@ const agentFields = {
   model: maybe(text),
   baseURL: maybe(text),
   apiKeyEnv: maybe(text),
+  effort: maybe(oneOf(efforts)),
   description: maybe(text),
   idle_pattern: maybe(text),
   ready_pattern: maybe(text),
@@ -62,6 +64,7 @@ const common = {
   mcpServers: maybe(mapOf(anything)),
   hooks: maybe(mapOf(anything)),
   sandbox: maybe(object({ enabled: maybe(flag), network: maybe(oneOf(['rule', 'all', 'none'])) })),
+  web: maybe(object({ search: maybe(filled), allowed: maybe(list(filled)) })),
   thinking: maybe(oneOf(['auto', 'off', 'direct', 'consensus', 'sequential', 'decompose', 'reflect', 'script'])),
   terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
   crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count) })),

@@ -38,6 +38,8 @@ export type Settings = {
   /** Of the person's own settings alone; those of a project are read when they are run. */
   hooks: HookSettings
   /** Whether commands are walled in where the system can, and whether they reach the network then. */
+  /** Where our own agent searches the web, and the hosts of a private network that it may fetch from. */
+  web: NonNullable<FileSettings['web']>
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none' }
   /** What the person should know before the turn. */
   warnings: string[]
@@ -88,6 +90,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     mcpServers: user.mcpServers ?? {},
     hooks: hooksOf(user.hooks),
     sandbox: { enabled: true, network: 'rule', ...user.sandbox },
+    web: user.web ?? {},
     warnings,
   }
   return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)

@@ -15,7 +15,7 @@ const ofAll: Partial<Record<keyof FileSettings, string>> = {
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
   { what: 'kind "screen"', of: ({ kind }) => kind === 'screen', words: `${notUsed}; a pipe is` },
-  ...(['baseURL', 'apiKeyEnv', 'idle_pattern', 'ready_pattern', 'spawn_mode', 'response_fence'] as const).map(
+  ...(['baseURL', 'apiKeyEnv', 'effort', 'idle_pattern', 'ready_pattern', 'spawn_mode', 'response_fence'] as const).map(
     (what) => ({ what, of: (agent: Agent) => agent[what] !== undefined && !isNative(agent), words: notUsed }),
   ),
   { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },

@@ -23,6 +23,7 @@ import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { skillCommands } from './skills.ts'
 import { todosCommand } from './todos.ts'
+import { triggerCommands } from './triggers.ts'
 import { trustCommand } from './trust.ts'
 import { usageCommand } from './usage.ts'
 import { userCommands } from './user.ts'
@@ -60,7 +61,21 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
   const taken = builtIn.map(({ name }) => name)
   const own = userCommands(hold, taken)
   for (const words of own.warnings) warn(words)
-  return [...builtIn, ...own.commands].map(toldWhenBroken)
+  const fixed = [...builtIn, ...own.commands]
+  const all: Command[] = []
+  const names = fixed.map(({ name }) => name)
+  // Skills come and go with files and with trust: what can be typed is looked at again after each command.
+  const refresh = async () => {
+    const triggers = await triggerCommands(hold, names).catch(() => [])
+    all.splice(fixed.length, Infinity, ...triggers.map(toldWhenBroken))
+  }
+  all.push(...fixed.map(toldWhenBroken).map((command) => followed(command, refresh)))
+  void refresh()
+  return all
+}
+
+function followed(command: Command, then: () => Promise<void>): Command {
+  return { ...command, run: (args, world) => command.run(args, world).then(then) }
 }
 
 /** A command never throws: what went wrong is said where it was typed. */

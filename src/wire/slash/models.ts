@@ -5,12 +5,12 @@ import type { ModelChoice } from '../desk/modelled.ts'
 import type { AgentSettings } from '../settings/settings.ts'
 import { listModels } from '../../models/list.ts'
 import { localServers } from '../../models/local.ts'
-import { defaultModel, modelName, providerOf, providers } from '../../models/provider.ts'
+import { defaultModel, efforts, modelName, providerOf, providers } from '../../models/provider.ts'
 import { knownOf } from '../../models/windows.ts'
 import { openKeys } from '../../safety/keys.ts'
 import { providerIn } from '../desk/modelled.ts'
 import { UsageError } from '../io.ts'
-import { choose } from './choose.ts'
+import { choose, goingOn, knownWord } from './choose.ts'
 import { nativeAgent, nativeAgents } from './native.ts'
 
 type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
@@ -21,15 +21,19 @@ export type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKe
 export function modelsCommand(hold: Hold, parts: ModelParts = {}): Command {
   return {
     name: 'models',
-    words: '[provider/model]',
+    words: '[provider/model] [effort]',
+    complete: (typed) => goingOn(typed, efforts),
     help: 'Which models there are, and which one termaite’s own agent asks.',
     async run(args, world) {
       const agent = await pickAgent(hold, world)
       if (agent === undefined) return
-      const choice = args.trim() === '' ? await pickModel(hold, agent, world, parts) : typedModel(args.trim())
+      const choice =
+        args.trim() === '' ? await pickModel(hold, agent, world, parts) : typedChoice(args.trim().split(/\s+/), agent)
       if (choice === undefined) return
-      hold.setModel(agent.name, choice)
-      world.say(`${agent.name} asks ${choice.model} until you leave; /config keeps it.`, 'note')
+      const { effort = agent.effort } = choice
+      hold.setModel(agent.name, { ...choice, ...(effort === undefined ? {} : { effort }) })
+      const how = effort === undefined ? '' : ` with the effort ${effort}`
+      world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
     },
   }
 }
@@ -40,6 +44,18 @@ async function pickAgent(hold: Hold, world: CommandWorld): Promise<AgentSettings
   const options = agents.map((agent) => ({ id: agent.name, label: `${agent.name} (${modelOf(agent)})` }))
   const name = await choose(world, 'Whose model?', options)
   return agents.find((agent) => agent.name === name)
+}
+
+/** A model, how hard it thinks, or both; a word that is neither is told with what was probably meant. */
+function typedChoice(words: readonly string[], agent: AgentSettings): ModelChoice {
+  const [first = '', second, ...more] = words
+  if (more.length > 0) throw new UsageError('only a model and how hard it thinks may follow: /models openai/gpt-5 high')
+  const alone = second === undefined && (efforts as readonly string[]).includes(first)
+  const effort = alone ? first : second
+  return {
+    ...(alone ? { model: modelOf(agent) } : typedModel(first)),
+    ...(effort === undefined ? {} : { effort: knownWord('effort', effort, efforts) }),
+  }
 }
 
 function typedModel(text: string): ModelChoice {

@@ -1,6 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Skills } from '../../agents/native/skills/find.ts'
 import type { Hold } from '../desk/hold.ts'
+import { skillPrompt } from '../../agents/native/skills/asked.ts'
 import { findSkills } from '../../agents/native/skills/find.ts'
 import { UsageError } from '../io.ts'
 import { oneLine } from '../table.ts'
@@ -17,7 +18,7 @@ export function skillCommands(hold: Hold): Command[] {
       name: 'skills',
       help: 'The skills that termaite’s own agent can load.',
       async run(_args, { say }) {
-        const { skills, warnings } = await found(hold)
+        const { skills, warnings } = await skillsOf(hold)
         const lines = skills.map(
           ({ name, description, trigger, from, unlisted }) =>
             `- ${[name, from === 'project' ? 'of the project' : 'your own', ...(unlisted ? ['only by /skill'] : []), ...(trigger ? [`trigger ${trigger}`] : [])].join(' · ')}: ${oneLine(description, 200)}`,
@@ -33,17 +34,17 @@ export function skillCommands(hold: Hold): Command[] {
       complete: async (typed) =>
         goingOn(
           typed,
-          (await found(hold)).skills.map(({ name }) => name),
+          (await skillsOf(hold)).skills.map(({ name }) => name),
         ),
       async run(args, { say, screen }) {
         const [, typed = '', request = ''] = /^\s*(\S*)\s*([^]*)$/.exec(args)!
         const agent = nativeAgent(hold)
-        const names = (await found(hold)).skills.map(({ name }) => name)
+        const names = (await skillsOf(hold)).skills.map(({ name }) => name)
         if (names.length === 0) throw new UsageError(`there are no skills. ${where}`)
         if (typed === '')
           throw new UsageError(`which one? There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}.`)
-        const prompt = `Load the skill ${knownWord('skill', typed, names)} with load_skill, and do as it says: ${request.trim()}`
-        // Only our own agent has the tool for it.
+        const prompt = skillPrompt(knownWord('skill', typed, names), request)
+        // Only our own agent knows them.
         hold.aim(agent.name)
         if (request.trim() !== '') return hold.send(prompt)
         screen.fill(prompt)
@@ -53,7 +54,7 @@ export function skillCommands(hold: Hold): Command[] {
   ]
 }
 
-async function found(hold: Hold): Promise<Skills> {
+export async function skillsOf(hold: Hold): Promise<Skills> {
   const app = hold.app()
   const { cwd, root, home } = app.place
   return findSkills({ cwd, root, home, trusted: await isTrusted(app) })
