@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { ProviderName } from './provider.ts'
+import type { Send } from './http/send.ts'
 import type { Trouble } from './wire.ts'
+import { send } from './http/send.ts'
 import { verdictOf } from './http/verdict.ts'
 import { providerOf } from './provider.ts'
 import { unknownWindow } from './windows.ts'
@@ -9,13 +11,13 @@ import { root } from './wires/ollama.ts'
 
 export type Listed = { id: string; window?: number }
 
-export type Listing = { clock: Clock; fetch?: typeof globalThis.fetch; baseURL?: string; signal?: AbortSignal }
+export type Listing = { clock: Clock; fetch?: Send; baseURL?: string; signal?: AbortSignal }
 
 /** The models that a provider has for this key, as it names them, or why it does not say. */
 export async function listModels(
   name: ProviderName,
   key: string | undefined,
-  { clock, fetch = globalThis.fetch, baseURL, signal }: Listing,
+  { clock, fetch = send, baseURL, signal }: Listing,
 ): Promise<{ models: Listed[]; failure?: undefined } | { failure: Failure }> {
   const provider = providerOf(name)
   const base = (baseURL ?? provider.base)?.replace(/\/+$/, '')

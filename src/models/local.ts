@@ -1,5 +1,7 @@
 import type { Clock } from '../base/clock.ts'
+import type { Send } from './http/send.ts'
 import type { ProviderName } from './provider.ts'
+import { send } from './http/send.ts'
 import { listed } from './list.ts'
 import { providerOf } from './provider.ts'
 import { root } from './wires/ollama.ts'
@@ -11,7 +13,7 @@ export type LocalServer = { provider: ProviderName; label: string; baseURL: stri
 const bound = 300
 
 /** The model servers that answer on loopback now, with the models they have. */
-export async function localServers(clock: Clock, fetch = globalThis.fetch): Promise<LocalServer[]> {
+export async function localServers(clock: Clock, fetch: Send = send): Promise<LocalServer[]> {
   const over = new AbortController()
   const enough = new AbortController()
   void clock.sleep(bound, enough.signal).then(() => over.abort())

@@ -3,10 +3,12 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Model } from '../core/work/model.ts'
 import type { Effort, WireName } from './provider.ts'
+import type { Send } from './http/send.ts'
 import type { Target, Wire } from './wire.ts'
 import { wordsOf } from '../base/words.ts'
 import { answer } from './http/answer.ts'
 import { asideOf } from './http/hear.ts'
+import { send } from './http/send.ts'
 import { verdictOf } from './http/verdict.ts'
 import { imagesOf } from './images.ts'
 import { defaultModel, modelName, providerOf } from './provider.ts'
@@ -32,7 +34,7 @@ export type ModelParts = {
   key?(): string | undefined | Promise<string | undefined>
   blobs: Blobs
   clock: Clock
-  fetch?: typeof globalThis.fetch
+  fetch?: Send
   /** The same for all requests that begin alike: a provider's cache is found by it. */
   session?: string
 }
@@ -45,7 +47,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   const target = targetOf(name, spec)
   if ('kind' in target) return failing(name, target)
   const wire = wires[target.provider.wire]
-  const fetch = parts.fetch ?? globalThis.fetch
+  const { fetch = send } = parts
   let prepared = wire.prepare === undefined
   return {
     name,

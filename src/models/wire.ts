@@ -1,6 +1,7 @@
 import type { Ref } from '../core/talk/ref.ts'
 import type { ModelEvent, ModelRequest } from '../core/work/model.ts'
 import type { Effort, Provider } from './provider.ts'
+import type { Told } from './http/send.ts'
 import type { Known } from './windows.ts'
 
 /** The model that is spoken to, and how. */
@@ -26,7 +27,7 @@ export type Sent = { url: string; headers: Record<string, string>; body: string 
 export type Counted = { input: number; output: number; cached: number; written?: number; cost?: number }
 
 /** Something went wrong: as a server said it, or as it broke on the way. */
-export type Trouble = { status?: number; headers?: Headers; body?: unknown; cause?: unknown }
+export type Trouble = { status?: number; headers?: Told; body?: unknown; cause?: unknown }
 
 export type Heard =
   | Extract<ModelEvent, { type: 'text' | 'thought' | 'call' | 'end' }>

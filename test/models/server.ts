@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net'
+import type { Send } from '../../src/models/http/send.ts'
 import type { Asked, Reply, Speech } from '../real/model/script.ts'
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { send } from '../../src/models/http/send.ts'
 import { json, stream } from '../real/model/script.ts'
 
 /** What a model does with every request: one whole reply, or a beginning and then nothing more. */
@@ -29,37 +31,22 @@ export async function speaking(acts: Map<string, Act>): Promise<{ url: string; c
   }
 }
 
-/** The real fetch, with a count of the answers that are still being read. */
-export function counting(): { fetch: typeof fetch; open(): number } {
+/** Our own client, with a count of the answers that are still being read. */
+export function counting(): { fetch: Send; open(): number } {
   let open = 0
+  async function* counted(body: AsyncIterable<Uint8Array>) {
+    open++
+    try {
+      yield* body
+    } finally {
+      open--
+    }
+  }
   return {
     open: () => open,
-    async fetch(input, init) {
-      const response = await fetch(input, init)
-      if (!response.body) return response
-      const reader = response.body.getReader()
-      open++
-      const body = new ReadableStream<Uint8Array>(
-        {
-          async pull(controller) {
-            try {
-              const { done, value } = await reader.read()
-              if (!done) return controller.enqueue(value)
-              open--
-              controller.close()
-            } catch (error) {
-              open--
-              controller.error(error)
-            }
-          },
-          async cancel(reason) {
-            open--
-            await reader.cancel(reason)
-          },
-        },
-        { highWaterMark: 0 },
-      )
-      return new Response(body, { status: response.status, headers: response.headers })
+    async fetch(url, init) {
+      const reply = await send(url, init)
+      return { ...reply, body: reply.body && counted(reply.body) }
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { ModelEvent, ModelRequest } from '../../core/work/model.ts'
 import type { Counted, Heard, Images, Target, Trouble, Wire } from '../wire.ts'
+import type { Send } from './send.ts'
 import { costOf } from '../cost.ts'
 import { asideOf, hear } from './hear.ts'
 import { verdictOf } from './verdict.ts'
@@ -9,7 +10,7 @@ import { verdictOf } from './verdict.ts'
 const longestTry = 8000
 const pauses = [500, 2000]
 
-export type Asking = { wire: Wire; to: Target; images: Images; clock: Clock; fetch: typeof globalThis.fetch }
+export type Asking = { wire: Wire; to: Target; images: Images; clock: Clock; fetch: Send }
 
 /**
  * One answer, asked for again when what went wrong passes soon and nothing was said yet.

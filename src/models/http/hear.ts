@@ -1,26 +1,30 @@
 import type { Aside, Heard, Reader, Sent, Trouble, Wire } from '../wire.ts'
+import type { Reply, Send } from './send.ts'
 import { eventData, lineData } from './events.ts'
 
 const trouble = (trouble: Trouble): Heard => ({ type: 'trouble', trouble })
 
-/** Sends one request and tells what is heard; it ends with an `end` or a `trouble`, and whoever leaves early closes the connection. */
+/** Sends one request and tells what is heard; it ends with an `end` or a `trouble`, and whoever leaves before closes the connection. */
 export async function* hear(
   wire: Wire,
   sent: Sent,
   reader: Reader,
-  fetch: typeof globalThis.fetch,
+  send: Send,
   signal: AbortSignal,
 ): AsyncGenerator<Heard> {
+  let response: Reply | undefined
+  let whole = false
   try {
     const { url, headers, body } = sent
-    const response = await fetch(url, { method: 'POST', headers, body, signal })
-    const type = response.headers.get('content-type') ?? ''
-    const told = !response.ok || !response.body || (type.includes('application/json') && wire.framing === 'events')
-    if (told)
-      return yield trouble({ status: refusal(response.status), headers: response.headers, body: await response.text() })
-    const data = wire.framing === 'events' ? eventData(response.body) : lineData(response.body)
+    response = await send(url, { method: 'POST', headers, body, signal })
+    const { ok, status, headers: told, body: answer } = response
+    const isObject = told.get('content-type')?.includes('application/json') && wire.framing === 'events'
+    if (!ok || !answer || isObject)
+      return yield trouble({ status: refusal(status), headers: told, body: await response.text() })
+    const data = wire.framing === 'events' ? eventData(answer) : lineData(answer)
     for await (const one of data) {
       for (const heard of reader.read(one)) {
+        whole = heard.type === 'end'
         yield heard
         if (isLast(heard)) return
       }
@@ -32,6 +36,8 @@ export async function* hear(
     yield trouble({ cause: 'the answer was cut off in the middle' })
   } catch (cause) {
     yield trouble({ cause })
+  } finally {
+    response?.leave?.(whole)
   }
 }
 
@@ -41,14 +47,14 @@ const isLast = ({ type }: Heard) => type === 'end' || type === 'trouble'
 const refusal = (status: number) => (status < 400 ? undefined : status)
 
 /** Asks the same server something small beside the turn. */
-export function asideOf(key: string | undefined, fetch: typeof globalThis.fetch, signal: AbortSignal): Aside {
+export function asideOf(key: string | undefined, send: Send, signal: AbortSignal): Aside {
   return async (url, body) => {
     try {
       const headers = {
         ...(body ? { 'content-type': 'application/json' } : {}),
         ...(key ? { authorization: `Bearer ${key}` } : {}),
       }
-      const response = await fetch(url, {
+      const response = await send(url, {
         method: body ? 'POST' : 'GET',
         headers,
         signal,

@@ -1,11 +1,8 @@
 import type { Said } from './said.ts'
+import type { Told } from './send.ts'
 
 /** When a server says that it may be asked again, in ms since 1970. */
-export function retryAt(
-  headers: Headers | undefined,
-  { message, details, body }: Said,
-  now: number,
-): number | undefined {
+export function retryAt(headers: Told | undefined, { message, details, body }: Said, now: number): number | undefined {
   const ms = number(headers?.get('retry-after-ms'))
   if (ms !== undefined) return now + ms
   const after = headers?.get('retry-after')
