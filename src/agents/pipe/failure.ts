@@ -39,7 +39,7 @@ export function missing(name: string, why: string, profile: Profile | undefined)
 }
 
 /** Why a CLI is not started at all: it would do more than its leash allows. */
-export function unheld(name: string, leash: Leash, profile: Profile | undefined): Failure | undefined {
+export function unheld(name: string, leash: Leash, profile: Pick<Profile, 'leashes'> | undefined): Failure | undefined {
   if (!profile || profile.leashes[leash] !== undefined) return undefined
   const held = Object.keys(profile.leashes).join(' or ')
   const message = `${name} cannot be held to the leash "${leash}": run it with --leash ${held}, or leave it out`

@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Dialog, ScreenFacts } from '../../core/screen/profile.ts'
+import type { Screen } from '../../core/screen/terminal.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Eye, Sight } from './eye.ts'
+import { visibleQuestion } from '../visible.ts'
+
+type Asking = { name: string; eye: Eye; facts: ScreenFacts; clock: Clock; ask: Ask; signal: AbortSignal }
+
+/** Some programs take keys that come at once for one key. */
+export const keyGapMs = 40
+
+/** How long a dialog may stay after its answer. */
+const goneMs = 5_000
+
+/** The dialog that a screen shows; one that nobody can read is shown as it stands, to be answered in its own terminal. */
+export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenFacts): Dialog | undefined {
+  if (sight.gone) return undefined
+  const known = dialog?.(sight.screen)
+  if (known) return known
+  return sight.reading.state === 'asking' && reader.asking ? unread(sight.screen, name) : undefined
+}
+
+/**
+ * Puts a dialog to whoever may answer it, and presses what the answer means. Answered in the terminal itself, the
+ * question is withdrawn; what is not that dialog any more is never typed into.
+ */
+export async function askDialog(dialog: Dialog, asking: Asking): Promise<void> {
+  const { name, eye, facts, clock, ask, signal } = asking
+  const withdrawn = new AbortController()
+  const shown = (sight: Sight) => same(dialogOn(sight, name, facts), dialog)
+  let answer: { picks: string[] | undefined } | undefined
+  const either = AbortSignal.any([signal, withdrawn.signal])
+  const answered = new AbortController()
+  void ask(visibleQuestion(dialog.question), either).then(
+    (picks) => (answer = { picks }) && answered.abort(),
+    () => answered.abort(),
+  )
+  const wake = AbortSignal.any([signal, answered.signal])
+  while (!answered.signal.aborted && !signal.aborted) {
+    if (!shown(await eye.look())) break
+    await eye.next(wake)
+  }
+  withdrawn.abort()
+  if (!answer || signal.aborted || !shown(await eye.look())) return
+  for (const key of dialog.keys(answer.picks)) {
+    await eye.terminal.press(key)
+    await clock.sleep(keyGapMs, signal)
+  }
+  await eye.until((sight) => !shown(sight), goneMs, signal)
+}
+
+function same(a: Dialog | undefined, b: Dialog): boolean {
+  return a !== undefined && JSON.stringify(a.question) === JSON.stringify(b.question)
+}
+
+const shownRows = 20
+
+function unread({ rows }: Screen, name: string): Dialog {
+  const text = rows
+    .filter((row) => row.trim() !== '')
+    .slice(-shownRows)
+    .join('\n')
+  return {
+    question: {
+      about: 'choice',
+      text: `${name} asks something in its terminal: answer it there, or decline it here.`,
+      from: [],
+      shows: [{ type: 'text', text }],
+      options: [{ id: 'decline', label: 'Decline it (Escape)' }],
+    },
+    keys: () => ['Escape'],
+  }
+}

@@ -1,0 +1,117 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Reader, Reading } from '../../core/screen/reading.ts'
+import type { Exit, Screen, Terminal } from '../../core/screen/terminal.ts'
+import { quietAfterMs, read } from '../../core/screen/reading.ts'
+import { Bell } from './bell.ts'
+
+/** One look at a terminal. */
+export type Sight = { screen: Screen; reading: Reading; quietMs: number; at: number; gone?: Exit }
+
+/** What a turn under way is recognised by. */
+export type Sought = { nonce?: string; since?(screen: Screen): string | undefined }
+
+/** Looks cost: a tmux pane is a process each time. So they take a twentieth of the time at most, however many agents there are. */
+const share = 20
+const leastGapMs = 40
+const mostGapMs = 500
+
+/** How long a screen that nothing was drawn on is believed. */
+const patienceMs = 5_000
+const childrenMs = 1_000
+
+/** How often something that must come soon is looked for. */
+const paceMs = 100
+
+/** Looks at one terminal: when it has drawn something, and seldom otherwise. */
+export class Eye {
+  readonly terminal: Terminal
+  #reader: Reader
+  #clock: Clock
+  #bell: Bell
+  #gone: Exit | undefined
+  #last: Screen | undefined
+  #lookedAt = -Infinity
+  #gapMs = leastGapMs
+  #patienceMs = 0
+
+  constructor(terminal: Terminal, reader: Reader, clock: Clock) {
+    this.terminal = terminal
+    this.#reader = reader
+    this.#clock = clock
+    this.#bell = new Bell(terminal, clock)
+    void terminal.exited.then((exit) => (this.#gone = exit))
+  }
+
+  /** How its program ended, once it has. */
+  get gone(): Exit | undefined {
+    return this.#gone
+  }
+
+  expect(mark: string | undefined): void {
+    this.#bell.expect(mark)
+  }
+
+  async look(sought: Sought = {}): Promise<Sight> {
+    const at = this.#clock.now()
+    this.#bell.heard()
+    // Before the screen is read, so that a screen seen with an exit is the last one.
+    const gone = this.#gone
+    const screen = (this.#last = await this.#screen())
+    const reading = await this.#read(screen, sought)
+    const now = this.#clock.now()
+    this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * (now - at)))
+    this.#lookedAt = now
+    this.#patienceMs = this.#patience(reading)
+    return { screen, reading, quietMs: this.#bell.quietMs, at: now, ...(gone ? { gone } : {}) }
+  }
+
+  /** Resolves when another look may show something else, at the latest after `atMost`. */
+  async next(signal: AbortSignal, atMost = patienceMs): Promise<void> {
+    await this.#bell.rung(Math.min(atMost, this.#patienceMs), signal)
+    await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.now(), signal)
+  }
+
+  /** Looks again and again until it is so, no longer than `ms`; the last sight says whether it was. */
+  async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, sought?: Sought) {
+    const end = this.#clock.now() + ms
+    for (;;) {
+      const sight = await this.look(sought)
+      if (await so(sight)) return { so: true, sight }
+      const left = end - this.#clock.now()
+      if (left <= 0 || signal.aborted || sight.gone) return { so: false, sight }
+      await this.next(signal, Math.min(left, paceMs))
+    }
+  }
+
+  /** A window that was closed by hand has no screen any more: its last one counts. */
+  async #screen(): Promise<Screen> {
+    try {
+      return await this.terminal.screen()
+    } catch (error) {
+      await this.#bell.urgent(childrenMs, new AbortController().signal)
+      if (!this.#gone) throw error
+      return this.#last ?? { rows: [], cols: 80, cursor: { row: 0, col: 0 } }
+    }
+  }
+
+  /** Processes are counted only where the screen does not tell. */
+  async #read(screen: Screen, { nonce, since: sinceOf }: Sought): Promise<Reading> {
+    const since = sinceOf?.(screen)
+    const look = {
+      screen,
+      children: 0,
+      quietMs: this.#bell.quietMs,
+      ...(nonce === undefined ? {} : { nonce }),
+      ...(since === undefined ? {} : { since }),
+    }
+    const reading = read(look, this.#reader)
+    if (reading.by === 'fence' || reading.by === 'pattern' || this.#gone) return reading
+    return read({ ...look, children: await this.terminal.children().catch(() => 0) }, this.#reader)
+  }
+
+  #patience({ by }: Reading): number {
+    if (by === 'children') return childrenMs
+    const quiet = quietAfterMs - this.#bell.quietMs
+    return by === 'quiet' && quiet > 0 ? quiet : patienceMs
+  }
+}

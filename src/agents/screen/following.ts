@@ -1,0 +1,179 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Journalled } from '../../core/screen/profile.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Answered } from './answer.ts'
+import type { Sight, Sought } from './eye.ts'
+import type { State } from './ready.ts'
+import type { Asked } from './since.ts'
+import type { Sitting } from './sitting.ts'
+import type { ScreenSpec } from './spec.ts'
+import type { Telling } from './telling.ts'
+import { faultOf, journalAnswer, saidIn, screenAnswer } from './answer.ts'
+import { waits } from './composer.ts'
+import { askDialog, dialogOn } from './dialogs.ts'
+import { rowsSince } from './since.ts'
+import { leftEarly } from './words.ts'
+
+export type Following = {
+  spec: ScreenSpec
+  sitting: Sitting
+  clock: Clock
+  asked: Asked
+  nonce: string
+  sought: Sought
+  telling: Telling
+  ask: Ask
+  signal: AbortSignal
+  heard(): void
+  state(state: State): Promise<void>
+  /** What the CLI's own journal says of the turn. */
+  journal(): Promise<Journalled | undefined>
+}
+
+/** How long an idle screen must stand still: longer where a fence was asked for and did not come. */
+const settleMs = { seenBusy: 300, neverBusy: 600, unfenced: 2_000 }
+
+/** How long a journal may lag behind the screen, and an answer behind a prompt that was taken. */
+const journalMs = 1_500
+const emptyMs = 10_000
+
+/** How often the journal of a busy CLI is looked at. */
+const journalEveryMs = 1_000
+
+/** Watches a turn to its end; undefined when the watch was broken off. */
+export class Follower {
+  #f: Following
+  #text = ''
+  #stillSince = 0
+  #doneSince: number | undefined
+  #seenBusy = false
+  #state: Sight['reading']['state'] = 'busy'
+  #drawnAt = -Infinity
+  #journalAt = -Infinity
+  #journal: Journalled | undefined
+
+  constructor(following: Following) {
+    this.#f = following
+  }
+
+  get journal(): Journalled | undefined {
+    return this.#journal
+  }
+
+  async end(): Promise<Answered | Failure | undefined> {
+    const { spec, sitting, clock, ask, signal, state, sought, telling } = this.#f
+    const { eye, facts } = sitting
+    while (!signal.aborted) {
+      const sight = await eye.look(sought)
+      await this.#notice(sight)
+      const { reading } = sight
+      if (!sight.gone && (reading.state === 'asking' || reading.state === 'unknown')) {
+        const dialog = dialogOn(sight, spec.name, facts)
+        if (dialog) {
+          await state('asking')
+          await askDialog(dialog, { name: spec.name, eye, facts, clock, ask, signal })
+          continue
+        }
+      }
+      const end = await this.#ended(sight)
+      if (end) {
+        await telling.tell(this.#text, true)
+        return end
+      }
+      await eye.next(signal, this.#wakeMs(sight))
+    }
+    return undefined
+  }
+
+  /** Shows what is new, and remembers since when nothing is. */
+  async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
+    const { asked, nonce, sitting, telling, heard, state } = this.#f
+    const text = saidIn(rowsSince(screen.rows, asked, sitting.facts.reader).rows, screen.cols, nonce, sitting.facts)
+    if (text !== this.#text) this.#stillSince = at
+    this.#text = text
+    this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
+    if (!gone) this.#state = reading.state
+    if (at - quietMs > this.#drawnAt) heard()
+    this.#drawnAt = at - quietMs
+    if (reading.state === 'busy') await state('busy')
+    await telling.tell(text)
+  }
+
+  async #ended(sight: Sight): Promise<Answered | Failure | undefined> {
+    const { spec, asked, nonce, sitting } = this.#f
+    const { at, reading, gone } = sight
+    const resting =
+      reading.state === 'idle' && (reading.by === 'fence' || waits(sight.screen, asked.text, sitting.facts))
+    const journal = await this.#look(at, resting || gone !== undefined)
+    if (journal?.fault !== undefined && journal.over) return faultOf(spec, journal.fault, at)
+    const written = journal && journalAnswer(journal, nonce)
+    if (journal?.over && written) return written
+    if (gone) return this.#left(sight, written)
+    if (!resting) {
+      this.#doneSince = undefined
+      return undefined
+    }
+    if (reading.by !== 'fence' && at - this.#stillSince < this.#settleMs(reading)) return undefined
+    this.#doneSince ??= at
+    // The journal is whole and the screen may not be: it is given the time to be written.
+    if (sitting.facts.journal && at - this.#doneSince < journalMs) return undefined
+    if (written) return written
+    if (reading.by !== 'fence') {
+      const fault = this.#fault(sight)
+      if (fault) return fault
+    }
+    const answer = await this.#shown(sight, reading.by)
+    if (answer.text !== '') return answer
+    if (reading.by !== 'pattern' || at - this.#doneSince < emptyMs) return undefined
+    return { kind: 'crash', message: `${spec.name} gave an empty answer` }
+  }
+
+  /** Who leaves after its answer has answered; before it, it failed. */
+  async #left(sight: Sight, written: Answered | undefined): Promise<Answered | Failure> {
+    const { spec } = this.#f
+    if (written) return written
+    const answer = await this.#shown(sight, 'exit')
+    const well = sight.gone?.code === 0 && !spec.fence && !this.#atWork && answer.text !== ''
+    return answer.fenced || well ? answer : leftEarly(spec, sight, 'it had answered')
+  }
+
+  #shown({ screen }: Sight, by: string): Promise<Answered> {
+    const { asked, nonce, sitting } = this.#f
+    return screenAnswer(sitting.eye.terminal, screen.cols, asked, nonce, sitting.facts, by)
+  }
+
+  get #atWork(): boolean {
+    return this.#seenBusy && this.#state === 'busy'
+  }
+
+  #fault({ screen, at }: Sight): Failure | undefined {
+    const { spec, asked, sitting } = this.#f
+    const { fault, reader } = sitting.facts
+    if (!fault) return undefined
+    const rows = rowsSince(screen.rows, asked, reader).rows
+    const words = rows.map((row) => fault.exec(row)?.[1]).findLast((found) => found !== undefined)
+    return words === undefined ? undefined : faultOf(spec, words, at)
+  }
+
+  async #look(at: number, soon: boolean): Promise<Journalled | undefined> {
+    if (soon || at - this.#journalAt >= journalEveryMs) {
+      this.#journalAt = at
+      this.#journal = await this.#f.journal()
+    }
+    return this.#journal
+  }
+
+  #settleMs({ by }: Sight['reading']): number {
+    if (this.#f.spec.fence) return settleMs.unfenced
+    if (by === 'quiet' || by === 'children') return 0
+    return this.#seenBusy ? settleMs.seenBusy : settleMs.neverBusy
+  }
+
+  /** When a screen that stands still would mean something else. */
+  #wakeMs({ reading, at }: Sight): number | undefined {
+    if (reading.state !== 'idle') return undefined
+    if (this.#doneSince !== undefined) return 100
+    return Math.max(20, this.#settleMs(reading) - (at - this.#stillSince))
+  }
+}

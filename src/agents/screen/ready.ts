@@ -1,0 +1,56 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Live } from '../../core/talk/entry.ts'
+import type { Sight } from './eye.ts'
+import type { Sitting } from './sitting.ts'
+import type { ScreenSpec } from './spec.ts'
+import { askDialog, dialogOn } from './dialogs.ts'
+import { leftEarly, strange } from './words.ts'
+
+export type State = Extract<Live, { type: 'state' }>['state']
+
+export type Waiting = {
+  spec: ScreenSpec
+  clock: Clock
+  ask: Ask
+  signal: AbortSignal
+  /** A sign of life. */
+  heard(): void
+  state(state: State): Promise<void>
+}
+
+/** How long a screen that is not known may stand still. */
+const strangeMs = 30_000
+
+/** Waits until a prompt can be typed, and asks what the CLI asks on the way; undefined when the wait was broken off. */
+export async function readied(
+  { eye, facts }: Sitting,
+  began: boolean,
+  { spec, clock, ask, signal, heard, state }: Waiting,
+): Promise<Sight | Failure | undefined> {
+  const { ready, idle } = facts.reader
+  let seen = !began || ready === undefined
+  let drawnAt = -Infinity
+  while (!signal.aborted) {
+    const sight = await eye.look()
+    const { screen, reading, quietMs, at } = sight
+    if (sight.gone) return leftEarly(spec, sight, began ? 'it was ready' : 'it could be asked')
+    if (at - quietMs > drawnAt) heard()
+    drawnAt = at - quietMs
+    seen ||= ready?.test(screen.rows.join('\n')) ?? true
+    const dialog =
+      reading.state === 'asking' || reading.state === 'unknown' ? dialogOn(sight, spec.name, facts) : undefined
+    if (dialog) {
+      await state('asking')
+      await askDialog(dialog, { name: spec.name, eye, facts, clock, ask, signal })
+      if (began) await state('starting')
+      continue
+    }
+    // A program that is known by its ready mark alone is ready when it stands there.
+    if (seen && (reading.state === 'idle' || (began && ready !== undefined && idle === undefined))) return sight
+    if (reading.state === 'unknown' && quietMs >= strangeMs) return strange(spec, sight, eye.terminal.attach)
+    await eye.next(signal)
+  }
+  return undefined
+}

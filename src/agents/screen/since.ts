@@ -1,0 +1,99 @@
+import type { Reader } from '../../core/screen/reading.ts'
+import { dedent } from '../../core/screen/fence.ts'
+
+/** A prompt as it was pasted, and the rows that stood above the composer before; without them it is looked for everywhere. */
+export type Asked = { text: string; before?: readonly string[] }
+
+/** What screens add to a text, its folds included, so that it is found again. */
+const added = /[\s│┃║▌▐>❯›]/g
+const squeeze = (text: string) => text.replaceAll(added, '')
+
+/** So much of the end of a prompt is looked for. */
+const longestTail = 100
+
+/** The last row of the prompt's last echo, or of its first one from a row on; -1 where it is not. */
+export function echoRow(rows: readonly string[], text: string, from?: number): number {
+  const tail = squeeze(text).slice(-longestTail)
+  if (tail === '') return -1
+  let end = ''
+  let found = -1
+  for (let index = from ?? 0; index < rows.length; index++) {
+    const row = squeeze(rows[index]!)
+    // A prompt ends where a row ends: a word within a sentence is not taken for it.
+    end = (end + row).slice(-tail.length)
+    if (row === '' || end !== tail) continue
+    found = index
+    if (from !== undefined) break
+  }
+  return found
+}
+
+/** The row on which the last idle mark begins; -1 where there is none. */
+export function idleRow(rows: readonly string[], { idle }: Reader): number {
+  if (!idle) return -1
+  const text = rows.join('\n')
+  const last = [...text.matchAll(new RegExp(idle, `${idle.flags.replace('g', '')}g`))].at(-1)
+  return last ? text.slice(0, last.index).split('\n').length - 1 : -1
+}
+
+/** Nothing but lines, blocks and the sign that a prompt is waited for. */
+const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
+
+/** The rows of a conversation above the composer, up to the first that is only chrome. */
+export function contentRows(rows: readonly string[], reader: Reader): string[] {
+  const composer = idleRow(rows, reader)
+  const above = composer < 0 ? rows : rows.slice(0, composer)
+  return above.slice(0, above.findLastIndex((row) => !chrome.test(row)) + 1)
+}
+
+/** So many rows tell where the old ones end. */
+const anchorRows = 8
+
+/** Where what is new begins: behind the rows that were there before. */
+function newFrom(rows: readonly string[], before: readonly string[]): number | undefined {
+  const anchor = before.filter((row) => row.trim() !== '').slice(-anchorRows)
+  if (anchor.length === 0) return 0
+  const full = rows.flatMap((row, index) => (row.trim() === '' ? [] : [{ row, index }]))
+  for (let at = full.length - anchor.length; at >= 0; at--)
+    if (anchor.every((row, i) => full[at + i]!.row.trimEnd() === row.trimEnd()))
+      return full[at + anchor.length - 1]!.index + 1
+  return undefined
+}
+
+/** The rows behind a prompt and above the composer; `whole` is false when their beginning is out of sight. */
+export function rowsSince(rows: readonly string[], asked: Asked, reader: Reader): { rows: string[]; whole: boolean } {
+  const from = asked.before && newFrom(rows, asked.before)
+  const echo = echoRow(rows, asked.text, from)
+  const start = echo >= 0 ? echo + 1 : (from ?? 0)
+  const composer = idleRow(rows, reader)
+  // The only idle mark may be the echo itself, in a program that shows it before each line.
+  const end = composer >= start ? composer : rows.length
+  const said = rows.slice(start, end)
+  const first = said.findIndex((row) => !chrome.test(row))
+  const last = said.findLastIndex((row) => !chrome.test(row))
+  return { rows: first < 0 ? [] : said.slice(first, last + 1), whole: echo >= 0 || from !== undefined }
+}
+
+const spinner = /^\s*[\u2801-\u28ff]\s/
+const bullet = /^(\s*)[⏺●•✦◆∙](?=\s)/
+
+/** Rows as text: without what shows that it works, its first bullet and the indent they share, and unfolded where the terminal folded them. */
+export function textOf(rows: readonly string[], cols: number, reader: Reader): string {
+  const said = rows.filter((row) => !spinner.test(row) && !reader.busy?.test(row))
+  const lines = unfolded(said, cols).map((row, index) => (index === 0 ? row.replace(bullet, '$1 ') : row).trimEnd())
+  return dedent(lines).join('\n').trim()
+}
+
+const drawn = /[─━═│┃║╭╮╰╯┌┐└┘█▀▄]$/
+
+/** A row that is full to the edge goes on in the next one. */
+export function unfolded(rows: readonly string[], cols: number): string[] {
+  const lines: string[] = []
+  let open = false
+  for (const row of rows) {
+    if (open) lines.push(lines.pop()! + row)
+    else lines.push(row)
+    open = [...row].length >= cols && !drawn.test(row)
+  }
+  return lines
+}

@@ -1,0 +1,58 @@
+import type { Emit } from '../pipe/speech.ts'
+
+/** So much of a turn is shown while it works; all of it is on the screen itself. */
+const mostShown = 256 * 1024
+
+/** So many lines are remembered, to know which of a redrawn screen are new. */
+const remembered = 500
+
+/** Tells what is new on a screen: a line once it is whole or has stood still, and none twice. */
+export class Telling {
+  #emit: Emit
+  #lines: string[] = []
+  #open = ''
+  #seen = ''
+  #shown = 0
+
+  constructor(emit: Emit) {
+    this.#emit = emit
+  }
+
+  /** The text behind the prompt as it stands now; `over` when nothing more comes. */
+  async tell(text: string, over = false): Promise<void> {
+    const still = over || text === this.#seen
+    this.#seen = text
+    if (text === '' || this.#shown >= mostShown) return
+    const lines = text.split('\n')
+    const last = lines.pop()!
+    let delta = ''
+    for (const line of fresh(lines, this.#lines)) delta += this.#line(line)
+    if (still) delta += this.#grow(last)
+    this.#shown += delta.length
+    if (delta !== '') await this.#emit({ type: 'text', delta })
+  }
+
+  /** A whole line; what of it was shown before it was whole is not said again. */
+  #line(line: string): string {
+    const delta = line.startsWith(this.#open) ? line.slice(this.#open.length) : `\n${line}`
+    this.#open = ''
+    this.#lines = [...this.#lines, line].slice(-remembered)
+    return `${delta}\n`
+  }
+
+  #grow(last: string): string {
+    if (last === this.#open) return ''
+    const delta = last.startsWith(this.#open) ? last.slice(this.#open.length) : `\n${last}`
+    this.#open = last
+    return delta
+  }
+}
+
+/** The lines behind those that were told: the same beginning, a beginning that scrolled away, or whatever was not there. */
+function fresh(lines: readonly string[], told: readonly string[]): readonly string[] {
+  for (let known = Math.min(lines.length, told.length); known > 0; known--)
+    if (told.slice(-known).every((line, i) => line === lines[i])) return lines.slice(known)
+  if (told.length === 0) return lines
+  const before = new Set(told)
+  return lines.filter((line) => !before.has(line))
+}

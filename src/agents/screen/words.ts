@@ -1,0 +1,47 @@
+import type { Ended } from '../../core/screen/profile.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Sight } from './eye.ts'
+import type { ScreenSpec } from './spec.ts'
+import { bare } from '../../core/screen/fence.ts'
+import { failureOf } from '../pipe/failure.ts'
+import { lastLine } from '../pipe/tail.ts'
+
+const lastRows = 12
+
+/** What stands at the end of a screen, as a log would say it. */
+export function lastWords(rows: readonly string[]): string {
+  return rows
+    .map(bare)
+    .filter((row) => row !== '')
+    .slice(-lastRows)
+    .join('\n')
+}
+
+/** How a program in a terminal ended: all that it said stands on its screen. */
+export function endedOf({ screen, gone, at }: Sight): Ended {
+  const { code, signal } = gone ?? {}
+  return {
+    out: '',
+    err: lastWords(screen.rows),
+    ...(code === undefined ? {} : { code }),
+    ...(signal === undefined ? {} : { signal: `signal ${signal}` }),
+    now: at,
+  }
+}
+
+/** Why a program that is gone did not do what was waited for. */
+export function leftEarly({ name, profile }: ScreenSpec, sight: Sight, before: string): Failure {
+  const ended = endedOf(sight)
+  const known = failureOf(name, ended, profile)
+  if (known) return known
+  const words = lastLine(ended.err)
+  return { kind: 'crash', message: `${name} left before ${before}${words ? ` (its last words: ${words})` : ''}` }
+}
+
+/** Why nothing is typed into a screen. */
+export function strange({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
+  const words = lastLine(lastWords(screen.rows))
+  const look = attach === undefined ? '' : `; look at it with: ${attach}`
+  const message = `${name} shows a screen that is not known, and nothing is typed into such a one${look} (its last line: ${words})`
+  return { kind: 'crash', message }
+}
