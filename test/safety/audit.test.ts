@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
+import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import type { Store } from '../../src/core/talk/store.ts'
 import type { AuditEntry } from '../../src/safety/audit/entry.ts'
 import { Audit } from '../../src/safety/audit/audit.ts'
@@ -30,6 +31,29 @@ async function inHome(body: (home: string, path: string) => Promise<void>) {
     rmSync(home, { recursive: true })
   }
 }
+
+test('what is done already waits a moment for more, until somebody settles, or for what cannot wait', async () => {
+  const clock = new HandClock()
+  const store = memoryStore()
+  const audit = new Audit(store, { clock, mask: (text) => text })
+  const written = async () => {
+    await settled()
+    return (await all(audit)).map((entry) => entry.what)
+  }
+  const notes = [audit.note(done('one')), audit.note(done('two'))]
+  assert.deepEqual([await written(), clock.asleep], [[], 1])
+  await clock.turn(100)
+  await Promise.all(notes)
+  assert.deepEqual(await written(), ['one', 'two'])
+  const third = audit.note(done('three'))
+  audit.settle()
+  await third
+  assert.deepEqual([await written(), clock.asleep], [['one', 'two', 'three'], 0])
+  void audit.note(done('four'))
+  await audit.record(done('five'))
+  assert.deepEqual(await written(), ['one', 'two', 'three', 'four', 'five'])
+  assert.equal((await audit.verify()).ok, true)
+})
 
 test('what was recorded is a chain, and comes out in its order', async () => {
   const audit = open(memoryStore())

@@ -8,6 +8,9 @@ import { verified } from './verify.ts'
 /** The end of the chain, and the lines that made it: who dies before they are written leaves them here. */
 type Head = { seq: number; hash: string; last: AuditEntry[] }
 
+/** A seal of many lines costs no more than one of a single line. */
+const restMs = 100
+
 type Waiting = { act: Act & Scene; done(): void; failed(error: unknown): void }
 
 /**
@@ -21,6 +24,7 @@ export class Audit {
   #mask: (text: string) => string
   #waiting: Waiting[] = []
   #writing = false
+  #nap: AbortController | undefined
   /** The last line that is surely written. */
   #written = 0
 
@@ -33,10 +37,29 @@ export class Audit {
 
   /** Durable when it resolves; what comes in meanwhile is sealed together. */
   record(act: Act & Scene): Promise<void> {
-    return new Promise((done, failed) => {
-      this.#waiting.push({ act: masked(act, this.#mask), done, failed })
-      if (!this.#writing) void this.#write()
-    })
+    const kept = this.#queued(act)
+    this.settle()
+    return kept
+  }
+
+  /** The same of what is done already: it waits a moment for more of it, or until somebody settles. */
+  note(act: Act & Scene): Promise<void> {
+    const kept = this.#queued(act)
+    if (this.#nap) return kept
+    const nap = (this.#nap = new AbortController())
+    void this.#clock.sleep(restMs, nap.signal).then(() => nap.signal.aborted || this.settle())
+    return kept
+  }
+
+  /** Whatever waits is written now. */
+  settle(): void {
+    this.#nap?.abort()
+    this.#nap = undefined
+    if (!this.#writing && this.#waiting.length > 0) void this.#write()
+  }
+
+  #queued(act: Act & Scene): Promise<void> {
+    return new Promise((done, failed) => this.#waiting.push({ act: masked(act, this.#mask), done, failed }))
   }
 
   async verify(): Promise<Verified> {
