@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { realClock } from '../../src/base/clock.ts'
 import { serveHttp } from '../../src/faces/mcp/http/serve.ts'
 import { sdk } from '../../src/faces/mcp/sdk.ts'
 import { keyed } from './mcp-fixture/keyed.ts'
@@ -18,7 +19,13 @@ for (const [revision, count] of Object.entries(required))
   test(`the MCP conformance suite of ${revision} is passed by our own transport`, { skip }, async (context) => {
     const key = 'a key of the test'
     const library = await sdk()
-    const serving = await serveHttp(library, fixtureServer, { host: '127.0.0.1', port: 0, key, trouble() {} })
+    const serving = await serveHttp(library, fixtureServer, {
+      host: '127.0.0.1',
+      port: 0,
+      key,
+      clock: realClock,
+      trouble() {},
+    })
     context.after(() => serving.close())
     const door = await keyed(serving.url, key)
     context.after(() => door.close())

@@ -23,7 +23,7 @@ export async function serve(io: Io, served: Served, http: string | undefined): P
   if (address)
     return overHttp(io, address, (key) =>
       import('../../faces/mcp/http/serve.ts').then(({ serveHttp }) =>
-        serveHttp(library, make, { ...address, key, trouble }),
+        serveHttp(library, make, { ...address, key, clock: io.clock, trouble }),
       ),
     )
   if (io.in.isTTY)

@@ -1,6 +1,7 @@
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
+import { realClock } from '../../../src/base/clock.ts'
 import type { HttpServing } from '../../../src/faces/mcp/http/serve.ts'
 import { serveHttp } from '../../../src/faces/mcp/http/serve.ts'
 import { sdk } from '../../../src/faces/mcp/sdk.ts'
@@ -15,7 +16,7 @@ const key = 'the-key'
 const library = await sdk()
 
 async function serving(waiter?: Waiter): Promise<HttpServing> {
-  const wishes = { host: '127.0.0.1', port: 0, key, trouble() {} }
+  const wishes = { host: '127.0.0.1', port: 0, key, clock: realClock, trouble() {} }
   const made = await serveHttp(library, toolServer(library, served(waiter)), wishes)
   open.push(made)
   return made

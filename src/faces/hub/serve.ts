@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+import type { Listening } from '../http/listen.ts'
+import type { McpAnswer } from '../mcp/http/answer.ts'
+import type { Changes } from './events.ts'
+import type { Answer, Route } from './route.ts'
+import { once } from 'node:events'
+import { door, ownNames } from '../http/door.ts'
+import { listen } from '../http/listen.ts'
+import { Rate } from '../http/rate.ts'
+import { mcpPath } from '../mcp/http/answer.ts'
+import { bodyOf } from './body.ts'
+import { sseOf } from './events.ts'
+import { answered, refused } from './route.ts'
+
+export type HubServing = {
+  host: string
+  port: number
+  key: string
+  /** The name by which a proxy in front of us is asked, where there is one. */
+  publicName?: string
+  clock: Clock
+  routes: readonly Route[]
+  changes: Changes
+  mcp: McpAnswer
+}
+
+/** No single caller keeps the hub from the others. */
+const calls = { burst: 5_000, perSecond: 1_000 }
+/** A stream that says nothing is cut by proxies. */
+const beatMs = 15_000
+
+/** The hub at an address: its API, its stream of changes, and MCP beside them. */
+export async function serveHub(serving: HubServing): Promise<Listening> {
+  const { key, clock, publicName, mcp } = serving
+  const names = publicName === undefined ? ownNames : [...ownNames, publicName]
+  const enter = door({ key, clock, names })
+  const rate = new Rate(clock, calls.burst, calls.perSecond)
+  const listening = await listen((request, response) => {
+    if (!enter(request, response)) return
+    if (!rate.take(request.socket.remoteAddress ?? ''))
+      return send(response, refused(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
+    const url = new URL(request.url ?? '/', 'http://hub')
+    if (url.pathname === mcpPath) return void mcp.answer(request, response)
+    const work =
+      url.pathname === '/api/events' ? follow(request, response, url, serving) : api(request, response, url, serving)
+    // Whoever has gone hears nothing of it.
+    void work.catch(() => response.destroy())
+  }, serving)
+  return {
+    url: listening.url,
+    async close() {
+      await mcp.close()
+      await listening.close()
+    },
+  }
+}
+
+async function api(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  { routes }: HubServing,
+): Promise<void> {
+  const body = await bodyOf(request)
+  if ('refused' in body) return send(response, refused(body.refused, body.why), { connection: 'close' })
+  const asked = { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams, body: body.json }
+  send(response, await answered(routes, { ...asked, signal: goneOf(response) }))
+}
+
+/** Every change after the number that the follower names, then what comes. */
+async function follow(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  { changes, clock }: HubServing,
+): Promise<void> {
+  if (request.method !== 'GET') return send(response, refused(405, `/api/events knows GET, not ${request.method}`))
+  const after = Number(request.headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
+  if (!Number.isSafeInteger(after) || after < 0)
+    return send(response, refused(400, 'after must be a whole number from 0 on'))
+  const gone = goneOf(response)
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
+  response.write(': hello\n\n')
+  void beat(response, clock, gone)
+  for await (const change of changes.after(after, gone))
+    if (!response.write(sseOf(change)) && !gone.aborted) await once(response, 'drain', { signal: gone }).catch(() => {})
+  response.end()
+}
+
+async function beat(response: ServerResponse, clock: Clock, gone: AbortSignal): Promise<void> {
+  for (;;) {
+    await clock.sleep(beatMs, gone)
+    if (gone.aborted) return
+    response.write(': still here\n\n')
+  }
+}
+
+function send(response: ServerResponse, { status, body }: Answer, headers: Record<string, string> = {}): void {
+  if (response.destroyed) return
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers })
+  response.end(JSON.stringify(body))
+}
+
+/** Aborted when the other end hangs up before it was answered. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  return gone.signal
+}

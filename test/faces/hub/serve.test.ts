@@ -1,0 +1,177 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as plainRequest } from 'node:http'
+import { connect } from 'node:net'
+import { HandClock, settled } from '../../../src/base/hand-clock.ts'
+import { Changes } from '../../../src/faces/hub/events.ts'
+import { hubRoutes } from '../../../src/faces/hub/routes.ts'
+import { serveHub } from '../../../src/faces/hub/serve.ts'
+import { mcpAnswer } from '../../../src/faces/mcp/http/answer.ts'
+import { sdk } from '../../../src/faces/mcp/sdk.ts'
+import { toolServer } from '../../../src/faces/mcp/server.ts'
+import { Hub } from '../../../src/hub/hub.ts'
+import { hubTools } from '../../../src/hub/tools.ts'
+import { memoryLedger } from '../../../src/store/memory-ledger.ts'
+
+const key = 'the-key'
+const json = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+
+async function serving(t: TestContext) {
+  const clock = new HandClock()
+  const ledger = memoryLedger()
+  const changes = new Changes(ledger)
+  const hub = new Hub({ ledger, clock, published: () => changes.ring() })
+  const stop = new AbortController()
+  const running = hub.run(stop.signal)
+  const library = await sdk()
+  const resources = { families: [], list: async () => [], read: async () => undefined }
+  const tools = hubTools(hub, clock, 'mcp')
+  const make = toolServer(library, { name: 'hub', version: '1', cwd: '/', clock, tools, resources })
+  const mcp = mcpAnswer(library, make, () => {})
+  const at = await serveHub({ host: '127.0.0.1', port: 0, key, clock, routes: hubRoutes(hub, clock), changes, mcp })
+  t.after(async () => {
+    await at.close()
+    stop.abort()
+    await running
+  })
+  const ask = (
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ) =>
+    fetch(`${at.url}${path}`, {
+      method,
+      headers: { ...json, ...headers },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(signal ? { signal } : {}),
+    })
+  return { hub, clock, url: at.url, ask }
+}
+
+/** Until it is so, looking again whenever anything ran. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await settled()
+}
+
+test('what is wrong in a request is refused with its status and leaves no trace', async (t) => {
+  const { hub, ask, url } = await serving(t)
+  const task = { prompt: 'x', workspace: 'w' }
+  const plain = (headers: Record<string, string>) =>
+    new Promise<number>((resolve, reject) => {
+      const sent = plainRequest(
+        `${url}/api/tasks`,
+        { method: 'POST', headers: { ...json, ...headers } },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode!)
+        },
+      )
+      sent.on('error', reject)
+      sent.end(JSON.stringify(task))
+    })
+  const statuses = [
+    (await ask('POST', '/api/tasks', task, { authorization: '' })).status,
+    (await ask('POST', '/api/tasks', task, { authorization: 'Bearer the-kex' })).status,
+    (await ask('POST', '/api/tasks', task, { origin: 'https://evil.example' })).status,
+    await plain({ host: 'evil.example' }),
+    (await ask('PUT', '/api/tasks', task)).status,
+    (await ask('POST', '/api/tasks', task, { 'content-type': 'text/plain' })).status,
+    (await fetch(`${url}/api/tasks`, { method: 'POST', headers: json, body: '{' })).status,
+    (await ask('POST', '/api/tasks', { ...task, prompt: 'x'.repeat(5_000_000) })).status,
+    (await ask('POST', '/api/tasks', { prompt: 7 })).status,
+    (await ask('GET', '/api/events?after=x')).status,
+    (await ask('GET', '/etc/passwd')).status,
+  ]
+  assert.deepEqual(statuses, [401, 401, 403, 403, 405, 415, 400, 413, 400, 400, 404])
+  assert.deepEqual([hub.tasks(), hub.seq], [[], 0])
+})
+
+test('whoever guesses at the key is made to wait, and then may try again', async (t) => {
+  const { ask, clock } = await serving(t)
+  const guess = async () => (await ask('GET', '/api/state', undefined, { authorization: 'Bearer no' })).status
+  const statuses = new Set<number>()
+  for (let time = 0; time < 20; time++) statuses.add(await guess())
+  assert.deepEqual([[...statuses], await guess()], [[401], 429])
+  await clock.turn(5_000)
+  assert.equal(await guess(), 401)
+})
+
+test('an agent that hangs up while it waits is given nothing', async (t) => {
+  const { hub, ask } = await serving(t)
+  await ask('POST', '/api/agents', { id: 'a', role: 'r', workspace: 'w' })
+  const hangUp = new AbortController()
+  const waiting = ask('POST', '/api/agents/a/wait', {}, {}, hangUp.signal).catch(() => 'gone')
+  await until(() => hub.standing('a').waits)
+  hangUp.abort()
+  assert.equal(await waiting, 'gone')
+  await until(() => !hub.standing('a').waits)
+  const { id } = (await (await ask('POST', '/api/tasks', { prompt: 'x', workspace: 'w' })).json()) as { id: string }
+  assert.equal(hub.task(id).state, 'QUEUED')
+})
+
+test('changes are streamed by number, and a follower that comes back misses none', async (t) => {
+  const { ask, url } = await serving(t)
+  const add = (prompt: string) => ask('POST', '/api/tasks', { prompt, workspace: 'w' })
+  await add('one')
+  const ids: string[] = []
+  const read = async (headers: Record<string, string>, count: number) => {
+    const stop = new AbortController()
+    const stream = await fetch(`${url}/api/events`, { headers: { ...json, ...headers }, signal: stop.signal })
+    assert.equal(stream.headers.get('content-type'), 'text/event-stream')
+    let text = ''
+    for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      const seen = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id!)
+      if (seen.length >= count) {
+        ids.push(...seen)
+        break
+      }
+    }
+    stop.abort()
+  }
+  const first = read({}, 2)
+  await add('two')
+  await first
+  await add('three')
+  await read({ 'last-event-id': ids.at(-1)! }, 1)
+  assert.deepEqual(ids, ['1', '2', '3'])
+})
+
+test('MCP is beside the API: the same key, the same hub', async (t) => {
+  const { ask } = await serving(t)
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const params = { name: 'assign_task', arguments: { prompt: 'from MCP', workspaceId: 'w' }, _meta }
+  const answer = await ask(
+    'POST',
+    '/mcp',
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'assign_task',
+    },
+  )
+  assert.equal(answer.status, 200)
+  const tasks = (await (await ask('GET', '/api/tasks')).json()) as { prompt: string; history: { by: string }[] }[]
+  assert.deepEqual(
+    tasks.map(({ prompt, history }) => [prompt, history[0]!.by]),
+    [['from MCP', 'mcp']],
+  )
+})
+
+test('bytes that are no request end their own connection alone', async (t) => {
+  const { url, ask } = await serving(t)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.resume()
+  socket.write('\u0000\u0001 nonsense\r\n\r\n')
+  await once(socket, 'close')
+  assert.equal((await ask('GET', '/api/state')).status, 200)
+})
