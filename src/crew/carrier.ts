@@ -69,11 +69,12 @@ export class Carrier {
     void this.#close()
   }
 
+  /** What would not outlive us is ended. */
   async leave(): Promise<void> {
-    if (this.#parts.outlives) {
+    if (this.#parts.outlives && (!this.#agent || this.#agent.leave)) {
       this.#left.abort()
       this.nudge()
-      await (this.#agent?.leave ?? this.#agent?.close)?.call(this.#agent)
+      await this.#agent?.leave?.()
     } else this.kill()
     await this.done
   }

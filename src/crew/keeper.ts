@@ -98,10 +98,9 @@ export class Keeper {
       if (!isOver(slot) && (slot.owner === undefined || !alive(slot.owner))) put({ ...slot, owner })
     for (let moved = true; moved;) {
       moved = false
-      const works = worksOf(slots)
       for (const slot of allOf(slots)) {
         if (slot.state !== 'held' || slot.owner !== owner) continue
-        const next = this.#held(slot, slots, works, clock.now())
+        const next = this.#held(slot, slots, clock.now())
         if (next === slot) continue
         put(next)
         moved = true
@@ -110,11 +109,11 @@ export class Keeper {
     return slots
   }
 
-  #held(slot: Slot, slots: Slots, works: ReturnType<typeof worksOf>, now: number): Slot {
+  #held(slot: Slot, slots: Slots, now: number): Slot {
     const { wish: _wish, terminal: _terminal, ...rest } = slot
     const ended = (state: 'failed' | 'exited', why: string): Slot => ({ ...rest, state, why, since: now, queue: [] })
     if (slot.wish) return ended('exited', 'killed')
-    const may = depends(nameOf(slot.id), works)
+    const may = depends(nameOf(slot.id), worksOf(slots))
     if (may.ready) return { ...slot, state: 'starting', since: now }
     if ('never' in may) return ended('failed', may.never)
     if (!this.#patience.isOver(slot, slots, now, this.#parts.alive)) return slot

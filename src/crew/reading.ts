@@ -33,8 +33,14 @@ type Parts = {
   seen: Map<number, string[]>
 }
 
-/** So many rows tell what came after a read; nobody is told more at once. */
+/** So far back it is looked for what came after the last read. */
 const mostRows = 10_000
+
+/** So many are remembered of every read, because few rows are not told from others like them. */
+const leastRows = 200
+
+/** A screen may be empty below its last words. */
+const emptyRows = 200
 
 const pollMs = 200
 
@@ -45,7 +51,7 @@ export async function readSlot(parts: Parts, id: number, wishes: ReadWishes): Pr
   const matches = pattern === undefined ? undefined : await patternOf(pattern)
   for (;;) {
     const slot = await ledger.slot(id)
-    const rows = slot ? await rowsOf(parts, slot, sinceLast ? mostRows : lines) : []
+    const rows = slot ? await rowsOf(parts, slot, sinceLast ? mostRows : Math.max(lines, leastRows)) : []
     const fresh = sinceLast ? newRows(seen.get(id) ?? [], rows) : rows
     const output = (clean ? cleaned(fresh) : fresh).slice(-lines).join('\n')
     const matched = matches?.(output)
@@ -60,7 +66,7 @@ export async function readSlot(parts: Parts, id: number, wishes: ReadWishes): Pr
 
 async function rowsOf({ store, workspace, find }: Parts, slot: Slot, lines: number): Promise<string[]> {
   const terminal = slot.terminal && (await find(slot.terminal.id))
-  if (terminal) return withoutEnd(await terminal.history(lines))
+  if (terminal) return withoutEnd(await terminal.history(lines + emptyRows)).slice(-lines)
   // What is gone, or never had a screen, is known by what was kept of it.
   const ref = slot.screen ?? slot.artifact?.ref
   if (!ref) return []

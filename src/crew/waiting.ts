@@ -44,6 +44,6 @@ export async function waitFor(
 }
 
 function enough(waited: readonly Waited[], mode: 'any' | 'all'): boolean {
-  if (waited.some(({ slot }) => slot?.state === 'asking')) return true
+  if (waited.some(({ slot, settled }) => settled && slot?.state === 'asking')) return true
   return mode === 'any' ? waited.some(({ settled }) => settled) : waited.every(({ settled }) => settled)
 }

@@ -1,0 +1,48 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { settled } from '../../src/base/hand-clock.ts'
+import { keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { readText } from '../../src/core/talk/store.ts'
+import { crewOf, place } from './rig.ts'
+
+test('a megabyte is whole; a byte more is cut to it, on a letter, and says so', async () => {
+  const blobs = memoryStore().blobs('b')
+  const most = 'a'.repeat(longestArtifact)
+  const whole = await keepArtifact(blobs, 't', { text: most }, true)
+  assert.deepEqual([whole.truncated, whole.fenced, (await readText(blobs, whole.ref)) === most], [false, true, true])
+  for (const text of [`${most}b`, 'é'.repeat(longestArtifact / 2) + '.']) {
+    const cut = await keepArtifact(blobs, 't', { text }, false)
+    const kept = await readText(blobs, cut.ref)
+    assert.equal(cut.truncated, true)
+    assert.ok(cut.ref.bytes <= longestArtifact && cut.ref.bytes > longestArtifact - 4)
+    assert.equal(kept.includes('\ufffd'), false)
+    assert.match(kept, /\n\[cut: this is the beginning of 1048577 bytes\]$/)
+  }
+})
+
+test('an answer that is only in a blob is read from it, and no further than it is kept', async () => {
+  const blobs = memoryStore().blobs('b')
+  const text = 'x'.repeat(3 * longestArtifact)
+  const cut = await keepArtifact(blobs, 't', { text: 'short', whole: await blobs.put(text, 'text/plain') }, false)
+  assert.match(await readText(blobs, cut.ref), /^x{1048000}x*\n\[cut: this is the beginning of 3145728 bytes\]$/)
+})
+
+test('the last answer stays after a turn that failed, and is filled in whole where it was long', async (context) => {
+  const long = 'y'.repeat(longestArtifact + 1)
+  const failure = { kind: 'crash' as const, message: 'broke' }
+  const writer = scriptedAgent('writer', [[{ say: long }], [{ fail: failure }]])
+  const reader = scriptedAgent('reader', [[{ say: 'read' }]])
+  const { crew } = crewOf(context, { writer: () => writer, reader: () => reader })
+  await crew.spawn({ ...place, agent: 'writer', task: 'write' })
+  await settled()
+  await crew.spawn({ ...place, agent: 'reader', task: '{{slot_1.output}}', dependsOn: [1] })
+  await settled()
+  await crew.send(1, 'again')
+  await settled()
+  const { output, truncated } = await crew.artifact(1)
+  assert.equal((await crew.slot(1)).state, 'failed')
+  assert.deepEqual([truncated, output.length], [true, longestArtifact])
+  assert.equal(reader.turns[0]!.prompt, `<output slot="1">\n${output}\n</output>`)
+})

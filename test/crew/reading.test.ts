@@ -1,0 +1,66 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { settled } from '../../src/base/hand-clock.ts'
+import { cleaned, newRows } from '../../src/crew/rows.ts'
+import { crewOf, machine, place } from './rig.ts'
+
+test('reads the last lines, only what is new, and waits for a pattern until its time is over', async (context) => {
+  const { find, print, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  await crew.spawn({ ...place, agent: 'claude', task: 'go' })
+  await clock.turn(200)
+  print(1, 'one\ntwo\nthree\n')
+  assert.deepEqual(await crew.read(1, { lines: 2, until: 0 }), { output: 'two\nthree', state: 'busy' })
+  print(1, 'four\n')
+  assert.equal((await crew.read(1, { lines: 50, until: 0, sinceLast: true })).output, 'four')
+  assert.equal((await crew.read(1, { lines: 50, until: 0, sinceLast: true })).output, '')
+
+  const found = crew.read(1, { lines: 50, until: 60_000, pattern: '^listening on \\d+$' })
+  await clock.turn(1_000)
+  print(1, 'listening on 8080\n')
+  await clock.turn(1_000)
+  assert.equal((await found).matched, true)
+  const missed = crew.read(1, { lines: 50, until: clock.now() + 30_000, pattern: 'never' })
+  await clock.turn(30_000)
+  assert.equal((await missed).matched, false)
+})
+
+test('a pattern that is wrong or goes wild is told, and stops nobody', async (context) => {
+  const { find, print, seat } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  await crew.spawn({ ...place, agent: 'claude', task: 'go' })
+  await clock.turn(200)
+  print(1, `${'a'.repeat(60)}!\n`)
+  const read = (pattern: string) => crew.read(1, { lines: 50, until: 0, pattern })
+  await assert.rejects(read('('), { message: /^pattern: Invalid regular expression: / })
+  await assert.rejects(read('^(a+)+$'), {
+    message: 'pattern: ^(a+)+$ takes too long on this output; write one that does not backtrack.',
+  })
+  await settled()
+})
+
+test('what is new on a screen is what came after its end, whatever became of its last row', () => {
+  const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `row ${from + i}`)
+  assert.deepEqual(newRows([], rows(0, 3)), rows(0, 3))
+  assert.deepEqual(newRows(rows(0, 40), rows(10, 45)), rows(40, 45))
+  assert.deepEqual(newRows([...rows(0, 40), '> '], [...rows(0, 40), '> run', 'done']), ['> run', 'done'])
+  assert.deepEqual(newRows(['$'], ['$', 'ls', '$']), ['ls', '$'])
+  assert.deepEqual(newRows(rows(0, 40), ['another', 'screen']), ['another', 'screen'])
+})
+
+test('clean takes away what is drawn around the words, and nothing of the words', () => {
+  const screen = [
+    '╭──────────╮',
+    '│ ✻ Hello  │',
+    '╰──────────╯',
+    '',
+    '',
+    '⏺ [termaite-response-a1b2c3]',
+    '  | a | b |',
+    '    indented code',
+    '[/termaite-response-a1b2c3]',
+    '─────────────',
+    '> ',
+  ]
+  assert.deepEqual(cleaned(screen), ['✻ Hello', '', 'a | b', '    indented code', '>'])
+})

@@ -1,0 +1,156 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { ToolCall } from '../../src/core/work/tool.ts'
+import { settled } from '../../src/base/hand-clock.ts'
+import { nobody } from '../../src/core/talk/question.ts'
+import { crewTools } from '../../src/crew/tools.ts'
+import { crewOf, machine } from './rig.ts'
+
+const far = Number.MAX_SAFE_INTEGER
+
+/** The tools as a conductor calls them: input in, data out. */
+function conductor(context: TestContext) {
+  const world = machine()
+  const { crew, clock } = crewOf(
+    context,
+    { claude: world.seat('claude'), gemini: world.seat('gemini') },
+    { find: world.find },
+  )
+  const agents = () => [{ name: 'claude', description: 'writes' }, { name: 'gemini' }]
+  const tools = crewTools({ crew: () => crew, clock, cwd: '/project', leash: 'edit', agents })
+  const told: string[] = []
+  const call = async (name: string, input: unknown, until = far): Promise<any> => {
+    const tool = tools.find((one) => one.name === name)!
+    const hands: ToolCall = {
+      cwd: '/project',
+      signal: new AbortController().signal,
+      ask: nobody,
+      progress: (delta) => void told.push(delta),
+      consult: async () => assert.fail('nobody is consulted here'),
+      until,
+    }
+    const output = await tool.run(tool.parse(input), hands)
+    assert.ok(typeof output === 'object')
+    fits(tool.output!, output.data, name)
+    return output.data
+  }
+  return { ...world, clock, tools, told, call }
+}
+
+/** As strict as a client that checks the structured content. */
+function fits(schema: any, value: any, at: string): void {
+  if (schema.type === 'object' && schema.properties) {
+    for (const key of schema.required ?? []) assert.ok(key in value, `${at}.${key} is missing`)
+    for (const key of Object.keys(value)) {
+      assert.ok(key in schema.properties, `${at}.${key} is not in the schema`)
+      fits(schema.properties[key], value[key], `${at}.${key}`)
+    }
+  } else if (schema.type === 'array') for (const one of value) fits(schema.items, one, `${at}[]`)
+  else if (schema.type === 'integer') assert.ok(Number.isInteger(value), at)
+  else if (schema.type !== 'object') assert.equal(typeof value, schema.type, at)
+  if (schema.enum) assert.ok(schema.enum.includes(value), `${at}: ${value}`)
+}
+
+test('the seven tools, in one order', (context) => {
+  assert.deepEqual(
+    conductor(context).tools.map(({ name, risk }) => [name, risk]),
+    [
+      ['spawn_agent', 'run'],
+      ['send_to_agent', 'run'],
+      ['read_from_agent', 'read'],
+      ['wait_for_idle', 'read'],
+      ['list_agents', 'read'],
+      ['kill_agent', 'run'],
+      ['get_artifact', 'read'],
+    ],
+  )
+})
+
+test('a pipeline of two: slot 2 sums up what slot 1 found', async (context) => {
+  const { call, clock, answer, pasted } = conductor(context)
+  assert.deepEqual(await call('spawn_agent', { type: 'claude', task: 'audit the codebase' }), {
+    slot: 1,
+    workspace: 'w',
+    agent_type: 'claude',
+    state: 'starting',
+  })
+  const second = { agent_type: 'gemini', task: 'summarize: {{slot_1.output}}', depends_on: [1] }
+  assert.deepEqual(await call('spawn_agent', second), { slot: 2, workspace: 'w', agent_type: 'gemini', state: 'held' })
+  await clock.turn(300)
+  const waiting = call('wait_for_idle', { slot: 2 })
+  answer(1, 'two faults')
+  await clock.turn(1_000)
+  answer(2, 'they are small')
+  await clock.turn(1_000)
+  const { slot, is_idle, state, by } = await waiting
+  assert.deepEqual({ slot, is_idle, state, by }, { slot: 2, is_idle: true, state: 'idle', by: 'fence' })
+  assert.deepEqual(await call('get_artifact', { slot: 2 }), {
+    slot: 2,
+    output: 'they are small',
+    truncated: false,
+    fenced: true,
+  })
+  assert.deepEqual(pasted, ['audit the codebase', 'summarize: <output slot="1">'])
+  assert.deepEqual(await call('kill_agent', { slot: 1 }), { slot: 1, killed: true })
+  const { agents } = await call('list_agents', {})
+  assert.deepEqual(
+    agents.map(({ slot, agent_type, state, why, has_artifact }: any) => [slot, agent_type, state, why, has_artifact]),
+    [
+      [1, 'claude', 'exited', 'killed', true],
+      [2, 'gemini', 'idle', undefined, true],
+    ],
+  )
+})
+
+test('a wait beyond the patience of its client says so; beyond its own time it does not', async (context) => {
+  const { call, clock, told } = conductor(context)
+  await call('spawn_agent', { type: 'claude', task: 'long' })
+  await clock.turn(300)
+  const short = call('wait_for_idle', { slot: 1 }, clock.now() + 50_000)
+  await clock.turn(50_000)
+  const bounded = await short
+  assert.deepEqual([bounded.is_idle, bounded.state, bounded.retry], [false, 'busy', true])
+  assert.deepEqual(told, Array(9).fill('slot 1 busy'))
+  const own = call('wait_for_idle', { slot: 1, timeout: 10 })
+  await clock.turn(10_000)
+  const over = await own
+  assert.deepEqual([over.is_idle, over.state, over.retry], [false, 'busy', undefined])
+})
+
+test('a list is waited for: any of it, or all', async (context) => {
+  const { call, clock, answer } = conductor(context)
+  for (const type of ['claude', 'gemini']) await call('spawn_agent', { type, task: 'go' })
+  await clock.turn(300)
+  answer(2, 'done')
+  await clock.turn(300)
+  const any = await call('wait_for_idle', { slot: [1, 2], mode: 'any' })
+  assert.deepEqual([any.slot, any.is_idle, any.slots.map(({ state }: any) => state)], [2, true, ['busy', 'idle']])
+  const all = call('wait_for_idle', { slot: [1, 2] })
+  await clock.turn(300)
+  answer(1, 'done')
+  await clock.turn(300)
+  assert.deepEqual([(await all).is_idle, (await all).slots.length], [true, 2])
+})
+
+test('what is wrong with a call is said in words that mend it', async (context) => {
+  const { call, tools } = conductor(context)
+  await assert.rejects(call('spawn_agent', { task: 'x' }), {
+    message: 'agent_type is missing; there are claude (writes), gemini.',
+  })
+  await assert.rejects(call('spawn_agent', { agent_type: 'claud' }), {
+    message: 'there is no agent "claud"; did you mean "claude"?',
+  })
+  await assert.rejects(call('send_to_agent', { slot: 7, text: 'x' }), {
+    message: 'there is no slot 7 in the workspace w: it has none.',
+  })
+  const wait = tools.find(({ name }) => name === 'wait_for_idle')!
+  assert.throws(() => wait.parse({ slot: '1' }), {
+    message: 'slot: found "1", allowed: the number of a slot, or a list, each the number of a slot',
+  })
+  assert.throws(() => wait.parse({ slots: [1] }), { message: 'slots is not known; did you mean slot?' })
+  assert.throws(() => wait.parse({}), {
+    message: 'slot is missing: the number of a slot, or a list, each the number of a slot is needed',
+  })
+  await settled()
+})
