@@ -14,7 +14,9 @@ export function inMode(settings: Settings, mode: WorkMode): Settings {
   if (mode === 'chat') return settings
   const agents = settings.agents.filter(({ kind }) => kind === 'native')
   if (!agents.some(({ enabled }) => enabled !== false))
-    throw new UsageError(`the mode ${mode} needs an agent of the kind "native", and none is configured: termaite setup`)
+    throw new UsageError(
+      `the mode ${mode} needs an agent of the kind "native", and none is switched on: termaite config edit`,
+    )
   const { permissions } = settings
   const held = mode === 'plan' ? 'plan' : permissions.mode === 'plan' ? 'default' : permissions.mode
   return { ...settings, agents, permissions: { ...permissions, mode: held } }

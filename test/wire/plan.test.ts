@@ -143,7 +143,7 @@ const native = { name: 'native', kind: 'native', contextWindowTokens: 200_000 }
 
 test('/plan and /mode say whose turns these are; where there is no agent of our own, that is said', async (t) => {
   const none = await seated(t, plain({ amber: 'cat' }))
-  const words = 'the mode plan needs an agent of the kind "native", and none is configured: termaite setup'
+  const words = 'the mode plan needs an agent of the kind "native", and none is switched on: termaite config edit'
   assert.deepEqual(await none.type('/plan'), [['error', words]])
   const seat = await seated(t, { agents: [{ name: 'amber', command: 'cat', contextWindowTokens: 1000 }, native] })
   const planning = 'The mode is plan: our own agents alone look around and plan; nothing is changed and nothing is run.'

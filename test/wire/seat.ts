@@ -89,9 +89,10 @@ export class Seat {
     setStrategy: (strategy) => void this.turned.push(['strategy', strategy]),
     setLeash: (leash) => void this.turned.push(['leash', leash]),
     setModel: (agent, choice) => void this.turned.push(['model', agent, choice]),
-    setMode: (mode) => {
+    setMode: async (mode) => {
       this.turned.push(['mode', mode])
       this.app = { ...this.app, mode, settings: inMode(this.app.settings, mode) }
+      return []
     },
     leavePlan: () => {
       this.turned.push(['leave plan'])

@@ -13,6 +13,7 @@ import { openApp } from '../app.ts'
 import { withAttachments } from '../attach.ts'
 import { openBracket } from '../bracket.ts'
 import { say, UsageError } from '../io.ts'
+import { spareNative, withSpare } from '../native/spare.ts'
 import { placeOf } from '../place.ts'
 import { latestProject } from '../projects.ts'
 import { enabledAgents } from '../roster.ts'
@@ -44,7 +45,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const read = () => readSettings({ home: place.home, project: place.root }, overrides)
   const settings = await read()
   const mode = (text(values.mode) ?? 'chat') as WorkMode
-  const names = enabledAgents(inMode(settings, mode)).map(({ name }) => name)
+  const own = withSpare(settings, await spareNative(settings, mode, { io, place }))
+  const names = enabledAgents(inMode(own, mode)).map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
   const wishes = {
     fresh: values.new === true,
@@ -67,11 +69,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       ...aimed(wanted, names),
     })
   }
-  for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+  for (const warning of own.warnings) say(io, `termaite: ${warning}`)
   if (names.length === 0) throw new UsageError(nobodyWords(settings))
   const { agent } = aimed(wanted, names)
   const prompt = await promptOf(io, place.cwd, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
-  const app = await openApp(io, place, settings, wishes)
+  const app = await openApp(io, place, own, wishes)
   const exclusive = values.exclusive === true
   // Taken while the history is read; not before another turn that is waited for has done its work.
   const bracket = exclusive ? undefined : openBracket(app, prompt)

@@ -191,9 +191,10 @@ export class ChatDesk implements Desk, Hold {
     void this.#ledger.stand()
   }
 
-  setMode(mode: WorkMode): void {
-    this.#station.setMode(mode)
+  async setMode(mode: WorkMode): Promise<string[]> {
+    const words = await this.#station.setMode(mode)
     void this.#ledger.stand()
+    return words
   }
 
   leavePlan(): void {

@@ -20,8 +20,8 @@ export interface Hold {
   setLeash(leash: Leash): void
   /** Which model a native agent asks until this process ends. */
   setModel(agent: string, choice: ModelChoice): void
-  /** Throws a UsageError where nobody could work so. */
-  setMode(mode: WorkMode): void
+  /** Gives what the person should know of it; throws a UsageError where nobody could work so. */
+  setMode(mode: WorkMode): Promise<string[]>
   /** Back to what there was before something was planned. */
   leavePlan(): void
   /** A turn of the command's own, shown and cancelled like any other; throws a UsageError while another one is at work. */

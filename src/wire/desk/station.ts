@@ -6,9 +6,11 @@ import type { Io } from '../io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ModelChoice } from './modelled.ts'
+import type { Spare } from '../native/spare.ts'
 import { conversationOf, openApp, rosterParts } from '../app.ts'
 import { UsageError } from '../io.ts'
 import { leaveSession } from '../native/parts.ts'
+import { spareNative, withSpare } from '../native/spare.ts'
 import { openSession } from '../project.ts'
 import { loosestLeash, openRoster } from '../roster.ts'
 import { modelled } from './modelled.ts'
@@ -32,6 +34,9 @@ export class Station {
   #read: Settings
   #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
 
+  /** Who works in a mode of our own agents where none is configured. */
+  #spare: Spare | undefined
+
   /** What there is when nothing is planned. */
   #building: WorkMode
 
@@ -45,7 +50,10 @@ export class Station {
 
   static async open(parts: StationParts): Promise<Station> {
     const { io, place, settings, wishes } = parts
-    return new Station(parts, await openApp(io, place, settings, wishes))
+    const spare = await spareNative(settings, wishes.mode ?? 'chat', parts)
+    const station = new Station(parts, await openApp(io, place, withSpare(settings, spare), wishes))
+    station.#spare = spare
+    return station
   }
 
   /** Whether there is no agent that could take a turn. */
@@ -82,10 +90,13 @@ export class Station {
     this.#use()
   }
 
-  /** Throws a UsageError where nobody could work so, and then nothing has changed. */
-  setMode(mode: WorkMode): void {
+  /** Gives what the person should know; throws a UsageError where nobody could work so, and then nothing has changed. */
+  async setMode(mode: WorkMode): Promise<string[]> {
+    const known = this.#spare
+    this.#spare ??= await spareNative(this.#read, mode, this.#parts)
     this.#use(mode)
     if (mode !== 'plan') this.#building = mode
+    return this.#spare && this.#spare !== known ? [this.#spare.words] : []
   }
 
   leavePlan(): void {
@@ -105,7 +116,9 @@ export class Station {
     const agents = read.agents
       .map((agent) => modelled(agent, models.get(agent.name)))
       .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
-    const settings = inMode({ ...read, leash, agents, rotationStrategy: strategy }, mode)
+    const said = { ...read, leash, agents, rotationStrategy: strategy }
+    const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')
+    const settings = inMode(needed ? withSpare(said, this.#spare) : said, mode)
     const roster = openRoster(settings, rosterParts(this.app))
     this.app = { ...this.app, settings, mode, roster, leash: loosestLeash(settings) }
   }

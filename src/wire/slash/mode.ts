@@ -19,7 +19,7 @@ export function modeCommand(hold: Hold): Command {
           ? await choose(world, `Which mode? Now: ${hold.standing().mode}.`, options)
           : knownWord('mode', args.trim(), modes)
       if (mode === undefined) return
-      hold.setMode(mode)
+      for (const words of await hold.setMode(mode)) world.say(words, 'note')
       world.say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
     },
   }

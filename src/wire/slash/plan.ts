@@ -9,7 +9,7 @@ export function planCommand(hold: Hold): Command {
     help: 'Plan first: our own agent looks around and changes nothing. Again to leave.',
     async run(args, { say }) {
       const wish = args.trim()
-      if (hold.standing().mode !== 'plan') hold.setMode('plan')
+      if (hold.standing().mode !== 'plan') for (const words of await hold.setMode('plan')) say(words, 'note')
       else if (wish === '') hold.leavePlan()
       const { mode } = hold.standing()
       if (wish === '') say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
