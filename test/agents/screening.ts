@@ -107,7 +107,7 @@ function scriptedTty(tty: Tty, clock: Clock, gate: () => Promise<void>): FakeTty
 }
 
 const commandFor = (stage: Stage, modes: readonly Mode[]) =>
-  `node --disable-warning=ExperimentalWarning ${program} ${join(stage.cwd, 'gate')} ${modes.join(' ')}`
+  `'${process.execPath}' --disable-warning=ExperimentalWarning ${program} ${join(stage.cwd, 'gate')} ${modes.join(' ')}`
 
 const modesIn = (command: string) => command.split(' ').slice(4).filter(Boolean) as Mode[]
 

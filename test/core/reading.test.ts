@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Look, Reader } from '../../src/core/screen/reading.ts'
 import { fenceMarks, plainMarks } from '../../src/core/screen/fence.ts'
-import { quietAfterMs, read } from '../../src/core/screen/reading.ts'
+import { idleRow, quietAfterMs, read } from '../../src/core/screen/reading.ts'
 
 const { open, close } = fenceMarks('a1b2c3')
 const reader: Reader = { busy: /esc to interrupt/, asking: /Allow\?/, idle: /^> /m }
@@ -39,6 +39,15 @@ test('only what stands behind the prompt closes the fence of a turn', () => {
 test('an idle mark counts only in the last five lines that hold anything', () => {
   assert.deepEqual(read(look(['> x', '1', '2', '3', '', '4']), reader), { state: 'idle', by: 'pattern' })
   assert.deepEqual(read(look(['> x', '1', '2', '3', '4', '5']), reader), { state: 'unknown', by: 'quiet' })
+})
+
+test('an idle mark is found with and without the blanks at the end of its row', () => {
+  const idle = { state: 'idle', by: 'pattern' }
+  assert.deepEqual(read(look(['said', '>']), reader), idle)
+  assert.deepEqual(read(look(['said', '>   ']), { idle: />$/ }), idle)
+  assert.equal(idleRow(['> a', 'b', '>', 'c'], reader), 2)
+  assert.equal(idleRow(['a', '───', '❯', '───'], { idle: /^─+\n❯\s/m }), 1)
+  assert.equal(idleRow(['a'], reader), -1)
 })
 
 test('without a mark the children tell, then the quiet; a known program without its marks stays unknown', () => {

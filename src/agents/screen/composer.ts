@@ -1,7 +1,8 @@
 import type { ScreenFacts } from '../../core/screen/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Sight } from './eye.ts'
-import { echoRow, idleRow } from './since.ts'
+import { idleRow } from '../../core/screen/reading.ts'
+import { echoRow } from './since.ts'
 
 /** Where a pasted text stood just before Enter. */
 export type Standing = { row: string; below: number; found: boolean }

@@ -1,5 +1,6 @@
 import type { Reader } from '../../core/screen/reading.ts'
 import { dedent } from '../../core/screen/fence.ts'
+import { idleRow } from '../../core/screen/reading.ts'
 
 /** A prompt as it was pasted, and the rows that stood above the composer before; without them it is looked for everywhere. */
 export type Asked = { text: string; before?: readonly string[] }
@@ -26,14 +27,6 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
     if (from !== undefined) break
   }
   return found
-}
-
-/** The row on which the last idle mark begins; -1 where there is none. */
-export function idleRow(rows: readonly string[], { idle }: Reader): number {
-  if (!idle) return -1
-  const text = rows.join('\n')
-  const last = [...text.matchAll(new RegExp(idle, `${idle.flags.replace('g', '')}g`))].at(-1)
-  return last ? text.slice(0, last.index).split('\n').length - 1 : -1
 }
 
 /** Nothing but lines, blocks and the sign that a prompt is waited for. */

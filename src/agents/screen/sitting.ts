@@ -63,7 +63,7 @@ export class Sitting {
     if (this.#eye && !this.#eye.gone && held) return 'there'
     const host = await this.#parts.host()
     const found = await host.find(this.id)
-    if (found && held && (await lives(found))) {
+    if (found && held && !this.#eye && (await lives(found))) {
       this.#key = resume ?? this.#key
       this.#eye = this.#watched(found)
       return 'there'

@@ -33,7 +33,7 @@ export function read(look: Look, reader: Reader): Reading {
   if (fenced(look, text)) return { state: 'idle', by: 'fence' }
   if (reader.busy?.test(text)) return { state: 'busy', by: 'pattern' }
   if (reader.asking?.test(text)) return { state: 'asking', by: 'pattern' }
-  if (reader.idle?.test(lastLines(look.screen.rows, idleLines))) return { state: 'idle', by: 'pattern' }
+  if (idleRow(lastRows(look.screen.rows, idleLines), reader) >= 0) return { state: 'idle', by: 'pattern' }
   if (look.children > 0) return { state: 'busy', by: 'children' }
   if (look.quietMs < quietAfterMs) return { state: 'busy', by: 'quiet' }
   // A program whose marks we know and do not see is in a state we do not know: nothing is typed into it.
@@ -45,9 +45,19 @@ function fenced({ nonce, since }: Look, text: string): boolean {
   return since !== undefined && fenceCloses(since, plainMarks)
 }
 
-function lastLines(rows: readonly string[], count: number): string {
-  return rows
-    .filter((row) => row.trim() !== '')
-    .slice(-count)
-    .join('\n')
+/** The row on which the last idle mark begins; -1 where there is none. */
+export function idleRow(rows: readonly string[], { idle }: Reader): number {
+  if (!idle) return -1
+  const every = new RegExp(idle, `${idle.flags.replace('g', '')}g`)
+  // Whether a row is told with the blanks at its end differs from terminal to terminal.
+  const texts = ['', ' '].map((blank) => rows.map((row) => row.trimEnd() + blank).join('\n'))
+  return Math.max(...texts.map((text) => rowAt(text, [...text.matchAll(every)].at(-1)?.index)))
+}
+
+function rowAt(text: string, index: number | undefined): number {
+  return index === undefined ? -1 : text.slice(0, index).split('\n').length - 1
+}
+
+function lastRows(rows: readonly string[], count: number): string[] {
+  return rows.filter((row) => row.trim() !== '').slice(-count)
 }
