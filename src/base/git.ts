@@ -31,3 +31,19 @@ function pointer(text: string): string {
 export function withoutGit<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_'))) as E
 }
+
+/** An environment in which git is set so, whatever a repository's own configuration says. */
+export function withGitConfig<E extends Readonly<Record<string, string | undefined>>>(
+  env: E,
+  settings: readonly (readonly [key: string, value: string])[],
+): E & Record<string, string | undefined> {
+  const from = Number(env.GIT_CONFIG_COUNT ?? 0)
+  const added = settings.flatMap(([key, value], i) => [
+    [`GIT_CONFIG_KEY_${from + i}`, key],
+    [`GIT_CONFIG_VALUE_${from + i}`, value],
+  ])
+  return { ...env, GIT_CONFIG_COUNT: String(from + settings.length), ...Object.fromEntries(added) }
+}
+
+/** A repository's own configuration may name a program that git asks for changes. */
+export const noMonitor = ['core.fsmonitor', 'false'] as const

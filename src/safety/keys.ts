@@ -9,6 +9,8 @@ export type KeyParts = {
   env: Readonly<Record<string, string | undefined>>
   /** Another one than the system's; none at all with `null`. */
   keychain?: Keychain | null
+  /** Told of every key that is found or put away, so that it can be masked. */
+  learn?(name: string, key: string): void
 }
 
 /** Where a key was found or put; the key itself is in no message. */
@@ -30,17 +32,23 @@ export function openKeys(parts: KeyParts): Keys {
   const own = parts.keychain === undefined && parts.env.TERMAITE_KEYCHAIN !== 'off'
   const keychain = () => (found ??= own ? systemKeychain() : Promise.resolve(parts.keychain ?? undefined))
 
+  const known = <P extends KeyPlace>(name: string, key: string, place: P) => {
+    parts.learn?.(name, key)
+    return { key, place }
+  }
+
   return {
     async get(name, variables) {
       const variable = variables.find((one) => parts.env[one])
-      if (variable) return { key: parts.env[variable]!, place: 'environment' }
+      if (variable) return known(name, parts.env[variable]!, 'environment')
       // The file first: it is there only where no keychain was, and costs nothing to look into.
       const kept = readKeys(file)[name]
-      if (kept !== undefined) return { key: kept, place: 'credentials.json' }
-      const key = tried(() => keychain(), name)
-      return key.then((one) => (one === undefined ? undefined : { key: one, place: 'keychain' as const }))
+      if (kept !== undefined) return known(name, kept, 'credentials.json')
+      const key = await tried(() => keychain(), name)
+      return key === undefined ? undefined : known(name, key, 'keychain')
     },
     async put(name, key) {
+      parts.learn?.(name, key)
       try {
         const chain = await keychain()
         if (chain) {
@@ -60,6 +68,15 @@ export function openKeys(parts: KeyParts): Keys {
       if (inChain) (await keychain())!.remove(name)
       return inFile || inChain
     },
+  }
+}
+
+/** What was put away in the file; a file that cannot be used holds nothing, and is complained of by whoever needs a key. */
+export function keysInFile(home: string): Record<string, string> {
+  try {
+    return readKeys(join(home, 'credentials.json'))
+  } catch {
+    return {}
   }
 }
 

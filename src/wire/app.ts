@@ -15,7 +15,8 @@ import { isAlive, ownerMark } from '../base/owner.ts'
 import { Conversation } from '../core/talk/conversation.ts'
 import { healthDoc } from '../mind/health.ts'
 import { rotate } from '../mind/rotate.ts'
-import { redactor } from '../safety/redaction.ts'
+import { keysInFile } from '../safety/keys.ts'
+import { learningRedactor } from '../safety/redaction.ts'
 import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/store.ts'
 import { memoryStore } from '../store/memory.ts'
@@ -53,7 +54,6 @@ export type App = {
 export async function openApp(io: Io, place: Place, read: Settings, wishes: AppWishes): Promise<App> {
   const { mode = 'chat' } = wishes
   const settings = inMode(read, mode)
-  let mask: App['mask'] | undefined
   const files = fileStore(place.home, { clock: io.clock })
   const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc } : files
   const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
@@ -61,8 +61,7 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
   const session = await openSession(project, wishes, io.clock)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)
-  // Built when something is handed over: most turns hand over nothing.
-  const hide = (text: string) => (mask ??= redactor(io.env))(text)
+  const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
   const native: NativeParts = {
     ...place,
     env: io.env,
@@ -71,7 +70,8 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     blobs,
     session: session.id,
     project: project.doc,
-    mask: hide,
+    mask,
+    learn,
     audited: !wishes.ephemeral,
     lasting: nothingYet(),
   }
@@ -88,7 +88,7 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     native,
     snapshots: openSnapshots(io, place, project),
     blobs,
-    mask: hide,
+    mask,
     budget: wishes.budget,
     leash: loosestLeash(settings),
     ephemeral: wishes.ephemeral ?? false,

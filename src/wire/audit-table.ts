@@ -9,11 +9,16 @@ export function auditTable(entries: readonly AuditEntry[]): string {
     entries.map((entry) => [
       moment(entry.at),
       entry.type,
-      entry.type === 'execution' ? (entry.ok ? 'ok' : 'failed') : entry.answer,
+      cameOf(entry),
       entry.type === 'trust' ? '' : entry.tool,
       oneLine(entry.what, 80),
     ]),
   )
+}
+
+function cameOf(entry: AuditEntry): string {
+  if (entry.type === 'execution') return entry.ok ? 'ok' : 'failed'
+  return entry.type === 'refusal' ? 'no' : entry.answer
 }
 
 export function verifiedWords({ ok, entries, faults }: Verified): string {

@@ -73,11 +73,11 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (!command && parsed.values.prompt === undefined) refuseSlip(parsed.words)
     return await (await load(shape.name)).run(io, parsed, run)
   } catch (error) {
-    return failed(error, io)
+    return await failed(error, io)
   }
 }
 
-function failed(error: unknown, io: Io): number {
+async function failed(error: unknown, io: Io): Promise<number> {
   if (error instanceof UsageError) {
     say(io, `termaite: ${error.message}`)
     return error.code
@@ -86,10 +86,16 @@ function failed(error: unknown, io: Io): number {
     say(io, `termaite: ${error.message}`)
     return 1
   }
+  const [{ learningRedactor }, { keysInFile }, { homeOf }] = await Promise.all([
+    import('../safety/redaction.ts'),
+    import('../safety/keys.ts'),
+    import('./place.ts'),
+  ])
+  const { mask } = learningRedactor(io.env, () => keysInFile(homeOf(io.env)))
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
   say(
     io,
-    `termaite: something broke that should not: ${debug || wordsOf(error)}. Run it with TERMAITE_DEBUG=1 to see where.`,
+    `termaite: something broke that should not: ${mask(debug || wordsOf(error))}. Run it with TERMAITE_DEBUG=1 to see where.`,
   )
   return 1
 }

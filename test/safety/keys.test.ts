@@ -34,6 +34,18 @@ test('the environment goes first, its names in their order', async (t) => {
   assert.equal(await keys.get('groq', ['GROQ_API_KEY']), undefined)
 })
 
+test('every key that is found or put away is told, so that it can be masked', async (t) => {
+  const learned: string[] = []
+  const learn = (name: string, key: string) => void learned.push(`${name} ${key}`)
+  const keychain = memoryKeychain()
+  const keys = openKeys({ home: place(t), env: { VARIABLE: 'one' }, keychain, learn })
+  await keys.get('groq', ['VARIABLE'])
+  await keys.put('openai', 'two')
+  await openKeys({ home: place(t), env: {}, keychain, learn }).get('openai', [])
+  await keys.get('nobody', [])
+  assert.deepEqual(learned, ['groq one', 'openai two', 'openai two'])
+})
+
 test('a key goes to the keychain, else to a file of its owner alone, and can be taken away', async (t) => {
   const home = place(t)
   const file = join(home, 'credentials.json')

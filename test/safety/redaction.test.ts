@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
-import { mask, redactor } from '../../src/safety/redaction.ts'
+import { learningRedactor, mask, redactor } from '../../src/safety/redaction.ts'
 
 // Made here from pieces, so that no scanner takes the table for real keys.
 const letters = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z'
@@ -190,6 +190,25 @@ test('values of secret variables are masked by name, in every spelling', () => {
   assert.equal(redact('a"b/c+d=e f and more'), '[masked $DEPLOY_TOKEN]')
   const untouched = 'abc /home/someone /etc/ssl/private.pem disabled'
   assert.equal(redact(untouched), untouched)
+})
+
+test('what was put away, and what is put away or found later, is masked wherever it turns up', () => {
+  const login = JSON.stringify({
+    token_type: 'bearer',
+    tokens: { access_token: 'opaque one', refresh_token: 'opaque two' },
+  })
+  let looked = 0
+  const { mask, learn } = learningRedactor({ MY_TOKEN: 'number 123' }, () => {
+    looked++
+    return { groq: 'put away', 'mcp web': login, short: 'abc' }
+  })
+  assert.equal(looked, 0, 'nobody looks before there is something to mask')
+  const text = 'put away, opaque one, opaque two, bearer, abc, number 123, found later'
+  const groq = '[masked key of groq], [masked key of mcp web], [masked key of mcp web], bearer, abc, [masked $MY_TOKEN]'
+  assert.equal(mask(text), `${groq}, found later`)
+  learn('openai', 'found later')
+  assert.equal(mask(text), `${groq}, [masked key of openai]`)
+  assert.equal(looked, 1)
 })
 
 test('a hostile megabyte is read in time that grows with it', async () => {

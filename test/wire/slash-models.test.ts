@@ -167,6 +167,15 @@ test('/models of an agent with an address of its own asks there, with its own ke
   assert.deepEqual(seat.turned, [['model', 'own', { model: 'compatible/y', window: 9000 }]])
 })
 
+test('/models says what to do where no key is known for the model that was chosen', async (t) => {
+  const seat = await seated(t, { agents: [own({})] }, { OPENAI_API_KEY: 'made-up' })
+  const said = async (args: string) => (await models(seat, args)).said.slice(1)
+  const next = 'Before its next turn, give it a key: set ANTHROPIC_API_KEY, or type /connect anthropic in the chat.'
+  assert.deepEqual(await said('anthropic/claude-sonnet-4-5'), [['note', next]])
+  assert.deepEqual(await said('openai/gpt-5'), [])
+  assert.deepEqual(await said('ollama/qwen3'), [])
+})
+
 test('/models takes how hard to think, with a model or alone; it stays when the model changes', async (t) => {
   const seat = await seated(t, { agents: [own({ effort: 'low' })] })
   const said = async (args: string) => (await models(seat, args)).said[0]

@@ -1,6 +1,6 @@
 import { sha256 } from '../../base/hash.ts'
 
-/** What is kept of one act: somebody was asked, or something was done. */
+/** What is kept of one act: somebody was asked, something was refused by a rule, or something was done. */
 export type Act =
   | {
       type: 'approval'
@@ -10,6 +10,7 @@ export type Act =
       rule?: string
       by?: string
     }
+  | { type: 'refusal'; tool: string; what: string; why: string; by?: string }
   | { type: 'execution'; tool: string; what: string; ok: boolean; verdict: string; by?: string }
   | { type: 'trust'; what: string; answer: 'trust' | 'no' | 'forget' }
 

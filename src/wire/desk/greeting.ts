@@ -2,31 +2,24 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
 import { typedPrompt } from '../../core/talk/attach.ts'
-import { collect } from '../../base/collect.ts'
 import { moment } from '../../base/moment.ts'
 import { oneLine } from '../table.ts'
+import { uncommitted } from './uncommitted.ts'
 
 /** Where a conversation stands when it is gone on with: the last request, what is not committed, who is back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
   const last = view.findLast((entry) => entry.type === 'prompt')
   if (last?.type !== 'prompt') return []
-  const changes = await uncommitted(app)
+  const changes = await uncommitted(app.place.root, app.io.env)
   return [
     `Last request (${moment(last.at)}): ${oneLine(typedPrompt(last.text), 100)}`,
-    ...(changes === undefined ? [] : [changes]),
+    ...(changes === undefined ? [] : [changesWords(changes)]),
     whoIsBack(standing),
   ]
 }
 
-async function uncommitted({ place, io }: App): Promise<string | undefined> {
-  const { code, out } = await collect('git', ['status', '--porcelain'], { cwd: place.root, env: io.env })
-  if (code !== 0) return undefined
-  const files = out
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '').length
-  return files === 0 ? 'Nothing uncommitted.' : `Uncommitted: ${files} ${files === 1 ? 'file' : 'files'}.`
-}
+const changesWords = (files: number) =>
+  files === 0 ? 'Nothing uncommitted.' : `Uncommitted: ${files} ${files === 1 ? 'file' : 'files'}.`
 
 function whoIsBack({ agents }: Standing): string {
   const ready = agents.filter(({ state }) => state === 'ready').map(({ name }) => name)

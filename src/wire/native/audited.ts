@@ -4,7 +4,7 @@ import { Audit } from '../../safety/audit/audit.ts'
 
 const longest = 400
 
-/** What may run is written down: who was asked and what was said before it runs, and that it ran. */
+/** What may run is written down: who was asked and what was said before it runs, and that it ran; what a rule refuses is, too. */
 export function audited(policy: Policy, by: string, parts: NativeParts): Policy {
   const audit = auditOf(parts)
   if (!audit) return policy
@@ -12,6 +12,8 @@ export function audited(policy: Policy, by: string, parts: NativeParts): Policy 
     const judged = await policy(tool, input, turn)
     const what = parts.mask(JSON.stringify(judged.input ?? input) ?? '').slice(0, longest)
     const scene = { by, project: parts.root, session: parts.session, turn: turn.id }
+    if (judged.verdict === 'no')
+      await audit.record({ type: 'refusal', tool: tool.name, what, why: judged.why, ...scene })
     let verdict = `${judged.verdict}: ${judged.why}`
     return {
       ...judged,
@@ -20,7 +22,7 @@ export function audited(policy: Policy, by: string, parts: NativeParts): Policy 
         const rule = answer === 'always' && judged.grants !== undefined ? { rule: judged.grants } : {}
         await audit.record({ type: 'approval', tool: tool.name, what, answer, ...rule, ...scene })
       },
-      ran: (ok) => note(parts, audit.record({ type: 'execution', tool: tool.name, what, ok, verdict, ...scene })),
+      ran: (ok) => note(parts, audit.note({ type: 'execution', tool: tool.name, what, ok, verdict, ...scene })),
     }
   }
 }
@@ -38,6 +40,7 @@ function note({ lasting }: NativeParts, line: Promise<void>): void {
 
 /** Why what was done could not be written down, if it could not. */
 export async function auditTrouble({ lasting }: NativeParts): Promise<string[]> {
+  lasting.audit?.settle()
   const ends = await Promise.allSettled(lasting.lines.splice(0))
   const [first] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []))
   return first ? [`what was done is not in the audit: ${first.message}`] : []

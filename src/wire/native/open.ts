@@ -14,6 +14,7 @@ import { beforeEach } from './before.ts'
 import { boxOf, listed, offered } from './box.ts'
 import { heldBy } from './hold.ts'
 import { hookedTool, hookedTurn } from './hooked.ts'
+import { maskedTool } from './masked.ts'
 import { modelOf } from './model.ts'
 import { serversOf } from './servers.ts'
 import { subagentsOf } from './subagents.ts'
@@ -42,7 +43,7 @@ export async function* openNative(
   )
   use(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }), listed(opened.skills))
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
-  const watched = (tool: Tool) => hookedTool(tool, seat, parts)
+  const watched = (tool: Tool) => maskedTool(hookedTool(tool, seat, parts), parts)
   const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
   const framed = yield* frozen(agent.name, turn, blobs, {
     key: `${mode} ${model.name}`,

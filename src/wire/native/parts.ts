@@ -23,6 +23,8 @@ export type NativeParts = {
   blobs: Blobs
   session: string
   mask(text: string): string
+  /** Has a key masked that was found or put away. */
+  learn?(name: string, key: string): void
   /** The project's own document: what was said "always" to. */
   project: Doc<ProjectDoc>
   /** Whether what is done is written down for an audit. */

@@ -37,11 +37,11 @@ async function configured(parts: NativeParts, { settings, trusted }: ServerWishe
 }
 
 async function open(parts: NativeParts, wishes: ServerWishes): Promise<Servers | undefined> {
-  const { root, home, env, clock, blobs } = parts
+  const { root, env, clock, blobs } = parts
   const config = await configured(parts, wishes)
   if (!config) return undefined
   const { openServers } = await import('../../tools/mcp/servers.ts')
-  const keys = openKeys({ home, env })
+  const keys = openKeys(parts)
   const secrets = {
     read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,
     write: async (name: string, value: string | undefined) =>

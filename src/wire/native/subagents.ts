@@ -14,6 +14,7 @@ import { modelled } from '../desk/modelled.ts'
 import { listed, offered, toolsIn } from './box.ts'
 import { heldBy } from './hold.ts'
 import { hookedSubagent, hookedTool } from './hooked.ts'
+import { maskedTool } from './masked.ts'
 import { modelOf } from './model.ts'
 
 export type Handing = {
@@ -58,7 +59,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   return nativeAgent({
     name: seat.agent.name,
     model,
-    tools: tools.map((tool) => hookedTool(tool, seat, parts)),
+    tools: tools.map((tool) => maskedTool(hookedTool(tool, seat, parts), parts)),
     ...hookedSubagent(seat, parts),
     policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,

@@ -2,6 +2,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { Sandbox } from '../../safety/sandbox/sandbox.ts'
 import type { ShellClass } from '../../safety/shell/judgement.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
+import { noMonitor, withGitConfig } from '../../base/git.ts'
 import { sandbox } from '../../safety/sandbox/sandbox.ts'
 import { toolsOf } from '../../safety/rules/rule.ts'
 import { rulesOf } from '../settings/permissions.ts'
@@ -21,7 +22,8 @@ export function wallsOf(name: string, parts: NativeParts): ShellWalls {
   const { root, env, home, lasting } = parts
   const offline = new Set<string>()
   return {
-    env: withoutMonitor(env),
+    // To look at a project runs nothing that its repository names.
+    env: withGitConfig(env, [noMonitor]),
     async shell(command) {
       const plain: Argv = ['bash', '-c', command]
       const seat = lasting.held.get(name)
@@ -93,15 +95,4 @@ async function tellOnce(none: string, { project, lasting }: NativeParts): Promis
   if (was === none) return
   lasting.notes.push(`Commands run without a sandbox: ${none}. The rules alone hold them.`)
   await project.update((doc) => ({ ...doc, sandboxOff: none }))
-}
-
-/** A repository's own settings may name a program that git asks for changes: to look at a project runs none. */
-function withoutMonitor(env: NativeParts['env']): NativeParts['env'] {
-  const count = Number(env.GIT_CONFIG_COUNT ?? 0)
-  return {
-    ...env,
-    GIT_CONFIG_COUNT: String(count + 1),
-    [`GIT_CONFIG_KEY_${count}`]: 'core.fsmonitor',
-    [`GIT_CONFIG_VALUE_${count}`]: 'false',
-  }
 }

@@ -8,8 +8,9 @@ import { localServers } from '../../models/local.ts'
 import { defaultModel, efforts, modelName, providerOf, providers } from '../../models/provider.ts'
 import { knownOf } from '../../models/windows.ts'
 import { openKeys } from '../../safety/keys.ts'
-import { providerIn } from '../desk/modelled.ts'
+import { modelled, providerIn } from '../desk/modelled.ts'
 import { UsageError } from '../io.ts'
+import { keyOf } from '../key-place.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 import { nativeAgent, nativeAgents } from './native.ts'
 
@@ -34,6 +35,9 @@ export function modelsCommand(hold: Hold, parts: ModelParts = {}): Command {
       hold.setModel(agent.name, { ...choice, ...(effort === undefined ? {} : { effort }) })
       const how = effort === undefined ? '' : ` with the effort ${effort}`
       world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
+      const { native } = hold.app()
+      const key = await keyOf(modelled(agent, choice), (parts.open ?? openKeys)(native), native.env)
+      if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
     },
   }
 }
