@@ -1,11 +1,12 @@
 import type { TerminalHost } from '../../src/core/screen/terminal.ts'
 import type { Dialog, Profile, ScreenFacts } from '../../src/core/screen/profile.ts'
-import type { ScreenSeat, ScreenSpec } from '../../src/agents/screen/screen.ts'
+import type { Agent } from '../../src/core/work/agent.ts'
+import type { ScreenParts, ScreenSeat, ScreenSpec } from '../../src/agents/screen/screen.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Tty } from '../../src/terminals/scripted.ts'
 import type { FakeTty, Mode } from '../fixtures/fake-cli.ts'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { screenAgent } from '../../src/agents/screen/screen.ts'
@@ -19,72 +20,71 @@ import { profileOf } from './piping.ts'
 
 const program = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 
-/** Where fake CLIs run: the scripted host, tmux, or PTYs of our own. */
+/** Where fake CLIs run: terminals in memory, tmux, or PTYs of our own. */
 export type Stage = {
-  name: string
   host: TerminalHost
   clock: Clock
   cwd: string
-  /** Lets the CLI go on that waits at its gate. */
-  open(): void
-  /** Prompts that CLIs of this stage are working on. */
-  working(): string[]
+  /** A gate at which a CLI waits, and the word by which it knows it. */
+  gate(): { word: string; open(): void }
   close(): Promise<void>
 }
 
 export const kinds = ['scripted', 'tmux', 'pty'] as const
 export type Kind = (typeof kinds)[number]
 
-/** Why a kind of terminal cannot be tested here. */
+/** Why a kind of terminal cannot be tried here; false when it can. */
 export function lacks(kind: Kind): string | false {
-  if (kind === 'tmux' && spawnSync('tmux', ['-V']).status !== 0) return 'tmux is not here'
-  return false
+  return kind === 'tmux' && spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false
 }
 
 export function stageOf(kind: Kind, clock: Clock = realClock): Stage {
-  const cwd = mkdtempSync(join(tmpdir(), 'screen-'))
-  const gate = join(cwd, 'gate')
-  const env = { PATH: process.env.PATH, HOME: cwd, SHELL: '/bin/bash', TERMAITE_KEYCHAIN: 'off' }
-  if (kind === 'scripted') return scriptedStage(cwd, clock)
-  spawnSync('mkfifo', [gate])
-  const socket = `screens-${randomName()}`
-  const host =
-    kind === 'tmux' ? tmuxHost({ folder: join(cwd, 'terminals'), env, clock, socket }) : ptyHost({ env, clock })
+  const cwd = mkdtempSync(join(tmpdir(), 'termaite-screen-'))
+  return kind === 'scripted' ? scriptedStage(cwd, clock) : realStage(kind, cwd, clock)
+}
+
+function realStage(kind: 'tmux' | 'pty', cwd: string, clock: Clock): Stage {
+  const socket = `termaite-screen-${randomName()}`
+  const env = { PATH: process.env.PATH, HOME: cwd, SHELL: '/bin/bash', LANG: 'C.UTF-8', TMUX_TMPDIR: cwd }
+  const parts = { folder: join(cwd, 'terminals'), env, clock, socket }
+  const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
   return {
-    name: kind,
     host,
     clock,
     cwd,
-    open: () => void spawnSync('sh', ['-c', `: > '${gate}'`]),
-    working: () => [],
+    gate() {
+      const word = join(cwd, `gate-${randomName()}`)
+      execFileSync('mkfifo', [word])
+      return { word, open: () => void spawn('sh', ['-c', `: > '${word}'`]) }
+    },
     async close() {
       await host.close()
-      if (kind === 'tmux') spawnSync('tmux', ['-L', socket, 'kill-server'])
+      if (kind === 'tmux') spawnSync('tmux', ['-L', socket, 'kill-server'], { env })
       rmSync(cwd, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }
 
 function scriptedStage(cwd: string, clock: Clock): Stage {
-  let open = Promise.withResolvers<void>()
-  const host = scriptedTerminals(
-    (command) => (tty) =>
+  const gates = new Map<string, PromiseWithResolvers<void>>()
+  const host = scriptedTerminals((command) => {
+    const [gate = '', ...modes] = command.split(' ').slice(3)
+    return (tty) =>
       fakeCli(
-        scriptedTty(tty, clock, () => open.promise),
-        modesIn(command),
-      ),
-    clock,
-  )
+        scriptedTty(tty, clock, async () => gates.get(gate)?.promise),
+        modes as Mode[],
+      )
+  }, clock)
   return {
-    name: 'scripted',
     host,
     clock,
     cwd,
-    open() {
-      open.resolve()
-      open = Promise.withResolvers()
+    gate() {
+      const word = randomName()
+      const opening = Promise.withResolvers<void>()
+      gates.set(word, opening)
+      return { word, open: () => opening.resolve() }
     },
-    working: () => [],
     async close() {
       await host.close()
       rmSync(cwd, { recursive: true, force: true })
@@ -106,10 +106,9 @@ function scriptedTty(tty: Tty, clock: Clock, gate: () => Promise<void>): FakeTty
   }
 }
 
-const commandFor = (stage: Stage, modes: readonly Mode[]) =>
-  `'${process.execPath}' --disable-warning=ExperimentalWarning ${program} ${join(stage.cwd, 'gate')} ${modes.join(' ')}`
-
-const modesIn = (command: string) => command.split(' ').slice(4).filter(Boolean) as Mode[]
+/** The command line of a fake CLI. */
+export const fakeCommand = (gate: string, modes: readonly Mode[]) =>
+  `'${process.execPath}' --disable-warning=ExperimentalWarning ${program} ${gate} ${modes.join(' ')}`
 
 /** The dialogs of the fake CLI: each option by its number, and Escape for none. */
 function dialog({ rows }: { rows: string[] }): Dialog | undefined {
@@ -127,19 +126,6 @@ function dialog({ rows }: { rows: string[] }): Dialog | undefined {
 
 export const reader = { busy: /\(esc to interrupt\)/, asking: /^Allow\? /m, idle: /^> /m }
 
-/** What is known of the fake CLI. */
-export function fakeFacts(stage: Stage, modes: readonly Mode[], over: Partial<ScreenFacts> = {}): ScreenFacts {
-  return {
-    command: ({ resume }) => `${commandFor(stage, modes)}${resume === undefined ? '' : ` resume:${resume}`}`,
-    leashes: { read: 'looks', ask: 'asks', edit: 'edits', all: 'all' },
-    reader,
-    dialog,
-    interrupt: ['Escape'],
-    quit: [],
-    ...over,
-  }
-}
-
 type Over = {
   spec?: Partial<ScreenSpec>
   facts?: Partial<ScreenFacts>
@@ -147,21 +133,23 @@ type Over = {
   seat?: Partial<ScreenSeat>
 }
 
-/** A fake CLI in a terminal of the stage, as an agent. */
-export function faked(stage: Stage, modes: readonly Mode[], over: Over = {}) {
-  const profile = profileOf({ ...over.profile, screen: fakeFacts(stage, modes, over.facts) })
-  const spec: ScreenSpec = { name: 'faker', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, ...over.spec }
-  return screenAgent(spec, { cwd: stage.cwd, leash: 'ask', ...over.seat }, partsOf(stage))
-}
-
-export function partsOf(stage: Stage) {
-  return {
-    host: async () => stage.host,
-    clock: stage.clock,
-    home: stage.cwd,
-    env: {},
-    temp: join(stage.cwd, 'prompts'),
+/** A fake CLI in a terminal of the stage, as an agent, and what opens its gate. */
+export function faked(stage: Stage, modes: readonly Mode[], over: Over = {}): { agent: Agent; open(): void } {
+  const gate = stage.gate()
+  const screen: ScreenFacts = {
+    command: ({ resume }) => fakeCommand(gate.word, resume === undefined ? modes : [...modes, `resume:${resume}`]),
+    leashes: { read: 'looks', ask: 'asks', edit: 'edits', all: 'all' },
+    reader,
+    dialog,
+    interrupt: ['Escape'],
+    quit: [],
+    ...over.facts,
   }
+  const profile = profileOf({ ...over.profile, screen })
+  const spec = { name: 'faker', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, ...over.spec }
+  return { agent: screenAgent(spec, { cwd: stage.cwd, leash: 'ask', ...over.seat }, partsOf(stage)), open: gate.open }
 }
 
-export { commandFor, writeFileSync }
+export function partsOf({ host, clock, cwd }: Stage): ScreenParts {
+  return { host: async () => host, clock, home: cwd, env: {}, temp: join(cwd, 'prompts') }
+}

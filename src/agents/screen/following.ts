@@ -41,6 +41,9 @@ const emptyMs = 10_000
 /** How often the journal of a busy CLI is looked at. */
 const journalEveryMs = 1_000
 
+/** When a screen is looked at again that has just changed. */
+const restlessMs = 100
+
 /** Watches a turn to its end; undefined when the watch was broken off. */
 export class Follower {
   #f: Following
@@ -172,8 +175,9 @@ export class Follower {
 
   /** When a screen that stands still would mean something else. */
   #wakeMs({ reading, at }: Sight): number | undefined {
+    if (this.#f.telling.restless) return restlessMs
     if (reading.state !== 'idle') return undefined
-    if (this.#doneSince !== undefined) return 100
-    return Math.max(20, this.#settleMs(reading) - (at - this.#stillSince))
+    if (this.#doneSince !== undefined) return restlessMs
+    return Math.max(0, this.#settleMs(reading) - (at - this.#stillSince))
   }
 }

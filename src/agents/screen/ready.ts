@@ -25,11 +25,12 @@ const strangeMs = 30_000
 
 /** Waits until a prompt can be typed, and asks what the CLI asks on the way; undefined when the wait was broken off. */
 export async function readied(
-  { eye, facts }: Sitting,
-  began: boolean,
+  sitting: Sitting,
   { spec, clock, ask, signal, heard, state }: Waiting,
 ): Promise<Sight | Failure | undefined> {
+  const { eye, facts } = sitting
   const { ready, idle } = facts.reader
+  const began = !sitting.ready
   let seen = !began || ready === undefined
   let drawnAt = -Infinity
   while (!signal.aborted) {
@@ -48,7 +49,8 @@ export async function readied(
       continue
     }
     // A program that is known by its ready mark alone is ready when it stands there.
-    if (seen && (reading.state === 'idle' || (began && ready !== undefined && idle === undefined))) return sight
+    sitting.ready ||= seen && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
+    if (sitting.ready && (reading.state === 'idle' || began)) return sight
     if (reading.state === 'unknown' && quietMs >= strangeMs) return strange(spec, sight, eye.terminal.attach)
     await eye.next(signal)
   }

@@ -31,6 +31,6 @@ export async function takeSeat(
 
 async function once(sitting: Sitting, came: Came, waiting: Waiting) {
   if (came !== 'there') await waiting.state('starting')
-  const seen = await readied(sitting, came !== 'there', waiting)
+  const seen = await readied(sitting, waiting)
   return seen && ('kind' in seen ? { came, failure: seen } : { came, sight: seen })
 }

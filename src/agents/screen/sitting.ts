@@ -23,6 +23,8 @@ export class Sitting {
   #eye: Eye | undefined
   #key: string | undefined
   #leash: Leash
+  /** Whether it has been ready to be typed to: one that was found at work has. */
+  ready = true
 
   constructor(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts) {
     this.facts = factsOf(spec)
@@ -90,6 +92,7 @@ export class Sitting {
 
   async #open(resume: string | undefined): Promise<void> {
     const { command, env, names } = this.facts
+    this.ready = false
     const { model = this.#spec.model, cwd, terminal } = this.#seat
     const thread = resume === undefined && names ? crypto.randomUUID() : undefined
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined

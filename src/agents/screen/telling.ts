@@ -13,15 +13,22 @@ export class Telling {
   #open = ''
   #seen = ''
   #shown = 0
+  #restless = false
 
   constructor(emit: Emit) {
     this.#emit = emit
+  }
+
+  /** Whether something was seen that is told once it stands still. */
+  get restless(): boolean {
+    return this.#restless
   }
 
   /** The text behind the prompt as it stands now; `over` when nothing more comes. */
   async tell(text: string, over = false): Promise<void> {
     const still = over || text === this.#seen
     this.#seen = text
+    this.#restless = !still
     if (text === '' || this.#shown >= mostShown) return
     const lines = text.split('\n')
     const last = lines.pop()!
