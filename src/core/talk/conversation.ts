@@ -179,13 +179,18 @@ export class Conversation {
     const work = (async () => {
       await tell(world.around?.begin(asked.turn))
       const events = take(agent, turn)
+      let counted: Promise<void> | undefined
       for (;;) {
         const next = await events.next()
         if (!next.done) {
           for (const usage of innerUsage(next.value)) await keep(usage, agent.name)
-          await keep(next.value, agent.name)
+          const kept = keep(next.value, agent.name)
+          // Nothing acts on what was spent: it becomes durable together with the next line.
+          if (next.value.type === 'usage') counted = kept
+          else await kept
           continue
         }
+        await counted
         await questions.close()
         for (const call of [...open]) await keep(interrupted(call), 'termaite')
         await tell(world.around?.end(asked.turn))

@@ -108,7 +108,7 @@ export class Audit {
       return { seq, hash, last: lines }
     })
     await this.#mended(before)
-    for (const entry of last) await this.#log.append(entry)
+    await Promise.all(last.map((entry) => this.#log.append(entry)))
     this.#written = last.at(-1)?.seq ?? this.#written
   }
 

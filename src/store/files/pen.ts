@@ -5,6 +5,7 @@ import { makeFolder, syncFolder } from '../../base/files.ts'
 import { shortWrite } from '../trouble.ts'
 
 const flush = promisify(fdatasync)
+const breath = promisify(setImmediate)
 const newline = 0x0a
 
 /** Writes lines at the end of a file that others write to as well. */
@@ -73,9 +74,9 @@ class Sheet {
     return size > 0 && readSync(this.fd, last, 0, 1, size - 1) === 1 && last[0] !== newline
   }
 
-  /** One flush serves every line that was written before it began. */
+  /** One flush serves every line that was written before it began; what is written in one breath shares it. */
   keep(): Promise<void> {
-    this.#next ??= this.#flushing.then(() => {
+    this.#next ??= this.#flushing.then(breath).then(() => {
       this.#next = undefined
       const flushed = flush(this.fd)
       this.#flushing = flushed.catch(() => {})
