@@ -20,8 +20,11 @@ export type Run = {
 
 const lines = 40
 
-/** Gives the peer a task of that many rounds, another file each, against a model that answers at once. */
-export async function measured(peer: Peer, rounds: number): Promise<Run> {
+/**
+ * Gives the peer a task of that many rounds, another file each, against a model that answers at once.
+ * What it keeps below `caches` is there in its next run, as on a person's machine; its home is new each time.
+ */
+export async function measured(peer: Peer, rounds: number, caches: string): Promise<Run> {
   let began = 0
   let first = 0
   const files: string[] = []
@@ -42,7 +45,7 @@ export async function measured(peer: Peer, rounds: number): Promise<Run> {
       writeFileSync(join(place.env.HOME!, path), text)
     }
     began = performance.now()
-    const peakMB = await ran(peer, place.cwd, { ...place.env, ...peer.env })
+    const peakMB = await ran(peer, place.cwd, { ...place.env, TMPDIR: caches, ...peer.env })
     const wallMs = performance.now() - began
     const asked = model.turns()
     if (asked.length < rounds + 1) throw new Error(`${peer.name} made ${asked.length} requests of ${rounds + 1}`)
