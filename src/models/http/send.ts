@@ -42,7 +42,13 @@ function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init):
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    const asked = request(url, { method, ...(headers ? { headers } : {}), ...(signal ? { signal } : {}) })
+    const asked = request(url, { method, ...(headers ? { headers } : {}) })
+    // Not as an option, nor with a reason once there is an answer: a connection that is kept would break over it.
+    let answered = false
+    const stop = () => void asked.destroy(answered ? undefined : signal!.reason)
+    signal?.addEventListener('abort', stop, { once: true })
+    asked.on('close', () => signal?.removeEventListener('abort', stop))
+    asked.on('response', () => (answered = true))
     asked.setTimeout(silenceMs, () => asked.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)))
     asked.on('response', (response) => resolve(replyOf(response)))
     asked.on('error', (cause) => reject(isStale(asked, cause) ? new Stale('closed', { cause }) : cause))
@@ -55,6 +61,8 @@ const isStale = ({ reusedSocket }: ClientRequest, cause: Error) =>
 
 function replyOf(response: IncomingMessage): Reply {
   const { statusCode: status = 0, headers } = response
+  // A turn that is over aborts what is still open of it, and nobody reads any more then.
+  response.on('error', () => {})
   // Whoever stops reading says with `leave` what is to become of the connection.
   const body: AsyncIterable<Uint8Array> = response.iterator({ destroyOnReturn: false })
   const text = async () => {
@@ -76,7 +84,7 @@ function replyOf(response: IncomingMessage): Reply {
       // Nobody is kept waiting by a server that never ends its answer.
       response.socket.unref()
       response.setTimeout(endMs, () => response.destroy())
-      response.on('error', () => {}).resume()
+      response.resume()
     },
   }
 }
