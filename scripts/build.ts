@@ -31,8 +31,7 @@ await build({
 })
 
 // What a model reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
-for (const text of globSync('**/*.md', { cwd: join(root, 'src') }))
-  cpSync(join(root, 'src', text), join(outdir, text))
+for (const text of globSync('**/*.md', { cwd: join(root, 'src') })) cpSync(join(root, 'src', text), join(outdir, text))
 
 // The shell's grammar and its engine are read as bytes: see src/safety/shell/parser.ts.
 for (const wasm of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'])

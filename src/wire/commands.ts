@@ -139,6 +139,11 @@ export const commands: readonly CommandShape[] = [
     ],
   },
   {
+    name: 'acp',
+    summary: 'Our agents for an editor that speaks ACP (Zed, JetBrains, Neovim …), over stdin and stdout.',
+    examples: ['termaite acp'],
+  },
+  {
     name: 'completion',
     words: '<bash|zsh|fish>',
     summary: 'Words for the shell to complete.',

@@ -31,6 +31,8 @@ export interface Command {
   help: string
   /** Among the dozen that `/help` shows first. */
   matters?: boolean
+  /** Only for a screen of our own: it turns that, needs its terminal, or shows another session on it. */
+  screen?: true
   /** What may follow what was typed so far. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>

@@ -16,6 +16,7 @@ import * as uninstall from './uninstall.ts'
 import * as ps from './ps.ts'
 import * as stop from './stop.ts'
 import * as mcp from './mcp.ts'
+import * as acp from './acp.ts'
 import * as completion from './completion.ts'
 
 /** Every command's code beside the turn itself. */
@@ -37,5 +38,6 @@ export const all: Record<string, CommandCode> = {
   ps,
   stop,
   mcp,
+  acp,
   completion,
 }

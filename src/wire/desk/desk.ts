@@ -1,3 +1,4 @@
+import type { TurnsAtWork } from '../../core/talk/at-work.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
@@ -36,6 +37,8 @@ const atWork = 'a turn is at work; cancel it first (Esc), or wait for its end.'
 export type DeskWords = {
   commands(hold: Hold, warn: (words: string) => void): Command[]
   firstStart(hold: Hold): Command
+  /** Where several desks of one process show their turns to other processes. */
+  turns?: TurnsAtWork
 }
 
 /** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */
@@ -72,6 +75,7 @@ export class ChatDesk implements Desk, Hold {
       seen: (event) => this.#ledger.see(event),
       over: (seen, prompt) => this.#over(seen, prompt),
       giveBack: (prompt) => this.#errands.screen?.fill(prompt),
+      ...(words.turns ? { turns: words.turns } : {}),
     })
     this.#ledger = new Ledger({
       app: this.app,

@@ -24,6 +24,8 @@ export type WorkParts = {
   over(seen: TurnSeen, prompt: string): Promise<void>
   /** A prompt that could not be kept goes back to whoever typed it. */
   giveBack(prompt: string): void
+  /** The turns of several desks of one process, which is reached in one place; without them, this one's alone. */
+  turns?: TurnsAtWork
 }
 
 /** The turns of this desk, one after another. */
@@ -34,7 +36,7 @@ export class Work {
   #stop: AbortController | undefined
   #idle: Promise<void> = Promise.resolve()
   #aimed: string | undefined
-  #turns = new TurnsAtWork()
+  #turns: TurnsAtWork
   #served: ReturnType<typeof serveTurns> | undefined
   #reach: Reach = {
     cancel: () => void this.cancel(),
@@ -44,6 +46,7 @@ export class Work {
 
   constructor(parts: WorkParts) {
     this.#parts = parts
+    this.#turns = parts.turns ?? new TurnsAtWork()
   }
 
   get busy(): boolean {
@@ -117,7 +120,7 @@ export class Work {
   async #turn(typed: string, make: TurnMaker, aimed: string | undefined, signal: AbortSignal): Promise<void> {
     const { audience, cards, line } = this.#parts
     const app = this.#parts.app()
-    this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
+    if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
     const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
     const attached = async (text: string) => {
       const { prompt, warnings } = await withAttachments(text, app.place.cwd, app.io.env.HOME)

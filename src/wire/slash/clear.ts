@@ -11,6 +11,7 @@ const word = 'delete'
 export function clearCommand(hold: Hold): Command {
   return {
     name: 'clear',
+    screen: true,
     help: `Start a new session, or erase this project's conversation for good.`,
     matters: true,
     async run(_args, world) {

@@ -5,6 +5,7 @@ import { editSettings } from '../settings/edit.ts'
 export function configCommand(hold: Hold): Command {
   return {
     name: 'config',
+    screen: true,
     help: 'The settings in your editor; used as soon as they are right.',
     matters: true,
     async run(_args, { say, ask, signal, screen }) {

@@ -23,6 +23,7 @@ const places: Record<KeyPlace, string> = {
 export function connectCommand(hold: Hold, open: typeof openKeys = openKeys): Command {
   return {
     name: 'connect',
+    screen: true,
     words: '[provider] [forget]',
     help: 'Give termaite’s own agent the key of a provider, or forget it.',
     complete: (typed) => goingOn(typed, remote),

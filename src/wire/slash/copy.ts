@@ -6,6 +6,7 @@ import { fencedBlocks } from './block.ts'
 export function copyCommand(hold: Hold): Command {
   return {
     name: 'copy',
+    screen: true,
     words: '[n]',
     help: 'The last answer to the clipboard, or its n-th code block.',
     async run(args, { say, screen }) {

@@ -4,6 +4,7 @@ import type { Command } from '../../core/talk/command.ts'
 export const screenCommands: readonly Command[] = [
   {
     name: 'help',
+    screen: true,
     words: '[word]',
     help: 'Every command, to search and to run.',
     matters: true,
@@ -11,12 +12,14 @@ export const screenCommands: readonly Command[] = [
   },
   {
     name: 'exit',
+    screen: true,
     help: 'Leave; the conversation is kept.',
     matters: true,
     run: async (_args, { screen }) => screen.exit(),
   },
   {
     name: 'cls',
+    screen: true,
     help: 'Clear the screen; nothing kept is touched.',
     run: async (_args, { screen }) => screen.clear(),
   },

@@ -14,6 +14,7 @@ export function sessionCommands(hold: Hold): Command[] {
   return [
     {
       name: 'reset',
+      screen: true,
       words: '[name]',
       help: 'Start a new session and keep the old one.',
       matters: true,
@@ -26,12 +27,14 @@ export function sessionCommands(hold: Hold): Command[] {
     },
     {
       name: 'sessions',
+      screen: true,
       help: 'The sessions of this project; pick one to go on with it.',
       matters: true,
       run: (_args, world) => pick(hold, world),
     },
     {
       name: 'resume',
+      screen: true,
       words: '[id|name]',
       help: 'Go on with a session of this project.',
       complete: async (typed) =>

@@ -6,6 +6,7 @@ import { runSetup } from '../setup/steps.ts'
 export function setupCommand(hold: Hold): Command {
   return {
     name: 'setup',
+    screen: true,
     help: 'Find the agent CLIs and models of this machine and choose who takes turns.',
     async run(_args, { say, ask, signal }) {
       const { io, place } = hold.app()

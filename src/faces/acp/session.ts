@@ -1,0 +1,260 @@
+import type {
+  AgentContext,
+  ClientCapabilities,
+  PromptRequest,
+  SessionUpdate,
+  StopReason,
+} from '@agentclientprotocol/sdk'
+import type { Clock } from '../../base/clock.ts'
+import type { Command, CommandScreen } from '../../core/talk/command.ts'
+import type { EntryOf } from '../../core/talk/entry.ts'
+import type { Ask, Question } from '../../core/talk/question.ts'
+import type { Happening, WorkMode } from '../chat/desk.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Office } from './office.ts'
+import type { Sdk } from './sdk.ts'
+import { newId } from '../../base/id.ts'
+import { wordsOf } from '../../base/words.ts'
+import { leashes } from '../../core/work/agent.ts'
+import { askEditor, titleOf } from './asking.ts'
+import { shownContent } from './calls.ts'
+import { auto, configOf, modesOf } from './options.ts'
+import { Pending, stopReason } from './pending.ts'
+import { promptOf } from './prompt.ts'
+import { replay } from './replay.ts'
+import { noScreen } from './screen.ts'
+import { Telling } from './telling.ts'
+
+export type SessionParts = {
+  sdk: Sdk
+  client: AgentContext
+  capabilities: ClientCapabilities | undefined
+  office: Office
+  clock: Clock
+}
+
+/** One session of an editor: what happens at its desk is told, what the person does there is done. */
+export class EditorSession {
+  #parts: SessionParts
+  #telling: Telling
+  #pending: Pending | undefined
+  /** The turn that the pending prompt began. */
+  #turn: string | undefined
+  #outcome: EntryOf<'end'>['outcome'] | undefined
+  #asked = new Map<string, AbortController>()
+  #agent = auto
+  #told = ''
+  #closed = new AbortController()
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.#telling = new Telling({
+      tell: this.#tell,
+      cwd: parts.office.cwd,
+      clock: parts.clock,
+      notices: Boolean(parts.capabilities?.session?.notices),
+    })
+    parts.office.desk.seatedAt(this.#screen)
+  }
+
+  get id(): string {
+    return this.#parts.office.session
+  }
+
+  /** What a client is told of it when it opens. */
+  state() {
+    const { office } = this.#parts
+    const configOptions = configOf(office, this.#agent)
+    this.#told = JSON.stringify(configOptions)
+    return { modes: modesOf(office), configOptions }
+  }
+
+  /** What was said before, from its beginning. */
+  async replay(): Promise<void> {
+    const { office, clock } = this.#parts
+    await replay(office, new Telling({ tell: this.#tell, cwd: office.cwd, clock, notices: false }))
+  }
+
+  /** From here on the client is told what happens. */
+  async follow(): Promise<void> {
+    const { desk } = this.#parts.office
+    await this.#tell({
+      sessionUpdate: 'available_commands_update',
+      availableCommands: desk.commands.map(({ name, help, words }) => ({
+        name,
+        description: help,
+        ...(words ? { input: { hint: words } } : {}),
+      })),
+    })
+    for await (const happening of desk.happenings(this.#closed.signal)) await this.#show(happening)
+  }
+
+  async prompt({ prompt }: PromptRequest, signal: AbortSignal): Promise<StopReason> {
+    const { sdk, office } = this.#parts
+    if (this.#pending)
+      throw sdk.RequestError.invalidRequest(undefined, 'a prompt is at work in this session; cancel it first')
+    const pending = (this.#pending = new Pending())
+    this.#turn = this.#outcome = undefined
+    const cancel = () => this.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      const text = promptOf(prompt, office.cwd)
+      const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(text.trim()) ?? []
+      const command = office.desk.commands.find((one) => one.name === name)
+      if (command) await this.#run(command, args.trim(), pending)
+      else this.#send(text, pending)
+      return stopReason(sdk, await pending.over)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      this.#pending = undefined
+    }
+  }
+
+  cancel(): void {
+    this.#pending?.cancel()
+    this.#parts.office.desk.cancel()
+  }
+
+  setMode(mode: string): void {
+    const { office } = this.#parts
+    const known = office.modes.find(({ id }) => id === mode)
+    if (!known) throw new Error(`there is no mode "${mode}"; there are: ${office.modes.map(({ id }) => id).join(', ')}`)
+    office.setMode(mode as WorkMode)
+  }
+
+  setOption(option: string, value: unknown): void {
+    const { desk } = this.#parts.office
+    if (option === 'mode') return this.setMode(String(value))
+    if (option === 'leash' && leashes.includes(value as Leash)) return desk.setLeash(value as Leash)
+    const names = [auto, ...desk.standing().agents.map(({ name }) => name)]
+    if (option !== 'agent' || !names.includes(String(value)))
+      throw new Error(`there is no option "${option}" with the value "${String(value)}"`)
+    this.#agent = String(value)
+  }
+
+  async close(): Promise<void> {
+    this.#pending?.cancel()
+    await this.#parts.office.close()
+    this.#closed.abort()
+    for (const asked of this.#asked.values()) asked.abort()
+    this.#pending?.end()
+  }
+
+  #tell = (update: SessionUpdate): Promise<void> => {
+    const { sdk, client, office } = this.#parts
+    // Whoever hung up is told nothing more.
+    return client.notify(sdk.methods.client.session.update, { sessionId: office.session, update }).catch(() => {})
+  }
+
+  #send(text: string, pending: Pending): void {
+    const { office } = this.#parts
+    if (text.trim() === '') return pending.end()
+    office.aim(this.#agent === auto ? undefined : this.#agent)
+    office.desk.submit(text)
+  }
+
+  /** A command is run here, so that its end is known; a turn that it begins is waited for like any other. */
+  async #run(command: Command, args: string, pending: Pending): Promise<void> {
+    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => void this.#say(text, how)
+    const { signal } = pending.stop
+    try {
+      await command.run(args, {
+        say,
+        ask: this.#ask,
+        signal,
+        screen: { ...noScreen, fill: (text) => say(text, 'text') },
+      })
+    } catch (error) {
+      if (!signal.aborted) await this.#telling.notice(wordsOf(error), 'error')
+    }
+    if (!this.#parts.office.busy) pending.end()
+  }
+
+  async #show(happening: Happening): Promise<void> {
+    switch (happening.type) {
+      case 'event': {
+        const { event, turn } = happening
+        const mine = this.#pending !== undefined
+        if (event.type === 'prompt' && mine) this.#turn = turn
+        if (event.type === 'question') void this.#question(event.ask, event.question)
+        if (event.type === 'answer') this.#asked.get(event.ask)?.abort()
+        if (event.type === 'end' && turn === this.#turn) this.#outcome = event.outcome
+        return this.#telling.event(event, turn, turn === this.#turn)
+      }
+      case 'closing':
+        if (happening.closing.turn === this.#turn) this.#pending?.end(this.#outcome)
+        return
+      case 'said':
+        if (this.#pending && happening.how === 'error') this.#pending.trouble = happening.text
+        // What greets a person at a screen has no place before the first word of a thread.
+        return this.#pending ? this.#say(happening.text, happening.how) : undefined
+      case 'standing':
+        return this.#standing()
+      default:
+        return
+    }
+  }
+
+  async #say(text: string, how: 'note' | 'text' | 'error'): Promise<void> {
+    if (how === 'text') await this.#telling.text(text)
+    else await this.#telling.notice(text, how === 'error' ? 'error' : 'info')
+  }
+
+  /** What the person, a command or a plan turned, as far as it is other than it was. */
+  async #standing(): Promise<void> {
+    const told = this.#told
+    const { modes, configOptions } = this.state()
+    if (told === this.#told) return
+    await this.#tell({ sessionUpdate: 'current_mode_update', currentModeId: modes.currentModeId })
+    await this.#tell({ sessionUpdate: 'config_option_update', configOptions })
+  }
+
+  async #question(ask: string, question: Question): Promise<void> {
+    const withdrawn = new AbortController()
+    this.#asked.set(ask, withdrawn)
+    const picks = await this.#asking(question, withdrawn.signal)
+    this.#asked.delete(ask)
+    if (!withdrawn.signal.aborted) this.#parts.office.desk.answer(ask, picks)
+  }
+
+  #ask: Ask = (question, withdrawn) => this.#asking(question, withdrawn)
+
+  /** A question that belongs to no call of its own is shown as one, so that there is something to say yes to. */
+  async #asking(question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
+    const { sdk, client, office, capabilities, clock } = this.#parts
+    const parts = {
+      sdk,
+      client,
+      session: office.session,
+      cwd: office.cwd,
+      forms: Boolean(capabilities?.elicitation?.form),
+    }
+    const open = question.about === 'permission' ? this.#telling.openCall : undefined
+    const call = open ?? `ask/${newId(clock.now())}`
+    if (open === undefined)
+      await this.#tell({
+        sessionUpdate: 'tool_call',
+        toolCallId: call,
+        title: titleOf(question),
+        kind: 'think',
+        status: 'pending',
+        content: shownContent(question.shows ?? [], office.cwd),
+      })
+    // An editor that cannot ask has nobody to ask.
+    const picks = await askEditor(parts, question, call, withdrawn).catch(() => undefined)
+    if (open === undefined)
+      await this.#tell({ sessionUpdate: 'tool_call_update', toolCallId: call, status: picks ? 'completed' : 'failed' })
+    return picks
+  }
+
+  /** What the desk does to a screen. */
+  #screen: CommandScreen = {
+    ...noScreen,
+    // A prompt that comes back could not be sent.
+    fill: () => this.#pending?.refuse(),
+    palette: (query = '') => {
+      const names = this.#parts.office.desk.commands.map(({ name }) => `/${name}`).join(' ')
+      void this.#telling.text(`There is no command /${query}. There are: ${names}`).then(() => this.#pending?.end())
+    },
+  }
+}
