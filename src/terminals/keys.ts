@@ -42,12 +42,12 @@ export function pasteBytes(text: string): string {
   return `\u001b[200~${pasteText(text)}\u001b[201~`
 }
 
-/** Its marks lose what makes them marks, and nothing else: taking them out whole could put another together. */
+/** Lines end as Enter does; marks lose what makes them marks, and nothing else: taken out whole, they could put another together. */
 export function pasteText(text: string): string {
-  return text.replaceAll(/\u001b+(?=\[20[01]~)|\u009b+(?=20[01]~)/g, '')
+  return text.replaceAll(/\r\n|\n/g, '\r').replaceAll(/\u001b+(?=\[20[01]~)|\u009b+(?=20[01]~)/g, '')
 }
 
-/** For a program that does not know pastes: as a person would type it, and no byte of it acts as a control key. */
+/** For a program that does not know pastes: no byte of it acts as a control key, but the ends of its lines. */
 export function typedText(text: string): string {
-  return text.replaceAll(/\r\n?|\n/g, '\r').replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
+  return pasteText(text).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
 }

@@ -32,10 +32,12 @@ export function quoted(word: string): string {
 /**
  * Runs its arguments as the terminal's program, and says where its output ends. Its own shell has job control,
  * because nobody could bring a suspended program back: it is taken up again at once.
+ * A shell ends itself when its job was interrupted, unless it listens to that.
  * What shells say of a job that was killed is not for the screen, so fd 3 is where the program's errors go.
  */
 export function programScript(before: string, after: string): string {
   return `${before}exec 3>&2 2>/dev/null
+trap : INT QUIT
 set -m
 /bin/sh -c 'exec "$0" "$@" 2>&3 3>&- 9>&-' "$@"
 code=$?

@@ -41,3 +41,15 @@ export function ground(kind: 'tmux' | 'pty', t: TestContext): Ground {
 export function tmux({ env, socket }: Ground, ...words: string[]): string {
   return execFileSync('tmux', ['-u', '-L', socket, ...words], { env, encoding: 'utf8' })
 }
+
+const program = join(import.meta.dirname, 'program.mjs')
+
+/** A command that runs one of the programs beside this file. */
+export const running = (what: string) => `'${process.execPath}' '${program}' ${what}`
+
+export const commands = {
+  echo: running('echo'),
+  exits3: 'echo bye; exit 3',
+  place: 'printf "%s\\n" "$MARK" "$(basename "$PWD")"',
+  lines: running('lines 100'),
+}

@@ -14,7 +14,7 @@ const programs: Record<string, Program> = {
       if (typed === undefined) return 0
       if (typed !== '\r') line += typed.replaceAll(/\u001b\[20[01]~/g, '')
       else {
-        tty.print(`got: ${line}\n`)
+        tty.print(`got: ${line.replaceAll('\u001b', '^[')}\r\n`)
         line = ''
       }
     }
@@ -27,6 +27,12 @@ const programs: Record<string, Program> = {
     tty.print(`${tty.env.MARK}\n${basename(tty.cwd)}\n`)
     return 0
   },
+  async lines(tty) {
+    for (let i = 1; i <= 100; i++) tty.print(`line ${i}\n`)
+    tty.print('ready')
+    await tty.read()
+    return 0
+  },
   async breaks() {
     throw new Error('no such program')
   },
@@ -37,7 +43,7 @@ const host = () => scriptedTerminals((command) => programs[command]!)
 terminalContract('a scripted terminal', () => ({
   host: host(),
   cwd: '/somewhere/project',
-  commands: { echo: 'echo', exits3: 'exits3', place: 'place' },
+  commands: { echo: 'echo', exits3: 'exits3', place: 'place', lines: 'lines' },
 }))
 
 test('the screen folds long lines, shows the last rows, and can be wiped', async () => {

@@ -3,7 +3,7 @@ import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Libraries } from './load.ts'
 import { randomUUID } from 'node:crypto'
 import { watch, watchGroup, unwatch } from '../../base/process/watchdog.ts'
-import { markVariable } from '../ending.ts'
+import { markOf, markVariable } from '../ending.ts'
 import { terminalEnv } from '../env.ts'
 import { needFolder } from '../places.ts'
 import { layerName, shellArgv } from '../shell.ts'
@@ -26,8 +26,9 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
     async open(command, { cwd, env: given = {}, id = randomUUID(), title, size = { cols: 120, rows: 40 } }) {
       const { spawn, emulator } = await (libraries ??= load())
       needFolder(cwd)
-      const marks = [env[markVariable], id].filter((mark) => mark !== undefined).join(':')
-      watch(id, env.PATH)
+      const mark = markOf(id)
+      const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
+      watch(mark, env.PATH)
       try {
         const argv = [layerName, ...shellArgv(command, env.SHELL)]
         const pty = spawn('/bin/sh', ['-c', embeddedScript(id), ...argv], {
@@ -37,13 +38,13 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
           env: { ...terminalEnv(env, given, cwd), [markVariable]: marks },
           encoding: null,
         })
-        watchGroup(id, pty.pid)
+        watchGroup(mark, pty.pid)
         const terminal = new EmbeddedTerminal(id, pty, emulator(size), clock, () => living.delete(id))
         living.set(id, terminal)
         if (title !== undefined) await terminal.retitle(title)
         return terminal
       } catch (error) {
-        unwatch(id)
+        unwatch(mark)
         throw error
       }
     },

@@ -3,10 +3,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Emulator, IPty } from './load.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
 import { childrenOf } from '../children.ts'
-import { endProgram } from '../ending.ts'
+import { endProgram, markOf } from '../ending.ts'
 import { EndMark } from '../end-mark.ts'
 import { exitOf } from '../exit.ts'
-import { keyBytes, pasteBytes, pasteText, typedText } from '../keys.ts'
+import { keyBytes, pasteBytes, typedText } from '../keys.ts'
 import { KeptOutput } from '../kept-output.ts'
 import { Glass } from './glass.ts'
 import { seenSignal } from './script.ts'
@@ -50,7 +50,7 @@ export class EmbeddedTerminal implements Terminal {
 
   async paste(text: string): Promise<void> {
     await this.#glass.drawn()
-    this.#send(this.#glass.modes.bracketedPasteMode ? pasteBytes(text) : typedText(pasteText(text)))
+    this.#send(this.#glass.modes.bracketedPasteMode ? pasteBytes(text) : typedText(text))
   }
 
   async press(key: Key): Promise<void> {
@@ -121,7 +121,7 @@ export class EmbeddedTerminal implements Terminal {
   async #end(): Promise<void> {
     this.#closed()
     await endProgram(this.id, this.#over ? undefined : this.#pty.pid, this.#clock)
-    unwatch(this.id)
+    unwatch(markOf(this.id))
     await this.exited
   }
 

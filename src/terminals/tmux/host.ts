@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
-import { endProgram, markVariable } from '../ending.ts'
+import { endProgram, markOf, markVariable } from '../ending.ts'
 import { terminalEnv } from '../env.ts'
 import { needFolder } from '../places.ts'
 import { shellArgv } from '../shell.ts'
@@ -67,7 +67,7 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
     { cwd, env: given = {}, title, mode, size }: Wanted,
   ): Promise<void> {
     const files = new TerminalFiles(folder, id)
-    const variables = { ...terminalEnv(env, given, cwd), [markVariable]: id }
+    const variables = { ...terminalEnv(env, given, cwd), [markVariable]: markOf(id) }
     const argv = shellArgv(command, env.SHELL)
     const run = runScript({ id, folder: files.folder, tmux: program, cwd, env: variables, argv })
     files.make({ run, keep: keepScript(files.out) })

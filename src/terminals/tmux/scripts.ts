@@ -24,11 +24,12 @@ export type Running = {
  * we die here; it reads the variables from itself, because a command line is everyone's to see and tmux's is short.
  */
 export function runScript({ id, folder, tmux, cwd, env, argv }: Running): string {
+  const here = '-t "$TMUX_PANE"'
   const pane = [
-    [quoted(tmux), 'set-option', '-p', idOption, id],
-    ['set-option', '-p', 'remain-on-exit', 'on'],
-    ['select-pane', '-T', "''"],
-    ['pipe-pane', '-O', quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
+    [quoted(tmux), 'set-option', '-p', here, idOption, id],
+    ['set-option', '-p', here, 'remain-on-exit', 'on'],
+    ['select-pane', here, '-T', "''"],
+    ['pipe-pane', '-O', here, quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
   ]
   const before = `cd ${quoted(folder)} || exit
 rm -f run

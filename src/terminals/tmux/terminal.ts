@@ -115,10 +115,10 @@ export class TmuxTerminal implements Terminal {
   }
 
   async close(): Promise<void> {
-    const { files, pane, server, clock } = this.#parts
-    const exited = files.place() ? this.exited : this.#exited
-    await endProgram(this.id, files.exitCode() === undefined ? pane.pid : undefined, clock)
-    await exited
+    const { files, pane, server, clock, dropped } = this.#parts
+    const known = files.place() !== undefined
+    await endProgram(this.id, known && files.exitCode() === undefined ? pane.pid : undefined, clock)
+    if (known && !dropped.aborted) await this.exited
     await server.run([['kill-pane', '-t', pane.pane]]).catch(() => {})
     files.remove()
   }
