@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts'
 import type { AgentSource, HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
+import type { NewTask } from './new-task.ts'
 import type { Given } from './waiters.ts'
-import { newId } from '../base/id.ts'
 import { Books } from './books.ts'
 import { Dispatch, wishFor } from './dispatch.ts'
+import { taskFrom } from './new-task.ts'
 import { isHeld, isOver } from './states.ts'
 import { HubError } from './trouble.ts'
 
@@ -16,16 +17,6 @@ export type Registration = {
   capabilities: string[]
   workspace: string
   source: AgentSource
-}
-
-export type NewTask = {
-  prompt: string
-  workspace: string
-  wish?: string
-  capabilities?: string[]
-  priority?: number
-  needs?: string[]
-  by: string
 }
 
 export type Response = TaskResult & { status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW' }
@@ -82,29 +73,11 @@ export class Hub {
     return agent
   }
 
-  async add({ by, prompt, workspace, wish, capabilities = [], priority = 0, needs = [] }: NewTask): Promise<Task> {
-    if (prompt.trim() === '') throw new HubError('wrong', 'A task needs a prompt.')
-    const strange = needs.find((need) => !this.#books.tasks.has(need))
-    if (strange !== undefined) throw new HubError('wrong', `There is no task ${strange} to depend on.`)
-    const now = this.#clock.now()
-    const task: Task = {
-      id: newId(now),
-      prompt,
-      workspace,
-      priority,
-      capabilities,
-      needs,
-      ...(wish === undefined ? {} : { wish }),
-      state: 'QUEUED',
-      created: now,
-      moved: now,
-      returns: 0,
-      notes: [],
-      history: [{ at: now, state: 'QUEUED', by }],
-    }
-    this.#books.add(task)
-    await this.#dispatch.go()
-    return this.task(task.id)
+  async add(wanted: NewTask): Promise<Task> {
+    const known = wanted.id === undefined ? undefined : this.#books.tasks.get(wanted.id)
+    const task = known?.prompt === wanted.prompt ? known : taskFrom(wanted, this.#books.tasks, this.#clock.now())
+    if (task !== known) this.#books.add(task)
+    return this.#answered(task.id)
   }
 
   /** Waits for a task, a word or an eviction: what the agent holds already comes first, so that a lost answer costs nothing. */

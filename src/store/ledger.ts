@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { HubAgent, HubChange, Ledger, Task } from '../core/work/task.ts'
-import { openDatabase } from './sqlite.ts'
+import { busy, openDatabase, sqliteCode } from './sqlite.ts'
 import { storeError } from './trouble.ts'
 
 /** So many changes are kept for whoever lost the thread; a longer gap is bridged by reading everything anew. */
@@ -8,12 +8,20 @@ const mostChanges = 50_000
 /** Old ones are thrown away in batches. */
 const sweepEvery = 1_000
 
+/** Another process has the books open. */
+export class LedgerTaken extends Error {
+  constructor(path: string) {
+    super(`another process has ${path} open`)
+  }
+}
+
 /** The hub's books in SQLite; one process has them open. */
 export function fileLedger(path: string): Ledger {
   const db = openDatabase(path)
   try {
-    // One process writes, so each commit is one sync of the journal.
+    // One process has it, from the first word to the last: a second one is told so, and a dead one holds nothing.
     db.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       CREATE TABLE IF NOT EXISTS tasks (id TEXT PRIMARY KEY, task TEXT NOT NULL) WITHOUT ROWID;
@@ -22,6 +30,7 @@ export function fileLedger(path: string): Ledger {
     `)
   } catch (error) {
     db.close()
+    if (sqliteCode(error) === busy) throw new LedgerTaken(path)
     throw storeError('open', path, error)
   }
   return new SqliteLedger(db, path)

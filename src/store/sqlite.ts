@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts'
 import { errorCode, makeFolder } from '../base/files.ts'
 import { storeError } from './trouble.ts'
 
-const busy = 5
+export const busy = 5
 const longestNapMs = 40
 
 /** Opens a database file that only its owner can read. */

@@ -27,6 +27,8 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^(settings\.json|config\.yaml)\.[\dTZ-]+\.bak$/, what: 'settings, as they were before a setup' },
   { name: /^credentials\.json$/, what: 'API keys' },
   { name: /^mcp\.key$/, what: 'the key to our MCP server over HTTP', made: true },
+  { name: /^hub\.key$/, what: 'the key to the hub', made: true },
+  { name: /^hub\.db(-\w+)?$/, what: 'the agents and tasks of the hub' },
   { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'what our own agent was allowed to do, and did' },
   { name: /^trust\.json$/, what: 'which folders you trust' },
   { name: /^settings\.schema\.json$/, what: 'what editors check the settings with', made: true },

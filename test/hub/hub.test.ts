@@ -32,6 +32,14 @@ test('a task goes to the agent that waits, is acknowledged, worked at and done',
   )
 })
 
+test('a task that is sent again is the same task', async (t) => {
+  const { hub, add } = hubAt(t)
+  const [first, again] = [await add('x', { id: 'mine-0001' }), await add('x', { id: 'mine-0001' })]
+  assert.deepEqual([again, hub.tasks().length], [first, 1])
+  await assert.rejects(add('y', { id: 'mine-0001' }), /Task mine-0001 is another one/)
+  await assert.rejects(add('y', { id: 'a.b' }), /An id is 8 to 64 letters/)
+})
+
 test('unacknowledged for 30 s it goes back, and the late one has no say any more', async (t) => {
   const { hub, clock, register, wait, add } = hubAt(t)
   await register('a')

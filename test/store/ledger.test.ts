@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import type { HubChange } from '../../src/core/work/task.ts'
-import { fileLedger } from '../../src/store/ledger.ts'
+import { fileLedger, LedgerTaken } from '../../src/store/ledger.ts'
 import { memoryLedger } from '../../src/store/memory-ledger.ts'
 import { ledgerContract } from '../contract/ledger.ts'
 
@@ -36,6 +36,13 @@ test('only its owner can read it, and of all or nothing it keeps nothing', () =>
   assert.throws(() => ledger.keep([change, change], []), /UNIQUE/)
   assert.deepEqual(ledger.load().seq, 0)
   ledger.close()
+})
+
+test('one process has it at a time, and a second is told so at once', () => {
+  const ledger = open()
+  assert.throws(() => fileLedger(paths.get(ledger)!), LedgerTaken)
+  ledger.close()
+  fileLedger(paths.get(ledger)!).close()
 })
 
 test('changes that are not kept any more are said to be missing, never left out in silence', () => {

@@ -16,6 +16,7 @@ const agent = shape({
   source: optional(oneOf('CLI', 'IDE')),
 })
 const task = shape({
+  id: optional(words),
   prompt: words,
   workspace: words,
   wish: optional(words),

@@ -2,9 +2,10 @@ import type { UsageBy } from '../../store/index/index.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { openIndex } from '../../store/index/index.ts'
-import { print, say, UsageError } from '../io.ts'
+import { print, say } from '../io.ts'
 import { placeOf } from '../place.ts'
 import { slugOf } from '../project.ts'
+import { sinceOf } from '../since.ts'
 import { usageTable } from '../usage-table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -12,7 +13,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const index = openIndex(place.home, { clock: io.clock })
   const of = {
     ...(values.all || values.by === 'project' ? {} : { project: slugOf(place.root) }),
-    ...(typeof values.since === 'string' ? { since: momentOf(values.since, io.clock.now()) } : {}),
+    ...(typeof values.since === 'string' ? { since: sinceOf(values.since, io.clock.now()) } : {}),
   }
   try {
     await index.catchUp()
@@ -38,15 +39,4 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   } finally {
     await index.close()
   }
-}
-
-/** A date, or so long ago: 7d, 12h, 30m. */
-function momentOf(text: string, now: number): number {
-  const ago = /^(\d+)([dhm])$/.exec(text)
-  if (ago) return now - Number(ago[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[ago[2] as 'd' | 'h' | 'm']
-  // A bare date would be read as UTC: a person means their own midnight.
-  const at = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text)
-  if (Number.isNaN(at))
-    throw new UsageError(`--since: found "${text}", allowed: a date (2026-11-15), or so long ago (7d, 12h, 30m).`)
-  return at
 }

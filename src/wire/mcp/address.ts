@@ -16,5 +16,5 @@ export function addressOf(text: string): Address {
   return { host, port }
 }
 
-const isLoopback = (host: string) =>
+export const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -4,9 +4,9 @@ import type { Address } from './address.ts'
 import { once } from 'node:events'
 import { wordsOf } from '../../base/words.ts'
 import { print, say, UsageError } from '../io.ts'
+import { keyIn } from '../key-file.ts'
 import { homeOf } from '../place.ts'
 import { addressOf } from './address.ts'
-import { mcpKey } from './key.ts'
 
 /** Serves what is published until the client goes away or somebody ends us; stdout is the client's alone. */
 export async function serve(io: Io, served: Served, http: string | undefined): Promise<void> {
@@ -37,7 +37,7 @@ async function overHttp(
   { host, port }: Address,
   open: (key: string) => Promise<{ url: string; close(): Promise<void> }>,
 ): Promise<void> {
-  const { key, file } = mcpKey(homeOf(io.env))
+  const { key, file } = keyIn(homeOf(io.env), 'mcp.key')
   const serving = await open(key).catch((error) => {
     throw new UsageError(`--http: ${host}:${port} cannot be served: ${wordsOf(error)}.`, 1)
   })

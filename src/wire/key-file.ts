@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, isMissing, makeFolder } from '../../base/files.ts'
-import { UsageError } from '../io.ts'
+import { errorCode, isMissing, makeFolder } from '../base/files.ts'
+import { UsageError } from './io.ts'
 
-/** What a client over HTTP has to show; made once, for its owner's eyes alone. */
-export function mcpKey(home: string): { key: string; file: string } {
-  const file = join(home, 'mcp.key')
+/** What a client of one of our servers has to show; made once, for its owner's eyes alone. */
+export function keyIn(home: string, name: 'mcp.key' | 'hub.key'): { key: string; file: string } {
+  const file = join(home, name)
   return { key: readKey(file) ?? makeKey(home, file), file }
 }
 
@@ -24,7 +24,8 @@ function makeKey(home: string, file: string): string {
   }
 }
 
-function readKey(file: string): string | undefined {
+/** Undefined when there is none yet. */
+export function readKey(file: string): string | undefined {
   try {
     if ((statSync(file).mode & 0o077) !== 0)
       throw new UsageError(`others can read ${file}: delete it, and a new key is made at the next start.`)

@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process'
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { HubClient } from '../../src/wire/hub/client.ts'
+import { Machine } from './program.ts'
+import { hubLoad } from '../hub/load.ts'
+
+const options = { timeout: 120_000 }
+
+/** The hub in a process of its own, at an address of its own. */
+async function started(t: TestContext, machine: Machine, port = '0') {
+  const child = machine.start(['serve', '--port', port])
+  t.after(() => child.kill('SIGKILL'))
+  const url = await Promise.race([firstLine(child), once(child, 'exit').then(() => undefined)])
+  assert.ok(url, 'the hub did not start')
+  const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+  return { child, url, env: { TERMAITE_HUB: url }, hub: new HubClient({ url, key }) }
+}
+
+async function firstLine(child: ChildProcess): Promise<string | undefined> {
+  for await (const line of createInterface(child.stdout!)) return line
+  return undefined
+}
+
+test('tasks from the shell: given, taken, asked about, answered, reviewed, reported', options, async (t) => {
+  const machine = new Machine(t)
+  const { env, hub } = await started(t, machine)
+  const termaite = async (...args: string[]) => {
+    const { code, out, err } = await machine.run(args, { env })
+    assert.equal(code, 0, err)
+    return out.trimEnd()
+  }
+  const added = await termaite('task', 'add', 'fix', 'the', 'test', '--priority', '3')
+  assert.match(added, /^\w{8} QUEUED$/)
+  const id = added.split(' ')[0]!
+  await hub.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
+  const given = await hub.wait('orc', 30, new AbortController().signal)
+  assert.ok(given.type === 'task' && given.task.prompt === 'fix the test' && given.task.priority === 3)
+  await hub.tell(given.ticket, 'block', { agent: 'orc', reason: 'two tests', question: 'Which test?' })
+  assert.match(
+    await termaite('task', 'list'),
+    new RegExp(`^TASK .*\n${id} +BLOCKED .* orc +Which test\\? +fix the test$`),
+  )
+  assert.equal(await termaite('task', 'answer', id, 'the', 'first'), `${id} QUEUED`)
+  const again = await hub.wait('orc', 30, new AbortController().signal)
+  assert.ok(again.type === 'task')
+  const diff = '--- a\n+++ b\n-old\n+new\n+more\n'
+  await hub.respond(again.ticket, 'orc', { status: 'IN_REVIEW', message: 'Fixed it.', diff })
+  assert.match(
+    await termaite('task', 'show', id),
+    /orc, question: Which test\?[^]*user, answer: the first[^]*Fixed it\.[^]*\+more/,
+  )
+  await hub.spent('orc', 1234)
+  const report = await termaite('report', '--since', '1h')
+  assert.match(
+    report,
+    /To review \(termaite task approve\|reject <id>\): 1\n.*fix the test {2}\(orc, \+2 −1\)\n +Fixed it\./,
+  )
+  assert.match(report, /Tokens: orc 1234$/)
+  assert.equal(await termaite('task', 'approve', id), `${id} APPROVED orc`)
+  assert.deepEqual(JSON.parse(await termaite('task', 'list', '--json')), [])
+})
+
+test('what is wrong is said, with what to do', options, async (t) => {
+  const machine = new Machine(t)
+  const said = async (args: string[], env: Record<string, string> = {}) => {
+    const { code, err } = await machine.run(args, { env })
+    return [code, err.trimEnd()]
+  }
+  const [code, away] = await said(['task', 'list'], { TERMAITE_HUB: 'http://127.0.0.1:9' })
+  assert.equal(code, 1)
+  assert.match(String(away), /nobody answers at http:\/\/127\.0\.0\.1:9: .*\. Start the hub: termaite serve$/)
+  assert.match(
+    String((await said(['serve', '--host', '0.0.0.0']))[1]),
+    /is not this machine alone, and plain HTTP would show the key/,
+  )
+  assert.match(
+    String((await said(['serve', '--public-url', 'http://x']))[1]),
+    /found "http:\/\/x", allowed: the https:\/\/ address/,
+  )
+  const { env, url } = await started(t, machine)
+  assert.equal(statSync(join(machine.home, 'hub.key')).mode & 0o777, 0o600)
+  assert.match(String((await said(['serve', '--port', '0']))[1]), /a hub is at work on .* already/)
+  assert.match(String((await said(['task', 'show', 'nope'], env))[1]), /there is no task nope\.$/)
+  assert.match(String((await said(['task', 'dance', 'x'], env))[1]), /found "dance", allowed: add, list, show/)
+  const wrong = { TERMAITE_HUB: url, TERMAITE_HUB_KEY: 'no-such-key' }
+  assert.match(String((await said(['task', 'list'], wrong))[1]), /does not know our key: set TERMAITE_HUB_KEY/)
+})
+
+test('a client that only speaks stdio reaches the hub through the proxy', options, async (t) => {
+  const machine = new Machine(t)
+  const { env, hub } = await started(t, machine)
+  const { Client } = await import('@modelcontextprotocol/client')
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+  const { program } = await import('./program.ts')
+  const client = new Client({ name: 'test', version: '1' })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'serve', '--stdio-proxy'],
+    env: {
+      PATH: process.env.PATH!,
+      HOME: machine.folder,
+      TERMAITE_HOME: machine.home,
+      TERMAITE_KEYCHAIN: 'off',
+      ...env,
+    },
+    stderr: 'ignore',
+  })
+  await client.connect(transport)
+  const result = await client.callTool({ name: 'assign_task', arguments: { prompt: 'via stdio', workspaceId: 'w' } })
+  assert.equal(result.isError ?? false, false)
+  const refused = await client.callTool({ name: 'get_task_context', arguments: { taskId: 'nope' } })
+  assert.deepEqual([refused.isError, refused.content], [true, [{ type: 'text', text: 'There is no task nope.' }]])
+  await client.close()
+  assert.deepEqual(
+    (await hub.tasks()).map(({ prompt }) => prompt),
+    ['via stdio'],
+  )
+})
+
+test(
+  'agents, hang-ups, doubled words and kill -9: every task ends exactly once and none is lost',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    let { child, url } = await started(t, machine)
+    const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+    const port = new URL(url).port
+    const result = await hubLoad({
+      url,
+      key,
+      agents: 12,
+      tasks: 240,
+      kills: 3,
+      async restart() {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+        ;({ child, url } = await started(t, machine, port))
+      },
+    })
+    assert.deepEqual(result, { ended: 240, doubled: [], lost: [], unfinished: [] })
+  },
+)
