@@ -50,6 +50,8 @@ test('it is time at three quarters of the window', () => {
   const tokens = viewTokens(view)
   assert.equal(needsCompaction(view, tokens / 0.75), false)
   assert.equal(needsCompaction(view, tokens / 0.75 - 1), true)
+  assert.equal(needsCompaction(view, (tokens + 400) / 0.75 - 1, 400), true, 'with what else is told')
+  assert.equal(needsCompaction(view, tokens * 9, tokens * 8), false, 'a summary of little frees little')
 })
 
 test('the prompt tells the half as an agent is told, and what is only ours stays out', () => {

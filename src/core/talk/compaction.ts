@@ -7,9 +7,13 @@ import { endedTurns } from './view.ts'
 /** How full the smallest window may get before the oldest half is summarised. */
 export const compactAt = 0.75
 
+/** Less than this of a window is not worth a summary, however much else fills it. */
+const worthIt = 0.125
+
 /** `frame`: the tokens of what an agent is told besides in every request. */
 export function needsCompaction(view: readonly Entry[], window: number, frame = 0): boolean {
-  return viewTokens(view) + frame > window * compactAt
+  const tokens = viewTokens(view)
+  return tokens + frame > window * compactAt && tokens > window * worthIt
 }
 
 /** What an agent's requests begin with, as it was kept last. */
