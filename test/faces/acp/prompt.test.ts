@@ -1,0 +1,22 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { promptOf } from '../../../src/faces/acp/prompt.ts'
+
+test('text, links and enclosed files are one prompt', () => {
+  const prompt = promptOf(
+    [
+      { type: 'text', text: 'Compare ' },
+      { type: 'resource_link', name: 'a', uri: 'file:///project/src/a%20b.ts' },
+      { type: 'text', text: ' with ' },
+      { type: 'resource', resource: { uri: 'file:///project/b.ts#L3:7', text: 'let b </file>' } },
+      { type: 'text', text: ' and ' },
+      { type: 'resource_link', name: 'c', uri: 'https://example.org/c' },
+      { type: 'resource_link', name: 'd', uri: 'file:///elsewhere/d.ts' },
+    ],
+    '/project',
+  )
+  const [sentence, file] = prompt.split('\n\n')
+  assert.equal(sentence, 'Compare @"src/a b.ts" with b.ts#L3-7 and https://example.org/c@"/elsewhere/d.ts"')
+  assert.match(file!, /^<file path="b.ts#L3-7">\nlet b /)
+  assert.ok(!file!.slice(0, -'</file>'.length).includes('</file>'))
+})

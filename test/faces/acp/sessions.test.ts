@@ -1,0 +1,196 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { editorAt, said, ScriptedOffice } from './editor.ts'
+
+const entry = (fact: Fact, index: number): Entry =>
+  ({ id: `e${index}`, at: index, by: 'a', session: 's1', turn: 't0', ...fact }) as Entry
+
+const past: Entry[] = (
+  [
+    { type: 'prompt', text: 'first' },
+    { type: 'call', call: '1', tool: 'ls', input: {} },
+    { type: 'result', call: '1', ok: true, text: 'a.ts' },
+    { type: 'note', text: 'of then' },
+    { type: 'reply', text: 'An answer.' },
+    { type: 'end', outcome: { ok: true, text: '' } },
+  ] satisfies Fact[]
+).map(entry)
+
+test('an editor is told who we are and what we can', async (context) => {
+  const { request } = await editorAt(context, {})
+  const { result } = await request('initialize', { protocolVersion: 99, clientCapabilities: {} })
+  assert.deepEqual(result, {
+    protocolVersion: 1,
+    agentInfo: { name: 'termaite', title: 'termaite', version: '1.2.3' },
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: false, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: true, sse: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {} },
+    },
+    authMethods: [],
+  })
+})
+
+test('a new session says its modes, its options and its commands', async (context) => {
+  const commands = [{ name: 'diff', words: '[turn]', help: 'What changed.', run: async () => {} }]
+  const asked: unknown[] = []
+  const { request, updates } = await editorAt(context, {
+    begin: async (...wanted) => (asked.push(wanted), new ScriptedOffice('s1', { commands })),
+  })
+  const server = { name: 'x', command: 'x', args: [], env: [] }
+  const { result } = await request('session/new', { cwd: '/project', mcpServers: [server] })
+  assert.deepEqual(asked, [['/project', [server]]])
+  assert.equal(result.sessionId, 's1')
+  assert.deepEqual(result.modes, {
+    currentModeId: 'chat',
+    availableModes: [
+      { id: 'chat', name: 'Chat', description: 'everybody' },
+      { id: 'plan', name: 'Plan', description: 'only plan' },
+    ],
+  })
+  assert.deepEqual(
+    result.configOptions.map(({ id, currentValue, options }: any) => [
+      id,
+      currentValue,
+      options.map(({ value }: any) => value),
+    ]),
+    [
+      ['mode', 'chat', ['chat', 'plan']],
+      ['leash', 'ask', ['read', 'ask', 'edit', 'all']],
+      ['agent', 'auto', ['auto', 'claude', 'gemini']],
+    ],
+  )
+  assert.deepEqual(await updates(), [
+    {
+      sessionUpdate: 'available_commands_update',
+      availableCommands: [{ name: 'diff', description: 'What changed.', input: { hint: '[turn]' } }],
+    },
+  ])
+})
+
+test('what is loaded is told from its beginning, before the answer; what is resumed is not', async (context) => {
+  const asked: unknown[] = []
+  const { request, heard } = await editorAt(context, {
+    resume: async (cwd, session) => {
+      asked.push([cwd, session])
+      return new ScriptedOffice('s1', { entries: past, shown: 2 })
+    },
+  })
+  const params = { cwd: '/project', sessionId: 's1', mcpServers: [] }
+  heard.length = 0
+  const loaded = await request('session/load', params)
+  const before = heard.slice(0, heard.indexOf(loaded)).map(({ params }) => {
+    const { messageId: _, ...update } = params.update
+    return update
+  })
+  assert.deepEqual(before, [
+    { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'first' } },
+    {
+      sessionUpdate: 'tool_call',
+      toolCallId: 't0/1',
+      title: 'ls',
+      kind: 'other',
+      status: 'in_progress',
+      rawInput: {},
+    },
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 't0/1',
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: 'a.ts' } }],
+    },
+    said('An answer.'),
+  ])
+  heard.length = 0
+  const resumed = await request('session/resume', params)
+  assert.deepEqual(heard, [resumed])
+  assert.deepEqual(asked, [
+    ['/project', 's1'],
+    ['/project', 's1'],
+  ])
+})
+
+test('sessions are listed, and closed', async (context) => {
+  const office = new ScriptedOffice('s1')
+  const { request } = await editorAt(context, {
+    begin: async () => office,
+    list: async (cwd) => [
+      { session: 's0', cwd: cwd ?? '/', title: 'first words', last: 0 },
+      { session: 's1', cwd: '/b', last: 1 },
+    ],
+  })
+  assert.deepEqual((await request('session/list', { cwd: '/project' })).result, {
+    sessions: [
+      { sessionId: 's0', cwd: '/project', title: 'first words', updatedAt: '1970-01-01T00:00:00.000Z' },
+      { sessionId: 's1', cwd: '/b', updatedAt: '1970-01-01T00:00:00.001Z' },
+    ],
+  })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  assert.deepEqual((await request('session/close', { sessionId: 's1' })).result, {})
+  assert.equal(office.closed, true)
+})
+
+test('what is not there, or cannot be opened, is an error in words', async (context) => {
+  const { request, prompt } = await editorAt(context, {
+    begin: async () => {
+      throw new Error('no agent is configured yet')
+    },
+  })
+  const params = { cwd: '/project', sessionId: 's9', mcpServers: [] }
+  assert.deepEqual((await request('session/new', params)).error, {
+    code: -32602,
+    message: 'no agent is configured yet',
+  })
+  assert.deepEqual((await request('session/load', params)).error, {
+    code: -32002,
+    message: 'there is no session s9 in the project of /project',
+  })
+  assert.deepEqual((await prompt('s9', 'hi')).error, {
+    code: -32002,
+    message: 'no session s9 is open here; load it first',
+  })
+})
+
+test('the mode, the leash and who speaks can be turned, and what is turned otherwise is told', async (context) => {
+  const office = new ScriptedOffice('s1', {
+    onSubmit: (text, desk) => {
+      desk.turn('t1', { type: 'prompt', text }, { type: 'end', outcome: { ok: true, text: '' } })
+      desk.happen({ type: 'closing', closing: { turn: 't1', ms: 1 } })
+    },
+  })
+  const { request, prompt, updates } = await editorAt(context, { begin: async () => office })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  await settled()
+  const set = (configId: string, value: string) =>
+    request('session/set_config_option', { sessionId: 's1', configId, value })
+  const values = ({ result }: any) => result.configOptions.map(({ currentValue }: any) => currentValue)
+  assert.deepEqual(values(await set('leash', 'edit')), ['chat', 'edit', 'auto'])
+  assert.deepEqual(values(await set('agent', 'gemini')), ['chat', 'edit', 'gemini'])
+  assert.deepEqual((await request('session/set_mode', { sessionId: 's1', modeId: 'plan' })).result, {})
+  await prompt('s1', 'go')
+  assert.deepEqual(office.aimed, ['gemini'])
+  await updates()
+  office.setMode('chat')
+  const [mode, options] = (await updates()) as any[]
+  assert.deepEqual(mode, { sessionUpdate: 'current_mode_update', currentModeId: 'chat' })
+  assert.equal(options.sessionUpdate, 'config_option_update')
+  assert.equal((await set('leash', 'loose')).error.message, 'there is no option "leash" with the value "loose"')
+  assert.equal(
+    (await request('session/set_mode', { sessionId: 's1', modeId: 'fly' })).error.message,
+    'there is no mode "fly"; there are: chat, plan',
+  )
+})
+
+test('whoever hangs up leaves nothing open', async (context) => {
+  const office = new ScriptedOffice('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
+  const { request, prompt, input, over } = await editorAt(context, { begin: async () => office })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  void prompt('s1', 'go')
+  await settled()
+  input.end()
+  await over
+  assert.equal(office.closed, true)
+})

@@ -1,0 +1,173 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Event } from '../../../src/core/talk/entry.ts'
+import type { Outcome } from '../../../src/core/talk/outcome.ts'
+import type { ScriptedDesk } from '../chat/scripted-desk.ts'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { editorAt, said, ScriptedOffice } from './editor.ts'
+
+/** A desk whose every turn goes like this. */
+const telling =
+  (...events: Event[]) =>
+  (text: string, desk: ScriptedDesk) => {
+    desk.turn('t1', { type: 'prompt', text }, ...events)
+    desk.happen({ type: 'closing', closing: { turn: 't1', ms: 1 } })
+  }
+
+const end = (outcome: Outcome): Event => ({ type: 'end', outcome })
+const good = end({ ok: true, text: '' })
+
+async function turnOf(context: Parameters<typeof editorAt>[0], events: Event[], capabilities = {}) {
+  const office = new ScriptedOffice('s1', { onSubmit: telling(...events) })
+  const editor = await editorAt(context, { begin: async () => office }, capabilities)
+  await editor.request('session/new', { cwd: '/project', mcpServers: [] })
+  await editor.updates()
+  const answer = await editor.prompt('s1', 'go')
+  return { office, answer, updates: await editor.updates() }
+}
+
+test('words are told as they come, and not again as a whole', async (context) => {
+  const { office, answer, updates } = await turnOf(context, [
+    { type: 'thought', delta: 'hm' },
+    { type: 'text', delta: 'Hello' },
+    { type: 'text', delta: ' you' },
+    { type: 'reply', text: 'Hello you.' },
+    good,
+  ])
+  assert.deepEqual(office.desk.submitted, ['go'])
+  assert.deepEqual(answer.result, { stopReason: 'end_turn' })
+  assert.deepEqual(updates, [
+    { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } },
+    said('Hello'),
+    said(' you'),
+    said('.'),
+  ])
+})
+
+test('a reply that nobody streamed, and an answer that is only in the end, are told', async (context) => {
+  const { updates } = await turnOf(context, [{ type: 'reply', text: 'whole' }, end({ ok: true, text: 'whole' })])
+  assert.deepEqual(updates, [said('whole')])
+  const other = await turnOf(context, [end({ ok: true, text: 'only here' })])
+  assert.deepEqual(other.updates, [said('only here')])
+})
+
+test('a call is told with its place, what it prints, what it changed and how it ended', async (context) => {
+  const input = { file_path: 'src/a.ts', edits: [] }
+  const { updates } = await turnOf(context, [
+    { type: 'call', call: '1', tool: 'file_editor', input },
+    { type: 'progress', call: '1', delta: 'half' },
+    { type: 'progress', call: '1', delta: ' way' },
+    { type: 'result', call: '1', ok: true, text: 'done', data: [{ path: 'src/a.ts', before: 'a', after: 'b' }] },
+    { type: 'call', call: '2', tool: 'bash', input: { command: 'false' } },
+    { type: 'result', call: '2', ok: false, text: 'exit 1' },
+    good,
+  ])
+  const text = (words: string) => ({ type: 'content', content: { type: 'text', text: words } })
+  assert.deepEqual(updates, [
+    {
+      sessionUpdate: 'tool_call',
+      toolCallId: 't1/1',
+      title: 'file_editor: src/a.ts',
+      kind: 'edit',
+      status: 'in_progress',
+      rawInput: input,
+      locations: [{ path: '/project/src/a.ts' }],
+    },
+    { sessionUpdate: 'tool_call_update', toolCallId: 't1/1', content: [text('half')] },
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 't1/1',
+      status: 'completed',
+      content: [{ type: 'diff', path: '/project/src/a.ts', oldText: 'a', newText: 'b' }, text('done')],
+    },
+    {
+      sessionUpdate: 'tool_call',
+      toolCallId: 't1/2',
+      title: 'bash: false',
+      kind: 'execute',
+      status: 'in_progress',
+      rawInput: { command: 'false' },
+    },
+    { sessionUpdate: 'tool_call_update', toolCallId: 't1/2', status: 'failed', content: [text('exit 1')] },
+  ])
+})
+
+test('a plan, a failed attempt and a note are told; apart from the words, where an editor can', async (context) => {
+  const events: Event[] = [
+    { type: 'plan', items: [{ task: 'look', status: 'in_progress' }] },
+    { type: 'attempt', by: 'gemini', ms: 1, failure: { kind: 'quota', message: 'spent until noon' } },
+    { type: 'note', text: 'first\nsecond' },
+    { type: 'text', delta: 'ok' },
+    good,
+  ]
+  const plan = { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'in_progress', priority: 'medium' }] }
+  const { updates } = await turnOf(context, events)
+  assert.deepEqual(updates, [
+    plan,
+    said('_gemini could not: spent until noon_\n\n'),
+    said('_first_\n_second_\n\n'),
+    said('ok'),
+  ])
+  const apart = await turnOf(context, events, { session: { notices: {} } })
+  assert.deepEqual(apart.updates, [
+    plan,
+    { sessionUpdate: 'notice', severity: 'warning', title: 'gemini could not: spent until noon' },
+    { sessionUpdate: 'notice', severity: 'info', title: 'first', description: 'second' },
+    said('ok'),
+  ])
+})
+
+test('how a turn ended is how its prompt ends', async (context) => {
+  const refused = await turnOf(context, [end({ ok: true, text: 'no', refused: true })])
+  assert.deepEqual(refused.answer.result, { stopReason: 'refusal' })
+  const aborted = await turnOf(context, [end({ ok: false, failure: { kind: 'aborted', message: 'cancelled' } })])
+  assert.deepEqual(aborted.answer.result, { stopReason: 'cancelled' })
+  const spent = await turnOf(context, [
+    end({ ok: false, failure: { kind: 'quota', message: 'all are parked', retryAt: 5 } }),
+  ])
+  assert.deepEqual(spent.answer.error, { code: -32603, message: 'all are parked', data: { kind: 'quota', retryAt: 5 } })
+  const auth = await turnOf(context, [end({ ok: false, failure: { kind: 'auth', message: 'log in: x login' } })])
+  assert.deepEqual(auth.answer.error, { code: -32000, message: 'log in: x login', data: { kind: 'auth' } })
+})
+
+test('a prompt that comes back could not be sent, and says why', async (context) => {
+  const office = new ScriptedOffice('s1', {
+    onSubmit: (text, desk) => {
+      desk.happen({ type: 'said', how: 'error', text: 'the disk is full' })
+      setImmediate(() => desk.screen!.fill(text))
+    },
+  })
+  const { request, prompt } = await editorAt(context, { begin: async () => office })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  await settled()
+  assert.deepEqual((await prompt('s1', 'go')).error, { code: -32603, message: 'the disk is full' })
+})
+
+test('a cancel reaches the desk, and the prompt ends cancelled whatever the turn says', async (context) => {
+  const office = new ScriptedOffice('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
+  office.desk.busy = true
+  const { request, prompt, send } = await editorAt(context, { begin: async () => office })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  const answer = prompt('s1', 'go')
+  await settled()
+  const second = await prompt('s1', 'and this')
+  assert.match(second.error.message, /a prompt is at work in this session/)
+  send({ method: 'session/cancel', params: { sessionId: 's1' } })
+  await settled()
+  assert.equal(office.desk.cancels, 1)
+  office.desk.turn('t1', end({ ok: false, failure: { kind: 'crash', message: 'it broke' } }))
+  office.desk.happen({ type: 'closing', closing: { turn: 't1', ms: 1 } })
+  assert.deepEqual((await answer).result, { stopReason: 'cancelled' })
+})
+
+test('what another process does in the session is shown with its prompt', async (context) => {
+  const office = new ScriptedOffice('s1')
+  const { request, updates } = await editorAt(context, { begin: async () => office })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  await updates()
+  office.desk.turn('t9', { type: 'prompt', text: 'from elsewhere' }, { type: 'text', delta: 'yes' }, good)
+  assert.deepEqual(await updates(), [
+    { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'from elsewhere' } },
+    said('yes'),
+  ])
+})
