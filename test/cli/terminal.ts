@@ -12,6 +12,8 @@ export async function typed(
   args: readonly string[],
   keys: readonly [waitsFor: RegExp, key: string][],
   env: Record<string, string> = {},
+  /** Told before each key is typed. */
+  before: (key: string) => void = () => {},
 ): Promise<Ran> {
   const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -32,6 +34,7 @@ export async function typed(
     seen += chunk
     if (!left[0]?.[0].test(seen)) return
     seen = ''
+    before(left[0][1])
     child.stdin.write(left.shift()![1])
   })
   return result

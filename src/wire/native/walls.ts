@@ -22,8 +22,8 @@ export function wallsOf(name: string, parts: NativeParts): ShellWalls {
   const { root, env, home, lasting } = parts
   const offline = new Set<string>()
   return {
-    // To look at a project runs nothing that its repository names.
-    env: withGitConfig(env, [noMonitor]),
+    // To look at a project runs nothing that its repository names, and writes nothing.
+    env: { ...withGitConfig(env, [noMonitor]), GIT_OPTIONAL_LOCKS: '0' },
     async shell(command) {
       const plain: Argv = ['bash', '-c', command]
       const seat = lasting.held.get(name)

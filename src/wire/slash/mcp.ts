@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { Hold } from '../desk/hold.ts'
 import { mcpText, mcpToolsText } from '../../tools/mcp/text.ts'
 import { UsageError } from '../io.ts'
+import { withBrought } from '../native/brought.ts'
 import { refreshedServers, serversOf } from '../native/servers.ts'
 import { block } from './block.ts'
 import { goingOn, knownWord } from './choose.ts'
@@ -36,7 +37,9 @@ export function mcpCommand(hold: Hold): Command {
   }
 }
 
-function opened({ native, settings }: App, trusted: boolean, anew: boolean): Promise<Servers | undefined> {
+async function opened(app: App, trusted: boolean, anew: boolean): Promise<Servers | undefined> {
+  const { native } = app
+  const { settings } = trusted ? await withBrought(app.settings, native) : app
   const wishes = { settings: settings.mcpServers, trusted, after: Promise.resolve() }
   return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
 }
