@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chat } from './chat.ts'
 import { failover } from './failover.ts'
+import { hub } from './hub.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
 import { start } from './start.ts'
@@ -14,6 +15,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   chat,
   failover,
   histories,
+  hub,
   tokens,
   'long-answer': longAnswer,
 }
