@@ -71,7 +71,7 @@ export class Carrier {
 
   /** What would not outlive us is ended. */
   async leave(): Promise<void> {
-    if (this.#parts.outlives && (!this.#agent || this.#agent.leave)) {
+    if (this.#parts.outlives() && (!this.#agent || this.#agent.leave)) {
       this.#left.abort()
       this.nudge()
       await this.#agent?.leave?.()

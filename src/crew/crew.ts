@@ -1,7 +1,7 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
 import type { CrewParts } from './parts.ts'
-import type { Read, ReadWishes } from './reading.ts'
+import type { Read, ReadWishes, Seen } from './reading.ts'
 import type { Asked, Slot } from './slot.ts'
 import type { Spawn } from './spawn.ts'
 import type { Waited, WaitWishes } from './waiting.ts'
@@ -11,7 +11,7 @@ import { ending } from './ending.ts'
 import { CrewError } from './error.ts'
 import { blobsOf, logOf } from './kept.ts'
 import { Ledger } from './ledger.ts'
-import { readSlot } from './reading.ts'
+import { readSlot, seenHere } from './reading.ts'
 import { allOf, isOver, nameOf } from './slot.ts'
 import { withSlot } from './spawn.ts'
 import { waitFor } from './waiting.ts'
@@ -27,12 +27,13 @@ export class Crew {
   readonly workspace: string
   #parts: CrewParts
   #ledger: Ledger
-  #seen = new Map<number, string[]>()
+  #seen: Seen
 
   constructor(parts: CrewParts) {
     this.workspace = parts.workspace
     this.#parts = parts
     this.#ledger = new Ledger(parts.store, parts.workspace, parts.clock)
+    this.#seen = parts.seen ?? seenHere()
   }
 
   async slots(): Promise<Slot[]> {
@@ -135,10 +136,12 @@ export class Crew {
     const living = (await this.slots()).filter((slot) => !isOver(slot))
     await Promise.all(living.map(({ id }) => this.kill(id)))
     const all = await this.slots()
-    for (const { id } of all) await this.log(id).clear()
+    for (const { id } of all) {
+      await this.log(id).clear()
+      await this.#seen.set(id, [])
+    }
     await blobsOf(this.#parts.store, this.workspace).clear()
     await this.#ledger.clear()
-    this.#seen.clear()
     return { ended: living.length, kept: all.filter(({ worktree }) => worktree?.made) }
   }
 }

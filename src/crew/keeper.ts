@@ -37,11 +37,12 @@ export class Keeper {
 
   /** Lets go if nothing is left to be done here: whether it did. In one step, so that nobody speaks to us meanwhile. */
   async retire(): Promise<boolean> {
-    const { owner, outlives } = this.#parts
+    const { owner, outlives, alive } = this.#parts
+    const isOthers = (slot: Slot) => slot.owner !== undefined && slot.owner !== owner && alive(slot.owner)
     let idle = false
     await this.#ledger.change((now) => {
-      const own = allOf(now).filter((slot) => slot.owner === owner && !isOver(slot))
-      idle = outlives ? !own.some(isUnderWay) : own.length === 0
+      const own = allOf(now).filter((slot) => !isOver(slot) && !isOthers(slot))
+      idle = outlives() ? !own.some(isUnderWay) : own.length === 0
       return idle ? without(now, owner) : now
     })
     if (idle) await this.leave()

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Store } from '../core/talk/store.ts'
 import type { Roster } from '../core/work/agent.ts'
+import type { Seen } from './reading.ts'
 import type { Worktree } from './slot.ts'
 
 /** What becomes of a worktree once its agent is gone: taken away when nothing is in it, else kept, and `why`. */
@@ -34,7 +35,9 @@ export type CrewParts = {
   /** How many agents live in all other workspaces. */
   elsewhere(): Promise<number>
   worktrees?: Worktrees
+  /** What was read before; left out, it is forgotten with the process. */
+  seen?: Seen
 }
 
 /** `outlives`: whether terminals go on when this process ends. */
-export type KeeperParts = CrewParts & { roster: Roster; outlives: boolean }
+export type KeeperParts = CrewParts & { roster: Roster; outlives(): boolean }

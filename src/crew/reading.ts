@@ -23,14 +23,22 @@ export type ReadWishes = {
 
 export type Read = { output: string; state: SlotState; matched?: boolean }
 
+/** The rows that each slot was last read with. */
+export type Seen = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }
+
+/** Remembered as long as the process lives. */
+export function seenHere(): Seen {
+  const seen = new Map<number, string[]>()
+  return { get: async (slot) => seen.get(slot) ?? [], set: async (slot, rows) => void seen.set(slot, rows) }
+}
+
 type Parts = {
   store: Store
   workspace: string
   clock: Clock
   ledger: Ledger
   find(id: string): Promise<Terminal | undefined>
-  /** The rows that each slot was last read with. */
-  seen: Map<number, string[]>
+  seen: Seen
 }
 
 /** So far back it is looked for what came after the last read. */
@@ -52,12 +60,12 @@ export async function readSlot(parts: Parts, id: number, wishes: ReadWishes): Pr
   for (;;) {
     const slot = await ledger.slot(id)
     const rows = slot ? await rowsOf(parts, slot, sinceLast ? mostRows : Math.max(lines, leastRows)) : []
-    const fresh = sinceLast ? newRows(seen.get(id) ?? [], rows) : rows
+    const fresh = sinceLast ? newRows(await seen.get(id), rows) : rows
     const output = (clean ? cleaned(fresh) : fresh).slice(-lines).join('\n')
     const matched = matches?.(output)
     const waits = matched === false && slot !== undefined && !isOver(slot) && clock.now() < until && !signal?.aborted
     if (!waits) {
-      seen.set(id, rows)
+      await seen.set(id, rows.slice(-leastRows))
       return { output, state: slot?.state ?? 'exited', ...(matched === undefined ? {} : { matched }) }
     }
     await clock.sleep(Math.min(pollMs, until - clock.now()), signal)

@@ -4,10 +4,11 @@ import type { Slot } from './slot.ts'
 
 /** A slot's agent, in the terminal that is its own: where it lives it is taken up, else opened with the first turn. */
 export function seatOf(roster: Roster, slot: Slot): Agent {
-  const { agent, cwd, leash, terminal, mode, model, thread } = slot
+  const { agent, cwd, leash, allowed, terminal, mode, model, thread } = slot
   return roster.open(agent, {
     cwd,
     leash,
+    ...(allowed === undefined ? {} : { allowed }),
     ...(terminal ? { terminal: { id: terminal.id, title: titleOf(slot), ...(mode ? { mode } : {}) } } : {}),
     ...(model === undefined ? {} : { model }),
     ...(thread === undefined ? {} : { resume: thread }),

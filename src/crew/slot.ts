@@ -36,6 +36,8 @@ export type Slot = {
   task: string
   cwd: string
   leash: Leash
+  /** What a person said it may do, beyond what the settings allow. */
+  allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
   needs: number[]

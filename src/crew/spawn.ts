@@ -12,6 +12,8 @@ export type Spawn = {
   task?: string
   cwd: string
   leash: Leash
+  /** A leash that a person gave it, whatever the settings say. */
+  allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
   dependsOn?: readonly number[]
@@ -31,7 +33,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const { clock, owner, carries, worktrees } = parts
   refuseUnknown(spawn.agent, parts.names())
   refuseTooMany(now, parts.limits, elsewhere)
-  const { agent, cwd, leash, model, mode, task = '', dependsOn = [] } = spawn
+  const { agent, cwd, leash, allowed, model, mode, task = '', dependsOn = [] } = spawn
   const id = now.next
   const stray = placeholders(task).find((need) => !dependsOn.includes(Number(need)))
   if (stray !== undefined)
@@ -44,6 +46,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
     task: task.length > listed ? `${task.slice(0, listed - 1)}…` : task,
     cwd,
     leash,
+    ...(allowed === undefined ? {} : { allowed }),
     ...(model === undefined ? {} : { model }),
     ...(mode === undefined ? {} : { mode }),
     needs: [...new Set(dependsOn)],

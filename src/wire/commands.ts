@@ -1,4 +1,5 @@
 import type { CommandShape } from './command-shape.ts'
+import { leashes } from '../core/work/agent.ts'
 
 const json = { json: { help: 'for programs' } }
 const yes = { yes: { short: 'y', help: 'do not ask' } }
@@ -121,6 +122,42 @@ export const commands: readonly CommandShape[] = [
     examples: ['termaite stop 01kq', 'termaite stop --all'],
   },
   {
+    name: 'crew',
+    words:
+      '[list|spawn <agent> [task…]|send <slot> <text…>|answer <slot> [option]|read <slot>|wait <slot…>|kill <slot>|attach <slot>|artifact <slot>|logs <slot>|close]',
+    summary:
+      'Agents side by side in terminals of their own: start them, talk to them, wait for them, chain them, end them.',
+    flags: {
+      workspace: { short: 'w', value: 'name', help: 'another crew than this project’s' },
+      'depends-on': {
+        value: 'slots',
+        help: 'spawn: hold it until these are idle, as in 1,2; {{slot_1.output}} in the task is then the answer of 1',
+      },
+      'depends-on-timeout': { value: 'seconds', help: 'spawn: be held no longer (300)' },
+      model: { value: 'model', help: 'spawn: in the words of its CLI' },
+      leash: { value: 'level', choices: leashes, help: 'spawn: how much it may do' },
+      'spawn-mode': { value: 'mode', choices: ['window', 'pane'], help: 'spawn: where its terminal opens' },
+      worktree: { help: 'spawn: in a new git worktree from HEAD' },
+      'worktree-name': { value: 'name', help: 'spawn: the same, named so' },
+      lines: { value: 'n', help: 'read, wait: so many last lines' },
+      clean: { help: 'read: without borders and empty space' },
+      'since-last': { help: 'read: only what is new' },
+      pattern: { value: 'regex', help: 'read: wait until it matches' },
+      timeout: { value: 'seconds', help: 'read (30), wait (120)' },
+      any: { help: 'wait: until one of them is idle, not all' },
+      cwd: { value: 'dir', help: 'where it works' },
+      ...yes,
+      ...json,
+    },
+    examples: [
+      'termaite crew spawn claude "audit the code"',
+      'termaite crew spawn gemini "sum up: {{slot_1.output}}" --depends-on 1',
+      'termaite crew wait 2 && termaite crew artifact 2',
+      'termaite crew answer 1 yes',
+      'termaite crew attach 1',
+    ],
+  },
+  {
     name: 'mcp',
     words: '[serve|install <client>|remove <client>|list]',
     summary: 'Our crew as tools for any MCP client; wires a client, after showing what changes, and takes it back.',
@@ -137,6 +174,44 @@ export const commands: readonly CommandShape[] = [
       'termaite mcp serve --http 3920',
       'termaite mcp remove claude',
     ],
+  },
+  {
+    name: 'serve',
+    summary: 'The hub: agents register here and take tasks; HTTP and MCP on this machine, with a key.',
+    flags: {
+      host: { value: 'address', help: 'of this machine alone; 127.0.0.1 otherwise' },
+      port: { value: 'number', help: '3456 otherwise; 0 takes any free one' },
+      'public-url': { value: 'url', help: 'the https address of a proxy in front of it' },
+      'stdio-proxy': { help: 'for MCP clients that only speak stdio: passes on to the hub that runs' },
+    },
+    examples: ['termaite serve', 'termaite serve --port 4000', 'termaite serve --public-url https://hub.example'],
+  },
+  {
+    name: 'task',
+    words:
+      '[add <prompt…>|list|show <id>|answer <id> <words…>|cancel <id>|retry <id>|approve <id>|reject <id> <words…>|comment <id> <words…>]',
+    summary: 'The tasks of the hub: give one, look, answer, review.',
+    flags: {
+      workspace: { value: 'path', help: 'the project it is for; this one otherwise' },
+      agent: { value: 'id', help: 'for this agent, as long as it is about' },
+      capability: { value: 'word', many: true, help: 'what its agent must be able to do; may be repeated' },
+      priority: { value: 'number', help: 'more goes first; 0 otherwise' },
+      after: { value: 'id', many: true, help: 'only when that task is done; may be repeated' },
+      all: { help: 'also those that are over' },
+      ...json,
+    },
+    examples: [
+      'termaite task add "make the flaky test in test/store steady"',
+      'termaite task list',
+      'termaite task answer 4kq2m8xz "the second one"',
+      'termaite task approve 4kq2m8xz',
+    ],
+  },
+  {
+    name: 'report',
+    summary: 'What the agents of the hub did since a time: work, diffs, failures, open questions, tokens.',
+    flags: { since: { value: 'time', help: 'a date, or 7d, 12h; 24h otherwise' }, ...json },
+    examples: ['termaite report', 'termaite report --since 12h'],
   },
   {
     name: 'acp',

@@ -31,7 +31,7 @@ export function crewOf(context: TestContext, seats: Seats, part: Rig = {}) {
     find: async (): Promise<Terminal | undefined> => undefined,
     limits: { perWorkspace: 10, total: 20 },
     elsewhere: async () => 0,
-    outlives: true,
+    outlives: () => true,
     roster: { names: () => Object.keys(seats), open: (name, seat) => seats[name]!(seat) },
     ...part,
     store,

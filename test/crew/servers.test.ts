@@ -99,7 +99,7 @@ test('a server that leaves in order lets its agents work on, and the next one ta
 
 test('where terminals do not outlive the server, nothing is left when it leaves', async (context) => {
   const { seat, find } = machine()
-  const { crew, keeper, clock } = crewOf(context, { claude: seat('claude') }, { find, outlives: false })
+  const { crew, keeper, clock } = crewOf(context, { claude: seat('claude') }, { find, outlives: () => false })
   await crew.spawn({ ...place, agent: 'claude', task: 'one' })
   await clock.turn(300)
   const { terminal } = await crew.slot(1)

@@ -11,6 +11,8 @@ export type CrewDesk = {
   cwd: string
   /** What an agent may do when nobody says otherwise. */
   leash: Leash
+  /** Whether it is a person who asks: a leash that they name counts, whatever the settings say. */
+  person?: boolean
   /** Every agent that can be spawned, with what it is for. */
   agents(): readonly { name: string; description?: string }[]
 }

@@ -50,6 +50,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
         cwd:
           wishes.cwd === undefined || isAbsolute(wishes.cwd) ? (wishes.cwd ?? desk.cwd) : resolve(desk.cwd, wishes.cwd),
         leash: wishes.leash ?? desk.leash,
+        ...(desk.person && wishes.leash ? { allowed: wishes.leash } : {}),
         ...(wishes.model === undefined ? {} : { model: wishes.model }),
         ...(wishes.spawn_mode === undefined ? {} : { mode: wishes.spawn_mode }),
         ...(wishes.depends_on === undefined ? {} : { dependsOn: wishes.depends_on }),

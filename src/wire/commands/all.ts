@@ -15,8 +15,12 @@ import * as forget from './forget.ts'
 import * as uninstall from './uninstall.ts'
 import * as ps from './ps.ts'
 import * as stop from './stop.ts'
+import * as crew from './crew.ts'
 import * as mcp from './mcp.ts'
 import * as acp from './acp.ts'
+import * as serve from './serve.ts'
+import * as task from './task.ts'
+import * as report from './report.ts'
 import * as completion from './completion.ts'
 
 /** Every command's code beside the turn itself. */
@@ -37,7 +41,11 @@ export const all: Record<string, CommandCode> = {
   uninstall,
   ps,
   stop,
+  crew,
   mcp,
   acp,
+  serve,
+  task,
+  report,
   completion,
 }

@@ -34,6 +34,7 @@ export type Held = {
   sharing: 'all' | 'ask'
   permissions: Permissions
   sandbox: { network: 'rule' | 'all' | 'none' }
+  crew: { setup?: string }
 }
 
 /** Never looser in anything than before; `leashed`: whether the project has a say in the leash, which a person may have given for this run. */
@@ -47,6 +48,8 @@ export function narrowed<T extends Held>(settings: T, said: ProjectSettings, lea
     sharing: sharing === 'ask' ? sharing : settings.sharing,
     permissions: tightened(settings.permissions, permissions),
     sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
+    // A project knows best what makes it ready, and only a trusted one is heard.
+    crew: { ...settings.crew, ...said.crew },
   }
 }
 

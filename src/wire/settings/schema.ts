@@ -67,7 +67,7 @@ const common = {
   web: maybe(object({ search: maybe(filled), allowed: maybe(list(filled)) })),
   thinking: maybe(oneOf(['auto', 'off', 'direct', 'consensus', 'sequential', 'decompose', 'reflect', 'script'])),
   terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
-  crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count) })),
+  crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count), setup: maybe(filled) })),
   hub: maybe(object({ url: maybe(text) })),
   notify: maybe(list(anything)),
   screenReader: maybe(flag),
@@ -96,6 +96,7 @@ export const projectForm = object({
   sandbox: maybe(object({ network: maybe(oneOf(['rule', 'none'])) })),
   mcpServers: maybe(mapOf(anything)),
   hooks: maybe(mapOf(anything)),
+  crew: maybe(object({ setup: maybe(filled) })),
 })
 
 export type ProjectSettings = TypeOf<typeof projectForm>

@@ -41,6 +41,11 @@ export type Settings = {
   /** Where our own agent searches the web, and the hosts of a private network that it may fetch from. */
   web: NonNullable<FileSettings['web']>
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none' }
+  terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane' }
+  /** How many agents may live side by side, and what makes a new worktree ready for one. */
+  crew: { perWorkspace: number; total: number; setup?: string }
+  /** Where agents register and take tasks. */
+  hub: NonNullable<FileSettings['hub']>
   /** What the person should know before the turn. */
   warnings: string[]
 }
@@ -91,6 +96,9 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     hooks: hooksOf(user.hooks),
     sandbox: { enabled: true, network: 'rule', ...user.sandbox },
     web: user.web ?? {},
+    terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
+    crew: { perWorkspace: 10, total: 20, ...user.crew },
+    hub: user.hub ?? {},
     warnings,
   }
   return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)

@@ -7,17 +7,20 @@ const notUsed = 'is not used in this version'
 /** What a file may hold for a later version, and what to use until then. */
 const ofAll: Partial<Record<keyof FileSettings, string>> = {
   thinking: notUsed,
-  terminals: notUsed,
-  crew: notUsed,
-  hub: notUsed,
   notify: notUsed,
 }
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
-  { what: 'kind "screen"', of: ({ kind }) => kind === 'screen', words: `${notUsed}; a pipe is` },
-  ...(['baseURL', 'apiKeyEnv', 'effort', 'idle_pattern', 'ready_pattern', 'spawn_mode', 'response_fence'] as const).map(
-    (what) => ({ what, of: (agent: Agent) => agent[what] !== undefined && !isNative(agent), words: notUsed }),
-  ),
+  {
+    what: 'kind "screen"',
+    of: ({ kind }) => kind === 'screen',
+    words: 'is used by a crew alone; in the chat a pipe is',
+  },
+  ...(['baseURL', 'apiKeyEnv', 'effort'] as const).map((what) => ({
+    what,
+    of: (agent: Agent) => agent[what] !== undefined && !isNative(agent),
+    words: notUsed,
+  })),
   { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },
   { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
 ]

@@ -1,0 +1,91 @@
+import type { Profile } from '../../core/screen/profile.ts'
+import type { Leash, Roster } from '../../core/work/agent.ts'
+import type { Io } from '../io.ts'
+import type { AgentSettings, Settings } from '../settings/settings.ts'
+import type { Terminals } from './terminals.ts'
+import { join } from 'node:path'
+import { screenAgent } from '../../agents/screen/screen.ts'
+import { changedSince } from '../../base/changed.ts'
+import { tighter } from '../../core/work/agent.ts'
+import { installedProfiles } from '../found.ts'
+import { thisProgram } from '../mcp/own-start.ts'
+import { homeOf } from '../place.ts'
+import { enabledAgents, windowOf } from '../roster.ts'
+import { profileOf } from '../settings/vendor.ts'
+import { ownCommand } from './own.ts'
+import { terminalsFolder } from './terminals.ts'
+
+/** What can be spawned: the agents of the settings, and every installed CLI that can be run in a terminal. */
+export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
+  const configured = enabledAgents(settings)
+  const names = new Set(settings.agents.map(({ name }) => name))
+  const bare = installedProfiles(env).filter(({ name, screen }) => screen && !names.has(name))
+  return [...configured, ...bare.map(({ name }) => ({ name, profile: name, contextWindowTokens: 0 }) as AgentSettings)]
+}
+
+/** Every agent in a terminal, whatever its kind: a headless command is replaced by the interactive one of its profile. */
+export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Roster {
+  const home = homeOf(io.env)
+  const agents = new Map(spawnable(settings, io.env).map((agent) => [agent.name, agent]))
+  const parts = {
+    host: terminals.host,
+    clock: io.clock,
+    home: io.env.HOME ?? '',
+    env: io.env,
+    temp: join(terminalsFolder(home), 'prompts'),
+    changed: changedSince,
+  }
+  return {
+    names: () => [...agents.keys()],
+    open(name, seat) {
+      const agent = agents.get(name)
+      if (!agent) throw new Error(`${name} is not in the settings any more`)
+      const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+      const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
+      return screenAgent(
+        specOf(agent, { leash, session: `slot-${seat.terminal?.id ?? name}` }, settings),
+        {
+          cwd: seat.cwd,
+          leash,
+          ...(seat.resume === undefined ? {} : { resume: seat.resume }),
+          ...(seat.terminal ? { terminal: { ...seat.terminal, mode } } : {}),
+          ...(seat.model === undefined ? {} : { model: seat.model }),
+        },
+        parts,
+      )
+    },
+  }
+}
+
+function specOf(agent: AgentSettings, seat: { leash: Leash; session: string }, settings: Settings) {
+  const profile = profileOf(agent)
+  const own = agent.kind === 'native' ? { command: ownCommand(agent, seat, thisProgram()) } : undefined
+  return {
+    name: agent.name,
+    ...(own ?? commandOf(agent, profile)),
+    ...(agent.env ? { env: agent.env } : {}),
+    window: windowOf(agent),
+    timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
+    silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
+    ...(profile ? { profile } : {}),
+    ...(agent.model === undefined || agent.kind === 'native' ? {} : { model: agent.model }),
+    ...(agent.idle_pattern === undefined ? {} : { idlePattern: patternOf(agent.idle_pattern) }),
+    ...(agent.ready_pattern === undefined ? {} : { readyPattern: patternOf(agent.ready_pattern) }),
+    fence: agent.response_fence ?? false,
+  }
+}
+
+/** A command that a person wrote for a terminal runs as written; one for a pipe only where nothing better is known. */
+function commandOf({ kind, command, args }: AgentSettings, profile: Profile | undefined) {
+  if (command === undefined || (kind !== 'screen' && profile?.screen)) return {}
+  return { command, ...(args ? { args } : {}) }
+}
+
+/** A prompt like "❯" or "$ " is meant as it is written where it is no pattern. */
+function patternOf(source: string): RegExp {
+  try {
+    return new RegExp(source, 'm')
+  } catch {
+    return new RegExp(source.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'm')
+  }
+}

@@ -1,0 +1,45 @@
+import type { Terminal, TerminalHost } from '../../core/screen/terminal.ts'
+import type { Io } from '../io.ts'
+import type { Settings } from '../settings/settings.ts'
+import { join } from 'node:path'
+import { shortHash } from '../../base/hash.ts'
+import { homeOf } from '../place.ts'
+
+/** Where what is kept of terminals lies in our home. */
+export const terminalsFolder = (home: string) => join(home, 'terminals')
+
+/** The terminals of a run, opened when the first is needed. */
+export type Terminals = {
+  host(): Promise<TerminalHost>
+  find(id: string): Promise<Terminal | undefined>
+  /** Whether what runs in them goes on without us; as long as there are none, nothing ends with us. */
+  outlives(): boolean
+  close(): Promise<void>
+}
+
+/** `warn` is told why they are not what a person would like best. */
+export function terminalsOf(io: Io, settings: Settings, warn: (words: string) => void = () => {}): Terminals {
+  const home = homeOf(io.env)
+  let opened: Promise<TerminalHost> | undefined
+  let outlives = true
+  const open = async () => {
+    const { openHost } = await import('../../terminals/open.ts')
+    const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(io, home) }
+    const { host, why } = await openHost(settings.terminals.host, parts)
+    if (why !== undefined) warn(why)
+    outlives = host.outlives
+    return host
+  }
+  const host = () => (opened ??= open())
+  return {
+    host,
+    find: async (id) => (await host()).find(id),
+    outlives: () => outlives,
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  }
+}
+
+/** Homes do not see each other's panes: only the usual one has the usual name. */
+function socketOf(io: Io, home: string): string {
+  return home === join(io.env.HOME ?? '', '.termaite') ? 'termaite' : `termaite-${shortHash(home)}`
+}
