@@ -50,9 +50,12 @@ test('one connection serves one request after another, also when an answer ends 
     { type: 'end', stop: 'done' },
   ]
   for (let round = 1; round <= 3; round++) {
-    assert.deepEqual(await eventsOf(model, hello), said)
+    const turn = new AbortController()
+    assert.deepEqual(await eventsOf(model, hello, turn.signal), said)
     ends.at(-1)!()
     await freed(url)
+    // Whoever asked is done, and the connection is not theirs any more.
+    turn.abort()
   }
   assert.deepEqual([ends.length, connections()], [3, 1])
 })

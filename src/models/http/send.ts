@@ -48,9 +48,11 @@ function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init):
     const stop = () => void asked.destroy(answered ? undefined : signal!.reason)
     signal?.addEventListener('abort', stop, { once: true })
     asked.on('close', () => signal?.removeEventListener('abort', stop))
-    asked.on('response', () => (answered = true))
     asked.setTimeout(silenceMs, () => asked.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)))
-    asked.on('response', (response) => resolve(replyOf(response)))
+    asked.on('response', (response) => {
+      answered = true
+      resolve(replyOf(response))
+    })
     asked.on('error', (cause) => reject(isStale(asked, cause) ? new Stale('closed', { cause }) : cause))
     asked.end(body)
   })
