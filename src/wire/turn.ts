@@ -1,5 +1,6 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
+import type { Ref } from '../core/talk/ref.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
 import type { Reachable } from './shown.ts'
@@ -15,6 +16,8 @@ import { traces } from './traced.ts'
 /** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
 export type TurnWishes = {
   prompt: string
+  /** Pictures that go with it. */
+  files?: Ref[]
   agent?: string
   signal: AbortSignal
   ask?: Ask
@@ -57,6 +60,7 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     signal: wishes.signal,
     budget: app.budget,
     around,
+    ...(wishes.files ? { files: wishes.files } : {}),
     ...(wishes.ask ? { ask: wishes.ask } : {}),
     ...(wishes.steer ? { steer: wishes.steer } : {}),
     ...(wishes.attended ? { attended: true } : {}),

@@ -223,3 +223,28 @@ test('an effort that there is not is said with what was meant', options, async (
   assert.equal(code, 2)
   assert.match(err, /agents\[0\]\.effort: found "hihg"; did you mean "high"\?/)
 })
+
+test(
+  'a picture that a prompt names is seen by the model, and is the same picture in every later request',
+  options,
+  async (t) => {
+    const talk = await Talk.on(t, 'anthropic', () => ({ text: 'a dot' }))
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+      'base64',
+    )
+    writeFileSync(join(talk.machine.project, 'dot.png'), png)
+    await talk.run('-p', 'what is on @dot.png?')
+    rmSync(join(talk.machine.project, 'dot.png'))
+    await talk.run('-p', 'and now?')
+    const source = { type: 'base64', media_type: 'image/png', data: png.toString('base64') }
+    assert.deepEqual(
+      talk.asked().map(({ body }) => body.messages[0].content),
+      Array(2).fill([
+        { type: 'image', source },
+        { type: 'text', text: 'what is on dot.png?' },
+      ]),
+    )
+    assert.deepEqual(talk.breaks(), [])
+  },
+)

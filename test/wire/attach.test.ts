@@ -18,7 +18,11 @@ function project(context: TestContext, files: Record<string, string | Buffer>) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, body)
   }
-  return { folder, root, typed: (prompt: string, cwd = '.') => withAttachments(prompt, join(root, cwd), folder) }
+  const typed = async (prompt: string, cwd = '.') => {
+    const { pictures, ...words } = await withAttachments(prompt, join(root, cwd), folder)
+    return pictures.length > 0 ? { ...words, pictures } : words
+  }
+  return { folder, root, typed }
 }
 
 const file = (path: string, body: string, lines = '') =>
@@ -74,6 +78,20 @@ test('outside the project only what the person names by its whole path', async (
   assert.deepEqual(await typed(`@${folder}/secret and @~/secret`), {
     prompt: `${folder}/secret and ${folder}/secret\n\n${file(`${folder}/secret`, 'S')}`,
     warnings: [],
+  })
+})
+
+test('a picture goes beside the words, once, and is named where it was meant; one too large is told of', async (t) => {
+  const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')
+  const { typed } = project(t, { 'shot.png': png, 'huge.png': Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]) })
+  assert.deepEqual(await typed('what is on @shot.png, and again @shot.png?'), {
+    prompt: 'what is on shot.png, and again shot.png?',
+    warnings: [],
+    pictures: [{ media: 'image/png', bytes: png }],
+  })
+  assert.deepEqual(await typed('@huge.png'), {
+    prompt: '@huge.png',
+    warnings: ['@huge.png: a picture of 5.0 MB is too large; scale it below 5.0 MB'],
   })
 })
 

@@ -48,8 +48,8 @@ function withoutCode(prompt: string): string {
   return prompt.replaceAll(code, (text) => '\0'.repeat(text.length))
 }
 
-/** What was found for a reference: the sentence names it, and its body stands behind the prompt. */
-export type Attached = { start: number; end: number; path: string; lines?: LineRange; body: string }
+/** What was found for a reference: the sentence names it, and its body, where it has one in words, stands behind the prompt. */
+export type Attached = { start: number; end: number; path: string; lines?: LineRange; body?: string }
 
 export function attach(prompt: string, found: readonly Attached[]): string {
   let text = ''
@@ -58,9 +58,10 @@ export function attach(prompt: string, found: readonly Attached[]): string {
     text += prompt.slice(at, one.start) + nameOf(one.path, one.lines)
     at = one.end
   }
-  const blocks = found.map(({ path, lines, body }) => {
+  const blocks = found.flatMap(({ path, lines, body }) => {
+    if (body === undefined) return []
     const part = lines ? ` lines="${lines.from}-${lines.to}"` : ''
-    return tag('file', ` path="${attribute(path)}"${part}`, body)
+    return [tag('file', ` path="${attribute(path)}"${part}`, body)]
   })
   return [text + prompt.slice(at), ...new Set(blocks)].join('\n\n')
 }

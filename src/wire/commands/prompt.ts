@@ -3,6 +3,7 @@ import type { Budget } from '../../core/work/budget.ts'
 import type { WorkMode } from '../../faces/chat/desk.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
+import type { WithAttachments } from '../attach.ts'
 import type { Io } from '../io.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
@@ -10,7 +11,7 @@ import { budget, noBudget } from '../../core/work/budget.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../app.ts'
-import { withAttachments } from '../attach.ts'
+import { keptPictures, withAttachments } from '../attach.ts'
 import { openBracket } from '../bracket.ts'
 import { say, UsageError } from '../io.ts'
 import { spareNative, withSpare } from '../native/spare.ts'
@@ -72,8 +73,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   for (const warning of own.warnings) say(io, `termaite: ${warning}`)
   if (names.length === 0) throw new UsageError(nobodyWords(settings))
   const { agent } = aimed(wanted, names)
-  const prompt = await promptOf(io, place.cwd, text(values.prompt) ?? (words.length ? words.join(' ') : undefined))
+  const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
+  const { prompt, pictures } = await promptOf(io, place.cwd, given)
   const app = await openApp(io, place, own, wishes)
+  const files = await keptPictures(pictures, app.blobs)
   const exclusive = values.exclusive === true
   // Taken while the history is read; not before another turn that is waited for has done its work.
   const bracket = exclusive ? undefined : openBracket(app, prompt)
@@ -82,6 +85,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
   const turn = runReached(app, {
     prompt,
+    ...(files.length > 0 ? { files } : {}),
     signal: io.signal,
     exclusive,
     ...(bracket ? { bracket } : {}),
@@ -107,16 +111,18 @@ async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Eve
   }
 }
 
-async function promptOf(io: Io, cwd: string, given: string | undefined): Promise<string> {
+type Prompted = Pick<WithAttachments, 'prompt' | 'pictures'>
+
+async function promptOf(io: Io, cwd: string, given: string | undefined): Promise<Prompted> {
   const alone = given === undefined || given === '-'
   if (given === '-' && io.in.isTTY) say(io, 'Type the prompt; Ctrl+D on a line of its own ends it.')
   const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
-  const { prompt, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME)
+  const { prompt, pictures, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME)
   for (const warning of warnings) say(io, `termaite: ${warning}`)
   const whole = piped && !alone ? `${prompt}\n\n${tag('stdin', '', piped)}` : prompt
   if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
   if (whole.trim() === '') throw new UsageError('there is no prompt. Give one: termaite -p "why does the build fail?"')
-  return whole
+  return { prompt: whole, pictures }
 }
 
 function aimed(wanted: string | undefined, names: readonly string[]): { agent?: string } {

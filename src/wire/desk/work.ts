@@ -7,7 +7,7 @@ import type { Line } from './line.ts'
 import type { TurnMaker } from '../turn.ts'
 import { wordsOf } from '../../base/words.ts'
 import { TurnsAtWork } from '../../core/talk/at-work.ts'
-import { withAttachments } from '../attach.ts'
+import { keptPictures, withAttachments } from '../attach.ts'
 import { serveTurns } from '../peers.ts'
 import { ready } from '../ready.ts'
 import { runTurn } from '../turn.ts'
@@ -123,19 +123,21 @@ export class Work {
     if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
     const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
     const attached = async (text: string) => {
-      const { prompt, warnings } = await withAttachments(text, app.place.cwd, app.io.env.HOME)
-      for (const warning of warnings) say(warning, 'error')
-      return prompt
+      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME)
+      for (const warning of found.warnings) say(warning, 'error')
+      return found
     }
-    const prompt = await attached(typed)
+    const { prompt, pictures } = await attached(typed)
+    const files = await keptPictures(pictures, app.blobs)
     await ready(app, say)
     const seen = new TurnSeen(app.io.clock)
     const events = make(app, {
       prompt,
+      ...(files.length > 0 ? { files } : {}),
       signal,
       ask: cards.ask,
       attended: true,
-      steer: async (until) => Promise.all((await line.steer(until)).map(attached)),
+      steer: async (until) => Promise.all((await line.steer(until)).map(async (text) => (await attached(text)).prompt)),
       shown: { turns: this.#turns, reach: this.#reach },
       ...(aimed === undefined ? {} : { agent: aimed }),
     })
