@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,8 +33,11 @@ export function programContract(
   make: (t: TestContext) => ProgramMaker,
   skip: string | false = false,
 ): void {
-  const story = (what: string, run: (maker: ProgramMaker) => Promise<void>) =>
-    test(`${name}: ${what}`, { skip }, (t) => run(make(t)))
+  describe(name, { concurrency: 4, skip }, () => stories(make))
+}
+
+function stories(make: (t: TestContext) => ProgramMaker): void {
+  const story = (what: string, run: (maker: ProgramMaker) => Promise<void>) => test(what, (t) => run(make(t)))
 
   story('codes and signals are told exactly', async ({ host, cwd }) => {
     const opened = ['true', 'exit 3', 'exit 128', 'kill -9 $$', "sh -c 'kill -15 $$'", 'no-such-program-anywhere'].map(

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import headless from '@xterm/headless'
 import type { Screen, Terminal, TerminalHost } from '../../src/core/screen/terminal.ts'
@@ -51,8 +51,11 @@ export function terminalContract(
   make: (t: TestContext) => TerminalMaker,
   skip: string | false = false,
 ): void {
-  const story = (what: string, run: (maker: TerminalMaker) => Promise<void>) =>
-    test(`${name}: ${what}`, { skip }, (t) => run(make(t)))
+  describe(name, { concurrency: 4, skip }, () => stories(make))
+}
+
+function stories(make: (t: TestContext) => TerminalMaker): void {
+  const story = (what: string, run: (maker: TerminalMaker) => Promise<void>) => test(what, (t) => run(make(t)))
 
   story(
     'what is written and entered reaches the program, and its answer the screen',

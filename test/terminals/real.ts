@@ -13,8 +13,11 @@ export type Ground = {
   cwd: string
   home: string
   folder: string
+  /** Where what is kept of terminals lies. */
+  terminals: string
   env: Record<string, string>
   socket: string
+  running(what: string): string
 }
 
 /** Why tmux cannot be tried here; false when it can. */
@@ -27,14 +30,15 @@ export function ground(kind: 'tmux' | 'pty', t: TestContext): Ground {
   for (const path of [cwd, home]) mkdirSync(path)
   const socket = `termaite-test-${process.pid}-${Math.random().toString(36).slice(2, 8)}`
   const env = { PATH: process.env.PATH!, HOME: home, SHELL: '/bin/bash', LANG: 'C.UTF-8', TMUX_TMPDIR: folder }
-  const parts = { env, clock: realClock, folder: join(folder, 'terminals'), socket }
+  const terminals = join(folder, 'terminals')
+  const parts = { env, clock: realClock, folder: terminals, socket }
   const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
   t.after(async () => {
     await host.close()
     if (kind === 'tmux') spawnSync('tmux', ['-L', socket, 'kill-server'], { env })
     rmSync(folder, { recursive: true, force: true })
   })
-  return { host, cwd, home, folder, env, socket }
+  return { host, cwd, home, folder, terminals, env, socket, running }
 }
 
 /** A tmux command of the person's own. */
@@ -52,4 +56,9 @@ export const commands = {
   exits3: 'echo bye; exit 3',
   place: 'printf "%s\\n" "$MARK" "$(basename "$PWD")"',
   lines: running('lines 100'),
+}
+
+/** Waits for what nobody tells of. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await realClock.sleep(20)
 }

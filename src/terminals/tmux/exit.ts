@@ -14,19 +14,21 @@ export async function exitOfPane(server: TmuxServer, pane: Pane, files: Terminal
   const code = files.exitCode()
   if (code !== undefined) return exitOf(code)
   if (state === undefined) return { signal: hangUp }
-  // Its shell was killed before it could write the code down; tmux may know it, and may have lost it.
-  return state === '' ? {} : exitOf(Number(state))
+  // Its shell was killed before it could write the code down; tmux may know how, and may have lost it.
+  return state.status ? exitOf(Number(state.status)) : state.signal ? { signal: Number(state.signal) } : {}
 }
 
+type Dead = { status: string; signal: string }
+
 /** Waits until tmux has read all there was: a shell is gone sooner than that. Undefined when the pane is gone too. */
-async function settled(server: TmuxServer, { pane }: Pane, clock: Clock): Promise<string | undefined> {
+async function settled(server: TmuxServer, { pane }: Pane, clock: Clock): Promise<Dead | undefined> {
   for (let round = 0; ; round++) {
     const told = await server
-      .run([['display-message', '-p', '-t', pane, '#{pane_id} #{pane_dead} #{pane_dead_status}']])
+      .run([['display-message', '-p', '-t', pane, '#{pane_id},#{pane_dead},#{pane_dead_status},#{pane_dead_signal}']])
       .catch(() => '')
-    const [id, dead, status = ''] = told.trim().split(' ')
+    const [id, dead, status = '', signal = ''] = told.trim().split(',')
     if (id !== pane) return undefined
-    if (dead === '1' || round === rounds) return status
+    if (dead === '1' || round === rounds) return { status, signal }
     await clock.sleep(Math.min(2 ** round, 100))
   }
 }

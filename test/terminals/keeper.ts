@@ -1,0 +1,12 @@
+// Opens a terminal as a process of its own that is killed: `node keeper.ts <tmux|pty> <ground as JSON> <command>`.
+import { realClock } from '../../src/base/clock.ts'
+import { ptyHost } from '../../src/terminals/pty/host.ts'
+import { tmuxHost } from '../../src/terminals/tmux/host.ts'
+import { stubbornOnes } from '../contract/terminal-program.ts'
+
+const [kind, ground, command] = process.argv.slice(2)
+const parts = { ...JSON.parse(ground!), clock: realClock }
+const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
+const terminal = await host.open(command!, { cwd: parts.cwd })
+console.log(JSON.stringify({ id: terminal.id, pids: await stubbornOnes(terminal) }))
+setInterval(() => {}, 1e6)

@@ -1,0 +1,41 @@
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Ground } from './real.ts'
+import { living } from '../contract/terminal-program.ts'
+import { drawn, filled } from '../contract/terminal.ts'
+import { ground, noTmux, running, until } from './real.ts'
+
+/** A process that has opened a terminal with stubborn children in it, and was killed. */
+async function killedKeeper(kind: 'tmux' | 'pty', { env, cwd, terminals, socket }: Ground) {
+  const parts = JSON.stringify({ env, cwd, folder: terminals, socket })
+  const argv = [join(import.meta.dirname, 'keeper.ts'), kind, parts, running('stubborn')]
+  const keeper = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = (await once(keeper.stdout, 'data')) as [Buffer]
+  const told = JSON.parse(line.toString()) as { id: string; pids: number[] }
+  assert.deepEqual(await living(told.pids), told.pids)
+  keeper.kill('SIGKILL')
+  await once(keeper, 'exit')
+  return told
+}
+
+describe('we are killed', { concurrency: true }, () => {
+  test('an embedded terminal ends with us, and leaves nobody behind, even when we are killed', async (t) => {
+    const { pids } = await killedKeeper('pty', ground('pty', t))
+    await until(async () => (await living(pids)).length === 0)
+  })
+
+  test('a tmux pane goes on when we are killed, and the next one takes it up', { skip: noTmux }, async (t) => {
+    const place = ground('tmux', t)
+    const { id, pids } = await killedKeeper('tmux', place)
+    const terminal = (await place.host.find(id))!
+    assert.deepEqual(await living(pids), pids)
+    // What was drawn before it came is there, by the same positions.
+    await drawn(terminal, `child ${pids[0]}`)
+    assert.equal(filled(await terminal.screen()).length, 2)
+    await terminal.close()
+    assert.deepEqual([await living(pids), await place.host.find(id)], [[], undefined])
+  })
+})

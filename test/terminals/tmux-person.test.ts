@@ -1,0 +1,150 @@
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import pty from '@lydell/node-pty'
+import { realClock } from '../../src/base/clock.ts'
+import { tmuxHost } from '../../src/terminals/tmux/host.ts'
+import { living, stubbornOnes } from '../contract/terminal-program.ts'
+import { drawn, filled } from '../contract/terminal.ts'
+import { commands, ground, noTmux, running, tmux, until } from './real.ts'
+
+describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
+  const story = (what: string, run: (place: ReturnType<typeof ground>) => Promise<void>) =>
+    test(what, (t) => run(ground('tmux', t)))
+
+  story('a window that is closed by hand has exited, with all who did not listen', async (place) => {
+    const { host, cwd } = place
+    const terminal = await host.open(running('stubborn'), { cwd })
+    const pids = await stubbornOnes(terminal)
+    const { exited } = terminal
+    tmux(place, 'kill-window', '-t', 'termaite:')
+    assert.deepEqual(await exited, { signal: 1 })
+    assert.deepEqual([await living(pids), await host.find(terminal.id)], [[], undefined])
+    await terminal.close()
+  })
+
+  story('a server that was started again gives nobody the pane of a stranger', async (place) => {
+    const { host, cwd } = place
+    const before = await host.open(commands.echo, { cwd })
+    tmux(place, 'kill-server')
+    await before.exited
+    const after = await host.open(commands.echo, { cwd })
+    assert.equal(tmux(place, 'list-panes', '-a', '-F', '#{pane_id}'), '%0\n')
+    assert.deepEqual([await host.find(before.id), (await host.find(after.id))?.id], [undefined, after.id])
+    await after.close()
+  })
+
+  story('a pane whose shell was killed says by what, as far as tmux knows', async (place) => {
+    const terminal = await place.host.open('echo ready; sleep 60', { cwd: place.cwd })
+    await drawn(terminal, 'ready')
+    process.kill(Number(tmux(place, 'list-panes', '-a', '-F', '#{pane_pid}')), 'SIGKILL')
+    assert.ok([undefined, 9].includes((await terminal.exited).signal))
+    await terminal.close()
+  })
+
+  story('copy mode is left before anything is typed', async (place) => {
+    const terminal = await place.host.open(commands.echo, { cwd: place.cwd })
+    await drawn(terminal, 'ready')
+    for (const type of [() => terminal.write('a'), () => terminal.paste('b'), () => terminal.press('Enter')]) {
+      tmux(place, 'copy-mode', '-t', 'termaite:')
+      await type()
+    }
+    await drawn(terminal, 'got: ab')
+    await terminal.close()
+  })
+
+  story('a title is only a title, and the bell is rung', async (place) => {
+    const { host, cwd, folder } = place
+    const evil = join(folder, 'evil')
+    const [first, second] = [await host.open(commands.echo, { cwd }), await host.open(commands.echo, { cwd })]
+    await drawn(first, 'ready')
+    await first.retitle(`1 #(touch ${evil}) #[fg=red] #S 100% é;`, true)
+    const windows = () => tmux(place, 'list-windows', '-t', 'termaite', '-F', '#{window_bell_flag} #W').split('\n')
+    await second.retitle('2 gemini idle')
+    await until(async () => windows()[0]!.startsWith('1'))
+    assert.deepEqual(windows().slice(0, 1), [`1 1 (touch ${evil}) [fg=red] #S 100% é;`])
+    tmux(place, 'display-message', '-p', '-t', 'termaite:0', '#W #{E:window_name}')
+    assert.equal(existsSync(evil), false)
+    await first.close()
+    await second.close()
+  })
+
+  story('a person’s key is seen, what is sent by a command is not', async (place) => {
+    const { host, cwd, env } = place
+    const terminal = await host.open(commands.echo, { cwd })
+    await drawn(terminal, 'ready')
+    const person = pty.spawn('/bin/sh', ['-c', `exec ${terminal.attach}`], { name: 'xterm-256color', cwd, env })
+    try {
+      await new Promise<void>((resolve) => person.onData((text) => text.includes('ready') && resolve()))
+      tmux(place, 'send-keys', '-t', 'termaite:', 'x')
+      await terminal.write('y')
+      assert.equal(await terminal.touched(), 0)
+      // tmux counts in whole seconds: a key in the second they came in is not told from their coming.
+      await until(async () => {
+        person.write('z')
+        return (await terminal.touched()) > 0
+      })
+      await drawn(terminal, 'ready')
+    } finally {
+      person.kill()
+    }
+    await terminal.close()
+  })
+
+  story('inside tmux, windows and panes open in the person’s own session', async (place) => {
+    const { cwd, env, terminals } = place
+    tmux(place, '-f', '/dev/null', 'new-session', '-d', '-s', 'mine', '-x', '120', '-y', '40', 'cat')
+    const [socket, pane] = tmux(place, 'display-message', '-p', '-t', 'mine:', '#{socket_path},#{pid},0 #{pane_id}')
+      .trim()
+      .split(' ')
+    const inside = { ...env, TMUX: socket!, TMUX_PANE: pane!, MINE: 'of the person' }
+    const host = tmuxHost({ folder: terminals, env: inside, clock: realClock, socket: 'not-used' })
+    const window = await host.open('echo "$MINE" "${TMUX_PANE}"; read _', { cwd, title: '1 claude busy' })
+    const first = await host.open(commands.echo, { cwd, mode: 'pane', title: '2 gemini busy' })
+    const second = await host.open(commands.echo, { cwd, mode: 'pane' })
+    await Promise.all([drawn(window, 'person'), drawn(first, 'ready'), drawn(second, 'ready')])
+    assert.deepEqual(filled(await window.screen()), ['of the person %1'])
+    const panes = tmux(
+      place,
+      'list-panes',
+      '-s',
+      '-t',
+      'mine',
+      '-F',
+      '#{window_index} #{pane_id} #{pane_width} #{pane_title}',
+    )
+    assert.deepEqual(
+      panes
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ').slice(0, 3).join(' ')),
+      ['0 %0 60', '0 %2 59', '0 %3 59', '1 %1 120'],
+    )
+    assert.match(panes, /%2 59 2 gemini busy/)
+    assert.equal(window.attach, `tmux -S ${socket!.split(',')[0]} switch-client -t '%1'`)
+    // From outside it is found in the person's own server.
+    assert.equal((await place.host.find(first.id))?.id, first.id)
+    for (const terminal of [window, first, second]) await terminal.close()
+    assert.equal(tmux(place, 'list-panes', '-a', '-F', '#{pane_id}'), '%0\n')
+    await host.close()
+  })
+
+  story(
+    'what a pane drew is kept within bounds, and positions go on',
+    async ({ host, cwd, running: run, terminals }) => {
+      const terminal = await host.open(run('flood 20000000'), { cwd })
+      await terminal.exited
+      const read = { first: -1, end: 0, bytes: 0 }
+      for await (const { at, bytes } of terminal.output()) {
+        if (read.first < 0) read.first = at
+        read.bytes += bytes.length
+        read.end = at + bytes.length
+      }
+      assert.ok(read.first > 0 && read.bytes <= 3 * 4 * 1024 ** 2, JSON.stringify(read))
+      assert.equal(read.end, read.first + read.bytes)
+      await terminal.close()
+      assert.equal(existsSync(join(terminals, terminal.id)), false)
+    },
+  )
+})
