@@ -52,8 +52,9 @@ export function machine() {
     ttys.set(command, tty)
     const typing = (async () => {
       for (let text = await tty.read(); text !== undefined; text = await tty.read()) {
-        const words = text.replaceAll(/\u001b\[20[01]~/g, '')
-        if (words === '\r') continue
+        if (text === '\r') continue
+        // A paste has the line ends of a keyboard.
+        const words = text.replaceAll(/\u001b\[20[01]~/g, '').replaceAll('\r', '\n')
         pasted.push(words.split('\n')[0]!)
         tty.print(`> ${words}\n`)
       }

@@ -55,6 +55,8 @@ test('kill -9 with five at work: the next server lists them, waits for them, and
 })
 
 test('a prompt that was kept and not yet pasted is sent by the next server, once', async (context) => {
+  const stuck = Promise.withResolvers<void>()
+  context.after(() => stuck.resolve())
   const { start, die, answer, pasted, host } = servers(context)
   const a = start('a')
   await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
@@ -65,7 +67,6 @@ test('a prompt that was kept and not yet pasted is sent by the next server, once
   const living = (await host.find(terminal!.id))!
   // It dies with the flight kept and the paste on its way.
   const { paste } = living
-  const stuck = Promise.withResolvers<void>()
   living.paste = () => stuck.promise
   await a.crew.send(1, 'two')
   await a.clock.turn(300)
@@ -79,7 +80,6 @@ test('a prompt that was kept and not yet pasted is sent by the next server, once
   await b.clock.turn(300)
   assert.deepEqual(pasted, ['one', 'two'])
   assert.equal((await b.crew.artifact(1)).output, 'second')
-  stuck.resolve()
 })
 
 test('a server that leaves in order lets its agents work on, and the next one takes them up', async (context) => {
