@@ -22,7 +22,7 @@ export type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKe
 export function modelsCommand(hold: Hold, parts: ModelParts = {}): Command {
   return {
     name: 'models',
-    words: '[provider/model] [effort]',
+    words: '[model] [effort]',
     complete: (typed) => goingOn(typed, efforts),
     help: 'Which models there are, and which one termaite’s own agent asks.',
     async run(args, world) {
