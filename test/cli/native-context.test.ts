@@ -108,7 +108,8 @@ for (const wire of Object.keys(wires) as Wire[])
       talk.write('project/AGENTS.md', 'Indent with spaces.\n')
       talk.write('termaite/skills/notes/SKILL.md', '---\nname: notes\ndescription: Takes notes.\n---\nWrite.\n')
       rmSync(join(talk.machine.project, 'termaite.md'))
-      await talk.run('-p', 'two')
+      const { err } = await talk.run('-p', 'two')
+      assert.match(err, /^Changed since .*: AGENTS\.md, skill notes, termaite\.md\.$/m)
       const again = wire === 'anthropic'
       if (again) await talk.run('-p', 'three')
       assert.deepEqual([talk.asked().length, talk.breaks()], [again ? 4 : 3, []])
@@ -170,7 +171,7 @@ test('a skill that a prompt asks for is loaded at once, and neither trim nor sum
   const body = 'Write every word in "capitals" – always.'
   talk.write('termaite/skills/loud/SKILL.md', `---\nname: loud\ndescription: Is loud.\ntrigger: /loud\n---\n${body}\n`)
   const skill = `<skill name="loud" folder="${join(talk.machine.home, 'skills', 'loud')}">\n${body}\n</skill>`
-  await talk.run('-p', 'Use the skill loud: say hello')
+  assert.match((await talk.run('-p', 'Use the skill loud: say hello')).err, /^The skill loud is loaded\.$/m)
   await talk.run('-p', '/loud and again')
   await talk.run('-p', 'what now?')
   await talk.run('compact')

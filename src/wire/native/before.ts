@@ -1,9 +1,11 @@
+import type { Told } from '../../agents/native/context/changed.ts'
 import type { Framed } from '../../agents/native/frame.ts'
 import type { Native } from '../../agents/native/loop.ts'
 import type { Opening } from '../../agents/native/context/opening.ts'
 import type { Fact, Guide } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
+import { shortPath } from '../../base/short-path.ts'
 import { wordsOf } from '../../base/words.ts'
 import { changedSince, guideOf, toldIn } from '../../agents/native/context/changed.ts'
 import { askedSkill } from '../../agents/native/skills/asked.ts'
@@ -18,23 +20,32 @@ export type BeforeParts = {
   opened: Pick<Opening, 'tells' | 'skills'>
   servers: Servers | undefined
   window(): number
-  warn(words: string): void
+  /** Says something to the person. */
+  tell(words: string): void
 }
 
 /** What the model is told before each answer, beside what was said to it, and what is left out to make room. */
 export function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
-  const { agent, turn, framed, opened, servers } = parts
+  const { agent, turn, framed, opened, servers, tell } = parts
   const room = new Room(framed.frame, turn.history)
-  const changed = changedSince([...framed.told, ...toldIn(turn.history, agent)], opened.tells).map(guideOf)
-  let waiting: Fact[] = [...changed, ...loaded(parts)]
+  const changed = changedSince([...framed.told, ...toldIn(turn.history, agent)], opened.tells)
+  if (changed.length > 0) tell(changedWords(changed, turn.cwd))
+  let waiting: Fact[] = [...changed.map(guideOf), ...loaded(parts)]
   const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
   return async (done) => {
     const [told, late] = [waiting, servers?.news(known)]
     waiting = []
     for (const name of late?.tools ?? []) known.add(name)
     const news: Fact[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
-    return [...told, ...news, ...room.due([...done, ...told, ...news], parts.window())]
+    const trims = room.due([...done, ...told, ...news], parts.window())
+    if (trims.length > 0) tell('Old outputs of tools are left out from here on: half of the window was full.')
+    return [...told, ...news, ...trims]
   }
+}
+
+function changedWords(changed: readonly Told[], cwd: string): string {
+  const names = changed.map(({ about }) => shortPath(about, cwd)).join(', ')
+  return `Changed since it was last told of, and told of now: ${names}.`
 }
 
 const lateName = 'mcp tools'
@@ -47,16 +58,18 @@ function lateTools({ history }: Turn, agent: string): string[] {
 }
 
 /** The skill that the prompt asks for; one that is in force as it is now is not told again. */
-function loaded({ opened, turn, agent, warn }: BeforeParts): Guide[] {
+function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
   const skill = askedSkill(turn.prompt, opened.skills)
   try {
     const guide = skill && skillGuide(skill)
     const inForce = guidesOf(turn.history).some(
       ({ by, name, text }) => by === agent && name === guide?.name && text === guide.text,
     )
-    return guide && !inForce ? [guide] : []
+    if (!guide || inForce) return []
+    tell(`The skill ${skill.name} is loaded.`)
+    return [guide]
   } catch (error) {
-    warn(wordsOf(error))
+    tell(wordsOf(error))
     return []
   }
 }

@@ -68,7 +68,7 @@ export async function* openNative(
       framed,
       opened,
       servers,
-      warn: (words) => void lasting.notes.push(words),
+      tell: (words) => void lasting.notes.push(words),
       window: () => Math.min(seat.window, model.window),
     }),
   })
