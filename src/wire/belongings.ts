@@ -48,6 +48,13 @@ const written = new Map([
   ['commands', 'your own slash commands'],
   ['skills', 'your own skills'],
   ['agents', 'your own subagents'],
+  ['worktrees', 'where agents of a crew work apart; they may hold work'],
+])
+
+/** Folders that are ours with all that is in them. */
+const folders = new Map<string, { what: string; made?: true }>([
+  ['crew', { what: 'what the agents of crews were asked, and answered' }],
+  ['terminals', { what: 'what terminals of agents are found by', made: true }],
 ])
 
 /** A project's folder ends in the hash of its path. */
@@ -59,7 +66,7 @@ export function lookAround(home: string): Home {
   const found: Home = { ours: [], yours: [], strangers: [] }
   for (const name of namesIn(home).filter((name) => name !== 'projects' && name !== 'run')) {
     const path = join(home, name)
-    const known = isFolder(path) ? undefined : names.find((row) => row.name.test(name))
+    const known = isFolder(path) ? folders.get(name) : names.find((row) => row.name.test(name))
     if (known) found.ours.push({ path, parts: [path], what: known.what, ...(known.made ? { made: true } : {}) })
     else if (written.has(name)) found.yours.push({ path, what: written.get(name)! })
     else found.strangers.push(path)

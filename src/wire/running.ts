@@ -2,6 +2,8 @@ import type { Entry, EntryOf } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
 import type { Io } from './io.ts'
 import type { Project } from './project.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { isAlive, isHere, ownerPid } from '../base/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { fileStore } from '../store/files/store.ts'
@@ -15,7 +17,16 @@ import { moment } from '../base/moment.ts'
  * A turn that is not over; `by` is who speaks, where its process could be asked.
  * Without a pid it runs on another machine or in another container, and cannot be seen from here.
  */
-export type RunningTurn = { turn: string; pid?: number; since: number; project: string; prompt: string; by?: string }
+export type RunningTurn = {
+  turn: string
+  pid?: number
+  since: number
+  project: string
+  prompt: string
+  by?: string
+  /** An agent of a crew, which is at hand also between its turns. */
+  slot?: { workspace: string; id: number; state: string }
+}
 
 /** So long a turn that cannot be seen counts as at work; nobody here can know when it ends. */
 const unseenMs = 24 * 3_600_000
@@ -29,13 +40,18 @@ const mostBytes = 2 * 1024 ** 2
 /** Every turn at work, the oldest first: those of the logs, and those of which only their process knows. */
 export async function runningTurns(io: Io): Promise<RunningTurn[]> {
   const home = homeOf(io.env)
-  const [kept, told] = await Promise.all([keptTurns(io, home), turnsOfPeers(home, io.clock)])
+  const [kept, told, crew] = await Promise.all([
+    keptTurns(io, home),
+    turnsOfPeers(home, io.clock),
+    existsSync(join(home, 'crew')) ? import('./crew/at-work.ts').then((crew) => crew.crewAtWork(home, io.clock)) : [],
+  ])
   const known = new Set(kept.map(({ turn }) => turn))
   const speaker = new Map(told.map(({ turn, by }) => [turn, by === undefined ? {} : { by }]))
   const unkept = told
     .filter(({ turn }) => !known.has(turn))
     .map(({ turn, pid, since, project = '', prompt }) => ({ turn, pid, since, project, prompt }))
-  return [...kept, ...unkept].map((one) => ({ ...one, ...speaker.get(one.turn) })).sort((a, b) => a.since - b.since)
+  const turns = [...kept, ...unkept].map((one) => ({ ...one, ...speaker.get(one.turn) }))
+  return [...turns, ...crew].sort((a, b) => a.since - b.since)
 }
 
 async function keptTurns(io: Io, home: string): Promise<RunningTurn[]> {

@@ -11,7 +11,7 @@ import { slugOf } from '../project.ts'
 import { knownProjects } from '../projects.ts'
 import { refuseIfRunning } from '../running.ts'
 
-/** Erases a project from logs, snapshots and index; the project's own files are not touched. */
+/** Erases a project from logs, snapshots, index and crew; the project's own files are not touched. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const home = homeOf(io.env)
   const project = projectNamed(io, home, words[0])
@@ -21,7 +21,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     say(io, 'Nothing was erased.')
     return 1
   }
-  rmSync(join(home, 'projects', project.slug), { recursive: true, force: true })
+  for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
   await forgetInIndex(home, project.slug, io.clock)
   print(io, `Nothing of ${project.path} is kept any more.`)
   return 0
@@ -33,7 +33,9 @@ function projectNamed(io: Io, home: string, typed: string | undefined): { path: 
   const paths = existsSync(folder) ? [folder, realpathSync(folder), projectRoot(folder)] : [folder]
   const found =
     knownProjects(home).find(({ path, slug }) => slug === typed || paths.includes(path)) ??
-    paths.map((path) => ({ path, slug: slugOf(path) })).find(({ slug }) => existsSync(join(home, 'projects', slug)))
+    paths
+      .map((path) => ({ path, slug: slugOf(path) }))
+      .find(({ slug }) => ['projects', 'crew'].some((part) => existsSync(join(home, part, slug))))
   if (found) return found
   throw new UsageError(`forget: nothing is kept of ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`, 1)
 }

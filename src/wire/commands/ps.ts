@@ -14,11 +14,11 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
       io,
       table([
         ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
-        ...turns.map(({ turn, pid, since, by, project, prompt }) => [
+        ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
           turn,
           String(pid ?? 'elsewhere'),
           moment(since),
-          by ?? '',
+          slot ? `${by} ${slot.state}` : (by ?? ''),
           project,
           oneLine(prompt, 50),
         ]),

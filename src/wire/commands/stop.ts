@@ -2,6 +2,7 @@ import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import type { RunningTurn } from '../running.ts'
 import { errorCode } from '../../base/files.ts'
+import { killSlot } from '../crew/killing.ts'
 import { print, say, UsageError } from '../io.ts'
 import { peerOf } from '../peers.ts'
 import { homeOf } from '../place.ts'
@@ -10,7 +11,7 @@ import { oneLine } from '../table.ts'
 
 const patienceMs = 15_000
 
-/** Cancels a turn in the process that runs it, as Esc or Ctrl+C there would, and waits until it is over. */
+/** Cancels a turn in the process that runs it, as Esc or Ctrl+C there would, and waits until it is over; an agent of a crew is ended. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const turns = await runningTurns(io)
   const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
@@ -24,8 +25,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       1,
     )
   if (wanted.length === 0) say(io, 'Nothing is at work.')
-  const cancelled = await Promise.all(wanted.map((turn) => cancel(io, turn)))
-  const reached = wanted.filter((turn, index) => cancelled[index] || interrupt(io, turn))
+  const cancelled = await Promise.all(wanted.map((turn) => (turn.slot ? killSlot(io, turn.slot) : cancel(io, turn))))
+  const reached = wanted.filter((turn, index) => cancelled[index] || (!turn.slot && interrupt(io, turn)))
   const until = io.clock.now() + patienceMs
   let left = reached.map(({ turn }) => turn)
   while (left.length > 0 && io.clock.now() < until && !io.signal.aborted) {

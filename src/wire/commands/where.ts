@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { homeFolder, lookAround, weight } from '../belongings.ts'
 import { print } from '../io.ts'
 import { whereabouts, wiredClients } from '../mcp/wired.ts'
+import { worktreesIn } from '../crew/worktrees.ts'
 import { socketsOf } from '../peers.ts'
 import { knownProjects } from '../projects.ts'
 import { runningTurns } from '../running.ts'
@@ -24,7 +25,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     ...(backup ? { backup } : {}),
   }))
   if (values.json) {
-    print(io, JSON.stringify({ home, files, entries, worktrees: [], sockets, processes }))
+    print(io, JSON.stringify({ home, files, entries, worktrees: worktreesIn(home), sockets, processes }))
     return 0
   }
   if (files.length === 0) print(io, `Nothing is kept yet; it would be in ${home}`)
@@ -37,8 +38,9 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
         entries.map(({ client, path, key, backup }) => [client, path, backup ? `${key}; as it was: ${backup}` : key]),
       )}`,
     )
+  for (const path of worktreesIn(home)) print(io, `Worktree: ${path}`)
   if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
-  const pids = processes.flatMap(({ pid }) => pid ?? [])
+  const pids = [...new Set(processes.flatMap(({ pid }) => pid ?? []))]
   print(io, pids.length === 0 ? 'Processes: none.' : `Processes: ${pids.join(', ')} (termaite ps)`)
   return 0
 }

@@ -1,6 +1,6 @@
 import type { Worktrees } from '../../crew/parts.ts'
 import type { Worktree } from '../../crew/slot.ts'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { collect } from '../../base/collect.ts'
 import { makeFolder } from '../../base/files.ts'
@@ -85,4 +85,16 @@ async function prepared({ setup, trusted, env }: WorktreeParts, { path }: Worktr
   const { code, err } = await collect('bash', ['-c', setup], { cwd: path, env, signal: AbortSignal.timeout(setupMs) })
   if (code === 0) return [`made ready with: ${setup}`]
   throw new Error(`crew.setup failed (${setup}): ${err.trim().split('\n').at(-1) || `exit ${code ?? 'by a signal'}`}`)
+}
+
+/** Every worktree of ours that is there. */
+export function worktreesIn(home: string): string[] {
+  const inside = (folder: string) => {
+    try {
+      return readdirSync(folder).map((name) => join(folder, name))
+    } catch {
+      return []
+    }
+  }
+  return inside(join(home, 'worktrees')).flatMap(inside)
 }

@@ -9,6 +9,7 @@ import { configCommand } from './config.ts'
 import { connectCommand } from './connect.ts'
 import { contextCommand } from './context.ts'
 import { copyCommand } from './copy.ts'
+import { crewCommand } from './crew.ts'
 import { historyCommand } from './history.ts'
 import { initCommand } from './init.ts'
 import { leashCommand } from './leash.ts'
@@ -56,6 +57,7 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     permissionsCommand(hold),
     trustCommand(hold),
     todosCommand(hold),
+    crewCommand(hold),
     contextCommand(hold),
   ]
   const taken = builtIn.map(({ name }) => name)
