@@ -5,6 +5,7 @@ import type { Peer } from '../../src/core/talk/peer.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted.ts'
 
 /** The turns of one process as another one meets them; called once for each who comes. */
 export type PeerMaker = (turns: TurnsAtWork, t: TestContext) => Promise<Peer>
@@ -199,5 +200,35 @@ export function peerContract(name: string, make: PeerMaker): void {
     await peer.close()
     assert.deepEqual(await seen.over, [note('one')])
     assert.deepEqual([await peer.turns(), await peer.cancel('t1')], [[], false])
+  })
+
+  test(`${name}: a terminal of the process can be seen and typed into, until it is closed`, async (t) => {
+    const turns = new TurnsAtWork()
+    const [one, two] = [await make(turns, t), await make(turns, t)]
+    const host = scriptedTerminals(() => async (tty) => {
+      for (;;) {
+        const typed = await tty.read()
+        if (typed === undefined) return 0
+        tty.print(typed)
+      }
+    })
+    const { id } = await host.open('any', { cwd: '/' })
+    assert.equal(await one.terminal(id), undefined)
+    turns.lend((wanted) => host.find(wanted))
+    const [first, second] = [(await one.terminal(id))!, (await two.terminal(id))!]
+    assert.deepEqual([first.id, second.id, await one.terminal('another')], [id, id, undefined])
+    await first.write('seen by both', true)
+    for await (const { bytes } of second.output()) {
+      assert.equal(new TextDecoder().decode(bytes), 'seen by both')
+      break
+    }
+    assert.equal((await second.screen()).rows[0], 'seen by both')
+    assert.ok((await second.touched()) > 0)
+    const ends = [first.exited, second.exited]
+    // Both are waited for there once each has been answered something else.
+    await Promise.all([first.screen(), second.screen()])
+    await first.close()
+    assert.deepEqual(await Promise.all(ends), [{ signal: 1 }, { signal: 1 }])
+    assert.equal(await two.terminal(id), undefined)
   })
 }

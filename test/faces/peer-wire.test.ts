@@ -74,7 +74,10 @@ test('junk, half lines and lines without an end do no harm, and what is not know
   socket.write(`{"id":1,"method":"steer","params":{"turn":"t1","text":"${'x'.repeat(3 * 1024 ** 2)}"}}\n`)
   for (const half of ['{"id":2,"met', 'hod":"turns"}', '\n']) socket.write(half)
   assert.deepEqual(await next(1), [{ id: 2, done: [about] }])
-  const known = 'no such method: version 1 has follow, leave, turns, cancel, steer, answer'
+  const known =
+    'no such method: version 1 has follow, leave, turns, cancel, steer, answer, terminal, terminal.part, ' +
+    'terminal.write, terminal.paste, terminal.press, terminal.resize, terminal.screen, terminal.paint, ' +
+    'terminal.history, terminal.children, terminal.touched, terminal.retitle, terminal.close'
   const cases: [unknown, unknown][] = [
     [
       { id: 3, method: 'restart' },

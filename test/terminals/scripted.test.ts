@@ -1,49 +1,17 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { basename } from 'node:path'
 import type { Program } from '../../src/terminals/scripted.ts'
 import { keyBytes } from '../../src/terminals/keys.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted.ts'
 import { terminalContract } from '../contract/terminal.ts'
+import { scripted } from './programs.ts'
 
-const programs: Record<string, Program> = {
-  async echo(tty) {
-    tty.print('ready\n')
-    for (let line = ''; ;) {
-      const typed = await tty.read()
-      if (typed === undefined) return 0
-      if (typed !== '\r') line += typed.replaceAll(/\u001b\[20[01]~/g, '')
-      else {
-        tty.print(`got: ${line.replaceAll('\u001b', '^[')}\r\n`)
-        line = ''
-      }
-    }
-  },
-  async exits3(tty) {
-    tty.print('bye\n')
-    return 3
-  },
-  async place(tty) {
-    tty.print(`${tty.env.MARK}\n${basename(tty.cwd)}\n`)
-    return 0
-  },
-  async lines(tty) {
-    for (let i = 1; i <= 100; i++) tty.print(`line ${i}\n`)
-    tty.print('ready')
-    await tty.read()
-    return 0
-  },
-  async breaks() {
-    throw new Error('no such program')
-  },
-}
-
-const host = () => scriptedTerminals((command) => programs[command]!)
+const { host, commands } = scripted
 
 terminalContract('a scripted terminal', () => ({
   host: host(),
   cwd: '/somewhere/project',
-  commands: { echo: 'echo', exits3: 'exits3', place: 'place', lines: 'lines' },
+  commands,
 }))
 
 test('the screen folds long lines, shows the last rows, and can be wiped', async () => {

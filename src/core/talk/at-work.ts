@@ -1,3 +1,4 @@
+import type { Terminal } from '../screen/terminal.ts'
 import type { Event } from './entry.ts'
 import type { AtWork, Peer } from './peer.ts'
 import { Backlog } from './backlog.ts'
@@ -17,6 +18,7 @@ export class TurnsAtWork implements Peer {
   #turns = new Map<string, TurnAtWork>()
   #watchers = 0
   #alone = new Set<() => void>()
+  #terminals: ((id: string) => Promise<Terminal | undefined>)[] = []
 
   /** From here to its end a turn can be followed and reached. */
   begin(about: AtWork, reach: Reach): TurnAtWork {
@@ -53,8 +55,22 @@ export class TurnsAtWork implements Peer {
     return this.#reach(turn, (reach) => (reach.cancel(), true))
   }
 
+  async terminal(id: string): Promise<Terminal | undefined> {
+    for (const find of this.#terminals) {
+      const found = await find(id).catch(() => undefined)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  /** From here on the terminals of a host can be met too. */
+  lend(find: (id: string) => Promise<Terminal | undefined>): void {
+    this.#terminals.push(find)
+  }
+
   /** The turns go on; nobody follows or reaches them any more. */
   async close(): Promise<void> {
+    this.#terminals = []
     for (const turn of this.#turns.values()) turn.end()
   }
 

@@ -1,3 +1,4 @@
+import type { Terminal } from '../screen/terminal.ts'
 import type { Event } from './entry.ts'
 
 /** A turn at work in some process. `by` is who speaks in it, once somebody does; the prompt may be cut. */
@@ -15,5 +16,7 @@ export interface Peer {
   /** Whether there is such a turn to give it to. */
   steer(turn: string, text: string): Promise<boolean>
   cancel(turn: string): Promise<boolean>
+  /** One of its own terminals, which nobody else could show; undefined when it has no such one. */
+  terminal(id: string): Promise<Terminal | undefined>
   close(): Promise<void>
 }

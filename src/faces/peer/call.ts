@@ -1,37 +1,32 @@
 import type { Peer } from '../../core/talk/peer.ts'
 import { wordsOf } from '../../base/words.ts'
 import { version } from './frame.ts'
+import { text, texts } from './params.ts'
+import { TerminalCalls } from './terminal-calls.ts'
 
 type Params = Record<string, unknown>
 
 /** The wishes that one answer settles; whatever else is asked for is told what there is. */
-const calls: Record<string, (peer: Peer, params: Params) => Promise<unknown>> = {
-  turns: (peer) => peer.turns(),
-  cancel: (peer, { turn }) => peer.cancel(text('turn', turn)),
-  steer: (peer, { turn, text: words }) => peer.steer(text('turn', turn), text('text', words)),
-  answer: (peer, { turn, ask, picks }) => peer.answer(text('turn', turn), text('ask', ask), texts('picks', picks)),
-}
+export class Calls {
+  #table: Record<string, (params: Params) => Promise<unknown>>
 
-export async function called(
-  peer: Peer,
-  method: unknown,
-  params: Params,
-): Promise<{ done: unknown } | { error: string }> {
-  try {
-    if (typeof method === 'string' && Object.hasOwn(calls, method)) return { done: await calls[method]!(peer, params) }
-    return { error: `no such method: version ${version} has follow, leave, ${Object.keys(calls).join(', ')}` }
-  } catch (error) {
-    return { error: wordsOf(error) }
+  constructor(peer: Peer) {
+    this.#table = {
+      turns: () => peer.turns(),
+      cancel: async ({ turn }) => peer.cancel(text('turn', turn)),
+      steer: async ({ turn, text: words }) => peer.steer(text('turn', turn), text('text', words)),
+      answer: async ({ turn, ask, picks }) => peer.answer(text('turn', turn), text('ask', ask), texts('picks', picks)),
+      ...new TerminalCalls(peer).table,
+    }
   }
-}
 
-function text(name: string, value: unknown): string {
-  if (typeof value === 'string') return value
-  throw new TypeError(`${name} must be a text`)
-}
-
-function texts(name: string, value: unknown): string[] | undefined {
-  if (value === undefined) return undefined
-  if (Array.isArray(value)) return value.map((one) => text(`each of ${name}`, one))
-  throw new TypeError(`${name} must be a list of texts`)
+  async answer(method: unknown, params: Params): Promise<{ done: unknown } | { error: string }> {
+    try {
+      const known = typeof method === 'string' && Object.hasOwn(this.#table, method)
+      if (known) return { done: (await this.#table[method]!(params)) ?? null }
+      return { error: `no such method: version ${version} has follow, leave, ${Object.keys(this.#table).join(', ')}` }
+    } catch (error) {
+      return { error: wordsOf(error) }
+    }
+  }
 }

@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import type { Terminal } from '../../core/screen/terminal.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { AtWork, Peer } from '../../core/talk/peer.ts'
 import { connect } from 'node:net'
 import { Lines } from '../../base/lines.ts'
 import { Backlog } from '../../core/talk/backlog.ts'
+import type { Drawn } from './frame.ts'
 import { frameOf, longestFrame, readFrame, version } from './frame.ts'
+import { TerminalElsewhere } from './terminal.ts'
 
 /** A process that is stopped, or too busy to answer, is not waited for longer. */
 const patienceMs = 2_000
@@ -20,7 +23,12 @@ export async function connectPeer(path: string, clock: Clock): Promise<Connected
   return undefined
 }
 
-type Waiting = { event?(event: Event): void; done(result?: unknown): void }
+type Waiting = {
+  event?(event: Event): void
+  drawn?(drawn: Drawn): void
+  /** Without a word when the process is gone. */
+  done(result?: unknown, error?: string): void
+}
 
 class PeerOverSocket implements ConnectedPeer {
   pid = 0
@@ -80,8 +88,45 @@ class PeerOverSocket implements ConnectedPeer {
     return (await this.#call('cancel', { turn })) === true
   }
 
+  async terminal(id: string): Promise<Terminal | undefined> {
+    const found = (await this.#call('terminal', { id })) as { attach?: string } | null | undefined
+    if (!found) return undefined
+    const line = {
+      ask: (method: string, params: Record<string, unknown>) => this.#ask(method, params),
+      drawn: (params: Record<string, unknown>, see: (drawn: Drawn) => void) => this.#drawn(params, see),
+    }
+    return new TerminalElsewhere(line, id, found.attach)
+  }
+
   async close(): Promise<void> {
     this.#socket.destroy()
+  }
+
+  /** As long as it takes; rejects when it failed there, or nobody is there any more. */
+  #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      const done = (result?: unknown, error = 'the process of this terminal is gone') => {
+        this.#waiting.delete(id)
+        if (result === undefined) reject(new Error(error))
+        else resolve(result)
+      }
+      this.#waiting.set(id, { done })
+      if (!this.#send(id, method, params)) done()
+    })
+  }
+
+  #drawn(params: Record<string, unknown>, see: (drawn: Drawn) => void): { over: Promise<void>; leave(): void } {
+    const id = ++this.#lastId
+    const over = new Promise<void>((resolve) => {
+      const done = () => {
+        this.#waiting.delete(id)
+        resolve()
+      }
+      this.#waiting.set(id, { drawn: see, done })
+      if (!this.#send(id, 'terminal.output', params)) done()
+    })
+    return { over, leave: () => void (this.#waiting.delete(id) && this.#send(id, 'leave')) }
   }
 
   /** Undefined when it did not answer, did not know how, or is gone. */
@@ -123,7 +168,8 @@ class PeerOverSocket implements ConnectedPeer {
     if (waiting === undefined) return
     if ('event' in frame) {
       if (isEvent(frame.event)) waiting.event?.(frame.event)
-    } else waiting.done(frame.done)
+    } else if ('drawn' in frame) waiting.drawn?.(frame.drawn as Drawn)
+    else waiting.done(frame.done, typeof frame.error === 'string' ? frame.error : undefined)
   }
 }
 

@@ -13,8 +13,15 @@ export type Hello = { termaite: 'peer'; version: number; pid: number }
 /** `leave` ends the stream of the request with its id. */
 export type Request = { id: number; method: string; params?: Record<string, unknown> }
 
-/** A stream gives any number of events before it is done. */
-export type Reply = { id: number; event: Event } | { id: number; done: unknown } | { id: number; error: string }
+/** A stream gives any number of events, or of what a terminal drew, before it is done. */
+export type Reply =
+  | { id: number; event: Event }
+  | { id: number; drawn: Drawn }
+  | { id: number; done: unknown }
+  | { id: number; error: string }
+
+/** Bytes at their position, in base 64. */
+export type Drawn = { at: number; bytes: string }
 
 /** One line, or nothing when it would be too long to be read, or cannot be written down. */
 export function frameOf(frame: Hello | Request | Reply): string | undefined {

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Peer } from '../../core/talk/peer.ts'
 import { Lines } from '../../base/lines.ts'
-import { called } from './call.ts'
-import { eventFrame, frameOf, longestFrame, readFrame, version } from './frame.ts'
+import { Calls } from './call.ts'
+import { frameOf, longestFrame, readFrame, version } from './frame.ts'
+import type { Frames } from './streams.ts'
+import { streamOf } from './streams.ts'
 
 /** One process that came to see ours, until it goes. Whatever it sends harms nobody but itself. */
 export class Visit {
@@ -10,12 +12,14 @@ export class Visit {
   readonly over: Promise<void>
   #socket: Socket
   #peer: Peer
+  #calls: Calls
   #streams = new Map<number, { leave: AbortController; done: Promise<void> }>()
   #room: Promise<void> | undefined
 
   constructor(socket: Socket, peer: Peer) {
     this.#socket = socket
     this.#peer = peer
+    this.#calls = new Calls(peer)
     this.over = this.#receive()
   }
 
@@ -49,19 +53,29 @@ export class Visit {
     const { id, method, params } = readFrame(line) ?? {}
     if (typeof id !== 'number') return
     const given = (typeof params === 'object' && params !== null ? params : {}) as Record<string, unknown>
+    const stream = streamOf(method)
     if (method === 'leave') this.#streams.get(id)?.leave.abort()
-    else if (method === 'follow' && !this.#streams.has(id)) this.#follow(id, String(given.turn))
-    else await this.#write(frameOf({ id, ...(await called(this.#peer, method, given)) }) ?? frameOf(tooLong(id)))
+    else if (stream && !this.#streams.has(id)) this.#stream(id, stream(this.#peer, given))
+    else await this.#write(frameOf({ id, ...(await this.#calls.answer(method, given)) }) ?? frameOf(tooLong(id)))
   }
 
-  #follow(id: number, turn: string): void {
+  #stream(id: number, frames: Frames): void {
     const leave = new AbortController()
-    const stream = async () => {
-      for await (const event of this.#peer.follow(turn, leave.signal)) await this.#write(eventFrame(id, event))
+    const run = async () => {
+      const done = await this.#send(frames(id, leave.signal))
       this.#streams.delete(id)
-      await this.#write(frameOf({ id, done: null }))
+      await this.#write(frameOf({ id, done }))
     }
-    this.#streams.set(id, { leave, done: stream() })
+    this.#streams.set(id, { leave, done: run() })
+  }
+
+  /** Every frame, and then what the stream was done with. */
+  async #send(frames: AsyncGenerator<string | undefined, unknown>): Promise<unknown> {
+    for (;;) {
+      const next = await frames.next()
+      if (next.done) return next.value ?? null
+      await this.#write(next.value)
+    }
   }
 
   /** Waits until the other side has room again, or is gone. */

@@ -1,13 +1,13 @@
 import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Emulator, IPty } from './load.ts'
+import { KeptBytes } from '../../base/kept-bytes.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
 import { childrenOf } from '../children.ts'
 import { endProgram, markOf } from '../ending.ts'
 import { EndMark } from '../end-mark.ts'
 import { exitOf } from '../exit.ts'
 import { keyBytes, pasteBytes, typedText } from '../keys.ts'
-import { KeptOutput } from '../kept-output.ts'
 import { Glass } from './glass.ts'
 import { seenSignal } from './script.ts'
 
@@ -19,7 +19,7 @@ export class EmbeddedTerminal implements Terminal {
   readonly exited: Promise<Exit>
   #pty: IPty
   #glass: Glass
-  #output = new KeptOutput()
+  #output = new KeptBytes()
   #clock: Clock
   #touched = 0
   #over = false

@@ -1,8 +1,8 @@
-/** So much of what was drawn is kept for whoever reads later. */
+/** So much is kept for whoever reads later. */
 const mostKept = 8 * 1024 ** 2
 
-/** The last bytes that a terminal drew, by their position; a reader that is too slow goes on with the oldest kept. */
-export class KeptOutput {
+/** The last bytes of a stream, by their position; a reader that is too slow goes on with the oldest kept. */
+export class KeptBytes {
   #chunks: { at: number; bytes: Uint8Array }[] = []
   #most: number
   #kept = 0
@@ -15,10 +15,11 @@ export class KeptOutput {
     this.#most = most
   }
 
-  push(bytes: Uint8Array): void {
+  /** Positions grow: what lies between the last and this was not seen. */
+  push(bytes: Uint8Array, at = this.end): void {
     if (bytes.length === 0) return
-    this.#chunks.push({ at: this.end, bytes })
-    this.end += bytes.length
+    this.#chunks.push({ at, bytes })
+    this.end = at + bytes.length
     this.#kept += bytes.length
     while (this.#kept > this.#most && this.#chunks.length > 1) this.#kept -= this.#chunks.shift()!.bytes.length
     this.#wake()
