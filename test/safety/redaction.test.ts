@@ -172,6 +172,16 @@ test('what is masked stays masked, inside any text', () => {
   )
 })
 
+test('a quoted value is masked to its closing quote, and no further than its line', () => {
+  const rows = {
+    'PASSWORD="correct horse 8" # and more': 'PASSWORD="…[masked]" # and more',
+    "db_password = 'first two', next = 'three four'": "db_password = '…[masked]', next = 'three four'",
+    '{\\"secret\\": \\"first two\\", \\"a\\": 1}': '{\\"secret\\": \\"…[masked]\\", \\"a\\": 1}',
+    'password: "always closed\nand "more"': 'password: "…[masked] closed\nand "more"',
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(rows).map((text) => [text, mask(text)])), rows)
+})
+
 test('values of secret variables are masked by name, in every spelling', () => {
   const redact = redactor({
     OPENAI_API_KEY: 'plain words, 12 of them',

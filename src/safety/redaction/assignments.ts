@@ -12,6 +12,12 @@ const assignments = new RegExp(
 )
 const flags = new RegExp(`(?<![\\w.-])(?<name>--[\\w-]{0,64}?${secretEnd})(?<sign>[ \\t]{1,4})${value}`, 'gi')
 const rest = { bare: new RegExp(`${bare}*`, 'y'), quoted: new RegExp(`${quoted}*`, 'y') }
+/** A quoted value may have spaces in it, as far as its quote is closed on the same line. */
+const closed = {
+  '"': /[^"\\\n\r]{0,512}(?=\\{0,3}")/y,
+  "'": /[^'\\\n\r]{0,512}(?=\\{0,3}')/y,
+  '`': /[^`\\\n\r]{0,512}(?=\\{0,3}`)/y,
+}
 
 const header =
   /\b(authorization\\{0,3}["']?\s{0,4}[:=]\s{0,4}\\{0,3}["']?(?:[A-Za-z]{1,16}\s{1,4})?)([\w.~+/=:-]{8,})/gi
@@ -39,13 +45,18 @@ function maskValues(pattern: RegExp, text: string): string {
     pattern.lastIndex = start
     if (!isSecret({ name, sign, open, value }, text.charAt(start + value.length))) continue
     // Judged by its beginning, masked whole: a value is read to its end only when that is not done again.
-    const more = /["'`]/.test(open) ? rest.quoted : rest.bare
-    more.lastIndex = start
-    const end = start + more.exec(text)![0].length
+    const quote = /["'`]$/.exec(open)?.[0] as keyof typeof closed | undefined
+    const whole = quote && lengthAt(closed[quote], text, start)
+    const end = start + (whole ?? lengthAt(quote ? rest.quoted : rest.bare, text, start)!)
     out += text.slice(from, start) + masked
     pattern.lastIndex = from = end
   }
   return out + text.slice(from)
+}
+
+function lengthAt(pattern: RegExp, text: string, start: number): number | undefined {
+  pattern.lastIndex = start
+  return pattern.exec(text)?.[0].length
 }
 
 type Parts = { name: string; sign: string; open: string; value: string }

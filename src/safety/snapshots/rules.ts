@@ -25,7 +25,7 @@ export function ignoreRules(repository: Repository, home: string): Rules {
   return {
     async refresh() {
       const own = folders ? textOf(join(folders.common, 'info', 'exclude')) : ''
-      ensureFile(join(repository.dir, 'info', 'exclude'), `${own}\n${ourselves(repository.root, home)}`)
+      ensureFile(join(repository.dir, 'info', 'exclude'), `${secretFiles}${own}\n${ourselves(repository.root, home)}`)
       // The user's global rules reach our git by themselves; those that only the project's repository names do not.
       if (!folders || !/excludesfile/i.test(textOf(join(folders.common, 'config')))) return []
       const asked = ['config', '--type=path', '--get', 'core.excludesFile']
@@ -43,6 +43,9 @@ export function ignoreRules(repository: Repository, home: string): Rules {
     },
   }
 }
+
+/** What holds keys of the person and is in no repository is not copied either; the project's own rules go before. */
+const secretFiles = '.env\n.env.*\n.envrc\n!.env.example\n!.env.sample\n!.env.template\n!.env.dist\n!.env.default*\n'
 
 /** Our own home inside the project is never part of a snapshot: an undo would take back what was said. */
 function ourselves(root: string, home: string): string {

@@ -2,14 +2,15 @@ import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { redactor } from '../../safety/redaction.ts'
+import { keysInFile } from '../../safety/keys.ts'
+import { learningRedactor } from '../../safety/redaction.ts'
 import { print, say, UsageError } from '../io.ts'
 import { personAt } from '../person.ts'
 import { placeOf } from '../place.ts'
 import { enabledAgents } from '../roster.ts'
 import { editSettings } from '../settings/edit.ts'
 import { nobodyWords } from '../settings/nobody.ts'
-import { readSettings } from '../settings/settings.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
 
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -25,7 +26,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       return 0
     case 'print': {
       const { warnings: _warnings, ...settings } = await read()
-      print(io, redactor(io.env)(JSON.stringify(settings, null, 2)))
+      print(io, masked(settings, place.home, io.env))
       return 0
     }
     case 'validate': {
@@ -53,4 +54,20 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
     default:
       throw new UsageError(`config: found "${words[0]}", allowed: path, print, validate, edit.`)
   }
+}
+
+/** What a server or an agent is given in its environment or its headers is not for the eyes of whoever looks on. */
+function masked(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
+  const { mask, learn } = learningRedactor(env, () => keysInFile(home))
+  const given = (name: string, values: unknown) => {
+    for (const value of Object.values((values ?? {}) as Record<string, unknown>))
+      if (typeof value === 'string' && !value.includes('${')) learn(name, value)
+  }
+  for (const [name, server] of Object.entries(settings.mcpServers)) {
+    const { env: own, headers } = (server ?? {}) as { env?: unknown; headers?: unknown }
+    given(name, own)
+    given(name, headers)
+  }
+  for (const agent of settings.agents) given(agent.name, agent.env)
+  return mask(JSON.stringify(settings, null, 2))
 }
