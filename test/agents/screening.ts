@@ -55,7 +55,9 @@ function realStage(kind: 'tmux' | 'pty', cwd: string, clock: Clock): Stage {
     gate() {
       const word = join(cwd, `gate-${randomName()}`)
       execFileSync('mkfifo', [word])
-      return { word, open: () => void spawn('sh', ['-c', `: > '${word}'`]) }
+      // Whoever opens a fifo waits for its reader: it is done once, and beside the test.
+      const child = once(() => spawn('sh', ['-c', `: > '${word}'`]))
+      return { word, open: () => child().unref() }
     },
     async close() {
       await host.close()
@@ -63,6 +65,11 @@ function realStage(kind: 'tmux' | 'pty', cwd: string, clock: Clock): Stage {
       rmSync(cwd, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 function scriptedStage(cwd: string, clock: Clock): Stage {
@@ -126,7 +133,7 @@ function dialog({ rows }: { rows: string[] }): Dialog | undefined {
 
 export const reader = { busy: /\(esc to interrupt\)/, asking: /^Allow\? /m, idle: /^> /m }
 
-type Over = {
+export type Over = {
   spec?: Partial<ScreenSpec>
   facts?: Partial<ScreenFacts>
   profile?: Partial<Profile>
