@@ -88,10 +88,12 @@ async function afresh(t: TestContext, machine: Machine, repo: Repo, { model, bas
   }
 }
 
-/** What the model was told of each call, wherever the repository lies. */
+/** What the model was told of each call, wherever the repository lies and whether or not the system has a sandbox. */
 function results(kept: readonly Entry[], { project }: Machine): Told[] {
   return kept.flatMap((entry) =>
-    entry.type === 'result' ? [{ ok: entry.ok, text: entry.text.replaceAll(project, '<project>') }] : [],
+    entry.type === 'result'
+      ? [{ ok: entry.ok, text: entry.text.replaceAll(project, '<project>').replace(', sandbox.', '.') }]
+      : [],
   )
 }
 

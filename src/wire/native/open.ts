@@ -38,7 +38,7 @@ export async function* openNative(
   const opened = opening({ cwd, root, home, trusted }, { mode, date, ...meta })
   const { box, use } = boxOf(agent.name, parts)
   const { own } = box
-  const tools = [...box.tools, ...(servers?.tools() ?? [])].filter(
+  const tools = offered([...box.tools, ...(servers?.tools() ?? [])], opened.skills).filter(
     ({ name }) => mode === 'agent' || planTools.includes(name),
   )
   use(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }), listed(opened.skills))
@@ -51,7 +51,7 @@ export async function* openNative(
       // A folder that is not trusted was told of before.
       if (trusted) lasting.notes.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
-      return { frame: frameOf(opened.system, offered(tools, opened.skills)), told }
+      return { frame: frameOf(opened.system, tools), told }
     },
   })
   return nativeAgent({
