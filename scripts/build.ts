@@ -1,6 +1,7 @@
 import { build } from 'esbuild'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { joinStart } from './start-file.ts'
 
 const root = join(import.meta.dirname, '..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
@@ -9,7 +10,7 @@ const at = process.argv.indexOf('--outdir')
 const outdir = resolve(root, at < 0 ? 'dist' : process.argv[at + 1]!)
 
 rmSync(outdir, { recursive: true, force: true })
-await build({
+const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['src/main.ts'],
   outdir,
@@ -23,12 +24,13 @@ await build({
   // Binaries cannot be bundled: they are installed beside us.
   external: ['@vscode/ripgrep', '@napi-rs/keyring', '@lydell/node-pty'],
   define: { TERMAITE_VERSION: JSON.stringify(version) },
-  banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
   minify: true,
   keepNames: false,
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
+  metafile: true,
 })
+await joinStart(root, join(outdir, 'main.js'), metafile)
 
 // What a model reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
 for (const text of globSync('**/*.md', { cwd: join(root, 'src') })) cpSync(join(root, 'src', text), join(outdir, text))

@@ -1,5 +1,4 @@
 import type { Io } from './io.ts'
-import { createInterface } from 'node:readline'
 import { UsageError } from './io.ts'
 
 /** A yes from the person; without a terminal to ask on, the way to say it beforehand. */
@@ -13,6 +12,8 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<b
 /** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal, a question withdrawn) is no answer, and says so. */
 export function ask(io: Io, question: string, withdrawn?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
+    // Most runs ask nothing, and need not load it.
+    const { createInterface } = process.getBuiltinModule('node:readline')
     const lines = createInterface({ input: io.in, output: io.err })
     let given: string | undefined
     let code = 1
