@@ -18,6 +18,8 @@ export interface Office {
   aim(agent: string | undefined): void
   /** Whether a turn is at work. */
   readonly busy: boolean
+  /** Resolves when it is put away, and another can begin. */
+  idle(): Promise<void>
   /** Cancels what is at work, and waits for its end. */
   close(): Promise<void>
 }

@@ -103,7 +103,9 @@ export class EditorSession {
       const command = office.desk.commands.find((one) => one.name === name)
       if (command) await this.#run(command, args.trim(), pending)
       else this.#send(text, pending)
-      return stopReason(sdk, await pending.over)
+      const ending = await pending.over
+      await office.idle()
+      return stopReason(sdk, ending)
     } finally {
       signal.removeEventListener('abort', cancel)
       this.#pending = undefined

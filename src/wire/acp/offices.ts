@@ -95,6 +95,7 @@ export class EditorOffices implements Offices {
       get busy() {
         return desk.busy
       },
+      idle: () => desk.idle(),
       async close() {
         desk.leave()
         await desk.idle()

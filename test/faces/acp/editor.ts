@@ -41,6 +41,8 @@ export class ScriptedOffice implements Office {
     this.aimed.push(agent)
   }
 
+  async idle() {}
+
   async close() {
     this.closed = true
   }

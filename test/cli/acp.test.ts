@@ -1,0 +1,138 @@
+import type { Asked, Answer } from '../real/model-server.ts'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as acp from '@agentclientprotocol/sdk'
+import { until } from '../base/alive.ts'
+import { modelServer } from '../real/model-server.ts'
+import { editorOn } from './acp-editor.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 60_000 }
+const spent = "cat >/dev/null; echo 'error: usage limit reached' >&2; exit 1"
+
+test(
+  'an editor talks to the rotation: a handover, the story kept, and the session loaded by another',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    machine.agents({ spent, good: 'cat >/dev/null; echo "Hello from good."' })
+    const first = editorOn(t, machine.start(['acp']), ({ options }) => ({
+      outcome: { outcome: 'selected', optionId: options[0]!.optionId },
+    }))
+    await first.initialize()
+    const { sessionId } = await first.begin(machine.project)
+    assert.deepEqual(await first.prompt(sessionId, 'hello'), { stopReason: 'end_turn' })
+    assert.equal(first.text(), '_spent could not: error: usage limit reached_\n\nHello from good.\n')
+    assert.deepEqual(
+      first.seen.asked.map(({ options }) => options.map(({ kind }) => kind)),
+      [['allow_once', 'allow_once', 'reject_once']],
+    )
+    assert.deepEqual(await first.close(), { code: 0, faults: [] })
+    assert.deepEqual(
+      machine.history().flatMap(({ type, by }) => (type === 'note' ? [] : [`${by} ${type}`])),
+      ['user prompt', 'spent attempt', 'termaite question', 'user answer', 'good reply', 'good usage', 'rotation end'],
+    )
+
+    const second = editorOn(t, machine.start(['acp']))
+    await second.initialize()
+    const { sessions } = await second.agent.request(acp.methods.agent.session.list, { cwd: machine.project })
+    assert.deepEqual(
+      sessions.map(({ sessionId, cwd, title }) => ({ sessionId, cwd, title })),
+      [{ sessionId, cwd: machine.project, title: 'hello' }],
+    )
+    await second.agent.request(acp.methods.agent.session.load, { sessionId, cwd: machine.project, mcpServers: [] })
+    assert.deepEqual(
+      second.seen.updates.flatMap((update) => ('content' in update ? [update.sessionUpdate] : [])),
+      ['user_message_chunk', 'agent_message_chunk'],
+    )
+    assert.equal(second.text(), 'Hello from good.')
+    assert.deepEqual(await second.close(), { code: 0, faults: [] })
+  },
+)
+
+async function nativeOn(t: TestContext, script: (asked: Asked) => Answer) {
+  const server = await modelServer(script)
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const model = { model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+  machine.settings({ agents: [{ name: 'native', kind: 'native', ...model, contextWindowTokens: 200_000 }] })
+  return { machine, start: () => machine.start(['acp'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } }) }
+}
+
+test('our own agent asks the editor for leave, and shows what it changed', options, async (t) => {
+  const { machine, start } = await nativeOn(t, ({ count }) => {
+    const edits = [{ old_string: 'one', new_string: 'two' }]
+    if (count === 1) return { call: { tool: 'file_reader', input: { file_path: 'a.txt' } } }
+    if (count === 2) return { call: { tool: 'file_editor', input: { file_path: 'a.txt', edits } } }
+    if (count === 3) return { call: { tool: 'bash', input: { command: 'rm a.txt' } } }
+    return { text: 'It says two now.' }
+  })
+  const file = join(machine.project, 'a.txt')
+  writeFileSync(file, 'one\n')
+  const editor = editorOn(t, start(), ({ options }) => ({
+    outcome: { outcome: 'selected', optionId: options.find(({ kind }) => kind === 'reject_once')!.optionId },
+  }))
+  await editor.initialize()
+  const { sessionId, modes } = await editor.begin(machine.project)
+  assert.deepEqual(
+    modes?.availableModes.map(({ id }) => id),
+    ['chat', 'agent', 'plan'],
+  )
+  const leash = { sessionId, configId: 'leash', value: 'edit' }
+  await editor.agent.request(acp.methods.agent.session.setConfigOption, leash)
+  assert.deepEqual(await editor.prompt(sessionId, 'change it'), { stopReason: 'end_turn' })
+  assert.equal(readFileSync(file, 'utf8'), 'two\n')
+  const diffs = editor.seen.updates.flatMap((update) =>
+    update.sessionUpdate === 'tool_call_update' ? (update.content ?? []).filter(({ type }) => type === 'diff') : [],
+  )
+  assert.deepEqual(diffs, [{ type: 'diff', path: file, oldText: 'one\n', newText: 'two\n' }])
+  const [asked] = editor.seen.asked
+  const call = editor.seen.updates.find(
+    (update) => update.sessionUpdate === 'tool_call' && update.toolCallId === asked!.toolCall.toolCallId,
+  )
+  assert.deepEqual(call?.sessionUpdate === 'tool_call' && [call.kind, call.rawInput], [
+    'execute',
+    { command: 'rm a.txt' },
+  ])
+  assert.equal(editor.text(), 'It says two now.')
+  assert.deepEqual(await editor.close(), { code: 0, faults: [] })
+})
+
+test('a cancel ends the turn and its processes, and the session goes on', options, async (t) => {
+  const machine = new Machine(t)
+  const started = join(machine.project, 'started')
+  machine.agents({
+    slow: `cat >/dev/null; if [ -f again ]; then echo done; exit; fi; touch ${started}; exec sleep 1000`,
+  })
+  const editor = editorOn(t, machine.start(['acp']))
+  await editor.initialize()
+  const { sessionId } = await editor.begin(machine.project)
+  const turn = editor.prompt(sessionId, 'hang')
+  await until(() => existsSync(started))
+  await editor.agent.notify(acp.methods.agent.session.cancel, { sessionId })
+  assert.deepEqual(await turn, { stopReason: 'cancelled' })
+  writeFileSync(join(machine.project, 'again'), '')
+  assert.deepEqual(await editor.prompt(sessionId, 'again'), { stopReason: 'end_turn' })
+  assert.deepEqual(await editor.close(), { code: 0, faults: [] })
+})
+
+test('every prompt that cannot be is an error with its kind; stdout is the editor’s alone', options, async (t) => {
+  const machine = new Machine(t)
+  const nobody = editorOn(t, machine.start(['acp']))
+  await nobody.initialize()
+  await assert.rejects(nobody.begin(machine.project), { code: -32602, message: /no agent is configured yet/ })
+  assert.deepEqual(await nobody.close(), { code: 0, faults: [] })
+  machine.agents({ broken: 'cat >/dev/null; exit 3' })
+  const editor = editorOn(t, machine.start(['acp']))
+  await editor.initialize()
+  await assert.rejects(editor.begin(join(machine.project, 'nowhere')), { code: -32602 })
+  const { sessionId } = await editor.begin(machine.project)
+  await assert.rejects(editor.prompt(sessionId, 'hi'), (error: { code: number; data: unknown }) => {
+    assert.deepEqual([error.code, error.data], [-32603, { kind: 'crash' }])
+    return true
+  })
+  assert.deepEqual(await editor.close(), { code: 0, faults: [] })
+})
