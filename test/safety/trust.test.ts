@@ -90,6 +90,22 @@ test('a link inside counts by what is there; one that leads to a folder it lies 
     assert.deepEqual([state, files.includes('.mcp.json')], ['changed', true])
   }))
 
+test('what a hook’s command names in the project is pinned with it', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/tools/check.sh', 'one')
+    lay('project/tools/other.sh', 'one')
+    lay('project/package.json', '{}')
+    const command = 'sh "$CLAUDE_PROJECT_DIR/tools/check.sh" ../away.sh /etc/hosts tools'
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command }] }] }
+    lay('project/.claude/settings.json', JSON.stringify({ permissions: { deny: ['Edit(package.json)'] }, hooks }))
+    await book.trust(root, (await book.of(root)).mark)
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.json', 'tools/check.sh'])
+    lay('project/tools/other.sh', 'two')
+    assert.equal((await book.of(root)).state, 'trusted')
+    lay('project/tools/check.sh', 'two')
+    assert.deepEqual(brief(await book.of(root)), ['changed', 'tools/check.sh'])
+  }))
+
 test('our own home in a folder is the person’s own, and needs no trust', () =>
   inProject(async (root, lay) => {
     lay('project/.termaite/settings.json', '{}')

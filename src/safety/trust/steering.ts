@@ -3,6 +3,7 @@ import { lstat, readFile, readdir, readlink, realpath, stat } from 'node:fs/prom
 import { join } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
 import { isWithin } from '../places.ts'
+import { namedScripts } from './scripts.ts'
 
 /** Where skills come from in every folder between the project and where an agent works. */
 const skills = ['.skills', '.agents/skills', '.claude/skills']
@@ -38,7 +39,9 @@ export type Steering = { path: string; hash: string }
 /** Every file of a folder of the project that can run code or steer, by its path in the project, sorted by name. */
 export async function steeringFiles(root: string, below = '', own?: string): Promise<Steering[]> {
   const search = new Search(root, own && (await realpath(own).catch(() => own)))
-  for (const path of below === '' ? steering : skills) await search.gather(below === '' ? path : `${below}/${path}`)
+  const places = below === '' ? steering : skills.map((path) => `${below}/${path}`)
+  for (const path of places) await search.gather(path)
+  if (below === '') for (const path of await namedScripts(root, search.has)) await search.gather(path, true)
   return search.found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -59,10 +62,13 @@ class Search {
     this.#own = own
   }
 
-  async gather(path: string): Promise<void> {
+  has = (path: string) => this.found.some((one) => one.path === path)
+
+  /** `alone`: a folder of that name is not meant. */
+  async gather(path: string, alone = false): Promise<void> {
     const full = join(this.#root, path)
     const there = await lstat(full).catch(() => undefined)
-    if (!there) return
+    if (!there || (alone && (there.isDirectory() || this.has(path)))) return
     const real = await realpath(full).catch(() => undefined)
     // What is out of the project is not opened, here or by whoever would use it: only where the link leads counts.
     if (real === undefined || !isWithin(this.#root, real))

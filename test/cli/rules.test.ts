@@ -1,0 +1,40 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { modelServer } from '../real/model-server.ts'
+import { Machine } from './program.ts'
+
+test('--allow spares a question in this run, --deny goes before it, and what is refused is audited', async (t) => {
+  const server = await modelServer(({ count }) => {
+    const path = ['a.txt', 'b.txt', 'c.txt'][(count - 1) % 4]
+    return path ? { call: { tool: 'file_creator', input: { file_path: path, content: 'x' } } } : { text: 'done' }
+  })
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const baseURL = `${server.url}/v1`
+  machine.settings({
+    metaInstruction: false,
+    agents: [{ name: 'native', kind: 'native', model: 'groq/any', baseURL, contextWindowTokens: 100_000 }],
+    permissions: { ask: ['file_creator'] },
+  })
+  const run = (...args: string[]) => machine.run(args, { env: { GROQ_API_KEY: 'made-up' } })
+  const rules = ['--allow', 'file_creator(a.txt)', '--allow', 'Write(b.txt)', '--deny', 'Edit(b.txt)']
+  const { code, out, err } = await run('-p', 'go', ...rules)
+  assert.deepEqual({ code, out }, { code: 77, out: 'done\n' }, err)
+  assert.deepEqual(readdirSync(machine.project), ['a.txt'])
+  const entries = (await run('audit', 'export')).out.trim().split('\n')
+  assert.deepEqual(
+    entries.map((line) => {
+      const { type, answer, why, verdict } = JSON.parse(line)
+      return [type, answer ?? why ?? verdict]
+    }),
+    [
+      ['execution', 'yes: a rule of this run allows it'],
+      ['refusal', 'the rule Edit(b.txt) denies it'],
+      ['approval', 'nobody'],
+    ],
+  )
+  assert.match((await run('audit')).out, /refusal\s+no\s+file_creator/)
+  const wrong = await run('-p', 'go', '--deny', 'bash(')
+  assert.deepEqual([wrong.code, wrong.err], [2, 'termaite: --deny: "bash(" is no rule: the closing ) is missing.\n'])
+})
