@@ -1,6 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sandbox } from '../../src/safety/sandbox/sandbox.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
 
@@ -37,4 +39,27 @@ test('--allow spares a question in this run, --deny goes before it, and what is 
   assert.match((await run('audit')).out, /refusal\s+no\s+file_creator/)
   const wrong = await run('-p', 'go', '--deny', 'bash(')
   assert.deepEqual([wrong.code, wrong.err], [2, 'termaite: --deny: "bash(" is no rule: the closing ) is missing.\n'])
+})
+
+const trial = await sandbox({ platform: process.platform, env: process.env }).none()
+const skip = process.platform === 'linux' ? (trial ?? false) : 'namespaces are those of Linux'
+
+test('a command is walled in, and shares the network of the system by rule alone', { skip }, async (t) => {
+  const server = await modelServer(({ count }) =>
+    count % 2 === 1 ? { call: { tool: 'bash', input: { command: 'sh look.sh' } } } : { text: 'done' },
+  )
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const baseURL = `${server.url}/v1`
+  const agent = { name: 'native', kind: 'native', model: 'groq/any', baseURL, contextWindowTokens: 100_000 }
+  machine.settings({ metaInstruction: false, agents: [agent] })
+  const beside = join(machine.folder, 'beside')
+  writeFileSync(join(machine.project, 'look.sh'), `readlink /proc/self/ns/net; echo x > in.txt; echo x > ${beside}`)
+  const run = (...rules: string[]) =>
+    machine.run(['-p', 'go', '--allow', 'bash(sh look.sh)', ...rules], { env: { GROQ_API_KEY: 'made-up' } })
+  for (const rules of [[], ['--allow', 'WebFetch']]) assert.equal((await run(...rules)).code, 0)
+  const here = readlinkSync('/proc/self/ns/net')
+  const seen = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text.includes(here)] : []))
+  assert.deepEqual(seen, [false, true])
+  assert.deepEqual([existsSync(join(machine.project, 'in.txt')), existsSync(beside)], [true, false])
 })
