@@ -88,13 +88,13 @@ async function afresh(t: TestContext, machine: Machine, repo: Repo, { model, bas
   }
 }
 
-/** What the model was told of each call, wherever the repository lies and whether or not the system has a sandbox. */
+/** What the model was told of each call, wherever the repository lies and whatever tools there are. */
 function results(kept: readonly Entry[], { project }: Machine): Told[] {
-  return kept.flatMap((entry) =>
-    entry.type === 'result'
-      ? [{ ok: entry.ok, text: entry.text.replaceAll(project, '<project>').replace(', sandbox.', '.') }]
-      : [],
-  )
+  return kept.flatMap((entry) => {
+    if (entry.type !== 'result') return []
+    const text = entry.text.replaceAll(project, '<project>').replace(/(?<=Use one of: ).+(?=\.$)/, '<tools>')
+    return [{ ok: entry.ok, text }]
+  })
 }
 
 const usage = { type: 'usage', by: 'native', ...tokens, source: 'reported' }
