@@ -37,10 +37,14 @@ const longestPiece = 128 * 1024
 /** A terminal that draws nothing would keep whoever waits for it: leaving does not wait. */
 async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number) {
   const output = terminal.output(after)[Symbol.asyncIterator]()
-  const leaving = aborted(left)
+  let leave = () => {}
+  left.addEventListener('abort', () => leave(), { once: true })
   try {
-    for (;;) {
-      const next = await Promise.race([output.next(), leaving])
+    while (!left.aborted) {
+      const next = await new Promise<IteratorResult<{ at: number; bytes: Uint8Array }> | undefined>((resolve) => {
+        leave = () => resolve(undefined)
+        void output.next().then(resolve)
+      })
       if (next === undefined || next.done) return
       const { at, bytes } = next.value
       for (let from = 0; from < bytes.length; from += longestPiece)

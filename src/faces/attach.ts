@@ -1,0 +1,145 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '../base/clock.ts'
+import type { Terminal } from '../core/screen/terminal.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { StringDecoder } from 'node:string_decoder'
+import { stripAnsi } from '../base/ansi.ts'
+import { detachKey, DetachKey } from './attach/detach.ts'
+import { takeScreen } from './attach/screen.ts'
+import { Shown } from './attach/shown.ts'
+
+/** The person's own terminal. */
+export type AttachIo = {
+  in: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown }
+  out: Writable & { isTTY?: boolean; columns?: number; rows?: number; fd?: number }
+  clock: Clock
+  signal: AbortSignal
+}
+
+/** The person left it running, its program is over, or we are. */
+export type Left = 'detached' | 'exited' | 'ended'
+
+/** How long the hint stays when no key is pressed. */
+const hintMs = 4_000
+
+/** Hands the person's terminal to another one, until they leave it. */
+export async function attach(terminal: Terminal, io: AttachIo): Promise<Left> {
+  if (!io.in.isTTY || !io.out.isTTY) throw new Error('there is no terminal here to show it in')
+  return terminal.attach === undefined ? new Visit(terminal, io).run() : elsewhere(terminal.attach, io)
+}
+
+/** Where a terminal can be seen without us, that is how it is seen best. */
+async function elsewhere(command: string, { signal }: AttachIo): Promise<Left> {
+  const child = spawn('/bin/sh', ['-c', command], { stdio: 'inherit' })
+  const end = () => child.kill()
+  signal.addEventListener('abort', end, { once: true })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  signal.removeEventListener('abort', end)
+  if (signal.aborted) return 'ended'
+  if (code !== 0) throw new Error(`it could not be shown: ${command}`)
+  return 'detached'
+}
+
+/** One person at one embedded terminal. */
+class Visit {
+  #terminal: Terminal
+  #io: AttachIo
+  #left = Promise.withResolvers<Left>()
+  /** Which picture is the last: whoever still draws on an older one stops. */
+  #picture = 0
+  #over = false
+  #hint = ''
+
+  constructor(terminal: Terminal, io: AttachIo) {
+    this.#terminal = terminal
+    this.#io = io
+  }
+
+  async run(): Promise<Left> {
+    const { in: input, out, signal, clock } = this.#io
+    const asleep = new AbortController()
+    const stop = () => this.#leave('ended')
+    const resized = () => void this.#fit().then(() => this.#repaint())
+    const type = this.#typing()
+    const giveBack = takeScreen(out)
+    input.setRawMode?.(true)
+    input.on('data', type).resume()
+    out.on('resize', resized)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      if (signal.aborted) stop()
+      await this.#fit()
+      const { title } = await this.#terminal.screen()
+      this.#hint = ` ${stripAnsi(title ?? '').replaceAll(/\s+/g, ' ')} · ${detachKey} leaves it running `
+      void clock.sleep(hintMs, asleep.signal).then(() => this.#dropHint())
+      this.#repaint()
+      return await this.#left.promise
+    } finally {
+      this.#over = true
+      this.#picture++
+      asleep.abort()
+      signal.removeEventListener('abort', stop)
+      out.off('resize', resized)
+      input.off('data', type).pause()
+      input.setRawMode?.(false)
+      giveBack()
+    }
+  }
+
+  #leave(how: Left): void {
+    this.#left.resolve(how)
+  }
+
+  #typing(): (chunk: Buffer) => void {
+    const decoder = new StringDecoder()
+    const key = new DetachKey()
+    return (chunk) => {
+      const { typed, leaves } = key.push(decoder.write(chunk))
+      // A terminal that is gone tells so by its output.
+      if (typed !== '') this.#terminal.write(typed, true).catch(() => {})
+      if (leaves) this.#leave('detached')
+      else this.#dropHint()
+    }
+  }
+
+  #repaint(): void {
+    if (this.#over) return
+    const picture = ++this.#picture
+    // Its process is gone, and so is it.
+    this.#show(picture).catch(() => this.#leave('exited'))
+  }
+
+  /** A picture, and what comes after it, until there is another one or the program is over. */
+  async #show(picture: number): Promise<void> {
+    const { at, text } = await this.#terminal.paint()
+    if (picture !== this.#picture) return
+    this.#io.out.write(`\u001b[?2026h\u001b[0m\u001b[2J${text}${this.#hinted()}\u001b[?2026l`)
+    const shown = new Shown()
+    for await (const drawn of this.#terminal.output(at)) {
+      if (picture !== this.#picture) return
+      const { bytes, again } = shown.push(drawn.bytes)
+      if (again) return this.#repaint()
+      this.#io.out.write(bytes)
+    }
+    this.#leave('exited')
+  }
+
+  async #fit(): Promise<void> {
+    const { columns, rows } = this.#io.out
+    if (columns && rows) await this.#terminal.resize(columns, rows).catch(() => {})
+  }
+
+  /** On the last row, over whatever is there: what needs the row gets it back with the next picture. */
+  #hinted(): string {
+    const { rows = 24, columns = 80 } = this.#io.out
+    if (this.#hint === '') return ''
+    return `\u001b7\u001b[${rows};1H\u001b[0;7m${this.#hint.slice(0, columns)}\u001b[0m\u001b8`
+  }
+
+  #dropHint(): void {
+    if (this.#hint === '') return
+    this.#hint = ''
+    this.#repaint()
+  }
+}
