@@ -160,3 +160,32 @@ export function faked(stage: Stage, modes: readonly Mode[], over: Over = {}): { 
 export function partsOf({ host, clock, cwd }: Stage): ScreenParts {
   return { host: async () => host, clock, home: cwd, env: {}, temp: join(cwd, 'prompts') }
 }
+
+/** A program of a test's own in memory, as an agent: all that reached its keyboard is in `typed`. */
+export function played(clock: Clock, program: (tty: Tty) => Promise<number>, over: Over = {}) {
+  const typed: string[] = []
+  const cwd = mkdtempSync(join(tmpdir(), 'termaite-screen-'))
+  const host = scriptedTerminals(
+    () => (tty) =>
+      program({
+        ...tty,
+        async read() {
+          const text = await tty.read()
+          if (text !== undefined) typed.push(text)
+          return text
+        },
+      }),
+    clock,
+  )
+  const stage: Stage = {
+    host,
+    clock,
+    cwd,
+    gate: () => ({ word: '', open: () => {} }),
+    async close() {
+      await host.close()
+      rmSync(cwd, { recursive: true, force: true })
+    },
+  }
+  return { ...faked(stage, [], over), stage, typed }
+}

@@ -154,9 +154,9 @@ export class Follower {
     const { spec, asked, sitting } = this.#f
     const { fault, reader } = sitting.facts
     if (!fault) return undefined
-    const rows = rowsSince(screen.rows, asked, reader).rows
-    const words = rows.map((row) => fault.exec(row)?.[1]).findLast((found) => found !== undefined)
-    return words === undefined ? undefined : faultOf(spec, words, at)
+    const text = rowsSince(screen.rows, asked, reader).rows.join('\n')
+    const words = [...text.matchAll(new RegExp(fault, `${fault.flags.replace('g', '')}g`))].at(-1)?.[1]
+    return words === undefined ? undefined : faultOf(spec, words.replaceAll(/\s+/g, ' '), at)
   }
 
   async #look(at: number, soon: boolean): Promise<Journalled | undefined> {

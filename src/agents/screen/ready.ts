@@ -20,8 +20,8 @@ export type Waiting = {
   state(state: State): Promise<void>
 }
 
-/** How long a screen that is not known may stand still. */
-const strangeMs = 30_000
+/** How long a screen that is not known may stand still; an empty one is only slow. */
+const strangeMs = 20_000
 
 /** Waits until a prompt can be typed, and asks what the CLI asks on the way; undefined when the wait was broken off. */
 export async function readied(
@@ -51,7 +51,8 @@ export async function readied(
     // A program that is known by its ready mark alone is ready when it stands there.
     sitting.ready ||= seen && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
     if (sitting.ready && (reading.state === 'idle' || began)) return sight
-    if (reading.state === 'unknown' && quietMs >= strangeMs) return strange(spec, sight, eye.terminal.attach)
+    const shows = screen.rows.some((row) => row.trim() !== '')
+    if (reading.state === 'unknown' && shows && quietMs >= strangeMs) return strange(spec, sight, eye.terminal.attach)
     await eye.next(signal)
   }
   return undefined

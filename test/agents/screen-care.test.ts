@@ -1,0 +1,158 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Question } from '../../src/core/talk/question.ts'
+import type { Tty } from '../../src/terminals/scripted.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { turning, until } from '../base/alive.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { failureIn } from './piping.ts'
+import { faked, played, reader, stageOf } from './screening.ts'
+
+/** Shows a screen and stays. */
+const showing = (text: string) => async (tty: Tty) => {
+  tty.print(text)
+  while ((await tty.read()) !== undefined);
+  return 0
+}
+
+test('nothing is typed into a screen that is not known, and it is said', async () => {
+  const clock = new HandClock()
+  const { agent, typed, stage } = played(clock, showing('Choose a colour scheme\n(o) dark ( ) light\n'))
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.deepEqual(failureIn(events), {
+    kind: 'crash',
+    message:
+      'faker shows a screen that is not known, and nothing is typed into such a one (its last line: (o) dark ( ) light)',
+  })
+  assert.deepEqual(typed, [])
+  await agent.close()
+  await stage.close()
+})
+
+test('a question that nobody can read is shown as it stands, and declined by Escape', async () => {
+  const clock = new HandClock()
+  const asked: Question[] = []
+  const ask = async (question: Question) => (asked.push(question), undefined)
+  const program = async (tty: Tty) => {
+    tty.print('Allow? something strange\n')
+    assert.equal(await tty.read(), '\u001b')
+    tty.clear()
+    return 0
+  }
+  const { agent, stage } = played(clock, program, { facts: { dialog: () => undefined } })
+  const failure = await turning(clock, agent.start!(new AbortController().signal, ask))
+  assert.equal(failure?.message, 'faker left before it was ready')
+  assert.deepEqual(asked, [
+    {
+      about: 'choice',
+      text: 'faker asks something in its terminal: answer it there, or decline it here.',
+      from: [],
+      shows: [{ type: 'text', text: 'Allow? something strange' }],
+      options: [{ id: 'decline', label: 'Decline it (Escape)' }],
+    },
+  ])
+  await agent.close()
+  await stage.close()
+})
+
+test('a prompt that is not taken is entered twice and not more, and it is said', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, ['stone'])
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.deepEqual(failureIn(events), {
+    kind: 'crash',
+    message: 'faker did not take its prompt: it was pasted and entered twice, and stands in its composer',
+  })
+  assert.deepEqual((await agent.terminal!.screen()).rows.slice(0, 2), ['fake-cli 1.0', '> hello'])
+  await agent.close()
+  await stage.close()
+})
+
+for (const [limit, message] of [
+  ['silenceMs', 'faker was silent for 5 s and was ended; raise silenceSeconds if it needs longer'],
+  ['timeoutMs', 'faker took longer than 5 s and was ended; raise timeoutSeconds if it needs longer'],
+] as const)
+  test(`one that never answers is stopped by its ${limit}, and can be asked again`, async () => {
+    const clock = new HandClock()
+    const stage = stageOf('scripted', clock)
+    const { agent } = faked(stage, ['never'], { spec: { [limit]: 5_000 } })
+    const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+    assert.deepEqual(failureIn(events), { kind: 'timeout', message })
+    assert.ok((await agent.terminal!.screen()).rows.includes('interrupted'))
+    await agent.close()
+    await stage.close()
+  })
+
+test('while a person types nothing is pasted', async () => {
+  const clock = new HandClock()
+  const { agent, typed, stage } = played(clock, showing('> '))
+  await turning(clock, agent.start!(new AbortController().signal))
+  const terminal = await stage.host.find(agent.terminal!.id)
+  ;(terminal as unknown as { touch(at: number): void }).touch(clock.now())
+  const cancel = new AbortController()
+  const events = eventsOf(agent, turnOf({ clock, cwd: stage.cwd, signal: cancel.signal }))
+  await clock.turn(2_900)
+  assert.deepEqual(typed, [])
+  await clock.turn(200)
+  assert.deepEqual(typed, ['\u001b[200~hello\u001b[201~'])
+  cancel.abort()
+  await turning(clock, events)
+  await agent.close()
+  await stage.close()
+})
+
+test('a long prompt is put into a file of ours alone, and the agent is told to read it', async () => {
+  const clock = new HandClock()
+  const { agent, typed, stage } = played(clock, showing('> '), { spec: { fence: false } })
+  const prompt = `${'words '.repeat(6_000)}end`
+  const cancel = new AbortController()
+  const events = eventsOf(agent, turnOf({ clock, prompt, cwd: stage.cwd, signal: cancel.signal }))
+  const folder = join(stage.cwd, 'prompts')
+  await turning(
+    clock,
+    until(() => typed.length > 0),
+  )
+  const [file] = readdirSync(folder)
+  const path = join(folder, file!)
+  assert.equal(readFileSync(path, 'utf8'), `${prompt}\n`)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.deepEqual(typed.slice(0, 1), [
+    `\u001b[200~Read the file ${path} to its end and do what it says: it is my message, which is too long to be pasted.\u001b[201~`,
+  ])
+  cancel.abort()
+  await turning(clock, events)
+  assert.deepEqual(readdirSync(folder), [])
+  await agent.close()
+  await stage.close()
+})
+
+test('an own command without marks is done when it is quiet and has said something', async () => {
+  const clock = new HandClock()
+  const program = async (tty: Tty) => {
+    tty.print('calculator\n')
+    for (let line = ''; ;) {
+      const typed = await tty.read()
+      if (typed === undefined) return 0
+      if (typed !== '\r') {
+        line = typed.replaceAll(/\u001b\[20[01]~/g, '')
+        tty.print(line)
+        continue
+      }
+      tty.print('\n')
+      await clock.sleep(5_000)
+      tty.print('42\n')
+    }
+  }
+  const { agent, stage } = played(clock, program, { spec: { command: 'calc', profile: undefined! } })
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, prompt: '6 * 7', cwd: stage.cwd })))
+  assert.deepEqual(events.at(-1), {
+    type: 'end',
+    outcome: { ok: true, text: '42', seen: { fenced: false, by: 'quiet' } },
+  })
+  assert.equal(reader.idle.test('calculator'), false)
+  await agent.close()
+  await stage.close()
+})

@@ -1,0 +1,318 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import type { Journal } from '../../src/core/screen/profile.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Tty } from '../../src/terminals/scripted.ts'
+import type { Over } from './screening.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { nonceOf } from '../../src/core/screen/fence.ts'
+import { turning } from '../base/alive.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { failureIn } from './piping.ts'
+import { faked, partsOf, played, stageOf } from './screening.ts'
+import { screenAgent } from '../../src/agents/screen/screen.ts'
+
+/** A composer; `answer` is what is printed for each prompt that is entered. */
+const composing = (answer: (prompt: string) => string) => async (tty: Tty) => {
+  tty.print('> ')
+  for (let held = ''; ;) {
+    const typed = await tty.read()
+    if (typed === undefined) return 0
+    if (typed === '\r') {
+      tty.print(`\n${answer(held)}\n> `)
+      held = ''
+    } else {
+      held += typed.replaceAll(/\u001b\[20[01]~/g, '')
+      tty.print(held)
+    }
+  }
+}
+
+/** A journal of lines `{prompt}` and `{answer}`, as a CLI would write it. */
+const journal: Journal = {
+  folder: ({ home }) => join(home, 'journals'),
+  file: /\.jsonl$/,
+  read(lines, mark) {
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, string>)
+    const asked = entries.findLastIndex(({ prompt }) => prompt?.includes(mark))
+    if (asked < 0) return undefined
+    const end = entries.slice(asked).find(({ answer, fault }) => answer ?? fault)
+    return {
+      key: 'thread-7',
+      ...(end?.answer === undefined ? {} : { answer: end.answer, over: true }),
+      ...(end?.fault === undefined ? {} : { fault: end.fault, over: true }),
+      usage: { input: 10, output: 3, cached: 2 },
+    }
+  },
+}
+
+function journalled(clock: Clock, said: (turn: number) => object, over: Over = {}) {
+  let turns = 0
+  let path = ''
+  const made = played(
+    clock,
+    composing((prompt) => {
+      appendFileSync(path, `${JSON.stringify({ prompt })}\n${JSON.stringify(said(++turns))}\n`)
+      return 'cut off on the scr…'
+    }),
+    { ...over, facts: { journal, ...over.facts } },
+  )
+  mkdirSync(join(made.stage.cwd, 'journals'))
+  path = join(made.stage.cwd, 'journals', 'session.jsonl')
+  writeFileSync(path, `${JSON.stringify({ prompt: 'hello' })}\n${JSON.stringify({ answer: 'said long ago' })}\n`)
+  return made
+}
+
+test('the journal of a CLI says the whole answer, what it cost and its thread; an older turn of the same words does not count', async () => {
+  const clock = new HandClock()
+  const { agent, stage } = journalled(clock, (turn) => ({ answer: `whole answer ${turn}` }))
+  for (const turn of [1, 2]) {
+    const events = await turning(clock, eventsOf(agent, turnOf({ id: `turn-${turn}`, clock, cwd: stage.cwd })))
+    assert.deepEqual(
+      events.filter(({ type }) => type !== 'state' && type !== 'text'),
+      [
+        { type: 'thread', key: 'thread-7' },
+        { type: 'reply', text: `whole answer ${turn}` },
+        { type: 'usage', input: 10, output: 3, cached: 2, source: 'reported' },
+        { type: 'end', outcome: { ok: true, text: `whole answer ${turn}`, seen: { fenced: true, by: 'journal' } } },
+      ],
+    )
+  }
+  await agent.close()
+  await stage.close()
+})
+
+test('what a journal says went wrong is a failure as the profile knows it', async () => {
+  const clock = new HandClock()
+  const failure = { kind: 'quota', message: 'spent', retryAt: 7 } as const
+  const profile = { failure: ({ err }: { err: string }) => (err === '429' ? failure : undefined) }
+  const { agent, stage } = journalled(clock, () => ({ fault: '429' }), { profile })
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.deepEqual(failureIn(events), failure)
+  await agent.close()
+  await stage.close()
+})
+
+test('what a screen says went wrong is one, too, and not what an answer says about it', async () => {
+  const clock = new HandClock()
+  const failure = { kind: 'busy', message: 'later' } as const
+  const profile = { failure: ({ err }: { err: string }) => (err === 'overloaded, try later' ? failure : undefined) }
+  const over: Over = { profile, facts: { fault: /^! error: (.*(?:\n {2}.*)*)$/m } }
+  const said = ['! error: overloaded,\n  try later', 'they said "! error: overloaded, try later"']
+  const { agent, stage } = played(
+    clock,
+    composing(() => said.shift()!),
+    over,
+  )
+  const turn = (id: string) => turning(clock, eventsOf(agent, turnOf({ id, clock, cwd: stage.cwd })))
+  assert.deepEqual(failureIn(await turn('a')), failure)
+  assert.equal(failureIn(await turn('b')), undefined)
+  await agent.close()
+  await stage.close()
+})
+
+const entry = (turn: string, fact: object, by = 'user', at = 0) =>
+  ({ id: `${turn}-${at}`, at, by, session: 's', turn, ...fact }) as Entry
+
+/** A turn that the agent answered on its thread, and one that another one answered since. */
+const history = (key: string): Entry[] => [
+  entry('t1', { type: 'prompt', text: 'first' }, 'user', 1),
+  entry('t1', { type: 'thread', key }, 'faker', 2),
+  entry('t1', { type: 'reply', text: 'one' }, 'faker', 3),
+  entry('t1', { type: 'end', outcome: { ok: true, text: '' } }, 'faker', 4),
+  entry('t2', { type: 'prompt', text: 'second' }, 'user', 5),
+  entry('t2', { type: 'reply', text: 'two' }, 'other', 6),
+  entry('t2', { type: 'end', outcome: { ok: true, text: '' } }, 'other', 7),
+]
+
+const pastedIn = (typed: string[]) =>
+  typed.filter((text) => text.startsWith('\u001b[200~')).map((text) => text.slice(6, -6).replaceAll('\r', '\n'))
+
+test('one that lives is told what it missed, and one that begins is told all', async () => {
+  const clock = new HandClock()
+  const { agent, typed, stage } = played(
+    clock,
+    composing(() => 'three'),
+  )
+  const id = agent.terminal?.id ?? 'x'
+  const ask = (key: string, turn: string) =>
+    turning(clock, eventsOf(agent, turnOf({ id: turn, clock, cwd: stage.cwd, prompt: 'third', history: history(key) })))
+  const events = await ask('terminal:of-another-life', 't3')
+  const thread = events.find((event) => event.type === 'thread')!
+  assert.equal(thread.type === 'thread' && thread.key, `terminal:${agent.terminal!.id}`)
+  assert.notEqual(agent.terminal!.id, id)
+  await ask(`terminal:${agent.terminal!.id}`, 't4')
+  const [all, missed] = pastedIn(typed)
+  const told = ['first', 'one', 'second', 'two', 'third'].filter((word) => all!.includes(`\n${word}\n`))
+  assert.deepEqual(told, ['first', 'one', 'second', 'two', 'third'])
+  assert.deepEqual(
+    ['first', 'one', 'second', 'two', 'third'].filter((word) => missed!.includes(`\n${word}\n`)),
+    ['second', 'two', 'third'],
+  )
+  await agent.close()
+  await stage.close()
+})
+
+test('a prompt that misses nothing is pasted as it was typed', async () => {
+  const clock = new HandClock()
+  const { agent, typed, stage } = played(
+    clock,
+    composing(() => 'yes'),
+  )
+  await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd, prompt: 'line one\nline two' })))
+  assert.deepEqual(pastedIn(typed), ['line one\nline two'])
+  await agent.close()
+  await stage.close()
+})
+
+test('one whose program is gone goes on with its thread, and begins anew where that is lost', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, [])
+  const turn = turnOf({ clock, cwd: stage.cwd, history: history('thread-7') })
+  await turning(clock, eventsOf(agent, turn))
+  assert.ok((await agent.terminal!.screen()).rows.includes('fake-cli 1.0 goes on with thread-7'))
+  await agent.close()
+
+  const opened: string[] = []
+  const command = ({ resume }: { resume?: string }) => (opened.push(resume ?? 'anew'), resume ? 'lost' : 'found')
+  const losing = played(
+    clock,
+    async (tty) => {
+      if (opened.at(-1) === 'anew') return composing(() => 'begun')(tty)
+      tty.print('No conversation found\n')
+      return 1
+    },
+    { facts: { command }, profile: { lostThread: ({ err }) => err.includes('No conversation found') } },
+  )
+  const events = await turning(clock, eventsOf(losing.agent, turn))
+  assert.deepEqual(opened, ['thread-7', 'anew'])
+  assert.equal(failureIn(events), undefined)
+  assert.ok(pastedIn(losing.typed)[0]!.includes('\nfirst\n'))
+  await losing.agent.close()
+  await losing.stage.close()
+  await stage.close()
+})
+
+test('a session that can be named has its key from the start', async () => {
+  const clock = new HandClock()
+  const threads: (string | undefined)[] = []
+  const { agent, stage } = played(
+    clock,
+    composing(() => 'yes'),
+    {
+      facts: { names: true, command: ({ thread }) => (threads.push(thread), 'cli') },
+    },
+  )
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.match(threads[0]!, /^[0-9a-f-]{36}$/)
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'thread'),
+    [{ type: 'thread', key: threads[0] }],
+  )
+  await agent.close()
+  await stage.close()
+})
+
+/** Another process's agent for the same terminal. */
+const second = (stage: ReturnType<typeof stageOf>, first: ReturnType<typeof faked>['agent'], over: Over = {}) =>
+  faked(stage, [], { ...over, seat: { ...over.seat, terminal: { id: first.terminal!.id } } }).agent
+
+test('a prompt that was pasted before a crash is watched, and pasted no second time', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent, open } = faked(stage, ['slow'], { spec: { fence: true } })
+  const lost = agent.turn(turnOf({ id: 'lost', clock, cwd: stage.cwd }))[Symbol.asyncIterator]()
+  await turning(
+    clock,
+    (async () => {
+      for (;;) if ((await lost.next()).value?.type === 'text') return
+    })(),
+  )
+  await turning(clock, agent.leave!())
+  const heir = second(stage, agent, { spec: { fence: true } })
+  const sent = nonceOf('lost')
+  const watched = eventsOf(heir, turnOf({ id: 'heir', clock, cwd: stage.cwd, sent }))
+  await clock.turn(1_000)
+  open()
+  const events = await turning(clock, watched)
+  assert.deepEqual(events.at(-1), {
+    type: 'end',
+    outcome: { ok: true, text: 'answer 1', seen: { fenced: true, by: 'fence' } },
+  })
+  const { rows } = await heir.terminal!.screen()
+  assert.equal(rows.filter((row) => row.startsWith('> hello')).length, 1)
+  await heir.close()
+  await stage.close()
+})
+
+test('one that was pasted and not entered is entered, and one that never came is said to be lost', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, [])
+  await turning(clock, agent.start!(new AbortController().signal))
+  await agent.terminal!.paste('hello')
+  const heir = second(stage, agent)
+  const took = await turning(clock, eventsOf(heir, turnOf({ clock, cwd: stage.cwd, sent: nonceOf('a') })))
+  assert.equal(failureIn(took), undefined)
+  const lost = eventsOf(heir, turnOf({ clock, cwd: stage.cwd, prompt: 'never pasted', sent: nonceOf('b') }))
+  assert.deepEqual(failureIn(await turning(clock, lost)), {
+    kind: 'crash',
+    message: 'faker does not show its prompt, and it is not sent twice: it is idle, send it again',
+  })
+  await heir.close()
+  await stage.close()
+})
+
+test('one that is left goes on working, and one that is closed is ended, whoever opened it', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, ['never'])
+  const turn = eventsOf(agent, turnOf({ clock, cwd: stage.cwd }))
+  await clock.turn(500)
+  await turning(clock, agent.leave!())
+  await turn
+  assert.ok((await agent.terminal!.screen()).rows.includes('* working (esc to interrupt)'))
+  await second(stage, agent).close()
+  assert.equal(await stage.host.find(agent.terminal!.id), undefined)
+  await stage.close()
+})
+
+test('one that sits too loosely for a turn is opened again, and goes on with its thread', async () => {
+  const clock = new HandClock()
+  const opened: string[] = []
+  const command = ({ leash, resume = 'anew' }: { leash: string; resume?: string }) => (
+    opened.push(`${leash} ${resume}`),
+    'cli'
+  )
+  const { agent, stage } = journalledCommand(clock, command)
+  await turning(clock, eventsOf(agent, turnOf({ id: 'a', clock, cwd: stage.cwd })))
+  await turning(clock, eventsOf(agent, turnOf({ id: 'b', clock, cwd: stage.cwd, leash: 'read' })))
+  assert.deepEqual(opened, ['ask anew', 'read thread-7'])
+  await agent.close()
+  await stage.close()
+})
+
+const journalledCommand = (clock: Clock, command: (seat: { leash: string; resume?: string }) => string) =>
+  journalled(clock, () => ({ answer: 'yes' }), { facts: { journal, command } })
+
+test('what it cannot be held to, or nobody can run, is a failure before anything is opened', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, [], { facts: { leashes: { all: 'everything' } } })
+  assert.deepEqual(await agent.start!(new AbortController().signal), {
+    kind: 'missing',
+    message: 'faker cannot be held to the leash "ask": run it with --leash all, or leave it out',
+  })
+  const spec = { name: 'nothing', window: 1, timeoutMs: 1, silenceMs: 1 }
+  const nothing = screenAgent(spec, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))
+  assert.deepEqual(await nothing.start!(new AbortController().signal), {
+    kind: 'missing',
+    message: 'nothing cannot be run in a terminal: give it a command of its own in the settings',
+  })
+  assert.deepEqual([agent.terminal, nothing.terminal], [undefined, undefined])
+  await stage.close()
+})
