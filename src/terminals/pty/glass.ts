@@ -24,6 +24,15 @@ export class Glass {
     this.#flow = wires.flow
     this.#modes = new PrivateModes(emulator)
     emulator.onData(wires.reply)
+    // Whoever asks for its colours waits for an answer: white on black, as most are.
+    for (const [what, colour] of [
+      [10, 'ffff/ffff/ffff'],
+      [11, '0000/0000/0000'],
+    ] as const)
+      emulator.parser.registerOscHandler(what, (asked) => {
+        if (asked === '?') wires.reply(`\u001b]${what};rgb:${colour}\u001b\\`)
+        return asked === '?'
+      })
     emulator.onTitleChange((title) => (this.#title = title || undefined))
   }
 

@@ -21,10 +21,15 @@ export type PtyParts = {
 export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): TerminalHost {
   const living = new Map<string, EmbeddedTerminal>()
   let libraries: Promise<Libraries> | undefined
+  const loading = () =>
+    load().catch((error) => {
+      libraries = undefined
+      throw error
+    })
   return {
     outlives: false,
     async open(command, { cwd, env: given = {}, id = randomUUID(), title, size = { cols: 120, rows: 40 } }) {
-      const { spawn, emulator } = await (libraries ??= load())
+      const { spawn, emulator } = await (libraries ??= loading())
       needFolder(cwd)
       const mark = markOf(id)
       const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark

@@ -1,0 +1,61 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { realClock } from '../../src/base/clock.ts'
+import { openHost } from '../../src/terminals/open.ts'
+import { ptyHost } from '../../src/terminals/pty/host.ts'
+
+/** A machine whose tmux says this of itself; none without words. */
+function machine(t: TestContext, says?: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-tmux-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  if (says !== undefined) {
+    writeFileSync(join(folder, 'tmux'), `#!/bin/sh\n${says}\n`)
+    chmodSync(join(folder, 'tmux'), 0o755)
+  }
+  return { folder, env: { PATH: folder }, clock: realClock }
+}
+
+const told = async (...wanted: Parameters<typeof openHost>) => {
+  const { kind, why, host } = await openHost(...wanted)
+  return [kind, host.outlives, why]
+}
+
+test('tmux is taken where it is there and new enough, else it is said why not', async (t) => {
+  const ours = 'agents run in terminals of our own, and end when we do'
+  assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
+  assert.deepEqual(await told('auto', machine(t, 'echo tmux next-3.6')), ['tmux', true, undefined])
+  assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.1c')), [
+    'pty',
+    false,
+    `tmux 3.1c is older than 3.2: ${ours}`,
+  ])
+  assert.deepEqual(await told('auto', machine(t)), ['pty', false, `tmux is not installed: ${ours}`])
+  assert.match(String((await told('auto', machine(t, 'exit 1')))[2]), /^tmux does not run: .*: agents run in terminals/)
+})
+
+test('what is asked for by name is given, or refused with what to do', async (t) => {
+  assert.deepEqual(await told('pty', machine(t, 'echo tmux 3.3a')), ['pty', false, undefined])
+  assert.deepEqual(await told('tmux', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
+  await assert.rejects(openHost('tmux', machine(t)), {
+    message:
+      'terminals.host is tmux, but tmux is not installed. Install tmux 3.2 or newer, or set terminals.host to auto.',
+  })
+})
+
+test('where no PTY can be had, opening says so, and the next one tries again', async () => {
+  let tries = 0
+  const host = ptyHost({
+    env: {},
+    clock: realClock,
+    load: async () => {
+      throw new Error(`no binary for this machine, ${++tries}`)
+    },
+  })
+  await assert.rejects(host.open('true', { cwd: '/' }), { message: 'no binary for this machine, 1' })
+  await assert.rejects(host.open('true', { cwd: '/' }), { message: 'no binary for this machine, 2' })
+  await host.close()
+})
