@@ -3,7 +3,7 @@ import type { Screen } from '../core/screen/terminal.ts'
 import type { Shown } from '../core/talk/question.ts'
 import { claudeJournal } from './claude-journal.ts'
 import { flags, leashes } from './claude-leash.ts'
-import { beforeCursor } from './composer.ts'
+import { ruledComposer } from './composer.ts'
 import { dialogOf, menuOf, paragraphAbove } from './menu.ts'
 import { quote } from './quote.ts'
 
@@ -53,9 +53,13 @@ function dialog({ rows }: Screen): Dialog | undefined {
   const top = rows.slice(0, menu.from).findLastIndex((row) => rule.test(row))
   const said = rows.slice(top + 1, menu.from)
   const whole = said.map((row) => row.trim()).filter((row) => row !== '')
-  // "Accessing workspace: … Quick safety check: Is this a project you created or one you trust?"
+  // "Accessing workspace: /home/me/project Quick safety check: Is this a project you created or one you trust? …", and a link
   if (whole[0] === 'Accessing workspace:')
-    return dialogOf(menu, { about: 'trust', text: whole.join(' '), decline: ['Escape'] })
+    return dialogOf(menu, {
+      about: 'trust',
+      text: whole.join(' ').replace(/ Security guide$/, ''),
+      decline: ['Escape'],
+    })
   // "Detected a custom API key in your environment"
   const login = /API key|Select login method/.test(whole.join(' '))
   return dialogOf(menu, {
@@ -66,12 +70,7 @@ function dialog({ rows }: Screen): Dialog | undefined {
 }
 
 function composer(screen: Screen): string | undefined {
-  const { rows } = screen
-  if (asking.test(rows.join('\n'))) return undefined
-  const from = rows.findLastIndex((row, at) => row.startsWith('❯') && rule.test(rows[at - 1] ?? ''))
-  if (from < 0) return undefined
-  const below = rows.findIndex((row, at) => at > from && rule.test(row))
-  return beforeCursor(screen, from, below < 0 ? rows.length : below, 2)
+  return asking.test(screen.rows.join('\n')) ? undefined : ruledComposer(screen, /^❯/, rule)
 }
 
 /** Claude Code in a terminal. */
@@ -105,9 +104,9 @@ export const claudeScreen: ScreenFacts = {
   composer,
   clear: ['Ctrl+C'],
   interrupt: ['Escape'],
-  // "● API Error: Request rejected (429) · This request would exceed your account's rate limit."
+  // "● API Error: Request rejected (429) · …", "  ⎿  Invalid API key · Fix external API key"
   fault:
-    /^● ((?:API Error: |You['’]ve hit your |Credit balance is too low|Prompt is too long|Invalid API key|Not logged in).*)$/m,
+    /^(?:●| {2}⎿)[ \u00a0]+((?:API Error: |You['’]ve hit your |Credit balance is too low|Prompt is too long|Invalid API key|Not logged in|OAuth token).*(?:\n {2}\S.*)*)$/m,
   journal: claudeJournal,
   // "claude --permission-mode default --resume 0b0e7a9c-1111-4222-8333-444455556666"
   farewell: /^claude .*--resume ([0-9a-f-]{36})$/m,

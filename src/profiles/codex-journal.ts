@@ -1,7 +1,7 @@
 import type { Journal } from '../core/screen/profile.ts'
 import type { Loose } from './jsonl.ts'
 import { join } from 'node:path'
-import { lineOf, sincePrompt, sumOf } from './journal.ts'
+import { sincePrompt, sumOf } from './journal.ts'
 import { contentText, loose, numberOf, textOf } from './jsonl.ts'
 
 const isPrompt = ({ type, payload }: Loose) => {
@@ -16,8 +16,8 @@ export const codexJournal: Journal = {
   read(lines, mark) {
     const since = sincePrompt(lines, mark, isPrompt)
     if (!since) return undefined
-    const key = textOf(loose(lineOf(lines[0]!).payload).id)
     const events = since.map(({ type, payload }): Loose => ({ ...loose(payload), line: type }))
+    const key = textOf(events.find(({ thread_id }) => thread_id !== undefined)?.thread_id)
     const over = events.find(
       ({ line, type }) => line === 'event_msg' && (type === 'task_complete' || type === 'turn_aborted'),
     )

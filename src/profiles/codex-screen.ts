@@ -25,7 +25,19 @@ function permission(rows: readonly string[], top: number, from: number): { text:
     .join('\n')
     .trim()
   const text = [rows[top]!.trim(), ...words].join(' ')
-  return { text, shows: at < 0 ? [] : [{ type: 'command', command }] }
+  return { text, shows: at < 0 ? change(rows.slice(0, top)) : [{ type: 'command', command }] }
+}
+
+/** An edit stands above its question: "• Added new.txt (+2 -0)", and the lines that it changes. */
+function change(above: readonly string[]): Shown[] {
+  const from = above.findLastIndex((row) => /^• (?:Added|Edited|Deleted) /.test(row))
+  const lines = from < 0 ? [] : above.slice(from)
+  const to = lines.findIndex((row) => row.trim() === '' || row.trim() === '+ Show details')
+  const text = lines
+    .slice(0, to < 0 ? undefined : to)
+    .map((row, index) => row.slice(index === 0 ? 2 : 4))
+    .join('\n')
+  return text === '' ? [] : [{ type: 'text', text }]
 }
 
 // "Yes, and don't ask again for commands that start with `touch`"
@@ -50,7 +62,8 @@ function composer(screen: Screen): string | undefined {
   const from = rows.findLastIndex((row) => row.startsWith('›'))
   if (from < 0 || asking.test(rows.join('\n'))) return undefined
   const below = rows.findIndex((row, at) => at > Math.max(from, screen.cursor.row) && row.trim() === '')
-  return beforeCursor(screen, from, below < 0 ? rows.length : below, 2)
+  const to = below < 0 ? rows.length : below
+  return beforeCursor(screen, { from, to, margin: 2, placeholder: 'Ask Codex to do anything' })
 }
 
 /** Codex in a terminal; without its daemon, which would outlive it. */
@@ -67,15 +80,15 @@ export const codexScreen: ScreenFacts = {
     // "◦ Working (1s • esc to interrupt)"
     busy: /^[•◦] .*\besc to interrupt\)/m,
     asking,
-    // "› Ask Codex to do anything"
-    idle: /^› /m,
+    // "› Ask Codex to do anything", and its footer: a prompt that was sent is drawn alike, and so is a menu by half.
+    idle: /^› (?!\d+\. ).*\n(?: {2}.*\n)*? {2}(?:\S.* · [~/]|\? for shortcuts)/m,
   },
   dialog,
   composer,
   clear: ['Ctrl+C'],
   interrupt: ['Escape'],
   // "■ exceeded retry limit, last status: 429 Too Many Requests"
-  fault: /^■ (?!Conversation interrupted)(.*)$/m,
+  fault: /^■ (?!Conversation interrupted)(.*(?:\n.*\S.*)*)$/m,
   journal: codexJournal,
   // "  codex resume 01a1de7e-3ac9-7781-b576-e1d0c7b50b6c"
   farewell: /\bcodex resume ([0-9a-f-]{36})\b/,

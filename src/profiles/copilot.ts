@@ -1,10 +1,10 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
-import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from './counted-thread.ts'
 import { asking } from './asking.ts'
 import { behind, providerSigns } from './providers.ts'
+import { copilotScreen, flags } from './copilot-screen.ts'
 import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
@@ -51,13 +51,6 @@ const shown: readonly Sign[] = [...signs, ...providerSigns]
 /** Errors of its text form stand on stderr. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
-
-const flags: Record<Leash, readonly string[]> = {
-  read: ['--deny-tool=write', '--deny-tool=shell'],
-  ask: [],
-  edit: ['--allow-tool=write'],
-  all: ['--allow-all'],
 }
 
 /** Its tokens are written to a file of their own, and only to a real one: it follows as the last line. */
@@ -116,4 +109,5 @@ export const copilot: Profile = {
   },
   projectFiles: ['.github/copilot-instructions.md'],
   unsafe: /\s--(?:allow-all|yolo)\b/,
+  screen: copilotScreen,
 }

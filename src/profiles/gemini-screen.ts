@@ -55,7 +55,9 @@ function composer(screen: Screen): string | undefined {
   const { rows } = screen
   const bottom = rows.findLastIndex((row) => /^▀{20,}/.test(row))
   const top = rows.slice(0, Math.max(bottom, 0)).findLastIndex((row) => /^▄{20,}/.test(row))
-  return top < 0 || asking.test(rows.join('\n')) ? undefined : beforeCursor(screen, top + 1, bottom, 3)
+  return top < 0 || asking.test(rows.join('\n'))
+    ? undefined
+    : beforeCursor(screen, { from: top + 1, to: bottom, margin: 3, placeholder: 'Type your message or @path/to/file' })
 }
 
 /** Gemini CLI in a terminal. */
@@ -78,15 +80,17 @@ export const geminiScreen: ScreenFacts = {
     // " ⠼ Thinking... (esc to cancel, 2s)"
     busy: /^ *[\u2800-\u28ff] .*\(esc to cancel, \d/m,
     asking,
-    // " >   Type your message or @path/to/file"; with "*" where nothing is asked.
-    idle: /^ [>*] /m,
+    // " >   Type your message or @path/to/file", with "*" where nothing is asked; a prompt that was sent is drawn alike, without a rule above and a footer below.
+    idle: /^─{20,}\n.*\n▄{20,}\n [>*!] |^ [>*!] .*\n▀{20,}\n \S/m,
+    // It draws its composer on an empty screen before it looks whether the folder is trusted: what it says comes with or after that.
+    ready: /^(?! *\? for shortcuts)\s*\S.*\n(?:.*\n)*?─{20,}\n/m,
   },
   dialog,
   composer,
   clear: ['Ctrl+C'],
   interrupt: ['Escape'],
   // "✕ [API Error: API key not valid. Please pass a valid API key.]"
-  fault: /^✕ (.*)$/m,
+  fault: /^✕ (.*(?:\n {2}\S.*)*)$/m,
   journal: geminiJournal,
   // "To resume this session: gemini --resume 173835f8-25f4-401c-9d82-a6ddc6f1bff1", in a frame
   farewell: /gemini --resume[\s│]+([0-9a-f-]{36})/,

@@ -7,9 +7,9 @@ export type Menu = { options: { id: string; label: string }[]; at: number; from:
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
 
-/** Rows without the frame that a dialog is drawn in. */
+/** Rows without the frame that a dialog is drawn in, and without a scroll bar beside them. */
 export function unframed(rows: readonly string[]): string[] {
-  return rows.map((row) => row.replace(/^(\s*)[│┃] ?/, '$1').replace(/\s*[│┃]?\s*$/, ''))
+  return rows.map((row) => row.replace(/^(\s*)[│┃] ?/, '$1').replace(/\s*[│┃█]?\s*$/, ''))
 }
 
 /** The lowest menu of a screen: its pointer is one of `pointers`; without numbers, an option's id is its place, from 1. */
@@ -24,20 +24,19 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   const pointed = rows.findLastIndex((_, row) => line(row)?.pointed)
   const here = pointed < 0 ? undefined : line(pointed)
   if (!here) return undefined
-  // An option stands as far in as the one that is pointed at; what stands further in goes on with the one above.
-  const own = (one: Line | undefined) =>
-    one !== undefined &&
-    one.indent >= here.indent &&
-    (one.indent > here.indent || (one.id === undefined) === (here.id === undefined))
+  // An option stands as far in as the one that is pointed at; what has no number, or stands further in, goes on with the one above.
+  const own = (one: Line | undefined) => one !== undefined && one.indent >= here.indent
+  const first = (one: Line) => one.id === '1'
   let from = pointed
   let to = pointed
-  while (own(line(from - 1))) from--
+  while (!first(line(from)!) && own(line(from - 1))) from--
   while (own(line(to + 1))) to++
   const options: { id: string; label: string; at: number }[] = []
   for (let row = from; row <= to; row++) {
     const one = line(row)!
     const last = options.at(-1)
-    if (one.indent > here.indent && last) last.label += ` ${one.text}`
+    if (last && (one.indent > here.indent || (here.id !== undefined && one.id === undefined)))
+      last.label += ` ${one.text}`
     else options.push({ id: one.id ?? String(options.length + 1), label: one.text, at: row })
   }
   return {
@@ -48,8 +47,8 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   }
 }
 
-// "Yes, proceed (y)", "No, suggest changes (esc)": the key that a terminal would take, which is no part of the words.
-const hint = / \((?:[a-z]|esc|tab|shift\+tab)\)$/
+// "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is no part of the words.
+const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
 
 /** The keys that walk from where the pointer is to an option, and take it. */
 export function walkTo({ options, at }: Menu, id: string): Key[] {

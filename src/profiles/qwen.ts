@@ -1,9 +1,10 @@
 import type { Ended, Profile } from '../core/screen/profile.ts'
-import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './signs.ts'
 import { asking } from './asking.ts'
 import { behind, providerSigns } from './providers.ts'
 import { qwenDialect } from './qwen-dialect.ts'
+import { acting, modes, unasked } from './qwen-leash.ts'
+import { qwenScreen } from './qwen-screen.ts'
 import { quote } from './quote.ts'
 import { readMessage, readSigns } from './signs.ts'
 import { hasFlag } from './words.ts'
@@ -33,17 +34,6 @@ const shown: readonly Sign[] = [...signs, ...providerSigns]
 /** Its text form prints errors on stderr. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
-
-/** Its modes let these through unasked, and plan mode runs what a user's own rules allow: a tool that is taken away stays away. */
-const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
-const acting = `run_shell_command,edit,write_file,notebook_edit,agent,${unasked}`
-
-const modes: Record<Leash, string> = {
-  read: `--approval-mode plan --exclude-tools ${acting}`,
-  ask: `--approval-mode default --exclude-tools ${unasked}`,
-  edit: `--approval-mode auto-edit --exclude-tools ${unasked}`,
-  all: '--approval-mode yolo',
 }
 
 export const qwen: Profile = {
@@ -97,4 +87,5 @@ export const qwen: Profile = {
   },
   projectFiles: ['.qwen/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
+  screen: qwenScreen,
 }

@@ -10,8 +10,15 @@ type Asking = { name: string; eye: Eye; facts: ScreenFacts; clock: Clock; ask: A
 /** Some programs take keys that come at once for one key. */
 export const keyGapMs = 40
 
-/** How long a dialog may stay after its answer. */
+/** A dialog that was just drawn may not hear keys yet, and would take the second of two for the first. */
+const deafMs = 400
+
+/** How long a dialog may stay after its answer, and its pointer where it was after a key that moves it. */
 const goneMs = 5_000
+const stepMs = 1_000
+
+/** No menu is longer. */
+const mostSteps = 30
 
 /** The dialog that a screen shows; one that nobody can read is shown as it stands, to be answered in its own terminal. */
 export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenFacts): Dialog | undefined {
@@ -27,6 +34,7 @@ export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenF
  */
 export async function askDialog(dialog: Dialog, asking: Asking): Promise<void> {
   const { name, eye, facts, clock, ask, signal } = asking
+  const seenAt = clock.now()
   const withdrawn = new AbortController()
   const shown = (sight: Sight) => same(dialogOn(sight, name, facts), dialog)
   let answer: { picks: string[] | undefined } | undefined
@@ -42,10 +50,22 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<void> {
     await eye.next(wake)
   }
   withdrawn.abort()
-  if (!answer || signal.aborted || !shown(await eye.look())) return
-  for (const key of dialog.keys(answer.picks)) {
-    await eye.terminal.press(key)
-    await clock.sleep(keyGapMs, signal)
+  if (!answer || signal.aborted) return
+  const { picks } = answer
+  await clock.sleep(seenAt + deafMs - clock.now(), signal)
+  for (let step = 0; step < mostSteps && !signal.aborted; step++) {
+    const now = dialogOn(await eye.look(), name, facts)
+    if (!now || !same(now, dialog)) return
+    const keys = now.keys(picks)
+    const walks = keys.length > 1 && (keys[0] === 'Up' || keys[0] === 'Down')
+    for (const key of walks ? keys.slice(0, 1) : keys) {
+      await eye.terminal.press(key)
+      await clock.sleep(keyGapMs, signal)
+    }
+    if (!walks) break
+    // What is pointed at is taken only when the pointer was seen to be there.
+    const moved = (sight: Sight) => dialogOn(sight, name, facts)?.keys(picks).length !== keys.length
+    await eye.until(moved, stepMs, signal)
   }
   await eye.until((sight) => !shown(sight), goneMs, signal)
 }

@@ -57,7 +57,7 @@ export type AcpFacts = {
   failure(message: string, now: number): Failure | undefined
 }
 
-/** A dialog of a CLI's own, as a question, and the keys that answer it; no picks: what declines it. */
+/** A dialog of a CLI's own, as a question, and the keys that answer it from where its pointer is, the last one taking it; no picks: what declines it. */
 export type Dialog = { question: Question; keys(picks?: string[]): Key[] }
 
 /** A CLI's own record of a session: where its text is whole, whatever its screen shows. */
@@ -96,7 +96,7 @@ export type ScreenFacts = {
   clear?: readonly Key[]
   /** The keys that stop a turn at work. */
   interrupt: readonly Key[]
-  /** A row by which it says that a turn failed: its first group is what `failure` reads. */
+  /** The rows by which it says that a turn failed: the first group is what `failure` reads, wrapped as the screen has it. */
   fault?: RegExp
   journal?: Journal
   /** Its own session's key, as it prints it when it leaves. */

@@ -1,0 +1,99 @@
+import type { Dialog, ScreenFacts } from '../core/screen/profile.ts'
+import type { Screen } from '../core/screen/terminal.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Shown } from '../core/talk/question.ts'
+import { ruledComposer } from './composer.ts'
+import { copilotJournal } from './copilot-journal.ts'
+import { threadOf } from './counted-thread.ts'
+import { dialogOf, menuOf, paragraphAbove, unframed } from './menu.ts'
+import { quote } from './quote.ts'
+
+export const flags: Record<Leash, readonly string[]> = {
+  read: ['--deny-tool=write', '--deny-tool=shell'],
+  ask: [],
+  edit: ['--allow-tool=write'],
+  all: ['--allow-all'],
+}
+
+const rule = /^─{20,}/
+
+/** A framed menu that says which keys it takes, the last thing on the screen. */
+const asking = /^│\s+❯ \S[^]*^│ .*\b(?:enter to (?:select|submit|confirm)|esc to cancel)\b.*\n╰─+╯\s*(?![^])/im
+
+/** Its title, in a frame of its own what it is about, and the question. */
+function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
+  const plain = unframed(rows)
+  const top = rows.slice(0, from).findLastIndex((row) => /^╭─+╮/.test(row))
+  const title = plain[top + 1]?.trim() ?? ''
+  const question = paragraphAbove(plain, from)
+  const said = plain.slice(top + 3, from)
+  const body = said.slice(
+    0,
+    said.findLastIndex((row) => question.startsWith(row.trim()) && row.trim() !== ''),
+  )
+  const inner = body.filter((row) => row.startsWith('│ '))
+  const text = (inner.length > 0 ? inner.map((row) => row.slice(2).replace(/\s*│$/, '')) : body).join('\n').trim()
+  const command = /\brun this command\b/.test(question)
+  const shows: Shown[] = text === '' ? [] : [command ? { type: 'command', command: text } : { type: 'text', text }]
+  return { text: `${title}: ${question}`, shows }
+}
+
+// "Yes, and don't ask again for `touch` in this directory (/home/me/project)", "Yes, and remember this folder for future sessions"
+const grants = (label: string) => /^Yes, and (.+)$/.exec(label)?.[1]
+
+function dialog({ rows }: Screen): Dialog | undefined {
+  if (!asking.test(rows.join('\n'))) return undefined
+  const plain = unframed(rows)
+  const menu = menuOf(plain, '❯')
+  if (!menu) return undefined
+  const question = paragraphAbove(plain, menu.from)
+  const by = { numbers: true, decline: ['Escape'], grants }
+  if (/^Do you trust the files/.test(question))
+    return dialogOf(menu, { about: 'trust', ...permission(rows, menu.from), ...by })
+  if (/^(?:Do you want|Allow)\b/.test(question))
+    return dialogOf(menu, { about: 'permission', ...permission(rows, menu.from), ...by })
+  return dialogOf(menu, { about: 'choice', text: question, decline: ['Escape'] })
+}
+
+function composer(screen: Screen): string | undefined {
+  return ruledComposer(screen, /^❯/, rule)
+}
+
+/** GitHub Copilot CLI in a terminal. */
+export const copilotScreen: ScreenFacts = {
+  command: ({ leash, resume, model, thread }) =>
+    [
+      'copilot',
+      ...flags[leash],
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume=${quote(threadOf(resume).id)}`]),
+      ...(resume === undefined && thread !== undefined ? [`--session-id=${quote(thread)}`] : []),
+    ].join(' '),
+  leashes: {
+    read: 'reads and searches in the project; no shell, no edits',
+    ask: 'asks before it acts; what its own settings allow runs without a question',
+    edit: 'edits files in the project without asking; asks before anything else',
+    all: 'runs everything without asking, in every folder and on every address',
+  },
+  names: true,
+  env: { COPILOT_AUTO_UPDATE: 'false' },
+  reader: {
+    // " ○ Working esc esc edit prompt", right below the composer
+    busy: /^─{20,}\n \S (?:Working|Thinking|Cancelling)\b/m,
+    asking,
+    // Below the composer: " ← open sidebar · Interactive · Manual Approval · / commands"
+    idle: /^─{20,}\n (?:← open sidebar|Interactive) · /m,
+  },
+  dialog,
+  composer,
+  clear: ['Ctrl+C'],
+  // One Escape does nothing; two give the prompt back to its composer.
+  interrupt: ['Ctrl+C'],
+  // " ✗ Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401)."; a call that failed begins with the same mark.
+  fault:
+    /^ ✗ ((?:Authentication failed|Failed to get response|Model call failed|Sorry, |You['’]ve ).*(?:\n {3}\S.*)*)$/im,
+  journal: copilotJournal,
+  // "copilot --resume=8f829a22-12f9-4bbc-9ed5-8a8bdb6941df"
+  farewell: /copilot --resume[= ]([0-9a-f-]{36})/,
+  quit: ['Ctrl+C', 'Ctrl+C'],
+}

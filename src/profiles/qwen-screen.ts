@@ -1,0 +1,85 @@
+import type { Dialog, ScreenFacts } from '../core/screen/profile.ts'
+import type { Screen } from '../core/screen/terminal.ts'
+import type { Shown } from '../core/talk/question.ts'
+import { ruledComposer } from './composer.ts'
+import { dialogOf, menuOf, paragraphAbove, unframed } from './menu.ts'
+import { qwenJournal } from './qwen-journal.ts'
+import { modes } from './qwen-leash.ts'
+import { quote } from './quote.ts'
+
+const rule = /^─{20,}/
+
+/** A menu, and no composer below it: its last row is the wait for an answer, or says which keys it takes. */
+const asking =
+  /^[ │]+› \S[^]*^[ │]+(?:[\u2800-\u28ff] Waiting for user confirmation|.*(?:Enter to select|Use Enter|Esc to cancel)).*(?:\n\s*╰─+╯)?\s*(?![^])/m
+
+/** "? Shell touch made.txt (makes a file) ←", what it is about, and the question. */
+function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
+  const question = paragraphAbove(rows, from)
+  const top = rows.slice(0, from).findLastIndex((row) => /^ {1,4}\? \S/.test(row))
+  const [, tool = '', words = ''] = /^\s*\? (\S+) (.*?)(?: ←)?$/.exec(rows[top] ?? '') ?? []
+  const body = rows
+    .slice(top + 1, from - 2)
+    .filter((row) => row.trim() !== '' && row.trim() !== question)
+    .map((row) => row.replace(/^ {0,5}/, ''))
+    .join('\n')
+  const shows: Shown[] =
+    top < 0 || body === '' ? [] : [tool === 'Shell' ? { type: 'command', command: body } : { type: 'text', text: body }]
+  return { text: words === '' ? question : `${words}: ${question}`, shows }
+}
+
+// "Always allow run 'touch *' commands in this project", "Yes, allow always"
+const grants = (label: string) => (/\balways\b/i.test(label) ? label : undefined)
+
+function dialog({ rows }: Screen): Dialog | undefined {
+  if (!asking.test(rows.join('\n'))) return undefined
+  const plain = unframed(rows)
+  const menu = menuOf(plain, '›')
+  if (!menu) return undefined
+  const decline = ['Escape']
+  if (menu.options.some(({ label }) => label.startsWith('Yes, allow once')))
+    return dialogOf(menu, { about: 'permission', ...permission(plain, menu.from), numbers: true, decline, grants })
+  const text = paragraphAbove(plain, menu.from)
+  const login = /\bauth|\bsign in|API key/i.test(text)
+  return dialogOf(menu, { about: login ? 'login' : 'choice', text, decline })
+}
+
+function composer(screen: Screen): string | undefined {
+  return ruledComposer(screen, /^[>*!] /, rule, 'Type your message or @path/to/file')
+}
+
+/** Qwen Code in a terminal. */
+export const qwenScreen: ScreenFacts = {
+  command: ({ leash, resume, model, thread }) =>
+    [
+      `qwen ${modes[leash]}`,
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+      ...(resume === undefined && thread !== undefined ? [`--session-id ${quote(thread)}`] : []),
+    ].join(' '),
+  leashes: {
+    read: 'reads and searches; no shell, no edits, no subagents',
+    ask: 'asks before it acts; what its own settings allow runs without a question',
+    edit: 'edits files in the project without asking; asks before anything else',
+    all: 'runs everything without asking',
+  },
+  names: true,
+  env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
+  reader: {
+    // "  .  Confuzzling the options... (1s · esc to cancel)"; a wait for a yes has a spinner of its own and no such words.
+    busy: /^ {1,4}\S.*\((?:.* · )?esc to cancel\)$/m,
+    asking,
+    // ">   Type your message or @path/to/file", or what stands below a taller draft: "  ➜ project · mock-model"
+    idle: /^─{20,}.*\n(?:[>*!] | {2}➜ )/m,
+  },
+  dialog,
+  composer,
+  clear: ['Ctrl+C'],
+  interrupt: ['Escape'],
+  // "  ✕ [API Error: 401 Incorrect API key provided: made-up.]"
+  fault: /^ *(?:✕|x)\S* (\[API Error: .*(?:\n {2,}\S.*)*)$/m,
+  journal: qwenJournal,
+  // "qwen --resume e698122c-0220-4efe-9337-cc18a8582729"
+  farewell: /qwen --resume[\s│]+([0-9a-f-]{36})/,
+  quit: ['Ctrl+C', 'Ctrl+C'],
+}

@@ -1,0 +1,90 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { read } from '../../src/core/screen/reading.ts'
+import { profileNamed } from '../../src/profiles/all.ts'
+import { askedOf, goldensOf } from './golden-screens.ts'
+
+/** What each recorded scene must read as; `left` is what it printed when it ended. */
+const states: Record<string, 'busy' | 'idle' | 'asking'> = {
+  trust: 'asking',
+  login: 'asking',
+  ready: 'idle',
+  draft: 'idle',
+  'busy-at-once': 'busy',
+  busy: 'busy',
+  stopped: 'idle',
+  shell: 'asking',
+  done: 'idle',
+  edit: 'asking',
+  declined: 'idle',
+  long: 'idle',
+  fault: 'idle',
+}
+
+const clis = ['claude', 'gemini', 'codex', 'qwen', 'copilot']
+const goldens = clis.flatMap(goldensOf)
+const factsOf = (cli: string) => profileNamed(cli)!.screen!
+const name = ({ cli, scene, size }: { cli: string; scene: string; size: string }) => `${cli} ${scene} ${size}`
+
+test('every recorded screen reads as what was going on', () => {
+  const known = goldens.filter(({ scene }) => states[scene])
+  assert.deepEqual(
+    known.map((golden) => {
+      const { cli, screen } = golden
+      return [name(golden), read({ screen, children: 1, quietMs: 60_000 }, factsOf(cli).reader)]
+    }),
+    known.map((golden) => [name(golden), { state: states[golden.scene], by: 'pattern' }]),
+  )
+  for (const cli of clis) {
+    const scenes = new Set(goldens.filter((golden) => golden.cli === cli).map(({ scene }) => scene))
+    assert.deepEqual(
+      ['ready', 'busy', 'shell', 'edit', 'done', 'long', 'fault', 'left'].filter((scene) => !scenes.has(scene)),
+      [],
+      cli,
+    )
+  }
+})
+
+test('a dialog is a question with the options that it shows, whatever the size', () => {
+  const asking = goldens.filter(({ scene }) => states[scene] === 'asking')
+  assert.deepEqual(
+    asking.map((golden) => [name(golden), factsOf(golden.cli).dialog!(golden.screen)?.question]),
+    asking.map((golden) => [name(golden), askedOf(golden)?.question]),
+  )
+})
+
+test('the keys of a dialog pick what was picked, and decline it without', () => {
+  const asking = goldens.filter(({ scene }) => states[scene] === 'asking')
+  assert.deepEqual(
+    asking.map((golden) => {
+      const dialog = factsOf(golden.cli).dialog!(golden.screen)!
+      const options = dialog.question.options.map(({ id }) => dialog.keys([id]))
+      return [name(golden), { options, nothing: dialog.keys(), stranger: dialog.keys(['no such option']) }]
+    }),
+    asking.map((golden) => {
+      const { options, nothing } = askedOf(golden)!.keys
+      return [name(golden), { options, nothing, stranger: nothing }]
+    }),
+  )
+})
+
+test('no screen that is not asking has a dialog', () => {
+  assert.deepEqual(
+    goldens.filter(({ cli, scene, screen }) => states[scene] !== 'asking' && factsOf(cli).dialog!(screen)).map(name),
+    [],
+  )
+})
+
+test('a screen that is drawn by half is never idle while it is busy or asks', () => {
+  const wrong = goldens
+    .filter(({ scene }) => states[scene] === 'busy' || states[scene] === 'asking')
+    .flatMap((golden) => {
+      const { rows } = golden.screen
+      return rows.map((_, cut) => {
+        const screen = { ...golden.screen, rows: [...rows.slice(0, cut), ...rows.slice(cut).map(() => '')] }
+        const { state } = read({ screen, children: 1, quietMs: 60_000 }, factsOf(golden.cli).reader)
+        return state === 'idle' ? [`${name(golden)} cut at ${cut}`] : []
+      })
+    })
+  assert.deepEqual(wrong.flat(), [])
+})
