@@ -157,7 +157,7 @@ test('what it may not say is said with its line, and it leads to no file outside
       '/.termaite/settings.json:2: agents.codex.command: unknown key; allowed: enabled, leash.',
       '/.termaite/settings.json:1: permissions.allow: unknown key; allowed: mode, ask, deny.',
       '/.termaite/settings.json: permissions.deny: "bash(" is no rule: the closing ) is missing.',
-      '/.termaite/settings.json:1: rotationStrategy: unknown key; allowed: leash, permissions, agents, vendors, sharing, sandbox, mcpServers, hooks.',
+      '/.termaite/settings.json:1: rotationStrategy: unknown key; allowed: leash, permissions, agents, vendors, sharing, sandbox, mcpServers, hooks, crew.',
     ],
   )
   rmSync(join(house.root, '.termaite'), { recursive: true })
@@ -172,6 +172,7 @@ test('hooks and servers come with a trusted folder, Claude Code’s too, and are
   const on = (command: string, more: object = {}) => [{ ...more, hooks: [{ type: 'command', command }] }]
   house.lay('.termaite/settings.json', {
     hooks: { Stop: on('one') },
+    crew: { setup: 'npm ci' },
     mcpServers: { words: { command: 'theirs' }, more: { command: 'more', args: ['$A', '${B}'] } },
   })
   house.lay('.claude/settings.json', {
@@ -202,5 +203,6 @@ test('hooks and servers come with a trusted folder, Claude Code’s too, and are
     '    MCP server words: theirs',
     '    MCP server more: more $A ${B}',
     '    hook Stop: one',
+    '    in a crew’s new worktree: npm ci',
   ])
 })

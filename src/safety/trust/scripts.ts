@@ -6,7 +6,7 @@ const settings = ['.termaite/settings.json', '.claude/settings.json', '.claude/s
 
 const longest = 1024 * 1024
 
-/** The project's own files that the commands of its hooks name: what they hold is what would run. */
+/** The project's own files that the commands of its hooks and its crew name: what they hold is what would run. */
 export async function namedScripts(root: string, isOurs: (path: string) => boolean): Promise<string[]> {
   const texts = await Promise.all(settings.filter(isOurs).map((file) => textAt(join(root, file))))
   const words = texts.flatMap(commandsIn).flatMap((command) => command.split(/[\s"'`;|&()<>=]+/))
@@ -26,7 +26,7 @@ const isPath = (word: string) => /[./]/.test(word) && !isAbsolute(word) && !word
 
 /** Found without a parser, so that comments are no hindrance. */
 function commandsIn(text: string): string[] {
-  return [...text.matchAll(/"command"\s*:\s*("(?:\\.|[^"\\])*")/g)].flatMap(([, written]) => {
+  return [...text.matchAll(/"(?:command|setup)"\s*:\s*("(?:\\.|[^"\\])*")/g)].flatMap(([, written]) => {
     try {
       return [String(JSON.parse(written!))]
     } catch {

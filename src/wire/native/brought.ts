@@ -28,24 +28,25 @@ export async function withBrought(
 
 /** The files that come with a folder and what they would start, for a person to see: nothing of it is run or filled in here. */
 export async function broughtLines(folder: Folder, files: readonly string[]): Promise<string[]> {
-  const { servers, hooks } = await startsOf(folder)
+  const { servers, hooks, setup } = await startsOf(folder)
   return files.flatMap((file) => [
     file,
     ...servers.filter(({ from }) => from === file).map(({ name, shown }) => `    MCP server ${name}: ${seen(shown)}`),
     ...linesOf(hooks[file] ?? {}),
+    ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${seen(setup)}`] : []),
   ])
 }
 
+type Starts = { servers: ServerConfig[]; hooks: Record<string, HookSettings>; setup?: string }
+
 /** What cannot be read starts nothing, and is said when it would. */
-async function startsOf({
-  root,
-  home,
-}: Folder): Promise<{ servers: ServerConfig[]; hooks: Record<string, HookSettings> }> {
+async function startsOf({ root, home }: Folder): Promise<Starts> {
   const said = await projectSettings(root, home).catch(() => undefined)
   const settings = said?.mcpServers
   const { servers: all } = await readServers({ root, home: root, env: {}, trusted: true, settings })
   const servers = all.map((one) => (one.from === 'settings' ? { ...one, from: projectFile } : one))
-  return { servers, hooks: said ? hooksBy(root, said.hooks) : {} }
+  const setup = said?.crew?.setup
+  return { servers, hooks: said ? hooksBy(root, said.hooks) : {}, ...(setup === undefined ? {} : { setup }) }
 }
 
 function hooksBy(root: string, own: unknown): Record<string, HookSettings> {
