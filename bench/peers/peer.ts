@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { installed } from '../../test/real/rig.ts'
 import { program } from '../measure.ts'
 import type { Asked } from '../../test/real/model-server.ts'
 
@@ -12,6 +15,9 @@ export type Peer = {
   files?(url: string): Record<string, string>
   env?: Record<string, string>
 }
+
+/** Peers that only we drive here; the others are those of the real tests. */
+export const clis = join(import.meta.dirname, 'clis')
 
 /** Our own agent on the same wire as Claude Code. */
 const own: Peer = {
@@ -63,4 +69,41 @@ export const peers: readonly Peer[] = [
     read: (file) => ({ tool: 'view', input: { path: file } }),
     env: { COPILOT_AUTO_UPDATE: 'false' },
   },
+  {
+    name: 'pi',
+    rig: 'qwen',
+    argv: (prompt) => [
+      join(clis, 'node_modules', '.bin', 'pi'),
+      '--provider',
+      'mock',
+      '--model',
+      'mock-model',
+      '-p',
+      prompt,
+    ],
+    read: (file) => ({ tool: 'read', input: { path: file } }),
+    files: (url) => ({ '.pi/agent/models.json': JSON.stringify({ providers: { mock: piAt(url) } }) }),
+    env: { PI_OFFLINE: '1' },
+  },
 ]
+
+const piAt = (url: string) => ({
+  baseUrl: `${url}/v1`,
+  api: 'openai-completions',
+  apiKey: 'made-up',
+  models: [
+    {
+      id: 'mock-model',
+      name: 'mock',
+      reasoning: false,
+      input: ['text'],
+      contextWindow: 200_000,
+      maxTokens: 8192,
+      cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+    },
+  ],
+})
+
+/** Whether it can be run here. */
+export const isThere = ({ name }: Peer) =>
+  name === own.name || installed(name) || existsSync(join(clis, 'node_modules', '.bin', name))

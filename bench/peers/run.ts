@@ -3,14 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installed } from '../../test/real/rig.ts'
 import { measured } from './measured.ts'
-import { peers } from './peer.ts'
+import { clis, isThere, peers } from './peer.ts'
 
 // The real CLIs and our own agent at the same task, against the same scripted model: medians, side by side.
-const clis = join(import.meta.dirname, '..', '..', 'test', 'real', 'clis')
-if (!existsSync(join(clis, 'node_modules', '.bin')))
-  spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: clis, stdio: 'inherit' })
+for (const folder of [join(import.meta.dirname, '..', '..', 'test', 'real', 'clis'), clis])
+  if (!existsSync(join(folder, 'node_modules', '.bin')))
+    spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
 
 const rounds = 20
 const [times, wanted] = [3, process.argv.slice(2)]
@@ -19,7 +18,7 @@ const rows: string[][] = [
 ]
 for (const peer of peers) {
   if (wanted.length > 0 && !wanted.includes(peer.name)) continue
-  if (peer.name !== 'termaite' && !installed(peer.name)) {
+  if (!isThere(peer)) {
     console.log(`${peer.name}: skipped, it is not installed`)
     continue
   }
