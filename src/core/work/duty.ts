@@ -1,0 +1,35 @@
+import type { TaskNote } from './task.ts'
+
+/** What comes for whoever is on duty: a task by its `ticket`, words, the order to leave, or nothing for now. */
+export type Order =
+  | { type: 'task'; ticket: string; prompt: string; notes: readonly TaskNote[] }
+  | { type: 'told'; text: string }
+  | { type: 'evict'; why: string }
+  | { type: 'none' }
+
+/** `settled`: the agent has answered it by itself. `lost`: it was cancelled, or somebody else has it now. */
+export type Heard = 'kept' | 'settled' | 'lost'
+
+export type Report = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message: string }
+
+/**
+ * Where work comes from. Nothing here rejects: while nobody answers where it comes from, it is waited out, until the
+ * signal aborts.
+ */
+export interface Duty {
+  /** Waits as long as it sees fit: `none` means ask again. */
+  next(signal: AbortSignal): Promise<Order>
+  /** Before anything is typed: what is not `kept` is not done. */
+  ack(ticket: string, signal: AbortSignal): Promise<Heard>
+  /** That it is still at work; what says nothing for long is given to somebody else. */
+  progress(ticket: string, text: string, signal: AbortSignal): Promise<Heard>
+  /** It cannot go on without an answer, and is free for others. */
+  block(ticket: string, question: string, signal: AbortSignal): Promise<Heard>
+  respond(ticket: string, report: Report, signal: AbortSignal): Promise<Heard>
+  /** Resolves with the reason once a task is not to be done any more; never, where nobody takes one back. */
+  lost?(ticket: string, signal: AbortSignal): Promise<string | undefined>
+  /** Whether the CLI itself waits there now: its silence is no trouble then. */
+  waits(): Promise<boolean>
+  /** How many tokens were used in all. */
+  tokens(total: number): void
+}
