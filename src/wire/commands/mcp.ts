@@ -3,8 +3,6 @@ import type { Io } from '../io.ts'
 import { print, UsageError } from '../io.ts'
 import { clients } from '../mcp/clients.ts'
 import { install, remove } from '../mcp/install.ts'
-import { published } from '../mcp/published.ts'
-import { serve } from '../mcp/serve.ts'
 import { whereabouts, wiredClients } from '../mcp/wired.ts'
 import { placeOf } from '../place.ts'
 import { table } from '../table.ts'
@@ -14,6 +12,7 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
   switch (verb) {
     case 'serve': {
       const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
+      const [{ published }, { serve }] = await Promise.all([import('../mcp/published.ts'), import('../mcp/serve.ts')])
       await using open = await published(io, place)
       await serve(io, open.served, typeof values.http === 'string' ? values.http : undefined)
       return 0
