@@ -1,9 +1,10 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import pty from '@lydell/node-pty'
 import { realClock } from '../../src/base/clock.ts'
+import { TerminalFiles } from '../../src/terminals/tmux/files.ts'
 import { tmuxHost } from '../../src/terminals/tmux/host.ts'
 import { living, stubbornOnes } from '../contract/terminal-program.ts'
 import { drawn, filled } from '../contract/terminal.ts'
@@ -40,6 +41,28 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await drawn(terminal, 'ready')
     process.kill(Number(tmux(place, 'list-panes', '-a', '-F', '#{pane_pid}')), 'SIGKILL')
     assert.ok([undefined, 9].includes((await terminal.exited).signal))
+    await terminal.close()
+  })
+
+  story('one that is being opened elsewhere is left alone, one that never began is forgotten', async (place) => {
+    const id = crypto.randomUUID()
+    const files = new TerminalFiles(place.terminals, id)
+    files.make({ run: 'true', keep: 'true' })
+    files.keepPlace({ server: ['-L', place.socket], mode: 'window' })
+    assert.deepEqual([await place.host.find(id), existsSync(files.run)], [undefined, true])
+    const longAgo = new Date(Date.now() - 3_600_000)
+    utimesSync(files.run, longAgo, longAgo)
+    assert.deepEqual([await place.host.find(id), existsSync(files.folder)], [undefined, false])
+  })
+
+  story('a server that cannot be asked is no reason to end anybody', async (place) => {
+    const { cwd, env, terminals, socket } = place
+    const terminal = await place.host.open(commands.echo, { cwd })
+    await drawn(terminal, 'ready')
+    const blind = tmuxHost({ folder: terminals, env, clock: realClock, socket, program: '/no/such/tmux' })
+    await assert.rejects(blind.find(terminal.id), /tmux could not be run/)
+    await terminal.write('still here\r')
+    await drawn(terminal, 'got: still here')
     await terminal.close()
   })
 

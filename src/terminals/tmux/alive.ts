@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { constants, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,8 +11,8 @@ export async function makeAlive(folder: string): Promise<void> {
   await promisify(execFile)('mkfifo', ['-m', '600', nameOf(folder)])
 }
 
-/** How a shell takes hold of it, and says that it has. */
-export const holdAlive = 'exec 9<>alive; printf r >&9\n'
+/** How a shell takes hold of it, and says that it has: to more than one, because whoever looks takes a byte. */
+export const holdAlive = 'exec 9<>alive; printf rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr >&9\n'
 
 /** Watches a shell by its pipe. It costs nothing while the shell lives, and tells at once when it is gone. */
 export class Alive {
@@ -42,6 +42,20 @@ export function awaitHold(folder: string): { held: Promise<void>; drop(): void }
   return {
     held: new Promise((resolve) => socket.once('data', () => resolve())),
     drop: () => void socket.destroy(),
+  }
+}
+
+/** Whether a pane's shell lives; only for one that has taken hold before. */
+export function shellLives(folder: string): boolean {
+  try {
+    const fd = openSync(nameOf(folder), constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      return !isLeft(fd)
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return false
   }
 }
 

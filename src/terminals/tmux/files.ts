@@ -1,7 +1,9 @@
 import type { ServerPlace } from './server.ts'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
+
+const longestStartMs = 60_000
 
 export type Mode = 'window' | 'pane'
 
@@ -37,6 +39,17 @@ export class TerminalFiles {
     } catch {
       return undefined
     }
+  }
+
+  /** Its pane's numbers, as its shell wrote them down when it began. */
+  pane(): string {
+    return readFileSync(join(this.folder, 'pane'), 'utf8')
+  }
+
+  /** Whether its shell has yet to start: it takes its script away. One that has waited so long never will. */
+  waits(now: number): boolean {
+    const script = statSync(this.run, { throwIfNoEntry: false })
+    return script !== undefined && now - script.mtimeMs < longestStartMs
   }
 
   /** What the program exited with, as its shell wrote it down. */

@@ -9,11 +9,12 @@ import { endProgram, markOf, markVariable } from '../ending.ts'
 import { terminalEnv } from '../env.ts'
 import { needFolder } from '../places.ts'
 import { shellArgv } from '../shell.ts'
-import { awaitHold, makeAlive } from './alive.ts'
+import { awaitHold, makeAlive, shellLives } from './alive.ts'
 import { attachCommand } from './attach.ts'
 import { config } from './config.ts'
 import { TerminalFiles } from './files.ts'
-import { paneOf } from './pane.ts'
+import type { Pane } from './pane.ts'
+import { paneOf, readPane } from './pane.ts'
 import { openRoom } from './room.ts'
 import { keepScript, runScript } from './scripts.ts'
 import { TmuxServer } from './server.ts'
@@ -39,22 +40,19 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
   const here: Place['server'] = home ? ['-S', home.socket] : ['-L', socket]
   const serverAt = (place: Place['server']) => new TmuxServer(program, place, env, ['-f', join(folder, 'tmux.conf')])
 
+  function terminalAt(id: string, files: TerminalFiles, place: Place, pane: Pane): TmuxTerminal {
+    const server = serverAt(place.server)
+    const attach = attachCommand(server, pane, env)
+    return new TmuxTerminal({ id, server, pane, files, clock, attach, dropped: dropped.signal })
+  }
+
   async function find(id: string): Promise<TmuxTerminal | undefined> {
     const files = new TerminalFiles(folder, id)
     const place = files.place()
-    if (!place) return undefined
-    const server = serverAt(place.server)
-    const pane = await paneOf(server, id, place.mode)
-    if (pane)
-      return new TmuxTerminal({
-        id,
-        server,
-        pane,
-        files,
-        clock,
-        attach: attachCommand(server, pane, env),
-        dropped: dropped.signal,
-      })
+    if (!place || files.waits(clock.now())) return undefined
+    const pane = await paneOf(serverAt(place.server), id, place.mode)
+    if (pane) return terminalAt(id, files, place, pane)
+    if (shellLives(files.folder)) return undefined
     // Its window was closed while nobody looked: who did not go with it goes now.
     await endProgram(id, undefined, clock)
     files.remove()
@@ -65,19 +63,21 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
     id: string,
     command: string,
     { cwd, env: given = {}, title, mode, size }: Wanted,
-  ): Promise<void> {
+  ): Promise<TmuxTerminal> {
     const files = new TerminalFiles(folder, id)
     const variables = { ...terminalEnv(env, given, cwd), [markVariable]: markOf(id) }
     const argv = shellArgv(command, env.SHELL)
-    const run = runScript({ id, folder: files.folder, tmux: program, cwd, env: variables, argv })
+    const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv })
     files.make({ run, keep: keepScript(files.out) })
     await makeAlive(files.folder)
     files.keepPlace({ server: here, mode })
     const { held, drop } = awaitHold(files.folder)
     try {
       const got = await openRoom(serverAt(here), home, { argv: ['/bin/sh', files.run], title, mode, size })
-      if (got !== mode) files.keepPlace({ server: here, mode: got })
+      const place = { server: here, mode: got }
+      files.keepPlace(place)
       await inTime(held, clock)
+      return terminalAt(id, files, place, readPane(files.pane(), got))
     } catch (error) {
       files.remove()
       throw error
@@ -94,11 +94,7 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
       makeFolder(folder)
       writeFileSync(join(folder, 'tmux.conf'), config)
       const { id = randomUUID(), title = command, mode = 'window', size = { cols: 120, rows: 40 } } = opening
-      await start(id, command, { ...opening, title, mode, size })
-      const terminal = await find(id)
-      if (!terminal) throw new Error('the tmux pane was closed while it was opened')
-      await terminal.retitle(title)
-      return terminal
+      return start(id, command, { ...opening, title, mode, size })
     },
     close: async () => dropped.abort(),
   }

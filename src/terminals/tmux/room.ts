@@ -1,6 +1,7 @@
 import type { Opening } from '../../core/screen/terminal.ts'
 import type { TmuxServer } from './server.ts'
-import { idOption } from './scripts.ts'
+import { idOption } from './pane.ts'
+import { isAbsent } from './server.ts'
 import { plain } from './text.ts'
 
 /** The person's own pane, where we run in one. */
@@ -38,12 +39,7 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
       (error: Error) => error,
     )
     if (failed === undefined) return
-    if (
-      !/no server running|error connecting|can't find session|no such session|duplicate session|lost server|server exited/.test(
-        failed.message,
-      )
-    )
-      throw failed
+    if (!isAbsent(failed) && !/can't find session|no such session|duplicate session/.test(failed.message)) throw failed
   }
   throw new Error(`tmux: no session could be had on ${server.place.join(' ')}`)
 }

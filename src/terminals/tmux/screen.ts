@@ -1,6 +1,6 @@
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { TmuxServer } from './server.ts'
-import { titleOption } from './scripts.ts'
+import { titleOption } from './pane.ts'
 
 const fields = [
   'pane_dead',

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { printEndMark } from '../end-mark.ts'
 import { programScript, quoted } from '../shell.ts'
+import type { Mode } from './files.ts'
 import { holdAlive } from './alive.ts'
-import { plainCommand } from './text.ts'
-
-/** By this pane option a terminal is found: a server that is started again gives the old pane numbers to strangers. */
-export const idOption = '@termaite_id'
-/** What we call it, beside what its program calls itself. */
-export const titleOption = '@termaite_title'
+import { idOption, tellPane, titleOption } from './pane.ts'
+import { unended } from './server.ts'
+import { plain, plainCommand } from './text.ts'
 
 export type Running = {
   id: string
   /** The terminal's own folder. */
   folder: string
   tmux: string
+  title: string
+  mode: Mode
   cwd: string
   env: Readonly<Record<string, string>>
   argv: readonly string[]
@@ -23,24 +23,29 @@ export type Running = {
  * What a pane runs. It names the pane and has its output kept before the program starts, so that nothing is lost when
  * we die here; it reads the variables from itself, because a command line is everyone's to see and tmux's is short.
  */
-export function runScript({ id, folder, tmux, cwd, env, argv }: Running): string {
+export function runScript({ id, folder, tmux, title, mode, cwd, env, argv }: Running): string {
   const here = '-t "$TMUX_PANE"'
   const pane = [
     [quoted(tmux), 'set-option', '-p', here, idOption, id],
+    ['set-option', '-p', here, titleOption, word(title)],
     ['set-option', '-p', here, 'remain-on-exit', 'on'],
-    ['select-pane', here, '-T', "''"],
+    // Else it is called like the machine.
+    ['select-pane', here, '-T', mode === 'pane' ? word(plain(title)) : "''"],
     ['pipe-pane', '-O', here, quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
+    tellPane,
   ]
   const before = `cd ${quoted(folder)} || exit
-rm -f run
-${pane.map((words) => words.join(' ')).join(' \\; ')}
-${holdAlive}${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
+${pane.map((words) => words.join(' ')).join(' \\; ')} >pane
+${holdAlive}rm -f run
+${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
 set -- ${argv.map(quoted).join(' ')}
 `
   const after = `echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
 ${printEndMark(id)}`
   return programScript(before, after)
 }
+
+const word = (text: string) => quoted(unended(text))
 
 /** What the server was started with, by whoever that was, is not for this program; what tells of the pane is. */
 const forgetVariables = `for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); do

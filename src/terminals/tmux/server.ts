@@ -8,6 +8,13 @@ export class TmuxError extends Error {
   override name = 'TmuxError'
 }
 
+/** Whether it says that there is no such server, or none any more. */
+export function isAbsent(error: unknown): boolean {
+  return (
+    error instanceof TmuxError && /no server running|error connecting|server exited|lost server/.test(error.message)
+  )
+}
+
 /** One tmux server, spoken to by its own commands. */
 export class TmuxServer {
   readonly place: ServerPlace
@@ -53,7 +60,7 @@ export class TmuxServer {
 }
 
 /** A word that ends in a semicolon would end its command. */
-const unended = (word: string) => word.replace(/;$/, '\\;')
+export const unended = (word: string) => word.replace(/;$/, '\\;')
 
 /** A server keeps the environment of whoever started it for ever: it is given what it needs, and no secrets and no marks of ours. */
 function serverEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

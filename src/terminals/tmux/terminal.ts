@@ -7,11 +7,11 @@ import { writeFile } from 'node:fs/promises'
 import { childrenOf } from '../children.ts'
 import { endProgram } from '../ending.ts'
 import { pasteText, tmuxKey } from '../keys.ts'
-import { Alive } from './alive.ts'
+import { Alive, shellLives } from './alive.ts'
 import { exitOfPane } from './exit.ts'
 import { keptEnd, keptOutput } from './kept.ts'
 import { captured, lastRows } from './screen.ts'
-import { titleOption } from './scripts.ts'
+import { titleOption } from './pane.ts'
 import { plain } from './text.ts'
 import { lastTouch } from './touch.ts'
 
@@ -86,7 +86,7 @@ export class TmuxTerminal implements Terminal {
   }
 
   async children(): Promise<number> {
-    return this.#parts.files.exitCode() === undefined ? childrenOf(this.#parts.pane.pid) : 0
+    return shellLives(this.#parts.files.folder) ? childrenOf(this.#parts.pane.pid) : 0
   }
 
   output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
@@ -117,7 +117,8 @@ export class TmuxTerminal implements Terminal {
   async close(): Promise<void> {
     const { files, pane, server, clock, dropped } = this.#parts
     const known = files.place() !== undefined
-    await endProgram(this.id, known && files.exitCode() === undefined ? pane.pid : undefined, clock)
+    // The number of a shell that is gone may be a stranger's.
+    await endProgram(this.id, shellLives(files.folder) ? pane.pid : undefined, clock)
     if (known && !dropped.aborted) await this.exited
     await server.run([['kill-pane', '-t', pane.pane]]).catch(() => {})
     files.remove()
