@@ -12,6 +12,7 @@ import { openKeys } from '../safety/keys.ts'
 import { findProgram, loginTraces } from './found.ts'
 import { leashWords } from './channel.ts'
 import { keyOf } from './key-place.ts'
+import { whereabouts, wiredClients } from './mcp/wired.ts'
 import { askOneWord } from './one-word.ts'
 import { profileOf } from './settings/vendor.ts'
 import { moment } from '../base/moment.ts'
@@ -28,7 +29,8 @@ export type Checkup = {
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  mcp: 'not wired'
+  /** Whether it knows our own tools. */
+  mcp: 'wired' | 'not wired'
   mayDo: string
   next?: string
   works: boolean
@@ -65,7 +67,7 @@ export async function checkup(practice: Practice, agent: AgentSettings): Promise
     answers: answer?.ok ?? 'not asked',
     ...(failure ? { said: failure.message } : {}),
     quota: quotaWords(practice, agent.name, answer?.ok === true),
-    mcp: 'not wired',
+    mcp: wiredClients(whereabouts(io.env)).some(({ client }) => client.name === profile?.name) ? 'wired' : 'not wired',
     mayDo: leashWords(agent, leash),
     ...(next === undefined ? {} : { next }),
     works: hindrance === undefined && (answer?.ok ?? loggedIn !== false),

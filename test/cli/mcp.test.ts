@@ -41,6 +41,9 @@ test('install shows the change and asks; where knows it; uninstall takes it back
   assert.deepEqual(entries, [
     { client: 'gemini', path: file, key: 'mcpServers.termaite', backup: `${file}.termaite.bak` },
   ])
+  machine.settings({ agents: [{ name: 'g', profile: 'gemini', contextWindowTokens: 1000 }] })
+  const [{ mcp: known }] = JSON.parse((await machine.run(['doctor', '--quick', '--json'])).out)
+  assert.equal(known, 'wired')
   const uninstalled = await machine.run(['uninstall', '--yes'])
   assert.deepEqual([uninstalled.code, readFileSync(file, 'utf8')], [0, theirs])
   assert.equal(existsSync(`${file}.termaite.bak`), false)
