@@ -9,8 +9,8 @@ if (missing.length > 0) install(missing.map(([, packages]) => packages))
 
 /** Only where it needs no password: a machine that is somebody's own is left as it is. */
 function install(packages: string[]): void {
-  const say = (why: string) =>
-    process.stderr.write(`${packages.join(', ')} not installed (${why}): the tests that need it are skipped\n`)
+  const say = (why: string): void =>
+    void process.stderr.write(`${packages.join(', ')} not installed (${why}): the tests that need it are skipped\n`)
   if (!has('apt-get')) return say('no apt-get here')
   if (process.getuid?.() !== 0) return say('not root')
   const apt = (...args: string[]) =>
