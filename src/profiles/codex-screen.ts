@@ -82,6 +82,8 @@ export const codexScreen: ScreenFacts = {
     asking,
     // "› Ask Codex to do anything", and its footer: a prompt that was sent is drawn alike, and so is a menu by half.
     idle: /^› (?!\d+\. ).*\n(?: {2}.*\n)*? {2}(?:\S.* · [~/]|\? for shortcuts)/m,
+    // "  mock-model default · ~/project": before it has that, its composer is there, and it may still ask whether the folder is trusted.
+    ready: /^› .*\n\n {2}(?!\? for shortcuts)\S/m,
   },
   dialog,
   composer,

@@ -83,7 +83,7 @@ export const geminiScreen: ScreenFacts = {
     // " >   Type your message or @path/to/file", with "*" where nothing is asked; a prompt that was sent is drawn alike, without a rule above and a footer below.
     idle: /^─{20,}\n.*\n▄{20,}\n [>*!] |^ [>*!] .*\n▀{20,}\n \S/m,
     // It draws its composer on an empty screen before it looks whether the folder is trusted: what it says comes with or after that.
-    ready: /^(?! *\? for shortcuts)\s*\S.*\n(?:.*\n)*?─{20,}\n/m,
+    ready: /^(?! *\? for shortcuts) *\S.*\n(?:.*\n)*?─{20,}\n/m,
   },
   dialog,
   composer,

@@ -14,7 +14,7 @@ export function unframed(rows: readonly string[]): string[] {
 
 /** The lowest menu of a screen: its pointer is one of `pointers`; without numbers, an option's id is its place, from 1. */
 export function menuOf(rows: readonly string[], pointers: string): Menu | undefined {
-  const option = new RegExp(`^(\\s*)([${pointers}])?(\\s*)(?:(\\d+)\\. +)?(\\S.*)$`, 'u')
+  const option = new RegExp(`^(\\s*)([${pointers}])?(\\s*)(?:(\\d+)\\.? +)?(\\S.*)$`, 'u')
   const line = (row: number): Line | undefined => {
     const [, lead, pointer, gap, id, text] = option.exec(rows[row] ?? '') ?? []
     if (text === undefined) return undefined

@@ -68,6 +68,18 @@ test('the keys of a dialog pick what was picked, and decline it without', () => 
   )
 })
 
+test('a composer that is shown too early is not ready', () => {
+  const seen = goldens.filter(({ scene }) => scene === 'early' || scene === 'ready')
+  assert.deepEqual(
+    seen.map((golden) => [name(golden), factsOf(golden.cli).reader.ready?.test(golden.screen.rows.join('\n')) ?? true]),
+    seen.map((golden) => [name(golden), golden.scene === 'ready']),
+  )
+  assert.deepEqual(
+    [...new Set(seen.filter(({ scene }) => scene === 'early').map(({ cli }) => cli))],
+    ['gemini', 'codex'],
+  )
+})
+
 test('no screen that is not asking has a dialog', () => {
   assert.deepEqual(
     goldens.filter(({ cli, scene, screen }) => states[scene] !== 'asking' && factsOf(cli).dialog!(screen)).map(name),

@@ -1,4 +1,5 @@
 import type { ScreenFacts } from '../../src/core/screen/profile.ts'
+import type { Screen } from '../../src/core/screen/terminal.ts'
 import type { Rig } from './rig.ts'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -56,8 +57,8 @@ for (const size of sizes.length > 0 ? sizes : ['80x24', '120x40', '200x50']) {
     env: { ...facts.env },
     size: { cols, rows },
   })
-  const keep = async (scene: string) => {
-    const screen = await terminal.screen()
+  const keep = async (scene: string, seen?: Screen) => {
+    const screen = seen ?? (await terminal.screen())
     const [title, ...rows] = [screen.title ?? '', ...screen.rows].map((row) => plain(row, place.root))
     const text = printScreen({ ...screen, title: title!, rows })
     await writeFile(join(folder, cli, `${scene}-${size}.txt`), text)

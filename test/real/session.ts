@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { read } from '../../src/core/screen/reading.ts'
 
 /** A CLI in its terminal, and what is done with each scene that it comes to. */
-export type Session = { facts: ScreenFacts; terminal: Terminal; keep(scene: string): Promise<void> }
+export type Session = { facts: ScreenFacts; terminal: Terminal; keep(scene: string, screen?: Screen): Promise<void> }
 
 /** Who waits longer would wait for ever: then the screen is shown instead. */
 const patienceMs = 40_000
@@ -69,8 +69,10 @@ async function started(session: Session) {
   const { facts, terminal, keep } = session
   const shown = () => until(terminal, 'a start', (screen) => ['idle', 'asking'].includes(stateOf(facts, screen)))
   for (;;) {
-    await shown()
-    // Gemini shows its composer before it asks whether the folder is trusted.
+    const first = await shown()
+    // Gemini and Codex show their composer before they ask whether the folder is trusted.
+    if (facts.reader.ready?.test(first.rows.join('\n')) === false && stateOf(facts, first) === 'idle')
+      await keep('early', first)
     await pause(2_500)
     const screen = await shown()
     if (stateOf(facts, screen) === 'idle') return

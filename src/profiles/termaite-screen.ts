@@ -1,0 +1,131 @@
+import type { Dialog, Journal, ScreenFacts } from '../core/screen/profile.ts'
+import type { Screen } from '../core/screen/terminal.ts'
+import type { Question } from '../core/talk/question.ts'
+import { join } from 'node:path'
+import { sincePrompt, sumOf } from './journal.ts'
+import { loose, numberOf, textOf } from './jsonl.ts'
+import { dialogOf, menuOf, unframed } from './menu.ts'
+import { quote } from './quote.ts'
+
+/** What stands below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
+const status = String.raw`\n╰─+╯\n .*\bleash (?:read|ask|edit|all)\b`
+
+/** A card's last row says how it is answered: "1–4 or Enter answers · Esc: no" */
+const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*${status}`, 'm')
+
+const titles: readonly [RegExp, Question['about']][] = [
+  [/ asks for permission/, 'permission'],
+  [/^Do you trust this\?/, 'trust'],
+  [/ needs a login/, 'login'],
+  [/ cannot go on now/, 'quota'],
+  [/ is silent/, 'silence'],
+  [/ was not allowed to do it/, 'denied'],
+  [/^Another vendor would learn this/, 'sharing'],
+]
+
+function dialog({ rows }: Screen): Dialog | undefined {
+  if (!asking.test(rows.join('\n'))) return undefined
+  const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
+  const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]
+  // What comes below the options is no part of them.
+  const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
+  const menu = menuOf(plain, '›')
+  if (!menu || title === undefined) return undefined
+  const covered = menu.options.map(({ id, label }) => {
+    const [words = '', grants] = label.split(' covers: ')
+    return { id, label: words, ...(grants === undefined ? {} : { grants }) }
+  })
+  const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
+  const asked = dialogOf(menu, {
+    about: titles.find(([known]) => known.test(title))?.[1] ?? 'choice',
+    text: words.replaceAll('\n', ' '),
+    shows: more.map((text) =>
+      text.startsWith('$ ') ? { type: 'command', command: text.slice(2) } : { type: 'text', text },
+    ),
+    numbers: true,
+    decline: ['Escape'],
+  })
+  return { ...asked, question: { ...asked.question, options: covered } }
+}
+
+function paragraphs(rows: readonly string[]): string[] {
+  const text = rows.map((row) => row.trimEnd().replace(/^ /, '')).join('\n')
+  return text
+    .split(/\n{2,}/)
+    .map((part) => part.replaceAll(/^\n+|\n+$/g, ''))
+    .filter((part) => part !== '')
+}
+
+const placeholder = 'Ask anything · / for commands · @ for files'
+
+function composer({ rows }: Screen): string | undefined {
+  if (asking.test(rows.join('\n'))) return undefined
+  const bottom = rows.findLastIndex((row) => /^╰─+╯/.test(row))
+  const top = rows.slice(0, Math.max(bottom, 0)).findLastIndex((row) => /^╭─/.test(row))
+  if (top < 0) return undefined
+  const text = unframed(rows.slice(top + 1, bottom))
+    .join('\n')
+    .trim()
+  return text === placeholder ? '' : text
+}
+
+/** Our own log of the project: a named session's turns stand in it beside others. */
+const journal: Journal = {
+  folder: ({ home, env }) => join(env.TERMAITE_HOME || join(home, '.termaite'), 'projects'),
+  file: /^[^/]+\/history\.jsonl$/,
+  read(lines, mark) {
+    const since = sincePrompt(lines, mark, ({ type }) => type === 'prompt')
+    if (!since) return undefined
+    const turn = since.filter((entry) => entry.turn === since[0]!.turn)
+    const outcome = loose(turn.find(({ type }) => type === 'end')?.outcome)
+    const usage = sumOf(
+      turn
+        .filter(({ type }) => type === 'usage')
+        .map(({ input, output, cached }) => ({
+          input: numberOf(input),
+          output: numberOf(output),
+          cached: numberOf(cached),
+        })),
+    )
+    const answer = textOf(outcome.text)
+    const fault = textOf(loose(outcome.failure).message)
+    return {
+      ...(fault !== undefined ? { fault } : answer === undefined ? {} : { answer }),
+      ...(usage ? { usage } : {}),
+      over: outcome.ok !== undefined,
+    }
+  },
+}
+
+/** Our own chat in a terminal, with one of our agents at work in it; `program` is the command that starts us. */
+export function termaiteScreen(program: string, agent: string): ScreenFacts {
+  return {
+    // A session of its own: what is said in a slot is not said in the project's conversation.
+    command: ({ leash, resume, thread }) => {
+      const session = resume ?? thread
+      return [
+        `${program} --agent ${quote(agent)} --mode agent --leash ${leash}`,
+        ...(session === undefined ? [] : [`--session ${quote(session)}`]),
+      ].join(' ')
+    },
+    leashes: {
+      read: 'reads and searches',
+      ask: 'asks before it acts',
+      edit: 'edits files in the project without asking; asks before anything else',
+      all: 'runs everything without asking',
+    },
+    names: true,
+    reader: {
+      // " ⠋ native · 2 s · Esc cancels", right above the composer; "waits for your answer" stands above a card.
+      busy: /^ [\u2800-\u28ff] (?!.*waits for your answer).*\n╭─/m,
+      asking,
+      idle: new RegExp(String.raw`^│ .*${status}`, 'm'),
+    },
+    dialog,
+    composer,
+    clear: ['Ctrl+C'],
+    interrupt: ['Escape'],
+    journal,
+    quit: ['Ctrl+D'],
+  }
+}

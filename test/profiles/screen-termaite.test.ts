@@ -1,0 +1,115 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { read } from '../../src/core/screen/reading.ts'
+import { termaite } from '../../src/profiles/termaite.ts'
+
+const folder = join(import.meta.dirname, '..', 'screen', 'golden')
+const { screen: facts } = termaite('termaite', 'native', 'Anthropic')
+
+/** The frames that the chat's own tests hold. */
+function frame(name: string) {
+  const rows = readFileSync(join(folder, `${name}.txt`), 'utf8').split('\n')
+  return { rows, cols: Number(/-(\d+)x/.exec(name)?.[1]), cursor: { row: 0, col: 0 } }
+}
+
+const scenes: Record<string, 'busy' | 'idle' | 'asking'> = {
+  answered: 'idle',
+  choice: 'asking',
+  denied: 'asking',
+  diff: 'asking',
+  empty: 'idle',
+  error: 'idle',
+  login: 'asking',
+  permission: 'asking',
+  quota: 'asking',
+  sharing: 'asking',
+  silence: 'asking',
+  streaming: 'busy',
+  trust: 'asking',
+  welcome: 'idle',
+}
+
+test('our own chat reads as what goes on in it', () => {
+  const names = globSync('*-{80x24,120x40,200x50}.txt', { cwd: folder })
+    .map((file) => basename(file, '.txt'))
+    .filter((name) => scenes[name.replace(/-\d+x\d+$/, '')])
+    .sort()
+  assert.equal(names.length, Object.keys(scenes).length * 3)
+  const seen = names.map((name) => {
+    const { state, by } = read({ screen: frame(name), children: 1, quietMs: 60_000 }, facts!.reader)
+    return [name, state, by]
+  })
+  assert.deepEqual(
+    seen,
+    names.map((name) => [name, scenes[name.replace(/-\d+x\d+$/, '')], 'pattern']),
+  )
+})
+
+test('a card is the question that it was drawn from', () => {
+  const { question, keys } = facts!.dialog!(frame('permission-80x24'))!
+  assert.deepEqual(question, {
+    about: 'permission',
+    text: 'Bash: makes a file It reaches /rig/project/made.txt',
+    from: [],
+    shows: [{ type: 'command', command: 'touch made.txt' }],
+    options: [
+      { id: '1', label: 'Yes, once' },
+      { id: '2', label: 'Yes, until this turn ends', grants: 'Bash(touch made.txt), until this turn ends' },
+      {
+        id: '3',
+        label: 'Yes, always',
+        grants: 'Bash(touch made.txt), in this project from now on (kept in .claude/settings.local.json)',
+      },
+      { id: '4', label: 'No' },
+    ],
+  })
+  assert.deepEqual([keys(['3']), keys()], [['3'], ['Escape']])
+})
+
+test('its composer holds what was typed, and nothing else', () => {
+  assert.deepEqual(
+    ['welcome', 'streaming', 'commands', 'files', 'permission'].map((name) => facts!.composer!(frame(`${name}-80x24`))),
+    ['', '', '/', 'look at @ad', undefined],
+  )
+})
+
+test('it is started on a session of its own, and goes on with it', () => {
+  assert.deepEqual(
+    [
+      facts!.command({ leash: 'ask', thread: 'a-b' }),
+      facts!.command({ leash: 'read', resume: "it's" }),
+      termaite("'/opt/node' '/opt/main.js'", 'my agent', 'Anthropic').screen!.command({ leash: 'all' }),
+    ],
+    [
+      'termaite --agent native --mode agent --leash ask --session a-b',
+      `termaite --agent native --mode agent --leash read --session 'it'\\''s'`,
+      `'/opt/node' '/opt/main.js' --agent 'my agent' --mode agent --leash all`,
+    ],
+  )
+})
+
+test('our own log tells what became of a turn, whatever else is said in it', () => {
+  const entry = (turn: string, fact: object) =>
+    JSON.stringify({ id: 'x', at: 1, by: 'native', session: 's', turn, ...fact })
+  const lines = [
+    entry('a', { type: 'prompt', text: 'do it (mark-1)' }),
+    entry('b', { type: 'prompt', text: 'something else' }),
+    entry('a', { type: 'usage', input: 10, output: 2, cached: 4, source: 'reported' }),
+    entry('b', { type: 'end', outcome: { ok: true, text: 'Not this.' } }),
+    entry('a', { type: 'end', outcome: { ok: true, text: 'Done.' } }),
+  ]
+  const { read } = facts!.journal!
+  const usage = { input: 10, output: 2, cached: 4 }
+  const failed = entry('a', { type: 'end', outcome: { ok: false, failure: { kind: 'quota', message: 'Spent.' } } })
+  assert.deepEqual(
+    [
+      read(lines, 'mark-1'),
+      read(lines.slice(0, 4), 'mark-1'),
+      read([...lines.slice(0, 4), failed], 'mark-1'),
+      read(lines, 'mark-2'),
+    ],
+    [{ answer: 'Done.', usage, over: true }, { usage, over: false }, { fault: 'Spent.', usage, over: true }, undefined],
+  )
+})
