@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.ts'
 import type { CrewParts } from './parts.ts'
 import type { Slot } from './slot.ts'
 import { wordsOf } from '../base/words.ts'
+import { blobsOf } from './kept.ts'
 
 /** So many rows of a terminal are kept when it goes. */
 const rows = 1_000
@@ -25,6 +26,7 @@ export async function ending(
   const found = await ledger.slot(id)
   if (!found) return undefined
   const terminal = found.terminal && (await parts.find(found.terminal.id).catch(() => undefined))
+  const screen = end.screen ?? (await lastScreen(terminal, blobsOf(parts.store, parts.workspace)))
   await terminal?.close().catch(() => {})
   const notes = [...(end.why === undefined ? [] : [end.why]), ...unsaid(found)]
   const worktree = await clearedTree(parts, found, notes)
@@ -37,7 +39,7 @@ export async function ending(
           state: end.state,
           queue: [],
           ...(why === '' ? {} : { why }),
-          ...(end.screen ? { screen: end.screen } : {}),
+          ...(screen ? { screen } : {}),
           ...(worktree ? { worktree } : {}),
         },
   )

@@ -37,7 +37,7 @@ export type Crews = {
 
 export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewWishes): Crews {
   const store = fileStore(place.home, { clock: io.clock })
-  const terminals = terminalsOf(io, settings, warn)
+  const terminals = terminalsOf(io, settings, { lends: carries, ...(warn ? { warn } : {}) })
   const roster = crewRoster(io, settings, terminals)
   const open = new Map<string, OpenCrew>()
   const own = slugOf(place.root)

@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts'
 import type { Place } from '../place.ts'
+import type { Slot } from '../../crew/slot.ts'
 import type { Crews, OpenCrew } from './crews.ts'
 import { spawn } from 'node:child_process'
 import { openSync, closeSync, readFileSync } from 'node:fs'
@@ -17,14 +18,19 @@ const lookMs = 500
 
 /** Carries a crew until nothing of it needs carrying any more, or somebody ends us. */
 export async function keep(io: Io, crews: Crews, workspace: string): Promise<void> {
-  const { keeper, crew } = crews.of(workspace)
+  const { keeper, crew, parts } = crews.of(workspace)
+  const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
   let restless = io.clock.now()
   while (!io.signal.aborted) {
     await io.clock.sleep(lookMs, io.signal)
-    if ((await crew.slots()).some((slot) => !isOver(slot) && isUnderWay(slot))) restless = io.clock.now()
+    if ((await crew.slots()).some((slot) => isOurs(slot) && !isOver(slot) && isUnderWay(slot)))
+      restless = io.clock.now()
     else if (io.clock.now() - restless >= lingerMs && (await keeper!.retire())) return
   }
 }
+
+/** How long one that is there may take to hear of it. */
+const takenMs = 1_500
 
 /** How long a keeper may take to take up what it was started for. */
 const startMs = 15_000
@@ -35,15 +41,21 @@ const startMs = 15_000
  */
 export async function ensureKept(io: Io, place: Place, { crew, parts }: OpenCrew): Promise<void> {
   const { alive, store, clock, workspace } = parts
-  const isKept = (slot: { owner?: string }) => slot.owner !== undefined && alive(slot.owner)
-  const alone = (await crew.slots()).filter((slot) => !isOver(slot) && isUnderWay(slot) && !isKept(slot))
-  if (alone.length === 0) return
+  const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
+  const lone = (slots: readonly Slot[]) => slots.filter((slot) => !isOver(slot) && isUnderWay(slot) && !isKept(slot))
+  const ledger = new Ledger(store, workspace, clock)
+  const untilTaken = async (ms: number) => {
+    const ids = lone(await crew.slots()).map(({ id }) => id)
+    const settled = (slot: Slot) => isOver(slot) || isKept(slot)
+    await waitFor(ledger, clock, ids, { until: clock.now() + ms, settled, signal: io.signal })
+    return lone(await crew.slots())
+  }
+  const slots = await crew.slots()
+  if (lone(slots).length === 0) return
+  // Whoever keeps others of this crew hears of it, and takes it.
+  if (slots.some(isKept) && (await untilTaken(takenMs)).length === 0) return
   const trouble = startKeeper(io, place, workspace)
-  const ids = alone.map(({ id }) => id)
-  const settled = (slot: Parameters<typeof isOver>[0]) => isOver(slot) || isKept(slot)
-  const until = clock.now() + startMs
-  const waited = await waitFor(new Ledger(store, workspace, clock), clock, ids, { until, settled, signal: io.signal })
-  const left = waited.filter(({ settled }) => !settled)
+  const left = await untilTaken(startMs)
   if (left.length > 0 && !io.signal.aborted)
     throw new UsageError(`nobody carries slot ${left.map(({ id }) => id).join(', ')} yet: ${trouble()}`, 1)
 }

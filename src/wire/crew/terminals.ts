@@ -4,6 +4,7 @@ import type { Settings } from '../settings/settings.ts'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { homeOf } from '../place.ts'
+import { lendTerminals, terminalsElsewhere } from './lending.ts'
 
 /** Where what is kept of terminals lies in our home. */
 export const terminalsFolder = (home: string) => join(home, 'terminals')
@@ -17,25 +18,37 @@ export type Terminals = {
   close(): Promise<void>
 }
 
-/** `warn` is told why they are not what a person would like best. */
-export function terminalsOf(io: Io, settings: Settings, warn: (words: string) => void = () => {}): Terminals {
+export type TerminalWishes = {
+  /** Whether others may see and type into those that only we can show. */
+  lends: boolean
+  /** Told why they are not what a person would like best. */
+  warn?(words: string): void
+}
+
+export function terminalsOf(io: Io, settings: Settings, { lends, warn }: TerminalWishes): Terminals {
   const home = homeOf(io.env)
+  const elsewhere = terminalsElsewhere(home, io.clock)
   let opened: Promise<TerminalHost> | undefined
   let outlives = true
+  let lent: { close(): Promise<void> } | undefined
   const open = async () => {
     const { openHost } = await import('../../terminals/open.ts')
     const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(io, home) }
     const { host, why } = await openHost(settings.terminals.host, parts)
-    if (why !== undefined) warn(why)
+    if (why !== undefined) warn?.(why)
     outlives = host.outlives
+    if (lends && !outlives) lent = lendTerminals(home, host, io.clock)
     return host
   }
   const host = () => (opened ??= open())
   return {
     host,
-    find: async (id) => (await host()).find(id),
+    find: async (id) => (await (await host()).find(id)) ?? (outlives ? undefined : elsewhere.find(id)),
     outlives: () => outlives,
-    close: async () => (await opened?.catch(() => undefined))?.close(),
+    async close() {
+      const open = await opened?.catch(() => undefined)
+      await Promise.all([lent?.close(), elsewhere.close(), open?.close()])
+    },
   }
 }
 
