@@ -17,7 +17,12 @@ if (process.argv.length === 3 && (process.argv[2] === '--version' || process.arg
   })
   process.stdout.write(require('../package.json').version + '\n')
 } else {
-  // The cache is the difference between reading our code once and at every start.
-  require('node:module').enableCompileCache()
+  // The cache is the difference between reading our code once and at every start. Not where Node would put it: in a
+  // folder that is everybody's, somebody else's code could lie in wait.
+  var env = process.env
+  var place = env.XDG_CACHE_HOME || (env.HOME && env.HOME + '/.cache')
+  // It is written at the very end, when `uninstall` has taken it away.
+  if (process.argv[2] !== 'uninstall' && (env.NODE_COMPILE_CACHE || (place && place[0] === '/')))
+    require('node:module').enableCompileCache(env.NODE_COMPILE_CACHE || place + '/termaite')
   import('../dist/main.js')
 }

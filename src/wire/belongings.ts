@@ -1,6 +1,6 @@
 import type { Io } from './io.ts'
 import { lstatSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { errorCode, isMissing } from '../base/files.ts'
 import { storeError } from '../store/trouble.ts'
 import { UsageError } from './io.ts'
@@ -16,6 +16,13 @@ export function homeFolder(env: Io['env']): string {
   if (stat && !stat.isDirectory())
     throw new UsageError(`${home} is a file, not a folder: set TERMAITE_HOME to the folder that holds our files.`)
   return home
+}
+
+/** Where Node keeps our code compiled: see bin/termaite.cjs. */
+export function codeCache(env: Io['env']): string | undefined {
+  const place = env.XDG_CACHE_HOME || (env.HOME && join(env.HOME, '.cache'))
+  const cache = place && isAbsolute(place) ? join(place, 'termaite') : undefined
+  return cache !== undefined && isFolder(cache) ? cache : undefined
 }
 
 /** `yours` is what the person wrote for us to read; nothing but them takes it away. */

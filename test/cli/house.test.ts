@@ -106,6 +106,17 @@ test('uninstall deletes what is ours and nothing else, and says what it left', a
   assert.equal(readFileSync(join(machine.home, 'projects/theirs/deep/a'), 'utf8'), 'dear')
 })
 
+test('our compiled code is in a folder of the person’s own, told by where and taken by uninstall', async (t) => {
+  const machine = new Machine(t)
+  machine.agents(echo)
+  const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
+  await machine.run(['-p', 'hello'], { env })
+  const cache = join(machine.folder, 'cache', 'termaite')
+  assert.match((await machine.run(['where'], { env })).out, new RegExp(`^${cache} .* our code, compiled`, 'm'))
+  assert.equal((await machine.run(['uninstall', '--yes'], { env })).code, 0)
+  assert.deepEqual(readdirSync(join(machine.folder, 'cache')), [])
+})
+
 test('a file in the place of our home is told, and stays', async (t) => {
   const machine = new Machine(t)
   writeFileSync(machine.home, 'dear')

@@ -15,6 +15,9 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
+/** Our code, compiled once for all machines of the tests. */
+export const codeCache = join(tmpdir(), 'termaite-test-code')
+
 export const program = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
@@ -69,6 +72,7 @@ export class Machine {
         HOME: join(this.folder, 'home'),
         TERMAITE_HOME: this.home,
         TERMAITE_KEYCHAIN: 'off',
+        NODE_COMPILE_CACHE: codeCache,
         TZ: 'UTC',
         ...options.env,
       },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, Machine, program } from './program.ts'
+import { codeCache, ended, Machine, program } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 
 const long = Array.from({ length: 40_000 }, (_, i) => i + 1).join('\n')
@@ -18,6 +18,7 @@ function shell(machine: Machine, line: string): Promise<Ran> {
       PATH: process.env.PATH,
       HOME: machine.folder,
       TERMAITE_KEYCHAIN: 'off',
+      NODE_COMPILE_CACHE: codeCache,
       TERMAITE_HOME: machine.home,
       T: `${process.execPath} ${program}`,
     },

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { ended, program, type Machine, type Ran } from './program.ts'
+import { codeCache, ended, program, type Machine, type Ran } from './program.ts'
 
 /** For tests that need a terminal of their own. */
 export const inTerminal = {
@@ -22,6 +22,7 @@ export async function typed(
       PATH: process.env.PATH,
       HOME: machine.folder,
       TERMAITE_KEYCHAIN: 'off',
+      NODE_COMPILE_CACHE: codeCache,
       TERMAITE_HOME: machine.home,
       TERM: 'xterm',
       ...env,

@@ -4,7 +4,7 @@ import type { Terminal as Emulator } from '@xterm/headless'
 import headless from '@xterm/headless'
 import pty from '@lydell/node-pty'
 import { join } from 'node:path'
-import { program } from '../cli/program.ts'
+import { codeCache, program } from '../cli/program.ts'
 import type { Frame } from './frame.ts'
 import { frameOf, rowsOf } from './frame.ts'
 
@@ -64,6 +64,7 @@ export class Glass {
         TZ: 'UTC',
         EDITOR: 'true',
         TERMAITE_KEYCHAIN: 'off',
+        NODE_COMPILE_CACHE: codeCache,
         ...options.env,
       },
     })

@@ -1,9 +1,9 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import type { Wired } from '../mcp/wired.ts'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { wordsOf } from '../../base/words.ts'
-import { homeFolder, lookAround, remove } from '../belongings.ts'
+import { codeCache, homeFolder, lookAround, remove } from '../belongings.ts'
 import { confirm } from '../confirm.ts'
 import { print, say } from '../io.ts'
 import { carryOut, removing } from '../mcp/change.ts'
@@ -37,6 +37,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     home,
     lookAround(home).ours.filter(({ made }) => made || !keep),
   )
+  const cache = codeCache(io.env)
+  if (cache) rmSync(cache, { recursive: true, force: true })
   const { ours, yours, strangers } = lookAround(home)
   if (ours.length > 0) say(io, `Kept: ${list(ours.map(({ path }) => path))}`)
   if (yours.length > 0) say(io, `Left, because you wrote it: ${list(yours.map(({ path }) => path))}`)

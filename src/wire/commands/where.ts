@@ -1,7 +1,7 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { join } from 'node:path'
-import { homeFolder, lookAround, weight } from '../belongings.ts'
+import { codeCache, homeFolder, lookAround, weight } from '../belongings.ts'
 import { print } from '../io.ts'
 import { whereabouts, wiredClients } from '../mcp/wired.ts'
 import { worktreesIn } from '../crew/worktrees.ts'
@@ -17,7 +17,9 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
   const processes = await runningTurns(io)
   const sockets = await socketsOf(home)
-  const files = rows(home)
+  const cache = codeCache(io.env)
+  const compiled = { what: 'our code, compiled; can be made again', ours: true }
+  const files = [...rows(home), ...(cache ? [{ path: cache, bytes: weight(cache), ...compiled }] : [])]
   const entries = wiredClients(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
     client: client.name,
     path,
