@@ -129,7 +129,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
     ],
   })
   const warnings = [
-    ...['thinking', 'notify'].map((key) => `${key} is not used in this version.`),
+    'thinking is not used in this version.',
     'kind "screen" of a, b is used by a crew alone; in the chat a pipe is.',
     'args of e is not used without a command.',
     'model of b is not used with a command.',

@@ -4,6 +4,8 @@ import { strategies } from '../../core/work/strategy.ts'
 import { efforts } from '../../models/provider.ts'
 import { profiles } from '../../profiles/all.ts'
 import { modes } from '../../safety/rules/modes.ts'
+import { occasions } from '../notify/event.ts'
+import { notifierOf } from './notifier.ts'
 import {
   amount,
   anything,
@@ -28,6 +30,12 @@ const leash = oneOf(leashes)
 const mode = oneOf(modes)
 const forbidding = { ask: maybe(list(text)), deny: maybe(list(text)) }
 const spawnMode = oneOf(['window', 'pane'])
+
+/** A way by its name, or one that needs more: exactly one of `ntfy` and `command`. */
+const notifier = notifierOf(
+  oneOf(['desktop', 'bell']),
+  object({ ntfy: maybe(filled), command: maybe(filled), on: maybe(list(oneOf(occasions))) }),
+)
 
 const agentFields = {
   command: maybe(filled),
@@ -69,7 +77,7 @@ const common = {
   terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
   crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count), setup: maybe(filled) })),
   hub: maybe(object({ url: maybe(text) })),
-  notify: maybe(list(anything)),
+  notify: maybe(list(notifier)),
   screenReader: maybe(flag),
 }
 

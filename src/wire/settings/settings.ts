@@ -46,6 +46,8 @@ export type Settings = {
   crew: { perWorkspace: number; total: number; setup?: string }
   /** Where agents register and take tasks. */
   hub: NonNullable<FileSettings['hub']>
+  /** How a person who looks elsewhere is told what happens. */
+  notify: NonNullable<FileSettings['notify']>
   /** What the person should know before the turn. */
   warnings: string[]
 }
@@ -99,6 +101,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
     hub: user.hub ?? {},
+    notify: user.notify ?? [],
     warnings,
   }
   return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)

@@ -7,7 +7,6 @@ const notUsed = 'is not used in this version'
 /** What a file may hold for a later version, and what to use until then. */
 const ofAll: Partial<Record<keyof FileSettings, string>> = {
   thinking: notUsed,
-  notify: notUsed,
 }
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
