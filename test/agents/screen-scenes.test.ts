@@ -123,6 +123,7 @@ const scenes: Record<string, Scene> = {
       for (const id of ['a', 'b']) {
         const { states, outcome } = await taken(agent, { id })
         assert.deepEqual({ states, outcome }, { states: first, outcome: answered('answer 1') })
+        await agent.terminal!.exited
       }
     },
   },

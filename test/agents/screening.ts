@@ -153,7 +153,7 @@ export function faked(stage: Stage, modes: readonly Mode[], over: Over = {}): { 
     ...over.facts,
   }
   const profile = profileOf({ ...over.profile, screen })
-  const spec = { name: 'faker', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, ...over.spec }
+  const spec = { name: 'faker', window: 1000, timeoutMs: 600_000, silenceMs: 300_000, profile, ...over.spec }
   return { agent: screenAgent(spec, { cwd: stage.cwd, leash: 'ask', ...over.seat }, partsOf(stage)), open: gate.open }
 }
 

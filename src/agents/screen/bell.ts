@@ -52,9 +52,13 @@ export class Bell {
   async #until(so: () => boolean, ms: number, signal: AbortSignal): Promise<void> {
     if (so() || signal.aborted || ms <= 0) return
     const enough = new AbortController()
-    this.#wake = () => so() && enough.abort()
-    await this.#clock.sleep(ms, AbortSignal.any([signal, enough.signal]))
+    // A reason of its own costs less than the error that an abort makes without one, and it rings all the time.
+    const stop = () => enough.abort('rung')
+    signal.addEventListener('abort', stop, { once: true })
+    this.#wake = () => so() && stop()
+    await this.#clock.sleep(ms, enough.signal)
     this.#wake = undefined
+    signal.removeEventListener('abort', stop)
   }
 
   async #listen(terminal: Terminal): Promise<void> {
