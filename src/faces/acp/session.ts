@@ -8,19 +8,17 @@ import type {
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { EntryOf } from '../../core/talk/entry.ts'
-import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Happening, WorkMode } from '../chat/desk.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Office } from './office.ts'
 import type { Sdk } from './sdk.ts'
-import { newId } from '../../base/id.ts'
+import { oneLine } from '../chat/transcript/text.ts'
 import { wordsOf } from '../../base/words.ts'
 import { leashes } from '../../core/work/agent.ts'
-import { askEditor, titleOf } from './asking.ts'
-import { shownContent } from './calls.ts'
 import { auto, configOf, modesOf } from './options.ts'
 import { Pending, stopReason } from './pending.ts'
 import { promptOf } from './prompt.ts'
+import { Questions } from './questions.ts'
 import { replay } from './replay.ts'
 import { noScreen } from './screen.ts'
 import { Telling } from './telling.ts'
@@ -41,19 +39,22 @@ export class EditorSession {
   /** The turn that the pending prompt began. */
   #turn: string | undefined
   #outcome: EntryOf<'end'>['outcome'] | undefined
-  #asked = new Map<string, AbortController>()
+  #questions: Questions
   #agent = auto
+  #named: boolean
   #told = ''
   #closed = new AbortController()
 
   constructor(parts: SessionParts) {
     this.#parts = parts
+    this.#named = parts.office.opened.entries.length > 0
     this.#telling = new Telling({
       tell: this.#tell,
       cwd: parts.office.cwd,
       clock: parts.clock,
       notices: Boolean(parts.capabilities?.session?.notices),
     })
+    this.#questions = new Questions({ ...parts, tell: this.#tell, openCall: () => this.#telling.openCall })
     parts.office.desk.seatedAt(this.#screen)
   }
 
@@ -138,7 +139,7 @@ export class EditorSession {
     this.#pending?.cancel()
     await this.#parts.office.close()
     this.#closed.abort()
-    for (const asked of this.#asked.values()) asked.abort()
+    this.#questions.close()
     this.#pending?.end()
   }
 
@@ -162,7 +163,7 @@ export class EditorSession {
     try {
       await command.run(args, {
         say,
-        ask: this.#ask,
+        ask: this.#questions.ask,
         signal,
         screen: { ...noScreen, fill: (text) => say(text, 'text') },
       })
@@ -177,9 +178,9 @@ export class EditorSession {
       case 'event': {
         const { event, turn } = happening
         const mine = this.#pending !== undefined
-        if (event.type === 'prompt' && mine) this.#turn = turn
-        if (event.type === 'question') void this.#question(event.ask, event.question)
-        if (event.type === 'answer') this.#asked.get(event.ask)?.abort()
+        if (event.type === 'prompt' && mine) await this.#began(turn, event.text)
+        if (event.type === 'question') void this.#questions.show(event.ask, event.question)
+        if (event.type === 'answer') this.#questions.takeBack(event.ask)
         if (event.type === 'end' && turn === this.#turn) this.#outcome = event.outcome
         return this.#telling.event(event, turn, turn === this.#turn)
       }
@@ -197,6 +198,14 @@ export class EditorSession {
     }
   }
 
+  /** A thread is called by its first words, until somebody calls it otherwise. */
+  async #began(turn: string, prompt: string): Promise<void> {
+    this.#turn = turn
+    if (this.#named) return
+    this.#named = true
+    await this.#tell({ sessionUpdate: 'session_info_update', title: oneLine(prompt, 60) })
+  }
+
   async #say(text: string, how: 'note' | 'text' | 'error'): Promise<void> {
     if (how === 'text') await this.#telling.text(text)
     else await this.#telling.notice(text, how === 'error' ? 'error' : 'info')
@@ -209,44 +218,6 @@ export class EditorSession {
     if (told === this.#told) return
     await this.#tell({ sessionUpdate: 'current_mode_update', currentModeId: modes.currentModeId })
     await this.#tell({ sessionUpdate: 'config_option_update', configOptions })
-  }
-
-  async #question(ask: string, question: Question): Promise<void> {
-    const withdrawn = new AbortController()
-    this.#asked.set(ask, withdrawn)
-    const picks = await this.#asking(question, withdrawn.signal)
-    this.#asked.delete(ask)
-    if (!withdrawn.signal.aborted) this.#parts.office.desk.answer(ask, picks)
-  }
-
-  #ask: Ask = (question, withdrawn) => this.#asking(question, withdrawn)
-
-  /** A question that belongs to no call of its own is shown as one, so that there is something to say yes to. */
-  async #asking(question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
-    const { sdk, client, office, capabilities, clock } = this.#parts
-    const parts = {
-      sdk,
-      client,
-      session: office.session,
-      cwd: office.cwd,
-      forms: Boolean(capabilities?.elicitation?.form),
-    }
-    const open = question.about === 'permission' ? this.#telling.openCall : undefined
-    const call = open ?? `ask/${newId(clock.now())}`
-    if (open === undefined)
-      await this.#tell({
-        sessionUpdate: 'tool_call',
-        toolCallId: call,
-        title: titleOf(question),
-        kind: 'think',
-        status: 'pending',
-        content: shownContent(question.shows ?? [], office.cwd),
-      })
-    // An editor that cannot ask has nobody to ask.
-    const picks = await askEditor(parts, question, call, withdrawn).catch(() => undefined)
-    if (open === undefined)
-      await this.#tell({ sessionUpdate: 'tool_call_update', toolCallId: call, status: picks ? 'completed' : 'failed' })
-    return picks
   }
 
   /** What the desk does to a screen. */

@@ -18,11 +18,23 @@ export type Client = {
   /** The keys under which our entry stands, its own included. */
   path: readonly string[]
   entry(start: Start): unknown
+  /** What besides lets it call a server's tools without a question. */
+  frees?: Record<string, unknown>
   /** Started from a desktop, where the shell's PATH is not known. */
   desktop?: true
 }
 
 const us = 'termaite'
+
+/** What the hub's tools are called in another program. */
+export const hubName = 'termaite-hub'
+
+/** The same program, and how its settings name the hub: whoever is to work for it need not be asked before each word to it. */
+export const atHub = (client: Client): Client => ({
+  ...client,
+  path: [...client.path.slice(0, -1), hubName],
+  entry: (start) => ({ ...(client.entry(start) as object), ...client.frees }),
+})
 const plain = (start: Start) => ({ command: start.command, args: start.args })
 const stdio = (start: Start) => ({ type: 'stdio', ...plain(start) })
 
@@ -46,6 +58,7 @@ export const clients: readonly Client[] = [
     format: jsonFormat,
     path: ['mcpServers', us],
     entry: plain,
+    frees: { trust: true },
   },
   {
     name: 'codex',
@@ -53,7 +66,8 @@ export const clients: readonly Client[] = [
     file: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     format: tomlFormat,
     path: ['mcp_servers', us],
-    entry: plain,
+    // By itself it gives a call one minute, whatever progress it is told of; a wait may be longer.
+    entry: (start) => ({ ...plain(start), tool_timeout_sec: 3600 }),
   },
   {
     name: 'qwen',
@@ -62,6 +76,7 @@ export const clients: readonly Client[] = [
     format: jsonFormat,
     path: ['mcpServers', us],
     entry: plain,
+    frees: { trust: true },
   },
   {
     name: 'copilot',

@@ -23,7 +23,9 @@ async function turnOf(context: Parameters<typeof editorAt>[0], events: Event[], 
   await editor.request('session/new', { cwd: '/project', mcpServers: [] })
   await editor.updates()
   const answer = await editor.prompt('s1', 'go')
-  return { office, answer, updates: await editor.updates() }
+  const [named, ...updates] = await editor.updates()
+  assert.deepEqual(named, { sessionUpdate: 'session_info_update', title: 'go' })
+  return { office, answer, updates }
 }
 
 test('words are told as they come, and not again as a whole', async (context) => {
