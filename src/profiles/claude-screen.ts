@@ -4,7 +4,7 @@ import type { Shown } from '../core/talk/question.ts'
 import { claudeJournal } from './claude-journal.ts'
 import { flags, leashes } from './claude-leash.ts'
 import { ruledComposer } from './composer.ts'
-import { dialogOf, menuOf, paragraphAbove } from './menu.ts'
+import { dialogOf, menuOf, paragraphAbove, trimmed } from './menu.ts'
 import { quote } from './quote.ts'
 
 const rule = /^─{20,}/
@@ -38,7 +38,8 @@ function permission(rows: readonly string[], question: number): { text: string; 
 // "Yes, and always allow access to /tmp/a from this project", "Yes, and don't ask again for: touch *"
 const grants = (label: string) => /^Yes, and (.+)$/.exec(label)?.[1]
 
-function dialog({ rows }: Screen): Dialog | undefined {
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
   const menu = asking.test(rows.join('\n')) ? menuOf(rows, '❯') : undefined
   if (!menu) return undefined
   const question = rows.slice(0, menu.from).findLastIndex((row) => /^ Do you want to .*\?$/.test(row))
@@ -84,6 +85,10 @@ export const claudeScreen: ScreenFacts = {
     ].join(' '),
   leashes,
   names: true,
+  lends: ({ name, ...start }, file) => ({
+    words: `--mcp-config ${quote(file)} --allowedTools mcp__${name}`,
+    text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start } } }),
+  }),
   env: {
     CLAUDE_CODE_MAX_RETRIES: '1',
     // Outside the alternate screen what scrolled off can be read again.

@@ -5,7 +5,7 @@ import { codexJournal } from './codex-journal.ts'
 import { flags, leashes, modes } from './codex-leash.ts'
 import { beforeCursor } from './composer.ts'
 import { threadOf } from './counted-thread.ts'
-import { dialogOf, menuOf, paragraphAbove } from './menu.ts'
+import { dialogOf, menuOf, paragraphAbove, trimmed } from './menu.ts'
 import { quote } from './quote.ts'
 
 /** A menu, and last of all the keys it takes: a prompt that begins with "1." looks like its first option. */
@@ -43,7 +43,8 @@ function change(above: readonly string[]): Shown[] {
 // "Yes, and don't ask again for commands that start with `touch`"
 const grants = (label: string) => /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
 
-function dialog({ rows }: Screen): Dialog | undefined {
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
   const menu = asking.test(rows.join('\n')) ? menuOf(rows, '›') : undefined
   if (!menu) return undefined
   const decline = ['Escape']
@@ -76,6 +77,16 @@ export const codexScreen: ScreenFacts = {
       ...(model === undefined ? [] : [`-m ${quote(model)}`]),
     ].join(' '),
   leashes,
+  // Its values are TOML, of which JSON's texts and lists are a part.
+  lends: ({ name, command, args, env }) => ({
+    words: [
+      ['command', JSON.stringify(command)],
+      ['args', JSON.stringify(args)],
+      ...Object.entries(env).map(([key, value]) => [`env.${key}`, JSON.stringify(value)]),
+    ]
+      .map(([key, value]) => `-c ${quote(`mcp_servers.${name}.${key}=${value}`)}`)
+      .join(' '),
+  }),
   reader: {
     // "◦ Working (1s • esc to interrupt)"
     busy: /^[•◦] .*\besc to interrupt\)/m,
@@ -83,7 +94,7 @@ export const codexScreen: ScreenFacts = {
     // "› Ask Codex to do anything", and its footer: a prompt that was sent is drawn alike, and so is a menu by half.
     idle: /^› (?!\d+\. ).*\n(?: {2}.*\n)*? {2}(?:\S.* · [~/]|\? for shortcuts)/m,
     // "  mock-model default · ~/project": before it has that, its composer is there, and it may still ask whether the folder is trusted.
-    ready: /^› .*\n\n {2}(?!\? for shortcuts)\S/m,
+    ready: /^› .*\n *\n {2}(?!\? for shortcuts)\S/m,
   },
   dialog,
   composer,

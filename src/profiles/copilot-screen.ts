@@ -5,7 +5,7 @@ import type { Shown } from '../core/talk/question.ts'
 import { ruledComposer } from './composer.ts'
 import { copilotJournal } from './copilot-journal.ts'
 import { threadOf } from './counted-thread.ts'
-import { dialogOf, menuOf, paragraphAbove, unframed } from './menu.ts'
+import { dialogOf, menuOf, paragraphAbove, trimmed, unframed } from './menu.ts'
 import { quote } from './quote.ts'
 
 export const flags: Record<Leash, readonly string[]> = {
@@ -41,7 +41,8 @@ function permission(rows: readonly string[], from: number): { text: string; show
 // "Yes, and don't ask again for `touch` in this directory (/home/me/project)", "Yes, and remember this folder for future sessions"
 const grants = (label: string) => /^Yes, and (.+)$/.exec(label)?.[1]
 
-function dialog({ rows }: Screen): Dialog | undefined {
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const plain = unframed(rows)
   const menu = menuOf(plain, '❯')
@@ -76,6 +77,10 @@ export const copilotScreen: ScreenFacts = {
     all: 'runs everything without asking, in every folder and on every address',
   },
   names: true,
+  lends: ({ name, ...start }, file) => ({
+    words: `--additional-mcp-config ${quote(`@${file}`)} --allow-tool ${quote(name)}`,
+    text: JSON.stringify({ mcpServers: { [name]: { type: 'local', ...start, tools: ['*'] } } }),
+  }),
   env: { COPILOT_AUTO_UPDATE: 'false' },
   reader: {
     // " ○ Working esc esc edit prompt", right below the composer

@@ -2,7 +2,7 @@ import type { Dialog, ScreenFacts } from '../core/screen/profile.ts'
 import type { Screen } from '../core/screen/terminal.ts'
 import type { Shown } from '../core/talk/question.ts'
 import { ruledComposer } from './composer.ts'
-import { dialogOf, menuOf, paragraphAbove, unframed } from './menu.ts'
+import { dialogOf, menuOf, paragraphAbove, trimmed, unframed } from './menu.ts'
 import { qwenJournal } from './qwen-journal.ts'
 import { modes } from './qwen-leash.ts'
 import { quote } from './quote.ts'
@@ -31,7 +31,8 @@ function permission(rows: readonly string[], from: number): { text: string; show
 // "Always allow run 'touch *' commands in this project", "Yes, allow always"
 const grants = (label: string) => (/\balways\b/i.test(label) ? label : undefined)
 
-function dialog({ rows }: Screen): Dialog | undefined {
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const plain = unframed(rows)
   const menu = menuOf(plain, '›')
@@ -64,6 +65,10 @@ export const qwenScreen: ScreenFacts = {
     all: 'runs everything without asking',
   },
   names: true,
+  lends: ({ name, ...start }, file) => ({
+    words: `--mcp-config ${quote(file)}`,
+    text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true } } }),
+  }),
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   reader: {
     // "  .  Confuzzling the options... (1s · esc to cancel)"; a wait for a yes has a spinner of its own and no such words.

@@ -35,6 +35,7 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^credentials\.json$/, what: 'API keys' },
   { name: /^mcp\.key$/, what: 'the key to our MCP server over HTTP', made: true },
   { name: /^hub\.key$/, what: 'the key to the hub', made: true },
+  { name: /^hub-\w+\.key$/, what: 'the key to another hub' },
   { name: /^hub\.db(-\w+)?$/, what: 'the agents and tasks of the hub' },
   { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'what our own agent was allowed to do, and did' },
   { name: /^trust\.json$/, what: 'which folders you trust' },

@@ -80,6 +80,9 @@ export type Journalled = {
   usage?: { input: number; output: number; cached?: number }
 }
 
+/** An MCP server as a program that is started. */
+export type LentServer = { name: string; command: string; args: readonly string[]; env: Readonly<Record<string, string>> }
+
 /** How a CLI is run in a terminal, and how its screen is read. */
 export type ScreenFacts = {
   /** The interactive command for one of its `leashes`; `thread` is the key a new session is to have, where `names` says it can. */
@@ -88,6 +91,11 @@ export type ScreenFacts = {
   /** Whether a new session can be given its key. */
   names?: true
   env?: Readonly<Record<string, string>>
+  /**
+   * The words behind its command that lend it a server for that run alone, whose tools it then calls without asking;
+   * `text` is what they need in `file`. Left out where only its own settings can.
+   */
+  lends?(server: LentServer, file: string): { words: string; text?: string }
   reader: Reader
   dialog?(screen: Screen): Dialog | undefined
   /** What stands in its composer before the cursor, pasted text as its own mark for it: '' for nothing, undefined where there is no composer. */

@@ -8,7 +8,7 @@ import { confirm } from '../confirm.ts'
 import { print, say } from '../io.ts'
 import { carryOut, removing } from '../mcp/change.ts'
 import { refuseUnwritable } from '../mcp/config/file.ts'
-import { whereabouts, wiredClients } from '../mcp/wired.ts'
+import { whereabouts, wiredEntries } from '../mcp/wired.ts'
 import { refuseIfRunning } from '../running.ts'
 import { list } from '../table.ts'
 
@@ -16,7 +16,7 @@ import { list } from '../table.ts'
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
   const last = 'Remove the program itself with: npm uninstall -g termaite'
-  const wired = wiredClients(whereabouts(io.env))
+  const wired = wiredEntries(whereabouts(io.env))
   if (!existsSync(home) && wired.length === 0) {
     print(io, `There is nothing at ${home}, and nothing of ours in other programs. ${last}`)
     return 0

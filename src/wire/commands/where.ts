@@ -3,7 +3,7 @@ import type { Io } from '../io.ts'
 import { join } from 'node:path'
 import { codeCache, homeFolder, lookAround, weight } from '../belongings.ts'
 import { print } from '../io.ts'
-import { whereabouts, wiredClients } from '../mcp/wired.ts'
+import { whereabouts, wiredEntries } from '../mcp/wired.ts'
 import { worktreesIn } from '../crew/worktrees.ts'
 import { socketsOf } from '../peers.ts'
 import { knownProjects } from '../projects.ts'
@@ -20,7 +20,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const cache = codeCache(io.env)
   const compiled = { what: 'our code, compiled; can be made again', ours: true }
   const files = [...rows(home), ...(cache ? [{ path: cache, bytes: weight(cache), ...compiled }] : [])]
-  const entries = wiredClients(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
+  const entries = wiredEntries(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
     client: client.name,
     path,
     key: client.path.join('.'),

@@ -1,6 +1,7 @@
 import type { Io } from '../io.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { shortHash } from '../../base/hash.ts'
 import { readKey } from '../key-file.ts'
 import { homeOf } from '../place.ts'
 
@@ -15,17 +16,18 @@ export function hubPlace(
   server?: string,
 ): HubPlace {
   const url = server ?? io.env.TERMAITE_HUB ?? settings.hub?.url ?? `http://localhost:${usualPort}`
-  const key = io.env.TERMAITE_HUB_KEY ?? (isOwn(url) ? ownKey(homeOf(io.env)) : undefined)
+  const key = io.env.TERMAITE_HUB_KEY ?? keptKey(homeOf(io.env), url)
   return { url: url.replace(/\/+$/, ''), ...(key === undefined ? {} : { key }) }
 }
 
-/** Our own key goes to our own machine alone. */
-function isOwn(url: string): boolean {
-  const { hostname } = URL.parse(url) ?? { hostname: '' }
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+/** Our own key goes to our own machine alone; a key that was told for another hub, to that one alone. */
+export function keyFileOf(url: string): string {
+  const { hostname = '', href = url } = URL.parse(url) ?? {}
+  const own = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return own ? 'hub.key' : `hub-${shortHash(href)}.key`
 }
 
-function ownKey(home: string): string | undefined {
-  const file = join(home, 'hub.key')
+function keptKey(home: string, url: string): string | undefined {
+  const file = join(home, keyFileOf(url))
   return existsSync(file) ? readKey(file) : undefined
 }

@@ -10,7 +10,7 @@ import { clients } from './clients.ts'
 import { backupOf, readConfig, refuseUnwritable } from './config/file.ts'
 import { Unfit } from './config/format.ts'
 import { ownStart, thisProgram } from './own-start.ts'
-import { whereabouts } from './wired.ts'
+import { whereabouts, wiredEntries } from './wired.ts'
 
 export type ChangeWishes = { yes: boolean; dry: boolean }
 
@@ -24,13 +24,19 @@ export async function install(io: Io, name: string | undefined, wishes: ChangeWi
   })
 }
 
+/** Everything of ours, the hub's entry as well. */
 export async function remove(io: Io, name: string | undefined, wishes: ChangeWishes): Promise<number> {
-  const client = clientNamed('remove', name)
-  return changed(io, client, (file) => removing(client, file), wishes, {
-    none: `There is nothing of ours in the settings of ${client.title}.`,
-    ask: `Take this out of the settings of ${client.title}?`,
-    done: `Nothing of ours is left in the settings of ${client.title}.`,
-  })
+  const known = clientNamed('remove', name)
+  const path = known.file(whereabouts(io.env))
+  const both = wiredEntries(whereabouts(io.env)).filter(({ file }) => file.path === path)
+  let code = 0
+  for (const client of both.length > 0 ? both.map(({ client }) => client) : [known])
+    code ||= await changed(io, client, (file) => removing(client, file), wishes, {
+      none: `There is nothing of ours in the settings of ${client.title}.`,
+      ask: `Take this out of the settings of ${client.title}?`,
+      done: `${client.path.at(-1)} is gone from the settings of ${client.title}.`,
+    })
+  return code
 }
 
 function clientNamed(verb: string, name: string | undefined): Client {
@@ -43,7 +49,7 @@ function clientNamed(verb: string, name: string | undefined): Client {
 type Words = { none: string; ask: string; done: string }
 
 /** Shows what would change, asks, and does it: nothing is written that was not seen. */
-async function changed(
+export async function changed(
   io: Io,
   client: Client,
   plan: (file: Change['file']) => Change | undefined,

@@ -11,11 +11,15 @@ export const thisProgram = (): Program => ({ node: process.execPath, file: proce
  * By our name where a shell would find us under it, so that an update needs no new entry; by whole paths where the
  * PATH is another one.
  */
-export function ownStart({ desktop }: Client, program: Program, path = ''): Start {
-  const args = ['mcp', 'serve']
+export function ownStart(
+  { desktop }: Pick<Client, 'desktop'>,
+  program: Program,
+  path = '',
+  args: readonly string[] = ['mcp', 'serve'],
+): Start {
   const own = real(program.file) ?? program.file
   const first = path.split(delimiter).flatMap((folder) => real(join(folder || '.', 'termaite')) ?? [])[0]
-  if (!desktop && first === own) return { command: 'termaite', args }
+  if (!desktop && first === own) return { command: 'termaite', args: [...args] }
   return { command: program.node, args: [own, ...args] }
 }
 

@@ -2,7 +2,7 @@ import type { Client, Whereabouts } from './clients.ts'
 import type { ConfigFile } from './config/file.ts'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { clients } from './clients.ts'
+import { atHub, clients } from './clients.ts'
 import { backupOf, readConfig } from './config/file.ts'
 import { Unfit } from './config/format.ts'
 
@@ -13,9 +13,14 @@ export function whereabouts(env: Record<string, string | undefined>): Whereabout
 /** An entry of ours in another program's settings. */
 export type Wired = { client: Client; file: ConfigFile; backup?: string }
 
-/** Every entry of ours that stands somewhere: the files themselves are asked, so that none is forgotten. */
-export function wiredClients(where: Whereabouts): Wired[] {
-  return clients.flatMap((client) => {
+/** Every entry of ours that stands somewhere: our tools', and the hub's. */
+export function wiredEntries(where: Whereabouts): Wired[] {
+  return [...wiredClients(where), ...wiredClients(where, clients.map(atHub))]
+}
+
+/** Who knows our tools: the files themselves are asked, so that none is forgotten. */
+export function wiredClients(where: Whereabouts, known: readonly Client[] = clients): Wired[] {
+  return known.flatMap((client) => {
     try {
       const file = readConfig(client.file(where), where.home)
       if (client.format.find(file.text, client.path) === undefined) return []
