@@ -41,6 +41,8 @@ export class EditorSession {
   #outcome: EntryOf<'end'>['outcome'] | undefined
   #questions: Questions
   #agent = auto
+  /** How many texts wait for a turn. */
+  #queued = 0
   #named: boolean
   #told = ''
   #closed = new AbortController()
@@ -185,7 +187,10 @@ export class EditorSession {
         return this.#telling.event(event, turn, turn === this.#turn)
       }
       case 'closing':
-        if (happening.closing.turn === this.#turn) this.#pending?.end(this.#outcome)
+        if (happening.closing.turn === this.#turn || this.#gaveAway) this.#pending?.end(this.#outcome)
+        return
+      case 'queue':
+        this.#queued = happening.texts.length
         return
       case 'said':
         if (this.#pending && happening.how === 'error') this.#pending.trouble = happening.text
@@ -196,6 +201,11 @@ export class EditorSession {
       default:
         return
     }
+  }
+
+  /** Whether the prompt steered a turn of another process: then it is over with that one. */
+  get #gaveAway(): boolean {
+    return this.#turn === undefined && this.#queued === 0 && !this.#parts.office.busy
   }
 
   /** A thread is called by its first words, until somebody calls it otherwise. */

@@ -173,3 +173,27 @@ test('what another process does in the session is shown with its prompt', async 
     said('yes'),
   ])
 })
+
+test('a prompt that steers a turn of another process is over with it; one that waits behind it is not', async (context) => {
+  const office = new ScriptedOffice('s1')
+  const { request, prompt } = await editorAt(context, { begin: async () => office })
+  await request('session/new', { cwd: '/project', mcpServers: [] })
+  await settled()
+  const { desk } = office
+  const over = (turn: string) => desk.happen({ type: 'closing', closing: { turn, ms: 1 } })
+  const steering = prompt('s1', 'and that')
+  await settled()
+  over('t8')
+  assert.deepEqual((await steering).result, { stopReason: 'end_turn' })
+  let ended = false
+  const waiting = prompt('s1', 'then this').finally(() => (ended = true))
+  await settled()
+  desk.happen({ type: 'queue', texts: ['then this'] })
+  over('t9')
+  await settled()
+  assert.equal(ended, false)
+  desk.happen({ type: 'queue', texts: [] })
+  desk.turn('t10', { type: 'prompt', text: 'then this' }, good)
+  over('t10')
+  assert.deepEqual((await waiting).result, { stopReason: 'end_turn' })
+})
