@@ -1,0 +1,196 @@
+import type { ChildProcess } from 'node:child_process'
+import type { TestContext } from 'node:test'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, constants, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { shortHash } from '../../src/base/hash.ts'
+import { Machine } from './program.ts'
+
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
+
+/** A machine whose agents are fake CLIs in real terminals: `slow` ones answer when the gate is opened. */
+class CrewMachine extends Machine {
+  readonly #gate: string
+
+  constructor(context: TestContext, host: 'tmux' | 'pty') {
+    super(context)
+    this.#gate = join(this.folder, 'gate')
+    const command = (...modes: string[]) => [process.execPath, fake, this.#gate, 'scroll', ...modes].join(' ')
+    const agent = (...modes: string[]) => ({ command: command(...modes), idle_pattern: '^> ?$', response_fence: true })
+    const agents = { quick: agent(), says: agent('say:two%20faults'), slow: agent('slow') }
+    this.settings({ terminals: { host }, leash: 'edit', agents })
+    execFileSync('mkfifo', [this.#gate])
+    // A test that failed leaves nothing either.
+    context.after(() => {
+      spawnSync('tmux', ['-L', `termaite-${shortHash(this.home)}`, 'kill-server'])
+      for (const line of this.left()) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+    })
+  }
+
+  crew(...args: string[]) {
+    return this.run(['crew', ...args])
+  }
+
+  async json(...args: string[]): Promise<any> {
+    const { code, out, err } = await this.crew(...args, '--json')
+    assert.ok(code === 0, err)
+    return JSON.parse(out)
+  }
+
+  /** Every agent that waits at the gate goes on; whoever comes to it later waits again. */
+  open(): void {
+    try {
+      closeSync(openSync(this.#gate, constants.O_WRONLY | constants.O_NONBLOCK))
+    } catch {
+      // Nobody waits at it.
+    }
+  }
+
+  /** What of ours still runs, by what every process of this machine carries. */
+  left(): string[] {
+    const { stdout } = spawnSync('pgrep', ['-af', this.folder], { encoding: 'utf8' })
+    return stdout.split('\n').filter((line) => line !== '' && !line.includes('pgrep'))
+  }
+
+  async gone(): Promise<void> {
+    for (let look = 0; look < 150 && this.left().length > 0; look++)
+      await new Promise((later) => setTimeout(later, 100))
+    assert.deepEqual(this.left(), [])
+  }
+}
+
+for (const host of ['tmux', 'pty'] as const)
+  test(
+    `${host}: two agents in a chain from the shell, and nothing left when it is closed`,
+    { skip: host === 'tmux' && noTmux },
+    async (context) => {
+      const machine = new CrewMachine(context, host)
+      const first = await machine.json('spawn', 'says', 'audit the code')
+      assert.deepEqual([first.slot, first.agent_type, first.state], [1, 'says', 'starting'])
+      const second = await machine.json('spawn', 'quick', 'sum up: {{slot_1.output}}', '--depends-on', '1')
+      assert.equal(second.slot, 2)
+      const waited = await machine.json('wait', '2', '--timeout', '60')
+      assert.deepEqual([waited.is_idle, waited.state, waited.by], [true, 'idle', 'fence'])
+      assert.equal((await machine.crew('artifact', '1')).out, 'two faults\n')
+      assert.deepEqual(await machine.json('artifact', '2'), {
+        slot: 2,
+        output: 'answer 1',
+        truncated: false,
+        fenced: true,
+      })
+      const { output } = await machine.json('read', '2', '--clean')
+      assert.match(output, /sum up: <output slot="1">\s+two faults\s+<\/output>/)
+      await machine.json('send', '1', 'again')
+      assert.equal((await machine.json('wait', '1', '--timeout', '60')).is_idle, true)
+      assert.deepEqual(await machine.json('kill', '1'), { slot: 1, killed: true })
+      const { agents } = await machine.json('list')
+      assert.deepEqual(
+        agents.map(({ slot, state, why }: any) => [slot, state, why]),
+        [
+          [1, 'exited', 'killed'],
+          [2, 'idle', undefined],
+        ],
+      )
+      assert.deepEqual(await machine.json('close', '--yes'), { ended: 1, kept: [] })
+      await machine.gone()
+    },
+  )
+
+test(
+  'kill -9 of the server with five at work: the next one lists, waits, reads, and sends nothing twice',
+  { skip: noTmux },
+  async (context) => {
+    const machine = new CrewMachine(context, 'tmux')
+    const first = new Client(context, machine.start(['mcp', 'serve']))
+    for (let slot = 1; slot <= 5; slot++) {
+      const made = await first.call('spawn_agent', { type: 'slow', task: `task number ${slot}` })
+      assert.equal(made.slot, slot)
+    }
+    for (let slot = 1; slot <= 5; slot++) {
+      const wishes = { slot, pattern: '^half of answer 1$', timeout: 60 }
+      const { matched, state, output } = await first.call('read_from_agent', wishes)
+      assert.deepEqual([matched, state], [true, 'busy'], output)
+    }
+    await first.kill()
+
+    const next = new Client(context, machine.start(['mcp', 'serve']))
+    const { agents } = await next.call('list_agents', {})
+    assert.deepEqual(
+      agents.map(({ slot, state, why }: any) => [slot, state, why]),
+      [1, 2, 3, 4, 5].map((slot) => [slot, 'busy', undefined]),
+    )
+    const waiting = next.call('wait_for_idle', { slot: [1, 2, 3, 4, 5], timeout: 45 })
+    const opening = setInterval(() => machine.open(), 200)
+    const waited = await waiting
+    clearInterval(opening)
+    assert.deepEqual(
+      waited.slots.map(({ state, why }: any) => [state, why]),
+      Array(5).fill(['idle', undefined]),
+    )
+    for (let slot = 1; slot <= 5; slot++) {
+      assert.equal((await next.call('get_artifact', { slot })).output, 'answer 1')
+      const { output } = await next.call('read_from_agent', { slot, lines: 500 })
+      assert.equal(output.split(`task number ${slot}`).length - 1, 1)
+    }
+    await next.kill()
+    await machine.crew('close', '--yes')
+    await machine.gone()
+  },
+)
+
+/** The least that a client of MCP says. */
+class Client {
+  #child: ChildProcess
+  #next = 1
+  #waiting = new Map<number, (result: any) => void>()
+
+  constructor(context: TestContext, child: ChildProcess) {
+    this.#child = child
+    context.after(() => child.kill('SIGKILL'))
+    let rest = ''
+    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) this.#hear(JSON.parse(line))
+    })
+    let err = ''
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (err += chunk))
+    child.once('exit', () => {
+      for (const heard of this.#waiting.values()) heard({ result: { isError: true, content: err } })
+    })
+    const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    void this.#ask('initialize', info)
+    this.#tell({ method: 'notifications/initialized' })
+  }
+
+  async call(name: string, input: unknown): Promise<any> {
+    const { result } = await this.#ask('tools/call', { name, arguments: input })
+    assert.ok(!result.isError, JSON.stringify(result.content))
+    return result.structuredContent
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await once(this.#child, 'exit')
+  }
+
+  #ask(method: string, params: unknown): Promise<any> {
+    const id = this.#next++
+    this.#tell({ id, method, params })
+    return new Promise((resolve) => this.#waiting.set(id, resolve))
+  }
+
+  #tell(message: object): void {
+    this.#child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+
+  #hear(message: { id?: number }): void {
+    if (message.id === undefined) return
+    this.#waiting.get(message.id)?.(message)
+    this.#waiting.delete(message.id)
+  }
+}
