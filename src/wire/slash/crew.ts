@@ -13,7 +13,7 @@ const lines = 40
 export function crewCommand(hold: Hold): Command {
   return {
     name: 'crew',
-    words: '[read|answer|attach|kill <slot>]',
+    words: '[verb <slot>]',
     help: 'The agents in terminals of their own; see one, answer it, go to it, end it.',
     complete: (typed) => goingOn(typed, verbs),
     async run(args, world) {
