@@ -1,0 +1,111 @@
+import type { TestContext } from 'node:test'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { worktreesIn, worktreesOf } from '../../src/wire/crew/worktrees.ts'
+import { ownCommand } from '../../src/wire/crew/own.ts'
+import { toolVerbs } from '../../src/wire/crew/verbs.ts'
+
+/** A repository with one commit, and our home beside it. */
+function repository(context: TestContext, part: { setup?: string; trusted?: boolean } = {}) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-worktree-')))
+  context.after(() => rmSync(folder, { recursive: true, force: true }))
+  const root = join(folder, 'project')
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@b',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@b',
+  }
+  const git = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd, env, encoding: 'utf8' }).trim()
+  mkdirSync(join(root, 'src'), { recursive: true })
+  git(root, 'init', '-q', '-b', 'main')
+  writeFileSync(join(root, 'src', 'a.txt'), 'one\n')
+  git(root, 'add', '.')
+  git(root, 'commit', '-q', '-m', 'first')
+  const home = join(folder, 'home')
+  const { setup, trusted = true } = part
+  const parts = { root, home, slug: 'w', env, trusted: async () => trusted, ...(setup ? { setup } : {}) }
+  return { root, home, git, worktrees: worktreesOf(parts)! }
+}
+
+test('a worktree begins at HEAD in a named place, where the agent stands as it would have in the project', async (context) => {
+  const { root, home, git, worktrees } = repository(context)
+  writeFileSync(join(root, 'src', 'a.txt'), 'not committed\n')
+  const { worktree, cwd, notes } = await worktrees.make(worktrees.plan('slot-1'), join(root, 'src'))
+  const path = join(home, 'worktrees', 'w', 'slot-1')
+  assert.deepEqual(worktree, { path, branch: 'termaite/slot-1', base: git(root, 'rev-parse', 'HEAD'), made: true })
+  assert.deepEqual([cwd, notes], [join(path, 'src'), [`works in the worktree ${path} on the branch termaite/slot-1`]])
+  assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'one\n')
+  assert.deepEqual(worktreesIn(home), [path])
+})
+
+test('a clean one goes with its branch; one that holds changes or commits stays, and says so', async (context) => {
+  const { root, git, worktrees } = repository(context)
+  const make = async (name: string) => (await worktrees.make(worktrees.plan(name), root)).worktree
+  const [clean, changed, committed] = [await make('clean'), await make('changed'), await make('committed')]
+  writeFileSync(join(changed.path, 'new.txt'), 'new\n')
+  writeFileSync(join(committed.path, 'new.txt'), 'new\n')
+  git(committed.path, 'add', '.')
+  git(committed.path, 'commit', '-q', '-m', 'work')
+  assert.deepEqual(await worktrees.clear(clean), { gone: true })
+  assert.deepEqual(await worktrees.clear(changed), {
+    gone: false,
+    why: `its worktree ${changed.path} (branch termaite/changed) stays: it holds changes that are not committed`,
+  })
+  assert.deepEqual(await worktrees.clear(committed), {
+    gone: false,
+    why: `its worktree ${committed.path} (branch termaite/committed) stays: it holds commits`,
+  })
+  assert.equal(existsSync(clean.path), false)
+  assert.equal(git(root, 'branch', '--format', '%(refname:short)'), 'main\ntermaite/changed\ntermaite/committed')
+  assert.equal((await make('changed')).branch, 'termaite/changed-2')
+})
+
+test('it is made ready by a command where the project is trusted; one that fails says why', async (context) => {
+  const ready = repository(context, { setup: 'echo ready > made.txt' })
+  const made = await ready.worktrees.make(ready.worktrees.plan('a'), ready.root)
+  assert.equal(readFileSync(join(made.worktree.path, 'made.txt'), 'utf8'), 'ready\n')
+  assert.equal(made.notes[1], 'made ready with: echo ready > made.txt')
+  const stranger = repository(context, { setup: 'touch made.txt', trusted: false })
+  const unmade = await stranger.worktrees.make(stranger.worktrees.plan('a'), stranger.root)
+  assert.equal(unmade.notes[1], 'crew.setup was not run: this folder is not trusted')
+  assert.equal(existsSync(join(unmade.worktree.path, 'made.txt')), false)
+  const broken = repository(context, { setup: 'echo no such package >&2; exit 3' })
+  await assert.rejects(broken.worktrees.make(broken.worktrees.plan('a'), broken.root), {
+    message: 'crew.setup failed (echo no such package >&2; exit 3): no such package',
+  })
+})
+
+test('our own agent is our own chat, in a session of its own', () => {
+  const agent = { name: 'my own', kind: 'native' as const, contextWindowTokens: 1 }
+  const program = { node: '/usr/bin/node', file: '/opt/termaite.cjs' }
+  assert.equal(
+    ownCommand(agent, { leash: 'edit', session: 'slot-1' }, program),
+    "/usr/bin/node /opt/termaite.cjs --agent 'my own' --mode agent --leash edit --session slot-1",
+  )
+})
+
+test('what is typed after `termaite crew` is a tool’s input', () => {
+  const typed = (verb: string, words: string[], values = {}) => toolVerbs[verb]!.input(words, values)
+  assert.deepEqual(
+    typed('spawn', ['claude', 'fix', 'it'], {
+      'depends-on': '1, 2',
+      'depends-on-timeout': '60',
+      worktree: true,
+      leash: 'read',
+    }),
+    { agent_type: 'claude', task: 'fix it', depends_on: [1, 2], depends_on_timeout: 60, worktree: true, leash: 'read' },
+  )
+  assert.deepEqual(typed('wait', ['1', '2'], { any: true, timeout: '5' }), { slot: [1, 2], mode: 'any', timeout: 5 })
+  assert.deepEqual(typed('read', ['3'], { lines: '9', 'since-last': true }), { slot: 3, lines: 9, since_last: true })
+  assert.throws(() => typed('kill', []), { message: 'crew kill: which slot? `termaite crew list` shows them.' })
+  assert.throws(() => typed('send', ['1']), { message: 'crew send: what? termaite crew send <slot> <text…>' })
+  assert.throws(() => typed('read', ['one']), { message: 'crew read: found "one", allowed: the number of a slot.' })
+})
