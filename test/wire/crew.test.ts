@@ -81,6 +81,7 @@ test('it is made ready by a command where the project is trusted; one that fails
   await assert.rejects(broken.worktrees.make(broken.worktrees.plan('a'), broken.root), {
     message: 'crew.setup failed (echo no such package >&2; exit 3): no such package',
   })
+  assert.deepEqual(worktreesIn(broken.home), [])
 })
 
 test('our own agent is our own chat, in a session of its own', () => {

@@ -28,6 +28,10 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
     if (code === 0) return out.toString().trim()
     throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
   }
+  const remove = async ({ path, branch }: Worktree) => {
+    await git(root, 'worktree', 'remove', '--force', path)
+    await git(root, 'branch', '-D', branch).catch(() => '')
+  }
   return {
     plan: (name) => ({ path: join(home, 'worktrees', slug, name), branch: `termaite/${name}` }),
     async make(worktree, cwd) {
@@ -39,10 +43,11 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       await git(root, 'worktree', 'add', '-b', free.branch, free.path, base)
       const made: Worktree = { ...free, base, made: true }
       const inside = isWithin(root, cwd) ? join(free.path, relative(root, cwd)) : free.path
-      const notes = [
-        `works in the worktree ${free.path} on the branch ${free.branch}`,
-        ...(await prepared(parts, made)),
-      ]
+      const ready = await prepared(parts, made).catch(async (error) => {
+        await remove(made)
+        throw error
+      })
+      const notes = [`works in the worktree ${free.path} on the branch ${free.branch}`, ...ready]
       return { worktree: made, cwd: existsSync(inside) ? inside : free.path, notes }
     },
     async clear({ path, branch, base }) {
@@ -53,8 +58,7 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       if (!existsSync(path)) return { gone: true }
       if ((await git(path, 'status', '--porcelain')) !== '') return kept('it holds changes that are not committed')
       if ((await git(path, 'rev-parse', 'HEAD')) !== base) return kept('it holds commits')
-      await git(root, 'worktree', 'remove', '--force', path)
-      await git(root, 'branch', '-D', branch).catch(() => '')
+      await remove({ path, branch })
       return { gone: true }
     },
   }

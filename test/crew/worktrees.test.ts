@@ -1,0 +1,60 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Worktrees } from '../../src/crew/parts.ts'
+import { crewOf, machine, place } from './rig.ts'
+
+test('an agent works in a worktree, which goes with it when nothing is in it and is named when something is', async (context) => {
+  const cleared: string[] = []
+  const worktrees: Worktrees = {
+    plan: (name) => ({ path: `/trees/${name}`, branch: name }),
+    make: async (worktree) => ({
+      worktree: { ...worktree, base: 'b', made: true },
+      cwd: worktree.path,
+      notes: ['made'],
+    }),
+    async clear({ path }) {
+      cleared.push(path)
+      return path === '/trees/slot-1' ? { gone: true } : { gone: false, why: `${path} stays: it holds commits` }
+    },
+  }
+  const { find, seat } = machine()
+  const seats: string[] = []
+  const claude = seat('claude')
+  const { crew, clock } = crewOf(
+    context,
+    { claude: (wanted) => (seats.push(wanted.cwd), claude(wanted)) },
+    { find, worktrees },
+  )
+  await crew.spawn({ ...place, agent: 'claude', task: 'a', worktree: true })
+  await crew.spawn({ ...place, agent: 'claude', task: 'b', worktree: 'mine' })
+  await clock.turn(300)
+  assert.deepEqual(seats, ['/trees/slot-1', '/trees/mine'])
+  for (const slot of [1, 2]) await crew.kill(slot)
+  assert.deepEqual(cleared, ['/trees/slot-1', '/trees/mine'])
+  assert.deepEqual(
+    (await crew.slots()).map(({ why, worktree }) => [why, worktree?.path]),
+    [
+      ['killed', undefined],
+      ['killed; /trees/mine stays: it holds commits', '/trees/mine'],
+    ],
+  )
+  await assert.rejects(crew.spawn({ ...place, agent: 'claude', worktree: '../x' }), {
+    message: 'worktree: found "../x", allowed: true, or a name of letters, digits, "_", "." and "-".',
+  })
+})
+
+test('a worktree that cannot be made fails its slot, and says why', async (context) => {
+  const worktrees: Worktrees = {
+    plan: (name) => ({ path: `/trees/${name}`, branch: name }),
+    make: async () => {
+      throw new Error('this repository has no commit')
+    },
+    clear: async () => assert.fail('there is nothing to clear'),
+  }
+  const { find, seat, pasted } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find, worktrees })
+  await crew.spawn({ ...place, agent: 'claude', task: 'a', worktree: true })
+  await clock.turn(300)
+  const { state, why } = await crew.slot(1)
+  assert.deepEqual([state, why, pasted], ['failed', 'this repository has no commit', []])
+})
