@@ -43,11 +43,12 @@ test('a question that nobody can read is shown as it stands, and declined by Esc
   }
   const { agent, stage } = played(clock, program, { facts: { dialog: () => undefined } })
   const failure = await turning(clock, agent.start!(new AbortController().signal, ask))
-  assert.equal(failure?.message, 'faker left before it was ready')
+  const text = 'faker asks something in its terminal: answer it there, or decline it here.'
+  assert.deepEqual(failure, { kind: 'denied', message: `faker left when it was answered: ${text}` })
   assert.deepEqual(asked, [
     {
       about: 'choice',
-      text: 'faker asks something in its terminal: answer it there, or decline it here.',
+      text,
       from: [],
       shows: [{ type: 'text', text: 'Allow? something strange' }],
       options: [{ id: 'decline', label: 'Decline it (Escape)' }],

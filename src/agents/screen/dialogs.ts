@@ -30,32 +30,35 @@ export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenF
 
 /**
  * Puts a dialog to whoever may answer it, and presses what the answer means. Answered in the terminal itself, the
- * question is withdrawn; what is not that dialog any more is never typed into.
+ * question is withdrawn. Resolves with whether it was answered by us.
  */
-export async function askDialog(dialog: Dialog, asking: Asking): Promise<void> {
+export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean> {
   const { name, eye, facts, clock, ask, signal } = asking
   const seenAt = clock.now()
   const withdrawn = new AbortController()
-  const shown = (sight: Sight) => same(dialogOn(sight, name, facts), dialog)
-  let answer: { picks: string[] | undefined } | undefined
-  const either = AbortSignal.any([signal, withdrawn.signal])
   const answered = new AbortController()
-  void ask(visibleQuestion(dialog.question), either).then(
+  let answer: { picks: string[] | undefined } | undefined
+  void ask(visibleQuestion(dialog.question), AbortSignal.any([signal, withdrawn.signal])).then(
     (picks) => (answer = { picks }) && answered.abort(),
     () => answered.abort(),
   )
   const wake = AbortSignal.any([signal, answered.signal])
-  while (!answered.signal.aborted && !signal.aborted) {
-    if (!shown(await eye.look())) break
+  while (!wake.aborted) {
+    if (!same(dialogOn(await eye.look(), name, facts), dialog)) break
     await eye.next(wake)
   }
   withdrawn.abort()
-  if (!answer || signal.aborted) return
-  const { picks } = answer
+  if (!answer || signal.aborted) return false
   await clock.sleep(seenAt + deafMs - clock.now(), signal)
+  return press(dialog, answer.picks, asking)
+}
+
+/** Presses what an answer means; what is not that dialog any more is never typed into. */
+async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking): Promise<boolean> {
+  const { name, eye, facts, clock, signal } = asking
   for (let step = 0; step < mostSteps && !signal.aborted; step++) {
     const now = dialogOn(await eye.look(), name, facts)
-    if (!now || !same(now, dialog)) return
+    if (!now || !same(now, dialog)) return step > 0
     const keys = now.keys(picks)
     const walks = keys.length > 1 && (keys[0] === 'Up' || keys[0] === 'Down')
     for (const key of walks ? keys.slice(0, 1) : keys) {
@@ -67,7 +70,8 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<void> {
     const moved = (sight: Sight) => dialogOn(sight, name, facts)?.keys(picks).length !== keys.length
     await eye.until(moved, stepMs, signal)
   }
-  await eye.until((sight) => !shown(sight), goneMs, signal)
+  await eye.until((sight) => !same(dialogOn(sight, name, facts), dialog), goneMs, signal)
+  return true
 }
 
 function same(a: Dialog | undefined, b: Dialog): boolean {

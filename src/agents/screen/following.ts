@@ -53,6 +53,8 @@ export class Follower {
   #seenBusy = false
   #state: Sight['reading']['state'] = 'busy'
   #drawnAt = -Infinity
+  #lookedAt = -Infinity
+  /** When the journal last said something else. */
   #journalAt = -Infinity
   #journal: Journalled | undefined
 
@@ -100,7 +102,8 @@ export class Follower {
     if (at - quietMs > this.#drawnAt) heard()
     this.#drawnAt = at - quietMs
     if (reading.state === 'busy') await state('busy')
-    await telling.tell(text)
+    // What it asks is a question, and told as one.
+    if (reading.state !== 'asking') await telling.tell(text)
   }
 
   async #ended(sight: Sight): Promise<Answered | Failure | undefined> {
@@ -120,7 +123,8 @@ export class Follower {
     if (reading.by !== 'fence' && at - this.#stillSince < this.#settleMs(reading)) return undefined
     this.#doneSince ??= at
     // The journal is whole and the screen may not be: it is given the time to be written.
-    if (sitting.facts.journal && at - this.#doneSince < journalMs) return undefined
+    const since = written ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
+    if (sitting.facts.journal && at - since < (written ? settleMs.seenBusy : journalMs)) return undefined
     if (written) return written
     if (reading.by !== 'fence') {
       const fault = this.#fault(sight)
@@ -160,11 +164,11 @@ export class Follower {
   }
 
   async #look(at: number, soon: boolean): Promise<Journalled | undefined> {
-    if (soon || at - this.#journalAt >= journalEveryMs) {
-      this.#journalAt = at
-      this.#journal = await this.#f.journal()
-    }
-    return this.#journal
+    if (!soon && at - this.#lookedAt < journalEveryMs) return this.#journal
+    this.#lookedAt = at
+    const journal = await this.#f.journal()
+    if (journal !== this.#journal) this.#journalAt = at
+    return (this.#journal = journal)
   }
 
   #settleMs({ by }: Sight['reading']): number {

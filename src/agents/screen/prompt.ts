@@ -19,7 +19,8 @@ type Parts = { temp: string; nonce: string; fence: boolean }
 export function wordsFor(turn: Turn, missed: readonly Entry[], name: string): string {
   const { prompt, attempts, steered } = turn
   const known = attempts.length === 0 && steered.length === 0 && missed.every((entry) => told(entry) === '')
-  return known ? prompt : promptText({ agent: name, prompt, history: missed, attempts, steered }).trimEnd()
+  const words = known ? prompt : promptText({ agent: name, prompt, history: missed, attempts, steered })
+  return words.trimEnd()
 }
 
 export async function prompted(words: string, { temp, nonce, fence }: Parts): Promise<Prompted> {

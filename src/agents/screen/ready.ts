@@ -6,7 +6,7 @@ import type { Sight } from './eye.ts'
 import type { Sitting } from './sitting.ts'
 import type { ScreenSpec } from './spec.ts'
 import { askDialog, dialogOn } from './dialogs.ts'
-import { leftEarly, strange } from './words.ts'
+import { declined, leftEarly, strange } from './words.ts'
 
 export type State = Extract<Live, { type: 'state' }>['state']
 
@@ -23,6 +23,9 @@ export type Waiting = {
 /** How long a screen that is not known may stand still; an empty one is only slow. */
 const strangeMs = 20_000
 
+/** Who leaves so soon after an answer leaves because of it. */
+const leaveMs = 3_000
+
 /** Waits until a prompt can be typed, and asks what the CLI asks on the way; undefined when the wait was broken off. */
 export async function readied(
   sitting: Sitting,
@@ -33,9 +36,11 @@ export async function readied(
   const began = !sitting.ready
   let seen = !began || ready === undefined
   let drawnAt = -Infinity
+  let answered = { text: '', at: -Infinity }
   while (!signal.aborted) {
     const sight = await eye.look()
     const { screen, reading, quietMs, at } = sight
+    if (sight.gone && at - answered.at < leaveMs) return declined(spec, answered.text)
     if (sight.gone) return leftEarly(spec, sight, began ? 'it was ready' : 'it could be asked')
     if (at - quietMs > drawnAt) heard()
     drawnAt = at - quietMs
@@ -44,7 +49,8 @@ export async function readied(
       reading.state === 'asking' || reading.state === 'unknown' ? dialogOn(sight, spec.name, facts) : undefined
     if (dialog) {
       await state('asking')
-      await askDialog(dialog, { name: spec.name, eye, facts, clock, ask, signal })
+      if (await askDialog(dialog, { name: spec.name, eye, facts, clock, ask, signal }))
+        answered = { text: dialog.question.text, at: clock.now() }
       if (began) await state('starting')
       continue
     }

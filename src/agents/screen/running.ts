@@ -16,7 +16,7 @@ import { Book } from './journal.ts'
 import { prompted, wordsFor } from './prompt.ts'
 import { takeSeat } from './seating.ts'
 import { emptied, resumeSending, send } from './sending.ts'
-import { contentRows, rowsSince } from './since.ts'
+import { beforeOf, rowsSince } from './since.ts'
 import { Telling } from './telling.ts'
 
 export type Job = {
@@ -81,7 +81,7 @@ async function asked(
   if (turn.sent === undefined) {
     const before = await emptied(ready, sending)
     if (signal.aborted) return {}
-    asked.before = contentRows(before.screen.rows, facts.reader)
+    asked.before = beforeOf(before.screen.rows, facts.reader)
     await book?.open()
     // Whoever keeps what is said knows from here on that the prompt may have been taken.
     await waiting.state('busy')

@@ -2,8 +2,11 @@ import type { Reader } from '../../core/screen/reading.ts'
 import { dedent } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
-/** A prompt as it was pasted, and the rows that stood above the composer before; without them it is looked for everywhere. */
-export type Asked = { text: string; before?: readonly string[] }
+/** What stood on a screen before a prompt was pasted: the conversation, and below it the composer and what belongs to it. */
+export type Before = { said: readonly string[]; below: ReadonlySet<string> }
+
+/** A prompt as it was pasted; without what stood there before it is looked for everywhere. */
+export type Asked = { text: string; before?: Before }
 
 /** What screens add to a text, its folds included, so that it is found again. */
 const added = /[\s│┃║▌▐>❯›]/g
@@ -32,19 +35,20 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
 /** Nothing but lines, blocks and the sign that a prompt is waited for. */
 const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
 
-/** The rows of a conversation above the composer, up to the first that is only chrome. */
-export function contentRows(rows: readonly string[], reader: Reader): string[] {
+export function beforeOf(rows: readonly string[], reader: Reader): Before {
   const composer = idleRow(rows, reader)
   const above = composer < 0 ? rows : rows.slice(0, composer)
-  return above.slice(0, above.findLastIndex((row) => !chrome.test(row)) + 1)
+  const below = composer < 0 ? [] : rows.slice(composer)
+  const said = above.slice(0, above.findLastIndex((row) => !chrome.test(row)) + 1)
+  return { said, below: new Set(below.map((row) => row.trim())) }
 }
 
 /** So many rows tell where the old ones end. */
 const anchorRows = 8
 
 /** Where what is new begins: behind the rows that were there before. */
-function newFrom(rows: readonly string[], before: readonly string[]): number | undefined {
-  const anchor = before.filter((row) => row.trim() !== '').slice(-anchorRows)
+function newFrom(rows: readonly string[], { said }: Before): number | undefined {
+  const anchor = said.filter((row) => row.trim() !== '').slice(-anchorRows)
   if (anchor.length === 0) return 0
   const full = rows.flatMap((row, index) => (row.trim() === '' ? [] : [{ row, index }]))
   for (let at = full.length - anchor.length; at >= 0; at--)
@@ -63,7 +67,7 @@ export function rowsSince(rows: readonly string[], asked: Asked, reader: Reader)
   const end = composer >= start ? composer : rows.length
   const said = rows.slice(start, end)
   const first = said.findIndex((row) => !chrome.test(row))
-  const last = said.findLastIndex((row) => !chrome.test(row))
+  const last = said.findLastIndex((row) => !chrome.test(row) && !asked.before?.below.has(row.trim()))
   return { rows: first < 0 ? [] : said.slice(first, last + 1), whole: echo >= 0 || from !== undefined }
 }
 

@@ -70,12 +70,20 @@ export class Sitting {
       this.#eye = this.#watched(found)
       return 'there'
     }
-    await found?.close()
+    if (found) await this.#bury(found)
     this.#leash = leash
     // A session that ended by itself is gone on with, too.
     const key = this.#key ?? resume
     await this.#open(key)
     return key === undefined ? 'began' : 'resumed'
+  }
+
+  /** A session that is over may have said by which key it goes on. */
+  async #bury(terminal: Terminal): Promise<void> {
+    const { farewell } = this.facts
+    const screen = farewell && composes(this.#spec) ? await terminal.screen().catch(() => undefined) : undefined
+    this.#key ??= farewell?.exec(screen?.rows.map((row) => row.trimEnd()).join('\n') ?? '')?.[1]
+    await terminal.close()
   }
 
   /** What lives in the terminal that the seat names, though nobody here sat down in it. */

@@ -16,8 +16,9 @@ export async function stopWork({ eye, facts }: Sitting, text: string, name: stri
   const steps: (readonly Key[])[] = facts.reader.idle
     ? [facts.interrupt, facts.interrupt, ['Ctrl+C']]
     : [facts.interrupt, ['Ctrl+C']]
+  // An interrupted prompt may come back to the composer: it is emptied before the next one.
   const rests = ({ screen, reading, gone }: Sight) =>
-    gone !== undefined || (reading.state === 'idle' && waits(screen, text, facts))
+    gone !== undefined || (reading.state === 'idle' && (facts.composer !== undefined || waits(screen, text, facts)))
   for (const keys of steps) {
     const sight = await eye.look()
     if (sight.gone) return

@@ -38,6 +38,11 @@ export function leftEarly({ name, profile }: ScreenSpec, sight: Sight, before: s
   return { kind: 'crash', message: `${name} left before ${before}${words ? ` (its last words: ${words})` : ''}` }
 }
 
+/** Why a program left that had asked something first. */
+export function declined({ name }: ScreenSpec, question: string): Failure {
+  return { kind: 'denied', message: `${name} left when it was answered: ${question}` }
+}
+
 /** Why nothing is typed into a screen. */
 export function strange({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
   const words = lastLine(lastWords(screen.rows))
