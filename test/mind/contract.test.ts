@@ -2,6 +2,7 @@ import type { Agent } from '../../src/core/work/agent.ts'
 import type { Health } from '../../src/mind/health.ts'
 import type { Script, ScriptedAgent } from '../../src/agents/scripted.ts'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { realClock } from '../../src/base/clock.ts'
 import { consensus } from '../../src/mind/consensus.ts'
 import { rotate } from '../../src/mind/rotate.ts'
 import { supervise } from '../../src/mind/supervise.ts'
@@ -43,7 +44,8 @@ const rotation = (open: () => Agent) =>
       sharing: 'all',
     },
   )
-const supervision = (open: () => Agent) => supervise(open, { restarts: 0, firstWaitMs: 1, longestWaitMs: 1, mask })
+const policy = { mostAnHour: 0, firstWaitMs: 1, longestWaitMs: 1, clock: realClock, mask }
+const supervision = (open: () => Agent) => supervise(() => ({ agent: open(), came: 'began' }), policy)
 const council = (actor: Agent) => consensus({ advisors: [], chair: actor, actor })
 
 composed('a rotation', rotation)

@@ -2,6 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { TerminalHost } from '../../src/core/screen/terminal.ts'
 import type { Agent } from '../../src/core/work/agent.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Open } from '../../src/mind/supervise/parts.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { supervise } from '../../src/mind/supervise.ts'
@@ -30,6 +32,18 @@ function screenAgent(host: TerminalHost, resume?: string): Agent {
   }
 }
 
+const opening =
+  (host: TerminalHost): Open =>
+  (resume) => ({ agent: screenAgent(host, resume), came: resume === undefined ? 'began' : 'resumed' })
+
+const policyOf = (clock: Clock, mostAnHour: number) => ({
+  mostAnHour,
+  firstWaitMs: 1_000,
+  longestWaitMs: 60_000,
+  clock,
+  mask: (text: string) => text,
+})
+
 test('a terminal exits 3 in the middle: reopened on its own thread, told to go on, finished', async () => {
   const { conversation, clock, kept } = project()
   const ran: { command: string; asked: string | undefined }[] = []
@@ -39,8 +53,7 @@ test('a terminal exits 3 in the middle: reopened on its own thread, told to go o
     tty.print('all done\n')
     return 0
   })
-  const policy = { restarts: 3, firstWaitMs: 1_000, longestWaitMs: 60_000, mask: (text: string) => text }
-  const supervised = supervise((resume) => screenAgent(host, resume), policy)
+  const supervised = supervise(opening(host), policyOf(clock, 3))
 
   const turn = all(conversation.converse(supervised, 'build it', here()))
   await settled()
@@ -69,14 +82,8 @@ test('one that crashes for good is given up after its restarts, each wait twice 
   const { conversation, clock, kept } = project()
   let runs = 0
   const host = scriptedTerminals(() => async () => (runs++, 3))
-  const policy = { restarts: 2, firstWaitMs: 1_000, longestWaitMs: 60_000, mask: (text: string) => text }
-  const turn = all(
-    conversation.converse(
-      supervise(() => screenAgent(host), policy),
-      'build it',
-      here(),
-    ),
-  )
+  const supervised = supervise(opening(host), policyOf(clock, 2))
+  const turn = all(conversation.converse(supervised, 'build it', here()))
   await clock.turn(1_000)
   assert.equal(runs, 2)
   await clock.turn(1_999)

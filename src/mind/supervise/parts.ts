@@ -42,6 +42,8 @@ export type ShiftParts = {
   clock: Clock
   /** Aborts when the agent is let go of. */
   signal: AbortSignal
+  /** Whether its program goes on then; else it is ended. */
+  outlives?: boolean
   policy?: Policy
   /** What was kept by the process that had it before. */
   kept?: Kept
