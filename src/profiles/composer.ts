@@ -9,7 +9,7 @@ export function beforeCursor({ rows, cursor }: Screen, { from, to, margin, place
   const inside = cursor.row >= from && cursor.row < to
   const text = rows
     .slice(from, inside ? cursor.row + 1 : to)
-    .map((row, index) => row.slice(margin, inside && from + index === cursor.row ? cursor.col : undefined))
+    .map((row, index) => row.slice(margin, inside && from + index === cursor.row ? cursor.col : undefined).trimEnd())
     .join('\n')
     .trim()
   return text === placeholder ? '' : text

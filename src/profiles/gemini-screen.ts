@@ -4,7 +4,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Shown } from '../core/talk/question.ts'
 import { beforeCursor } from './composer.ts'
 import { geminiJournal } from './gemini-journal.ts'
-import { dialogOf, menuOf, paragraphAbove, unframed } from './menu.ts'
+import { dialogOf, menuOf, paragraphAbove, trimmed, unframed } from './menu.ts'
 import { quote } from './quote.ts'
 
 export const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
@@ -32,7 +32,8 @@ function permission(rows: readonly string[], from: number): { text: string; show
 // "Allow for this session", "Allow for all future sessions", "Trust folder (project)"
 const grants = (label: string) => /^Allow (for (?:this session|all future sessions).*)$/.exec(label)?.[1]
 
-function dialog({ rows }: Screen): Dialog | undefined {
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const plain = unframed(rows)
   const menu = menuOf(plain, '●')

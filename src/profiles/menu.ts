@@ -1,11 +1,16 @@
 import type { Dialog } from '../core/screen/profile.ts'
 import type { Question } from '../core/talk/question.ts'
-import type { Key } from '../core/screen/terminal.ts'
+import type { Key, Screen } from '../core/screen/terminal.ts'
 
 /** The options a CLI's dialog lists, the one its pointer is at, and the rows they take. */
 export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
+
+/** A screen without what a terminal puts behind its rows. */
+export function trimmed(screen: Screen): Screen {
+  return { ...screen, rows: screen.rows.map((row) => row.trimEnd()) }
+}
 
 /** Rows without the frame that a dialog is drawn in, and without a scroll bar beside them. */
 export function unframed(rows: readonly string[]): string[] {

@@ -72,7 +72,7 @@ export const qwenScreen: ScreenFacts = {
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   reader: {
     // "  .  Confuzzling the options... (1s · esc to cancel)"; a wait for a yes has a spinner of its own and no such words.
-    busy: /^ {1,4}\S.*\((?:.* · )?esc to cancel\)$/m,
+    busy: /^ {1,4}\S.*\((?:.* · )?esc to cancel\) *$/m,
     asking,
     // ">   Type your message or @path/to/file", or what stands below a taller draft: "  ➜ project · mock-model"
     idle: /^─{20,}.*\n(?:[>*!] | {2}➜ )/m,

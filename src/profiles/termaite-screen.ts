@@ -4,7 +4,7 @@ import type { Question } from '../core/talk/question.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf } from './journal.ts'
 import { loose, numberOf, textOf } from './jsonl.ts'
-import { dialogOf, menuOf, unframed } from './menu.ts'
+import { dialogOf, menuOf, trimmed, unframed } from './menu.ts'
 import { quote } from './quote.ts'
 
 /** What stands below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
@@ -23,7 +23,8 @@ const titles: readonly [RegExp, Question['about']][] = [
   [/^Another vendor would learn this/, 'sharing'],
 ]
 
-function dialog({ rows }: Screen): Dialog | undefined {
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
   const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]

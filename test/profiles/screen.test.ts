@@ -68,6 +68,23 @@ test('the keys of a dialog pick what was picked, and decline it without', () => 
   )
 })
 
+test('what a terminal puts behind a row changes nothing', () => {
+  const facts = ({ cli, screen }: (typeof goldens)[number]) => {
+    const { reader, dialog, composer } = factsOf(cli)
+    const ready = reader.ready?.test(screen.rows.join('\n'))
+    const reading = read({ screen, children: 1, quietMs: 60_000 }, reader)
+    return { reading, ready, question: dialog!(screen)?.question, composer: composer!(screen) }
+  }
+  const padded = (golden: (typeof goldens)[number]) => {
+    const rows = golden.screen.rows.map((row) => row.padEnd(golden.screen.cols))
+    return { ...golden, screen: { ...golden.screen, rows } }
+  }
+  assert.deepEqual(
+    goldens.map((golden) => [name(golden), facts(padded(golden))]),
+    goldens.map((golden) => [name(golden), facts(golden)]),
+  )
+})
+
 test('a composer that is shown too early is not ready', () => {
   const seen = goldens.filter(({ scene }) => scene === 'early' || scene === 'ready')
   assert.deepEqual(
