@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worktreesIn, worktreesOf } from '../../src/wire/crew/worktrees.ts'
-import { ownCommand } from '../../src/wire/crew/own.ts'
+import { ownProfile } from '../../src/wire/crew/own.ts'
 import { toolVerbs } from '../../src/wire/crew/verbs.ts'
 
 /** A repository with one commit, and our home beside it. */
@@ -86,10 +86,10 @@ test('it is made ready by a command where the project is trusted; one that fails
 
 test('our own agent is our own chat, in a session of its own', () => {
   const agent = { name: 'my own', kind: 'native' as const, contextWindowTokens: 1 }
-  const program = { node: '/usr/bin/node', file: '/opt/termaite.cjs' }
+  const { screen } = ownProfile(agent, { node: '/usr/bin/node', file: '/opt/termaite.cjs' })
   assert.equal(
-    ownCommand(agent, { leash: 'edit', session: 'slot-1' }, program),
-    "/usr/bin/node /opt/termaite.cjs --agent 'my own' --mode agent --leash edit --session slot-1",
+    screen!.command({ leash: 'edit', thread: 'one' }),
+    "/usr/bin/node /opt/termaite.cjs --agent 'my own' --mode agent --leash edit --session one",
   )
 })
 

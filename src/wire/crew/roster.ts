@@ -1,5 +1,6 @@
+import type { ScreenParts, ScreenSpec } from '../../agents/screen/spec.ts'
 import type { Profile } from '../../core/screen/profile.ts'
-import type { Leash, Roster } from '../../core/work/agent.ts'
+import type { Roster } from '../../core/work/agent.ts'
 import type { Io } from '../io.ts'
 import type { AgentSettings, Settings } from '../settings/settings.ts'
 import type { Terminals } from './terminals.ts'
@@ -12,7 +13,7 @@ import { thisProgram } from '../mcp/own-start.ts'
 import { homeOf } from '../place.ts'
 import { enabledAgents, windowOf } from '../roster.ts'
 import { profileOf } from '../settings/vendor.ts'
-import { ownCommand } from './own.ts'
+import { ownProfile } from './own.ts'
 import { terminalsFolder } from './terminals.ts'
 
 /** What can be spawned: the agents of the settings, and every installed CLI that can be run in a terminal. */
@@ -20,21 +21,13 @@ export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
   const configured = enabledAgents(settings)
   const names = new Set(settings.agents.map(({ name }) => name))
   const bare = installedProfiles(env).filter(({ name, screen }) => screen && !names.has(name))
-  return [...configured, ...bare.map(({ name }) => ({ name, profile: name, contextWindowTokens: 0 }) as AgentSettings)]
+  return [...configured, ...bare.map(({ name }) => ({ name, profile: name }) as AgentSettings)]
 }
 
 /** Every agent in a terminal, whatever its kind: a headless command is replaced by the interactive one of its profile. */
 export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Roster {
-  const home = homeOf(io.env)
   const agents = new Map(spawnable(settings, io.env).map((agent) => [agent.name, agent]))
-  const parts = {
-    host: terminals.host,
-    clock: io.clock,
-    home: io.env.HOME ?? '',
-    env: io.env,
-    temp: join(terminalsFolder(home), 'prompts'),
-    changed: changedSince,
-  }
+  const parts = screenParts(io, terminals)
   return {
     names: () => [...agents.keys()],
     open(name, seat) {
@@ -43,7 +36,7 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       return screenAgent(
-        specOf(agent, { leash, session: `slot-${seat.terminal?.id ?? name}` }, settings),
+        specOf(agent, settings),
         {
           cwd: seat.cwd,
           leash,
@@ -57,12 +50,23 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
   }
 }
 
-function specOf(agent: AgentSettings, seat: { leash: Leash; session: string }, settings: Settings) {
-  const profile = profileOf(agent)
-  const own = agent.kind === 'native' ? { command: ownCommand(agent, seat, thisProgram()) } : undefined
+/** What every agent in a terminal needs of this process. */
+export function screenParts(io: Io, terminals: Pick<Terminals, 'host'>): ScreenParts {
+  return {
+    host: terminals.host,
+    clock: io.clock,
+    home: io.env.HOME ?? '',
+    env: io.env,
+    temp: join(terminalsFolder(homeOf(io.env)), 'prompts'),
+    changed: changedSince,
+  }
+}
+
+export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
+  const profile = agent.kind === 'native' ? ownProfile(agent, thisProgram()) : profileOf(agent)
   return {
     name: agent.name,
-    ...(own ?? commandOf(agent, profile)),
+    ...commandOf(agent, profile),
     ...(agent.env ? { env: agent.env } : {}),
     window: windowOf(agent),
     timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
