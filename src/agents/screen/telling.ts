@@ -9,7 +9,9 @@ const remembered = 500
 /** Tells what is new on a screen: a line once it is whole or has stood still, and none twice. */
 export class Telling {
   #emit: Emit
+  /** The lines that were told last, and those that stood there at the last look. */
   #lines: string[] = []
+  #shownLines: readonly string[] = []
   #open = ''
   #seen = ''
   #shown = 0
@@ -33,7 +35,8 @@ export class Telling {
     const lines = text.split('\n')
     const last = lines.pop()!
     let delta = ''
-    for (const line of fresh(lines, this.#lines)) delta += this.#line(line)
+    for (const line of fresh(lines, this.#shownLines, this.#lines)) delta += this.#line(line)
+    this.#shownLines = lines
     if (still) delta += this.#grow(last)
     this.#shown += delta.length
     if (delta !== '') await this.#emit({ type: 'text', delta })
@@ -55,11 +58,10 @@ export class Telling {
   }
 }
 
-/** The lines behind those that were told: the same beginning, a beginning that scrolled away, or whatever was not there. */
-function fresh(lines: readonly string[], told: readonly string[]): readonly string[] {
-  for (let known = Math.min(lines.length, told.length); known > 0; known--)
-    if (told.slice(-known).every((line, i) => line === lines[i])) return lines.slice(known)
-  if (told.length === 0) return lines
+/** The lines behind those that stood there: the same beginning, a beginning that scrolled away, or whatever was never told. */
+function fresh(lines: readonly string[], shown: readonly string[], told: readonly string[]): readonly string[] {
+  for (let known = Math.min(lines.length, shown.length); known > 0; known--)
+    if (shown.slice(-known).every((line, i) => line === lines[i])) return lines.slice(known)
   const before = new Set(told)
   return lines.filter((line) => !before.has(line))
 }
