@@ -17,21 +17,24 @@ export const holdAlive = 'exec 9<>alive; printf rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
 /** Watches a shell by its pipe. It costs nothing while the shell lives, and tells at once when it is gone. */
 export class Alive {
   readonly gone: Promise<void>
-  #socket: Socket
+  #socket: Socket | undefined
 
   constructor(folder: string) {
-    const fd = openSync(nameOf(folder), constants.O_RDONLY | constants.O_NONBLOCK)
-    this.#socket = new Socket({ fd, readable: true, writable: false })
-    this.#socket.on('error', () => {})
-    this.gone = new Promise((resolve) => this.#socket.once('close', () => resolve()))
+    const fd = opened(folder)
     // The system tells of a shell that leaves, and not of one that had left before: whoever reads learns of both.
-    if (isLeft(fd)) this.#socket.destroy()
-    else this.#socket.resume()
+    const left = fd === undefined || isLeft(fd)
+    this.#socket = fd === undefined ? undefined : new Socket({ fd, readable: true, writable: false })
+    this.gone = new Promise((resolve) => {
+      if (left) resolve()
+      this.#socket?.on('error', () => {}).once('close', () => resolve())
+    })
+    if (left) this.#socket?.destroy()
+    else this.#socket?.resume()
   }
 
   /** Nobody is told any more. */
   close(): void {
-    this.#socket.removeAllListeners('close').destroy()
+    this.#socket?.removeAllListeners('close').destroy()
   }
 }
 
@@ -47,15 +50,21 @@ export function awaitHold(folder: string): { held: Promise<void>; drop(): void }
 
 /** Whether a pane's shell lives; only for one that has taken hold before. */
 export function shellLives(folder: string): boolean {
+  const fd = opened(folder)
+  if (fd === undefined) return false
   try {
-    const fd = openSync(nameOf(folder), constants.O_RDONLY | constants.O_NONBLOCK)
-    try {
-      return !isLeft(fd)
-    } finally {
-      closeSync(fd)
-    }
+    return !isLeft(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The pipe to read from; undefined when it has been taken away. */
+function opened(folder: string): number | undefined {
+  try {
+    return openSync(nameOf(folder), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -24,7 +24,7 @@ type Dead = { status: string; signal: string }
 async function settled(server: TmuxServer, { pane }: Pane, clock: Clock): Promise<Dead | undefined> {
   for (let round = 0; ; round++) {
     const told = await server
-      .run([['display-message', '-p', '-t', pane, '#{pane_id},#{pane_dead},#{pane_dead_status},#{pane_dead_signal}']])
+      .ask([['display-message', '-p', '-t', pane, '#{pane_id},#{pane_dead},#{pane_dead_status},#{pane_dead_signal}']])
       .catch(() => '')
     const [id, dead, status = '', signal = ''] = told.trim().split(',')
     if (id !== pane) return undefined

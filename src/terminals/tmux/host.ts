@@ -15,7 +15,7 @@ import { config } from './config.ts'
 import { TerminalFiles } from './files.ts'
 import type { Pane } from './pane.ts'
 import { paneOf, readPane } from './pane.ts'
-import { openRoom } from './room.ts'
+import { openRoom, sessionName } from './room.ts'
 import { keepScript, runScript } from './scripts.ts'
 import { TmuxServer } from './server.ts'
 import { TmuxTerminal } from './terminal.ts'
@@ -38,7 +38,14 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
   const dropped = new AbortController()
   const home = env.TMUX && env.TMUX_PANE ? { socket: env.TMUX.split(',')[0]!, pane: env.TMUX_PANE } : undefined
   const here: Place['server'] = home ? ['-S', home.socket] : ['-L', socket]
-  const serverAt = (place: Place['server']) => new TmuxServer(program, place, env, ['-f', join(folder, 'tmux.conf')])
+  const servers = new Map<string, TmuxServer>()
+  const serverAt = (place: Place['server']) => {
+    const name = place.join(' ')
+    const ways = place[0] === '-L' ? { options: ['-f', join(folder, 'tmux.conf')], session: sessionName } : {}
+    const server = servers.get(name) ?? new TmuxServer(program, place, env, ways)
+    servers.set(name, server)
+    return server
+  }
 
   function terminalAt(id: string, files: TerminalFiles, place: Place, pane: Pane): TmuxTerminal {
     const server = serverAt(place.server)
@@ -96,7 +103,10 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
       const { id = randomUUID(), title = command, mode = 'window', size = { cols: 120, rows: 40 } } = opening
       return start(id, command, { ...opening, title, mode, size })
     },
-    close: async () => dropped.abort(),
+    async close() {
+      dropped.abort()
+      for (const server of servers.values()) server.close()
+    },
   }
 }
 

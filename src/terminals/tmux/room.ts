@@ -9,7 +9,8 @@ export type Home = { pane: string } | undefined
 
 type Wanted = { argv: readonly string[]; title: string; mode: 'window' | 'pane'; size: NonNullable<Opening['size']> }
 
-const sessionName = 'termaite'
+/** What our own terminals are in. */
+export const sessionName = 'termaite'
 
 /** Opens a pane for a program where it belongs: beside the person, or in a session of our own. Gives the mode it got. */
 export async function openRoom(server: TmuxServer, home: Home, wanted: Wanted): Promise<'window' | 'pane'> {

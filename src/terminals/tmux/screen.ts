@@ -1,5 +1,6 @@
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { TmuxServer } from './server.ts'
+import { TmuxError } from './server.ts'
 import { titleOption } from './pane.ts'
 
 const fields = [
@@ -20,9 +21,10 @@ type Captured = { screen: Screen; rows: string[]; cursorShown: boolean }
 export async function captured(server: TmuxServer, pane: string, above = 0, styled = false): Promise<Captured> {
   // One row more: the message of a dead pane has pushed the first one off the screen.
   const capture = ['capture-pane', '-p', ...(styled ? ['-e'] : []), '-S', String(-above - 1), '-t', pane]
-  const out = await server.run([['display-message', '-p', '-t', pane, format], capture])
+  const out = await server.ask([['display-message', '-p', '-t', pane, format], capture])
   const [head, ...lines] = out.replace(/\n$/, '').split('\n')
   const [dead, alternate, behind, width, height, x, y, shown, said, called] = head!.split('\t')
+  if (!height) throw new TmuxError(`tmux: the pane ${pane} is gone`)
   const rows = Number(height)
   const all = [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill('')]
   // Whatever of that row is there stands in front of the screen.

@@ -50,11 +50,11 @@ export class TmuxTerminal implements Terminal {
 
   async write(text: string, person = false): Promise<void> {
     if (person) this.#touched = this.#parts.clock.now()
-    if (text !== '') await this.#type([['paste-buffer', '-r']], text)
+    if (text !== '') await this.#type(['paste-buffer', '-r'], text)
   }
 
   async paste(text: string): Promise<void> {
-    if (text !== '') await this.#type([['paste-buffer', '-p']], pasteText(text))
+    if (text !== '') await this.#type(['paste-buffer', '-p'], pasteText(text))
   }
 
   async press(key: Key): Promise<void> {
@@ -66,7 +66,7 @@ export class TmuxTerminal implements Terminal {
   async resize(cols: number, rows: number): Promise<void> {
     const { server, pane } = this.#parts
     const what = pane.mode === 'pane' ? ['resize-pane', '-t', pane.pane] : ['resize-window', '-t', pane.window]
-    await server.run([[...what, '-x', String(cols), '-y', String(rows)]])
+    await server.ask([[...what, '-x', String(cols), '-y', String(rows)]])
   }
 
   async screen(): Promise<Screen> {
@@ -109,8 +109,8 @@ export class TmuxTerminal implements Terminal {
     // A program that calls itself something in its pane keeps that.
     const own = `#{||:#{==:#{pane_title},},#{==:#{pane_title},#{${titleOption}}}}`
     const may =
-      pane.mode === 'window' || (await server.run([['display-message', '-p', '-t', pane.pane, own]])).startsWith('1')
-    await server.run([...(may ? [shown] : []), ['set-option', '-p', '-t', pane.pane, titleOption, title]])
+      pane.mode === 'window' || (await server.ask([['display-message', '-p', '-t', pane.pane, own]])).startsWith('1')
+    await server.ask([...(may ? [shown] : []), ['set-option', '-p', '-t', pane.pane, titleOption, title]])
     if (ring) await writeFile(pane.tty, '\u0007').catch(() => {})
   }
 
@@ -120,7 +120,7 @@ export class TmuxTerminal implements Terminal {
     // The number of a shell that is gone may be a stranger's.
     await endProgram(this.id, shellLives(files.folder) ? pane.pid : undefined, clock)
     if (known && !dropped.aborted) await this.exited
-    await server.run([['kill-pane', '-t', pane.pane]]).catch(() => {})
+    await server.ask([['kill-pane', '-t', pane.pane]]).catch(() => {})
     files.remove()
   }
 
@@ -133,7 +133,7 @@ export class TmuxTerminal implements Terminal {
   }
 
   /** By a buffer of its own, because a command line of tmux is short and everyone's to see. */
-  async #type([paste]: [string[]], text: string): Promise<void> {
+  async #type(paste: string[], text: string): Promise<void> {
     const buffer = `termaite-${this.id}`
     const commands = [
       this.#leaveModes,
@@ -145,7 +145,10 @@ export class TmuxTerminal implements Terminal {
 
   /** What is typed arrives in the order it was asked for. */
   #inOrder(commands: string[][], input?: string): Promise<void> {
-    const typed = this.#order.then(async () => void (await this.#parts.server.run(commands, input)))
+    const { server } = this.#parts
+    const typed = this.#order.then(
+      async () => void (await (input === undefined ? server.ask(commands) : server.run(commands, input))),
+    )
     this.#order = typed.catch(() => {})
     return typed
   }
