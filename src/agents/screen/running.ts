@@ -27,6 +27,8 @@ export type Job = {
   /** A thread that was handed in. */
   resume: string | undefined
   emit: Emit
+  /** Tells the key of its session, once it is known: after a crash nothing else leads back to it. */
+  thread(): Promise<void>
   waiting: Waiting
 }
 
@@ -41,12 +43,13 @@ export type Run = {
 /** One turn in a terminal: the seat, the prompt, and the watch over it to its end. */
 export async function runOnce(job: Job): Promise<Run> {
   const { spec, parts, sitting, turn, resume, waiting } = job
-  const thread = ownThread(spec.name, turn.history, resume)
-  const seat = await takeSeat(sitting, thread.key, turn.leash, waiting)
+  const own = ownThread(spec.name, turn.history, resume)
+  const seat = await takeSeat(sitting, own.key, turn.leash, waiting)
   if (!seat) return {}
   if ('failure' in seat) return { end: seat.failure }
+  await job.thread()
   const nonce = turn.sent ?? nonceOf(turn.id)
-  const missed = seat.came === 'began' ? turn.history : thread.entries
+  const missed = seat.came === 'began' ? turn.history : own.entries
   const words = wordsFor(turn, missed, spec.name)
   const prompt = await prompted(words, { temp: parts.temp, nonce, fence: spec.fence === true })
   sitting.eye.expect(fenceMarks(nonce).close)
@@ -59,7 +62,7 @@ export async function runOnce(job: Job): Promise<Run> {
 }
 
 async function asked(
-  { parts, sitting, turn, emit, waiting }: Job,
+  { parts, sitting, turn, emit, thread, waiting }: Job,
   ready: Sight,
   prompt: Prompted,
   nonce: string,
@@ -71,6 +74,7 @@ async function asked(
   const journal = async () => {
     const said = await book?.look(mark, sitting.key)
     sitting.named(said?.key)
+    await thread()
     return said
   }
   const asked: Asked = { text }

@@ -19,6 +19,8 @@ export async function takeSeat(
   try {
     const first = await once(sitting, await sitting.sit(thread, leash), waiting)
     if (!first || !('failure' in first) || !sitting.eye.gone) return first
+    // Whoever watches it saw it leave as well, and decides whether another one is opened.
+    if (waiting.signal.aborted) return undefined
     // It had left before anyone came: it is begun again, or goes on with its thread.
     if (first.came === 'there') return await once(sitting, await sitting.sit(thread, leash), waiting)
     const lost = waiting.spec.profile?.lostThread?.(endedOf(await sitting.eye.look())) === true

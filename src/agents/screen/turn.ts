@@ -47,10 +47,12 @@ export async function takeTurn(
   const watch = new Watch(spec.name, spec, turn)
   watch.begin(over.signal, (since) => alive(sitting, parts, turn, since), stop)
   const state = stating(emit)
+  const told = threading(emit)
   const waiting = { spec, clock: turn.clock, ask: watch.ask, signal: over.signal, heard: () => watch.heard(), state }
   let run: Run = {}
   try {
-    run = await runOnce({ spec, parts, sitting, turn, resume, emit, waiting })
+    const thread = async () => (sitting.key === undefined ? undefined : told(sitting.key))
+    run = await runOnce({ spec, parts, sitting, turn, resume, emit, thread, waiting })
   } catch (error) {
     stop({ kind: 'crash', message: `${spec.name} could not be watched to its end: ${wordsOf(error)}` })
   }
@@ -64,7 +66,7 @@ export async function takeTurn(
   async function answered({ text, fenced, whole, by }: Answered): Promise<void> {
     await state('idle')
     if (!whole) await emit({ type: 'note', text: `the beginning of what ${spec.name} said had scrolled out of sight` })
-    await emit({ type: 'thread', key: sitting.thread })
+    await told(sitting.thread)
     await emit({ type: 'reply', text })
     await emit(usageOf(run, text))
     await end({ ok: true, text, seen: { fenced, by } })
@@ -77,6 +79,14 @@ function stating(emit: Emit): (state: State) => Promise<void> {
   return async (state) => {
     if (state !== last) await emit({ type: 'state', state })
     last = state
+  }
+}
+
+/** Each key once, until another comes. */
+function threading(emit: Emit): (key: string) => Promise<void> {
+  let last: string | undefined
+  return async (key) => {
+    if (key !== last) await emit({ type: 'thread', key: (last = key) })
   }
 }
 
