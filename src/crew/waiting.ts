@@ -9,8 +9,6 @@ export type WaitWishes = {
   mode?: 'any' | 'all'
   signal?: AbortSignal
   settled?(slot: Slot): boolean
-  /** Told of every change while it is waited. */
-  meanwhile?(slots: readonly Slot[]): void
 }
 
 /** A slot as it was when the wait ended; without one the workspace was closed meanwhile. */
@@ -21,7 +19,7 @@ export async function waitFor(
   ledger: Ledger,
   clock: Clock,
   ids: readonly number[],
-  { until, mode = 'all', signal, settled = isSettled, meanwhile }: WaitWishes,
+  { until, mode = 'all', signal, settled = isSettled }: WaitWishes,
 ): Promise<Waited[]> {
   const over = new AbortController()
   const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
@@ -35,7 +33,6 @@ export async function waitFor(
     for await (const { slots } of ledger.watch(stop)) {
       const waited = look(slots)
       if (enough(waited, mode) || until <= clock.now()) return waited
-      meanwhile?.(waited.flatMap(({ slot }) => slot ?? []))
     }
     return look((await ledger.read()).slots)
   } finally {

@@ -1,6 +1,6 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { leashes } from '../../core/work/agent.ts'
 import { CrewError } from '../error.ts'
 import { workspace } from './desk.ts'
@@ -47,8 +47,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
       const made = await crew.spawn({
         agent,
         ...(wishes.task === undefined ? {} : { task: wishes.task }),
-        cwd:
-          wishes.cwd === undefined || isAbsolute(wishes.cwd) ? (wishes.cwd ?? desk.cwd) : resolve(desk.cwd, wishes.cwd),
+        cwd: resolve(desk.cwd, wishes.cwd ?? '.'),
         leash: wishes.leash ?? desk.leash,
         ...(desk.person && wishes.leash ? { allowed: wishes.leash } : {}),
         ...(wishes.model === undefined ? {} : { model: wishes.model }),
