@@ -20,13 +20,23 @@ export type AttachIo = {
 /** The person left it running, its program is over, or we are. */
 export type Left = 'detached' | 'exited' | 'ended'
 
+/** A visit that is not the usual one: the keys that are not for the program, what is said of them first, and who names the window. */
+export type Manner = {
+  keys: { push(text: string): { typed: string; leaves: boolean } }
+  hint: string
+  /** Whether what the program calls itself is kept from the person's window. */
+  untitled?: true
+}
+
 /** How long the hint stays when no key is pressed. */
 const hintMs = 4_000
 
 /** Hands the person's terminal to another one, until they leave it. */
-export async function attach(terminal: Terminal, io: AttachIo): Promise<Left> {
+export async function attach(terminal: Terminal, io: AttachIo, manner?: Manner): Promise<Left> {
   if (!io.in.isTTY || !io.out.isTTY) throw new Error('there is no terminal here to show it in')
-  return terminal.attach === undefined ? new Visit(terminal, io).run() : elsewhere(terminal.attach, io)
+  return terminal.attach === undefined || manner
+    ? new Visit(terminal, io, manner).run()
+    : elsewhere(terminal.attach, io)
 }
 
 /** Where a terminal can be seen without us, that is how it is seen best. */
@@ -50,10 +60,12 @@ class Visit {
   #picture = 0
   #over = false
   #hint = ''
+  #manner: Manner | undefined
 
-  constructor(terminal: Terminal, io: AttachIo) {
+  constructor(terminal: Terminal, io: AttachIo, manner: Manner | undefined) {
     this.#terminal = terminal
     this.#io = io
+    this.#manner = manner
   }
 
   async run(): Promise<Left> {
@@ -70,8 +82,7 @@ class Visit {
     try {
       if (signal.aborted) stop()
       await this.#fit()
-      const { title } = await this.#terminal.screen()
-      this.#hint = ` ${stripAnsi(title ?? '').replaceAll(/\s+/g, ' ')} · ${detachKey} leaves it running `
+      this.#hint = ` ${this.#manner?.hint ?? (await this.#usualHint())} `
       void clock.sleep(hintMs, asleep.signal).then(() => this.#dropHint())
       this.#repaint()
       return await this.#left.promise
@@ -87,13 +98,18 @@ class Visit {
     }
   }
 
+  async #usualHint(): Promise<string> {
+    const { title } = await this.#terminal.screen()
+    return `${stripAnsi(title ?? '').replaceAll(/\s+/g, ' ')} · ${detachKey} leaves it running`
+  }
+
   #leave(how: Left): void {
     this.#left.resolve(how)
   }
 
   #typing(): (chunk: Buffer) => void {
     const decoder = new StringDecoder()
-    const key = new DetachKey()
+    const key = this.#manner?.keys ?? new DetachKey()
     return (chunk) => {
       const { typed, leaves } = key.push(decoder.write(chunk))
       // A terminal that is gone tells so by its output.
@@ -115,7 +131,7 @@ class Visit {
     const { at, text } = await this.#terminal.paint()
     if (picture !== this.#picture) return
     this.#io.out.write(`\u001b[?2026h\u001b[0m\u001b[2J${text}${this.#hinted()}\u001b[?2026l`)
-    const shown = new Shown()
+    const shown = new Shown(this.#manner?.untitled === true)
     for await (const drawn of this.#terminal.output(at)) {
       if (picture !== this.#picture) return
       const { bytes, again } = shown.push(drawn.bytes)

@@ -176,6 +176,27 @@ export const commands: readonly CommandShape[] = [
     ],
   },
   {
+    name: 'agent',
+    summary: 'Keep one agent at work for hours: through crashes, silence and spent quotas, with tasks from the hub.',
+    flags: {
+      start: { value: 'cli', help: 'which agent: claude, gemini, … or one of the settings' },
+      as: { value: 'workflow', help: '.agent/workflows/<workflow>.md, told to it first; orc otherwise' },
+      resume: { help: 'go on with the latest session of this project' },
+      server: { value: 'url', help: 'the hub; http://localhost:3456 otherwise' },
+      tmux: { help: 'in a window of tmux that goes on without us' },
+      here: { help: 'in the project itself, not in a worktree of its own' },
+      leash: { value: 'level', choices: leashes, help: 'how much it may do' },
+      capability: {
+        value: 'word',
+        many: true,
+        help: 'what else it can do, for tasks that ask for it; may be repeated',
+      },
+      'dry-run': { help: 'show what would be done, and do nothing' },
+      ...yes,
+    },
+    examples: ['termaite agent --start=claude', 'termaite agent --start=gemini --as=orc', 'termaite agent --resume'],
+  },
+  {
     name: 'serve',
     summary: 'The hub: agents register here and take tasks; HTTP and MCP on this machine, with a key.',
     flags: {

@@ -5,6 +5,12 @@
  */
 export class Shown {
   #held = ''
+  #left: RegExp
+
+  /** `untitled`: what the window is called is not the program's to say. */
+  constructor(untitled = false) {
+    this.#left = untitled ? new RegExp(`${left.source}|${title}`, 'g') : left
+  }
 
   /** `again`: a new picture is needed, and nothing else. */
   push(bytes: Uint8Array): { bytes: Uint8Array; again: boolean } {
@@ -12,7 +18,7 @@ export class Shown {
     const end = text.length - unfinished(text)
     this.#held = text.slice(end)
     let again = false
-    const shown = text.slice(0, end).replaceAll(left, (sequence: string, modes?: string) => {
+    const shown = text.slice(0, end).replaceAll(this.#left, (sequence: string, modes?: string) => {
       if (sequence === reset || modes?.split(';').some((mode) => otherScreen.has(mode))) again = true
       return modes === undefined ? '' : sequence
     })
@@ -46,6 +52,8 @@ const left = new RegExp(
   ].join('|'),
   'g',
 )
+
+const title = '\\u001b\\][012];[^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)'
 
 const longestSequence = 256
 

@@ -18,6 +18,7 @@ import * as stop from './stop.ts'
 import * as crew from './crew.ts'
 import * as mcp from './mcp.ts'
 import * as acp from './acp.ts'
+import * as agent from './agent.ts'
 import * as serve from './serve.ts'
 import * as task from './task.ts'
 import * as report from './report.ts'
@@ -44,6 +45,7 @@ export const all: Record<string, CommandCode> = {
   crew,
   mcp,
   acp,
+  agent,
   serve,
   task,
   report,

@@ -90,7 +90,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
   }
 }
 
-function worktreeParts(io: Io, { root, home }: Place, { crew: { setup } }: Settings, store: Store, slug: string) {
+export function worktreeParts(io: Io, { root, home }: Place, { crew: { setup } }: Settings, store: Store, slug: string) {
   const trusted = async () => (await new TrustBook(store, { clock: io.clock, own: home }).of(root)).state === 'trusted'
   return { root, home, slug, env: io.env, trusted, ...(setup === undefined ? {} : { setup }) }
 }

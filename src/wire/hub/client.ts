@@ -68,6 +68,10 @@ export class HubClient {
     return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, { timeout: seconds }, signal)
   }
 
+  agents(signal?: AbortSignal): Promise<AgentNow[]> {
+    return this.#ask('GET', '/api/agents', undefined, signal)
+  }
+
   agent(id: string): Promise<AgentNow> {
     return this.#ask('GET', `/api/agents/${encodeURIComponent(id)}`)
   }
