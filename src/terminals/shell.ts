@@ -24,6 +24,11 @@ export function shellArgv(command: string, shell: string | undefined): string[] 
   return known ? ways[basename(shell)]!(shell, command) : once('/bin/sh', command)
 }
 
+/** What a command is called where nobody gave it a name. */
+export function programName(command: string): string {
+  return basename(command.trim().split(/\s+/)[0]!.replaceAll(/["']/g, ''))
+}
+
 /** One word of a shell's line, whatever it holds. */
 export function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`

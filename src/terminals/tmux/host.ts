@@ -8,7 +8,7 @@ import { makeFolder } from '../../base/files.ts'
 import { endProgram, markOf, markVariable } from '../ending.ts'
 import { terminalEnv } from '../env.ts'
 import { needFolder } from '../places.ts'
-import { shellArgv } from '../shell.ts'
+import { programName, shellArgv } from '../shell.ts'
 import { awaitHold, makeAlive, shellLives } from './alive.ts'
 import { attachCommand } from './attach.ts'
 import { config } from './config.ts'
@@ -100,7 +100,12 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
       needFolder(opening.cwd)
       makeFolder(folder)
       writeFileSync(join(folder, 'tmux.conf'), config)
-      const { id = randomUUID(), title = command, mode = 'window', size = { cols: 120, rows: 40 } } = opening
+      const {
+        id = randomUUID(),
+        title = programName(command),
+        mode = 'window',
+        size = { cols: 120, rows: 40 },
+      } = opening
       return start(id, command, { ...opening, title, mode, size })
     },
     async close() {

@@ -27,7 +27,7 @@ export function runScript({ id, folder, tmux, title, mode, cwd, env, argv }: Run
   const here = '-t "$TMUX_PANE"'
   const pane = [
     [quoted(tmux), 'set-option', '-p', here, idOption, id],
-    ['set-option', '-p', here, titleOption, word(title)],
+    ['set-option', '-p', here, '--', titleOption, word(title)],
     ['set-option', '-p', here, 'remain-on-exit', 'on'],
     // Else it is called like the machine.
     ['select-pane', here, '-T', mode === 'pane' ? word(plain(title)) : "''"],

@@ -105,12 +105,14 @@ export class TmuxTerminal implements Terminal {
     const { server, pane } = this.#parts
     const name = plain(title)
     const shown =
-      pane.mode === 'window' ? ['rename-window', '-t', pane.window, name] : ['select-pane', '-t', pane.pane, '-T', name]
+      pane.mode === 'window'
+        ? ['rename-window', '-t', pane.window, '--', name]
+        : ['select-pane', '-t', pane.pane, '-T', name]
     // A program that calls itself something in its pane keeps that.
     const own = `#{||:#{==:#{pane_title},},#{==:#{pane_title},#{${titleOption}}}}`
     const may =
       pane.mode === 'window' || (await server.ask([['display-message', '-p', '-t', pane.pane, own]])).startsWith('1')
-    await server.ask([...(may ? [shown] : []), ['set-option', '-p', '-t', pane.pane, titleOption, title]])
+    await server.ask([...(may ? [shown] : []), ['set-option', '-p', '-t', pane.pane, '--', titleOption, title]])
     if (ring) await writeFile(pane.tty, '\u0007').catch(() => {})
   }
 
