@@ -6,8 +6,9 @@ import { beforeOf, echoRow, rowsSince, textOf } from '../../src/agents/screen/si
 import { Telling } from '../../src/agents/screen/telling.ts'
 
 const reader = { busy: /\(esc to interrupt\)/, idle: /^[>❯] /m }
+const screenOf = (rows: string[], row = 0) => ({ rows, cols: 80, cursor: { row, col: 0 } })
 const since = (rows: string[], text: string, before?: string[]) =>
-  rowsSince(rows, { text, ...(before ? { before: beforeOf(before, reader) } : {}) }, reader)
+  rowsSince(rows, { text, ...(before ? { before: beforeOf(screenOf(before), reader) } : {}) }, reader)
 
 test('a prompt is found however it is folded, framed or indented', () => {
   for (const rows of [
@@ -43,6 +44,12 @@ test('the same prompt again is told from the first by what stood there before', 
   const before = ['> go on', 'one', '> ']
   const now = ['> go on', 'one', '> go on', 'two: you said', 'go on', '> ']
   assert.deepEqual(since(now, 'go on', before).rows, ['two: you said', 'go on'])
+})
+
+test('without an idle mark the composer is where the cursor is', () => {
+  const before = beforeOf(screenOf(['$ date', 'Sunday', '$'], 2), {})
+  const now = ['$ date', 'Sunday', '$ echo hi', 'hi', '$']
+  assert.deepEqual(rowsSince(now, { text: 'echo hi', before }, {}), { rows: ['hi'], whole: true })
 })
 
 test('a prompt that is shown as something else is passed over by what stood there before', () => {

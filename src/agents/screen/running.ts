@@ -85,7 +85,7 @@ async function asked(
   if (turn.sent === undefined) {
     const before = await emptied(ready, sending)
     if (signal.aborted) return {}
-    asked.before = beforeOf(before.screen.rows, facts.reader)
+    asked.before = beforeOf(before.screen, facts.reader)
     await book?.open()
     // Whoever keeps what is said knows from here on that the prompt may have been taken.
     await waiting.state('busy')

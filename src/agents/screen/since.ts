@@ -1,4 +1,5 @@
 import type { Reader } from '../../core/screen/reading.ts'
+import type { Screen } from '../../core/screen/terminal.ts'
 import { dedent } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
@@ -35,12 +36,13 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
 /** Nothing but lines, blocks and the sign that a prompt is waited for. */
 const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
 
-export function beforeOf(rows: readonly string[], reader: Reader): Before {
-  const composer = idleRow(rows, reader)
-  const above = composer < 0 ? rows : rows.slice(0, composer)
-  const below = composer < 0 ? [] : rows.slice(composer)
+/** The composer begins with the idle mark; where none is known, with the row of the cursor. */
+export function beforeOf({ rows, cursor }: Screen, reader: Reader): Before {
+  const idle = idleRow(rows, reader)
+  const composer = idle < 0 ? cursor.row : idle
+  const above = rows.slice(0, composer)
   const said = above.slice(0, above.findLastIndex((row) => !chrome.test(row)) + 1)
-  return { said, below: new Set(below.map((row) => row.trim())) }
+  return { said, below: new Set(rows.slice(composer).map((row) => row.trim())) }
 }
 
 /** So many rows tell where the old ones end. */

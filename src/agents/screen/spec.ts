@@ -41,8 +41,8 @@ export type ScreenParts = {
   changed?(cwd: string, since: number): Promise<boolean>
 }
 
-/** What is known of a program that nobody knows. */
-const stranger: ScreenFacts = { command: () => '', leashes: {}, reader: {}, interrupt: ['Escape'], quit: [] }
+/** What is known of a program that nobody knows; to a shell Escape would be the beginning of another key. */
+const stranger: ScreenFacts = { command: () => '', leashes: {}, reader: {}, interrupt: ['Ctrl+C'], quit: [] }
 
 export function factsOf(spec: ScreenSpec): ScreenFacts {
   const known = spec.profile?.screen ?? stranger

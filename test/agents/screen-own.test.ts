@@ -1,0 +1,34 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { screenAgent } from '../../src/agents/screen/screen.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { partsOf, stageOf } from './screening.ts'
+
+test('a shell is an agent by its command and its prompt alone', async () => {
+  const stage = stageOf('pty')
+  const spec = {
+    name: 'shell',
+    command: "PS1='ready$ ' bash --norc --noprofile",
+    idlePattern: /^ready\$ $/m,
+    window: 1000,
+    timeoutMs: 60_000,
+    silenceMs: 30_000,
+  }
+  const agent = screenAgent(spec, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))
+  const said = async (prompt: string) => (await eventsOf(agent, turnOf({ id: prompt, prompt, cwd: stage.cwd }))).at(-1)
+  const answered = (text: string) => ({
+    type: 'end',
+    outcome: { ok: true, text, seen: { fenced: false, by: 'pattern' } },
+  })
+  assert.deepEqual(await said('echo one; sleep 0.2; echo two'), answered('one\ntwo'))
+  assert.deepEqual(await said('echo three'), answered('three'))
+  const long = 'x'.repeat(300)
+  assert.deepEqual(await said(`printf '%300s\\n' | tr ' ' x`), answered(long))
+  assert.deepEqual(
+    { memory: agent.traits.memory, talks: agent.traits.talks, steers: agent.traits.steers },
+    { memory: 'own', talks: false, steers: false },
+  )
+  await agent.close()
+  assert.equal(await stage.host.find(agent.terminal!.id), undefined)
+  await stage.close()
+})

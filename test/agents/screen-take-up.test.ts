@@ -1,0 +1,99 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Agent } from '../../src/core/work/agent.ts'
+import type { Tty } from '../../src/terminals/scripted.ts'
+import type { Over, Stage } from './screening.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { nonceOf } from '../../src/core/screen/fence.ts'
+import { turning } from '../base/alive.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { failureIn } from './piping.ts'
+import { faked, played, stageOf } from './screening.ts'
+
+/** Another process's agent for the same terminal. */
+const second = (stage: Stage, first: Agent, over: Over = {}) =>
+  faked(stage, [], { ...over, seat: { ...over.seat, terminal: { id: first.terminal!.id } } }).agent
+
+test('a prompt that was pasted before a crash is watched, and pasted no second time', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent, open } = faked(stage, ['slow'], { spec: { fence: true } })
+  const lost = agent.turn(turnOf({ id: 'lost', clock, cwd: stage.cwd }))[Symbol.asyncIterator]()
+  await turning(
+    clock,
+    (async () => {
+      for (;;) if ((await lost.next()).value?.type === 'text') return
+    })(),
+  )
+  await turning(clock, agent.leave!())
+  const heir = second(stage, agent, { spec: { fence: true } })
+  const sent = nonceOf('lost')
+  const watched = eventsOf(heir, turnOf({ id: 'heir', clock, cwd: stage.cwd, sent }))
+  await clock.turn(1_000)
+  open()
+  const events = await turning(clock, watched)
+  assert.deepEqual(events.at(-1), {
+    type: 'end',
+    outcome: { ok: true, text: 'answer 1', seen: { fenced: true, by: 'fence' } },
+  })
+  const { rows } = await heir.terminal!.screen()
+  assert.equal(rows.filter((row) => row.startsWith('> hello')).length, 1)
+  await heir.close()
+  await stage.close()
+})
+
+test('one that was pasted and not entered is entered, and one that never came is said to be lost', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, [])
+  await turning(clock, agent.start!(new AbortController().signal))
+  await agent.terminal!.paste('hello')
+  const heir = second(stage, agent)
+  const took = await turning(clock, eventsOf(heir, turnOf({ clock, cwd: stage.cwd, sent: nonceOf('a') })))
+  assert.equal(failureIn(took), undefined)
+  const lost = eventsOf(heir, turnOf({ clock, cwd: stage.cwd, prompt: 'never pasted', sent: nonceOf('b') }))
+  assert.deepEqual(failureIn(await turning(clock, lost)), {
+    kind: 'crash',
+    message: 'faker does not show its prompt, and it is not sent twice: it is idle, send it again',
+  })
+  await heir.close()
+  await stage.close()
+})
+
+test('one that is left goes on working, and one that is closed is ended, whoever opened it', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, ['never'])
+  const turn = eventsOf(agent, turnOf({ clock, cwd: stage.cwd }))
+  await clock.turn(500)
+  await turning(clock, agent.leave!())
+  await turn
+  assert.ok((await agent.terminal!.screen()).rows.includes('* working (esc to interrupt)'))
+  await second(stage, agent).close()
+  assert.equal(await stage.host.find(agent.terminal!.id), undefined)
+  await stage.close()
+})
+
+test('a session that said its key when it left goes on with it', async () => {
+  const clock = new HandClock()
+  const opened: string[] = []
+  const program = async (tty: Tty) => {
+    tty.print('> ')
+    await tty.read()
+    tty.print('hello\n')
+    await tty.read()
+    tty.print('answered\nTo go on: cli --resume key-9\n')
+    return 0
+  }
+  const { agent, stage } = played(clock, program, {
+    facts: {
+      command: ({ resume = 'anew' }) => (opened.push(resume), 'cli'),
+      farewell: /^To go on: cli --resume (\S+)$/m,
+    },
+  })
+  for (const id of ['a', 'b'])
+    assert.equal(failureIn(await turning(clock, eventsOf(agent, turnOf({ id, clock, cwd: stage.cwd })))), undefined)
+  assert.deepEqual(opened, ['anew', 'key-9'])
+  await agent.close()
+  await stage.close()
+})
