@@ -109,7 +109,7 @@ export function conversationOf(io: Io, project: Project, blobs: Blobs, session: 
 }
 
 export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'native'>): RosterParts {
-  return { blobs, env: io.env, changed: changedSince, native }
+  return { blobs, env: io.env, changed: changedSince, native, io }
 }
 
 export function openSnapshots(io: Io, place: Place, project: Project) {

@@ -34,7 +34,7 @@ export async function askOneWord(
     mask: (text) => text,
     lasting: nothingYet(),
   }
-  const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native })
+  const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native, io })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
   const turn = {
     id: newId(io.clock.now()),

@@ -1,6 +1,8 @@
 import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Leash, Roster } from '../core/work/agent.ts'
+import type { Io } from './io.ts'
 import type { NativeParts, NativeSeat } from './native/parts.ts'
+import type { ScreenSeat } from './screen-seat.ts'
 import type { AgentSettings, Settings } from './settings/settings.ts'
 import { acpAgent } from '../agents/acp/acp.ts'
 import { pipeAgent } from '../agents/pipe/pipe.ts'
@@ -10,6 +12,7 @@ import { lastTurns } from '../core/talk/view.ts'
 import { leashes, tighter } from '../core/work/agent.ts'
 import { modelWindow, unknownWindow } from '../models/windows.ts'
 import { nativeSeat } from './native/seat.ts'
+import { screenSeat } from './screen-seat.ts'
 import { profileOf } from './settings/vendor.ts'
 
 export type RosterParts = {
@@ -18,6 +21,8 @@ export type RosterParts = {
   changed(cwd: string, since: number): Promise<boolean>
   /** What native agents are made of; without it there are none. */
   native?: NativeParts
+  /** Where terminals are opened from; without it none are. */
+  io?: Io
 }
 
 /** The agents that are switched on, in the order of the settings. */
@@ -57,6 +62,10 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
         const own = nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
         return agent.ownView ? withOwnView(own) : own
       }
+      if (agent.kind === 'screen') {
+        const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat }, parts)
+        return agent.ownView ? withOwnView(own) : own
+      }
       const open = agent.kind === 'acp' ? acpAgent : pipeAgent
       const opened = open(
         {
@@ -82,6 +91,11 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
 function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
   if (!native) throw new Error('there is no place for a native agent here')
   return nativeSeat(seat, native)
+}
+
+function screenIn(seat: ScreenSeat, { io }: RosterParts): Agent {
+  if (!io) throw new Error('there is no place for a terminal here')
+  return screenSeat(seat, io)
 }
 
 /** An agent whose window is too small for the shared view gets the newest turns that fit. */

@@ -120,8 +120,8 @@ test('what is accepted and not used is said once each, in a run and by validate'
     hub: {},
     notify: [],
     agents: [
-      { name: 'a', ...agent, kind: 'screen', idle_pattern: '>' },
-      { name: 'b', ...agent, kind: 'screen', model: 'm' },
+      { name: 'a', ...agent },
+      { name: 'b', ...agent, kind: 'screen', idle_pattern: '>', model: 'm' },
       { name: 'c', ...agent, kind: 'acp' },
       { name: 'd', kind: 'native', contextWindowTokens: 1000 },
       { name: 'e', profile: 'claude', args: ['-x'], contextWindowTokens: 1000 },
@@ -130,7 +130,6 @@ test('what is accepted and not used is said once each, in a run and by validate'
   })
   const warnings = [
     'thinking is not used in this version.',
-    'kind "screen" of a, b is used by a crew alone; in the chat a pipe is.',
     'args of e is not used without a command.',
     'model of b is not used with a command.',
   ]

@@ -1,25 +1,15 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import type { Program } from '../program.ts'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import type { Line } from '../demo/model.ts'
+import { pipes, terminals } from '../demo/agents.ts'
 import { scriptedServer } from '../demo/model.ts'
 import { print } from '../io.ts'
 import { writeSettings } from '../settings/write.ts'
-
-/** Real processes with nothing behind them: one out of quota, one that hangs, one that answers. */
-const agents = {
-  amber: `cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1`,
-  birch: `cat >/dev/null; exec sleep 3600`,
-  cedar: [
-    `if [ -f PLAN.md ]; then cat >/dev/null; echo 'Yes: PLAN.md is there since the last turn.'; exit; fi`,
-    `tried=$(grep -o '<attempt by="[a-z]*"' | cut -d'"' -f2 | paste -sd, - | sed 's/,/ and /')`,
-    `printf '# Plan\\n\\n1. Say hello.\\n' > PLAN.md`,
-    `echo "Done: PLAN.md holds the plan.\${tried:+ I went on from what $tried had tried.}"`,
-  ].join('; '),
-}
 
 /** What the model behind our own agent answers: a read, an edit, a question, and a last word. */
 const lines: readonly Line[] = [
@@ -44,6 +34,11 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
   const folder = mkdtempSync(join(tmpdir(), 'termaite-demo-'))
   const project = join(folder, 'hello')
   const home = join(folder, 'home')
+  // Not spread: stdin is opened, and the folder asked for, only by whoever needs them.
+  const inside: Io = Object.create(io, {
+    cwd: { value: project },
+    env: { value: { ...io.env, TERMAITE_HOME: home } },
+  })
   try {
     mkdirSync(project)
     writeFileSync(join(project, 'README.md'), '# hello\n')
@@ -51,7 +46,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       rotationStrategy: 'exhaustion',
       silenceSeconds: 2,
       agents: [
-        ...Object.entries(agents).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 })),
+        ...Object.entries(pipes).map(([name, command]) => ({ name, command, contextWindowTokens: 100_000 })),
         {
           name: 'elder',
           kind: 'native',
@@ -59,12 +54,8 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
           baseURL: model.baseURL,
           contextWindowTokens: 100_000,
         },
+        ...Object.entries(terminals).map(([name, command]) => ({ name, command, ...inTerminal })),
       ],
-    })
-    // Not spread: stdin is opened, and the folder asked for, only by whoever needs them.
-    const inside: Io = Object.create(io, {
-      cwd: { value: project },
-      env: { value: { ...io.env, TERMAITE_HOME: home } },
     })
     const bold =
       io.out.isTTY && !io.env.NO_COLOR && io.env.TERM !== 'dumb'
@@ -74,10 +65,11 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
       return program(argv, inside)
     }
-    print(io, 'Four agents share one conversation. No account, no network: they are scripts,')
+    print(io, 'Agents that share one project. No account, no network: they are scripts,')
     print(io, 'and so are their answers.')
     print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works; elder is')
-    print(io, 'our own agent: its tools are real, only its model is a script.')
+    print(io, 'our own agent: its tools are real, only its model is a script; fir and gum sit')
+    print(io, 'in terminals of their own.')
     const steps: [string, string[]][] = [
       ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
       ['The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']],
@@ -86,6 +78,11 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       ['Our own agent reads, edits, and asks what only you can decide.', ['-p', 'Greet the world', ...elder]],
       ['This is its edit,', ['diff']],
       ['and your answer is the next prompt.', ['-p', 'Hallo', ...elder]],
+      ['Two agents in terminals side by side: fir audits,', ['crew', 'spawn', 'fir', 'Audit the greeting']],
+      ['and gum waits for its answer.', ['crew', 'spawn', 'gum', 'Sum up: {{slot_1.output}}', '--depends-on', '1']],
+      ['Any MCP client can conduct them as the shell does.', ['crew', 'wait', '2', '--lines', '3']],
+      ['This is what became of it,', ['crew', 'artifact', '2']],
+      ['and nothing of them stays.', closing],
       ['Nothing that was said is lost.', ['sessions', 'show']],
     ]
     let well = true
@@ -96,11 +93,22 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
     print(io, `\n${bold('Your own agents:')} termaite setup, then termaite -p "…"`)
     return well ? 0 : 1
   } finally {
+    // Whoever leaves in the middle leaves nobody behind either.
+    if (existsSync(join(home, 'crew'))) await program(closing, silent(inside))
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 const elder = ['-a', 'elder', '--leash', 'edit']
+const closing = ['crew', 'close', '--yes']
+const inTerminal = { kind: 'screen', idle_pattern: '^> ?$', response_fence: true, contextWindowTokens: 100_000 }
+
+/** The same place, with nobody to hear it and nobody to stop it. */
+function silent(io: Io): Io {
+  const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
+  const { signal } = new AbortController()
+  return Object.create(io, { out: { value: nowhere() }, err: { value: nowhere() }, signal: { value: signal } }) as Io
+}
 
 function quoted(word: string): string {
   return /^[\w./-]+$/.test(word) ? word : `"${word}"`

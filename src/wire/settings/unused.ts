@@ -10,11 +10,6 @@ const ofAll: Partial<Record<keyof FileSettings, string>> = {
 }
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
-  {
-    what: 'kind "screen"',
-    of: ({ kind }) => kind === 'screen',
-    words: 'is used by a crew alone; in the chat a pipe is',
-  },
   ...(['baseURL', 'apiKeyEnv', 'effort'] as const).map((what) => ({
     what,
     of: (agent: Agent) => agent[what] !== undefined && !isNative(agent),
