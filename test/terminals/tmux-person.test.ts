@@ -157,7 +157,8 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     'what a pane drew is kept within bounds, and positions go on',
     async ({ host, cwd, running: run, terminals }) => {
       const terminal = await host.open(run('flood 20000000'), { cwd })
-      await terminal.exited
+      // What keeps it may still be at work when the program is over: it is waited for to its end.
+      for await (const _ of terminal.output()) continue
       const read = { first: -1, end: 0, bytes: 0 }
       for await (const { at, bytes } of terminal.output()) {
         if (read.first < 0) read.first = at
