@@ -9,7 +9,7 @@ import { consult, outcomeOf } from '../core/work/verbs.ts'
 import { moment } from '../base/moment.ts'
 import { consultant } from './consultant.ts'
 import { compactionRefused } from './native/compacting.ts'
-import { enabledAgents, windowOf } from './roster.ts'
+import { enabledAgents, windowOf } from './settings/enabled.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
 

@@ -1,18 +1,18 @@
 import type { Blobs } from '../core/talk/store.ts'
-import type { Agent, Leash, Roster } from '../core/work/agent.ts'
+import type { Agent, Roster } from '../core/work/agent.ts'
 import type { Io } from './io.ts'
 import type { NativeParts, NativeSeat } from './native/parts.ts'
 import type { ScreenSeat } from './screen-seat.ts'
-import type { AgentSettings, Settings } from './settings/settings.ts'
+import type { Settings } from './settings/settings.ts'
 import { acpAgent } from '../agents/acp/acp.ts'
 import { pipeAgent } from '../agents/pipe/pipe.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
-import { leashes, tighter } from '../core/work/agent.ts'
-import { modelWindow, unknownWindow } from '../models/windows.ts'
+import { tighter } from '../core/work/agent.ts'
 import { nativeSeat } from './native/seat.ts'
 import { screenSeat } from './screen-seat.ts'
+import { enabledAgents, windowOf } from './settings/enabled.ts'
 import { profileOf } from './settings/vendor.ts'
 
 export type RosterParts = {
@@ -23,30 +23,6 @@ export type RosterParts = {
   native?: NativeParts
   /** Where terminals are opened from; without it none are. */
   io?: Io
-}
-
-/** The agents that are switched on, in the order of the settings. */
-export function enabledAgents(settings: Settings): AgentSettings[] {
-  return settings.agents.filter((agent) => agent.enabled !== false)
-}
-
-export function windowOf(agent: AgentSettings): number {
-  if (agent.kind === 'native') return agent.contextWindowTokens ?? modelWindow(agent.model)
-  return agent.contextWindowTokens ?? profileOf(agent)?.window ?? unknownWindow
-}
-
-/** The window that the shared view must fit: agents with a view of their own do not count. */
-export function smallestWindow(settings: Settings): number {
-  const windows = enabledAgents(settings)
-    .filter((agent) => !agent.ownView)
-    .map(windowOf)
-  return windows.length ? Math.min(...windows) : unknownWindow
-}
-
-/** What the loosest of them may do: within a turn's leash each is held to its own. */
-export function loosestLeash(settings: Settings): Leash {
-  const own = enabledAgents(settings).map((agent) => agent.leash ?? settings.leash)
-  return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash
 }
 
 export function openRoster(settings: Settings, parts: RosterParts): Roster {

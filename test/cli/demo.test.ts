@@ -10,8 +10,8 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   mkdirSync(tmp)
   const { code, out, err } = await machine.run(['demo'], { env: { TMPDIR: tmp } })
   assert.equal(code, 0, err)
-  assert.match(out, /only its model is a script\.$/m)
-  const own = out.slice(out.indexOf('Our own agent reads'), out.indexOf('\nNothing that was said'))
+  assert.match(out, /only its model is a script; fir and gum sit$/m)
+  const own = out.slice(out.indexOf('Our own agent reads'), out.indexOf('\nTwo agents in terminals'))
   assert.equal(
     own.replace(/^index .*$/m, 'index …'),
     [
@@ -38,6 +38,10 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
       '',
     ].join('\n'),
   )
+  const crew = out.slice(out.indexOf('Two agents in terminals'), out.indexOf('\nNothing that was said'))
+  assert.match(crew, /^slot 2: gum held, held until slot 1 is idle$/m)
+  assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)
+  assert.match(crew, /^Closed: 2 agents were ended\.$/m)
   assert.deepEqual(
     readdirSync(tmp).filter((name) => name.startsWith('termaite')),
     [],

@@ -145,12 +145,13 @@ test('what is wrong with a call is said in words that mend it', async (context) 
     message: 'there is no slot 7 in the workspace w: it has none.',
   })
   const wait = tools.find(({ name }) => name === 'wait_for_idle')!
-  assert.throws(() => wait.parse({ slot: '1' }), {
-    message: 'slot: found "1", allowed: the number of a slot, or a list, each the number of a slot',
+  assert.deepEqual(wait.parse({ slot: '1' }), { slot: 1 })
+  assert.throws(() => wait.parse({ slot: 'one' }), {
+    message: 'slot must be a whole number from 1 on, not "one".',
   })
-  assert.throws(() => wait.parse({ slots: [1] }), { message: 'slots is not known; did you mean slot?' })
-  assert.throws(() => wait.parse({}), {
-    message: 'slot is missing: the number of a slot, or a list, each the number of a slot is needed',
+  assert.throws(() => wait.parse({ slots: [1] }), {
+    message: 'there is no field slots; the fields are slot, mode, timeout, lines, workspace.',
   })
+  assert.throws(() => wait.parse({}), { message: 'slot is missing.' })
   await settled()
 })

@@ -115,6 +115,19 @@ export const number = (min: number): Field<number, false> => ({
   },
 })
 
+/** The first of them that it is. */
+export const either = <A, B>(a: Field<A, false>, b: Field<B, false>): Field<A | B, false> => ({
+  schema: { anyOf: [a.schema, b.schema] },
+  optional: false,
+  read(value, name) {
+    try {
+      return a.read(value, name)
+    } catch {
+      return b.read(value, name)
+    }
+  },
+})
+
 /** Whatever JSON holds. */
 export const anything = (): Field<unknown, false> => ({ schema: {}, optional: false, read: (value) => value })
 

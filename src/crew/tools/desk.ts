@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Crew } from '../crew.ts'
-import { about, text } from './input.ts'
+import { about, integer, number, optional, string } from '../../core/work/shape.ts'
 
 /** What the tools need of whoever offers them. */
 export type CrewDesk = {
@@ -17,7 +17,9 @@ export type CrewDesk = {
   agents(): readonly { name: string; description?: string }[]
 }
 
-export const workspace = about('Crew to use; default: the crew of this project.', text)
+export const workspace = optional(about('Crew to use; default: the crew of this project.', string()))
+export const slot = integer(1)
+export const seconds = number(0)
 
 /** How long a wait may last: what was asked for, or what whoever called has patience for. */
 export function deadline(clock: Clock, seconds: number, until: number): { at: number; short: boolean } {

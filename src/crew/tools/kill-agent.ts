@@ -1,11 +1,11 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
-import { workspace } from './desk.ts'
-import { inputOf, slot } from './input.ts'
+import { slot, workspace } from './desk.ts'
+import { shape } from '../../core/work/shape.ts'
 import { flagSchema, objectOf, slotSchema } from './shown.ts'
 
 export function killAgent(desk: CrewDesk): Tool {
-  const input = inputOf({ slot, workspace }, ['slot'])
+  const input = shape({ slot, workspace })
   return {
     name: 'kill_agent',
     description:

@@ -1,21 +1,18 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
-import { deadline, workspace } from './desk.ts'
-import { about, flag, inputOf, seconds, slot, text, upTo } from './input.ts'
+import { deadline, seconds, slot, workspace } from './desk.ts'
+import { about, boolean, integer, optional, shape, string } from '../../core/work/shape.ts'
 import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './shown.ts'
 
-const input = inputOf(
-  {
-    slot,
-    lines: about('The last so many lines of its terminal. Default 50.', upTo(10_000)),
-    clean: about('Without borders, fence marks and empty space.', flag),
-    since_last: about('Only what is new since the last read.', flag),
-    pattern: about('JavaScript regular expression: waits until the output matches.', text),
-    timeout: about('Seconds to wait for the pattern. Default 30.', seconds),
-    workspace,
-  },
-  ['slot'],
-)
+const input = shape({
+  slot,
+  lines: optional(about('The last so many lines of its terminal. Default 50.', integer(1, 10_000))),
+  clean: optional(about('Without borders, fence marks and empty space.', boolean())),
+  since_last: optional(about('Only what is new since the last read.', boolean())),
+  pattern: optional(about('JavaScript regular expression: waits until the output matches.', string())),
+  timeout: optional(about('Seconds to wait for the pattern. Default 30.', seconds)),
+  workspace,
+})
 
 const output = objectOf({ slot: slotSchema, output: textSchema, state: stateSchema, matched: flagSchema }, [
   'slot',

@@ -1,10 +1,11 @@
+import type { Field } from '../../core/work/shape.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { resolve } from 'node:path'
 import { leashes } from '../../core/work/agent.ts'
 import { CrewError } from '../error.ts'
-import { workspace } from './desk.ts'
-import { about, either, flag, inputOf, listOf, oneOf, seconds, slot, text } from './input.ts'
+import { seconds, slot, workspace } from './desk.ts'
+import { about, boolean, either, list, oneOf, optional, shape, string } from '../../core/work/shape.ts'
 import { objectOf, slotSchema, stateSchema, textSchema } from './shown.ts'
 
 const output = objectOf({ slot: slotSchema, workspace: textSchema, agent_type: textSchema, state: stateSchema })
@@ -12,23 +13,27 @@ const output = objectOf({ slot: slotSchema, workspace: textSchema, agent_type: t
 export function spawnAgent(desk: CrewDesk): Tool {
   const agents = desk.agents()
   const names = agents.map(({ name, description }) => (description ? `${name} (${description})` : name)).join(', ')
-  const input = inputOf({
-    agent_type: about(`Which agent: ${names === '' ? 'none is set up' : names}.`, text),
-    type: about('The same as agent_type.', text),
-    task: about(
+  const wish = <T>(description: string, field: Field<T, false>) => optional(about(description, field))
+  const input = shape({
+    agent_type: wish(`Which agent: ${names === '' ? 'none is set up' : names}.`, string()),
+    type: wish('The same as agent_type.', string()),
+    task: wish(
       'Its first prompt; {{slot_N.output}} is replaced by the answer of slot N, if depends_on names N.',
-      text,
+      string(),
     ),
-    cwd: about('Folder it works in; default: this project.', text),
-    model: about('Model for it, in the words of its CLI.', text),
-    spawn_mode: about('A terminal window of its own, or a pane of the current one.', oneOf(['window', 'pane'])),
-    depends_on: about('Slots that must be idle first; until then the spawn is held.', listOf(slot)),
-    depends_on_timeout: about(
+    cwd: wish('Folder it works in; default: this project.', string()),
+    model: wish('Model for it, in the words of its CLI.', string()),
+    spawn_mode: wish('A terminal window of its own, or a pane of the current one.', oneOf('window', 'pane')),
+    depends_on: wish('Slots that must be idle first; until then the spawn is held.', list(slot, 0)),
+    depends_on_timeout: wish(
       'Seconds to be held at most; stands still while a dependency is at work. Default 300.',
       seconds,
     ),
-    worktree: about('Work in a new git worktree from HEAD; true, or a name for it and its branch.', either(flag, text)),
-    leash: about('How much it may do: look only, ask before acting, edit files, everything.', oneOf(leashes)),
+    worktree: wish(
+      'Work in a new git worktree from HEAD; true, or a name for it and its branch.',
+      either(boolean(), string()),
+    ),
+    leash: wish('How much it may do: look only, ask before acting, edit files, everything.', oneOf(...leashes)),
     workspace,
   })
   return {

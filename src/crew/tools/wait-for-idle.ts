@@ -2,20 +2,17 @@ import type { Tool, ToolCall } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
 import type { Waited } from '../waiting.ts'
 import type { CrewDesk } from './desk.ts'
-import { deadline, workspace } from './desk.ts'
-import { about, either, inputOf, listOf, oneOf, seconds, slot, upTo } from './input.ts'
+import { deadline, seconds, slot, workspace } from './desk.ts'
+import { about, either, integer, list, oneOf, optional, shape } from '../../core/work/shape.ts'
 import { flagSchema, objectOf, questionOf, questionSchema, slotSchema, stateSchema, textSchema } from './shown.ts'
 
-const input = inputOf(
-  {
-    slot: about('A slot, or a list of slots.', either(slot, listOf(slot, 1))),
-    mode: about('With a list: until any of them is idle, or all. Default all.', oneOf(['any', 'all'])),
-    timeout: about('Seconds to wait. Default 120.', seconds),
-    lines: about('So many last lines of its terminal come with the result. Default 100.', upTo(10_000)),
-    workspace,
-  },
-  ['slot'],
-)
+const input = shape({
+  slot: about('A slot, or a list of slots.', either(list(slot, 1), slot)),
+  mode: optional(about('With a list: until any of them is idle, or all. Default all.', oneOf('any', 'all'))),
+  timeout: optional(about('Seconds to wait. Default 120.', seconds)),
+  lines: optional(about('So many last lines of its terminal come with the result. Default 100.', integer(1, 10_000))),
+  workspace,
+})
 
 const one = {
   slot: slotSchema,
@@ -45,7 +42,7 @@ export function waitForIdle(desk: CrewDesk): Tool {
     async run(raw, call) {
       const wishes = raw as ReturnType<typeof input.parse>
       const crew = desk.crew(wishes.workspace)
-      const ids = [wishes.slot!].flat()
+      const ids = [wishes.slot].flat()
       const { at, short } = deadline(desk.clock, wishes.timeout ?? 120, call.until)
       const mode = wishes.mode ?? 'all'
       const waited = await showingLife(desk, call, crew, ids, () =>

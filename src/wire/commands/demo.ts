@@ -101,7 +101,13 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
 
 const elder = ['-a', 'elder', '--leash', 'edit']
 const closing = ['crew', 'close', '--yes']
-const inTerminal = { kind: 'screen', idle_pattern: '^> ?$', response_fence: true, contextWindowTokens: 100_000 }
+const inTerminal = {
+  kind: 'screen',
+  idle_pattern: '^> ?$',
+  response_fence: true,
+  silenceSeconds: 60,
+  contextWindowTokens: 100_000,
+}
 
 /** The same place, with nobody to hear it and nobody to stop it. */
 function silent(io: Io): Io {

@@ -9,7 +9,7 @@ import { runInit } from '../init/turn.ts'
 import { say, UsageError } from '../io.ts'
 import { personAt } from '../person.ts'
 import { placeOf } from '../place.ts'
-import { enabledAgents } from '../roster.ts'
+import { enabledAgents } from '../settings/enabled.ts'
 import { nobodyWords } from '../settings/nobody.ts'
 import { readSettings } from '../settings/settings.ts'
 

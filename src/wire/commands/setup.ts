@@ -4,7 +4,7 @@ import type { Io } from '../io.ts'
 import { print, say, UsageError } from '../io.ts'
 import { personAt } from '../person.ts'
 import { homeOf } from '../place.ts'
-import { enabledAgents } from '../roster.ts'
+import { enabledAgents } from '../settings/enabled.ts'
 import { readSettings } from '../settings/settings.ts'
 import { runSetup } from '../setup/steps.ts'
 

@@ -13,7 +13,7 @@ import { workspaceNamed } from '../../crew/workspace.ts'
 import { TrustBook } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { slugOf } from '../project.ts'
-import { loosestLeash } from '../roster.ts'
+import { loosestLeash } from '../settings/enabled.ts'
 import { crewRoster, spawnable } from './roster.ts'
 import { seenIn } from './seen.ts'
 import { terminalsOf } from './terminals.ts'
@@ -90,7 +90,13 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
   }
 }
 
-export function worktreeParts(io: Io, { root, home }: Place, { crew: { setup } }: Settings, store: Store, slug: string) {
+export function worktreeParts(
+  io: Io,
+  { root, home }: Place,
+  { crew: { setup } }: Settings,
+  store: Store,
+  slug: string,
+) {
   const trusted = async () => (await new TrustBook(store, { clock: io.clock, own: home }).of(root)).state === 'trusted'
   return { root, home, slug, env: io.env, trusted, ...(setup === undefined ? {} : { setup }) }
 }

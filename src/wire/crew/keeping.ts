@@ -23,9 +23,11 @@ export async function keep(io: Io, crews: Crews, workspace: string): Promise<voi
   let restless = io.clock.now()
   while (!io.signal.aborted) {
     await io.clock.sleep(lookMs, io.signal)
-    if ((await crew.slots()).some((slot) => isOurs(slot) && !isOver(slot) && isUnderWay(slot)))
-      restless = io.clock.now()
-    else if (io.clock.now() - restless >= lingerMs && (await keeper!.retire())) return
+    const slots = await crew.slots()
+    if (slots.some((slot) => isOurs(slot) && !isOver(slot) && isUnderWay(slot))) restless = io.clock.now()
+    // A crew that was closed needs nobody.
+    const rested = slots.length === 0 || io.clock.now() - restless >= lingerMs
+    if (rested && (await keeper!.retire())) return
   }
 }
 

@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { away } from '../../mind/health.ts'
 import { nextUp } from '../../mind/next.ts'
-import { enabledAgents, windowOf } from '../roster.ts'
+import { enabledAgents, windowOf } from '../settings/enabled.ts'
 import { Spent } from './spent.ts'
 
 export type Known = {

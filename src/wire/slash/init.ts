@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../desk/hold.ts'
 import { initPrompt, runInit } from '../init/turn.ts'
 import { UsageError } from '../io.ts'
-import { enabledAgents } from '../roster.ts'
+import { enabledAgents } from '../settings/enabled.ts'
 import { atDesk, nobodyWords } from '../settings/nobody.ts'
 
 export function initCommand(hold: Hold): Command {

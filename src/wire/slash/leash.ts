@@ -3,7 +3,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Hold } from '../desk/hold.ts'
 import { leashes } from '../../core/work/agent.ts'
 import { leashMeanings, leashWords } from '../channel.ts'
-import { enabledAgents } from '../roster.ts'
+import { enabledAgents } from '../settings/enabled.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 
 export function leashCommand(hold: Hold): Command {

@@ -3,7 +3,7 @@ import type { Hold } from '../desk/hold.ts'
 import type { AgentSettings } from '../settings/settings.ts'
 import { TrustBook } from '../../safety/trust/trust.ts'
 import { UsageError } from '../io.ts'
-import { enabledAgents } from '../roster.ts'
+import { enabledAgents } from '../settings/enabled.ts'
 
 /** The agents that are our own. */
 export function nativeAgents(hold: Hold): AgentSettings[] {

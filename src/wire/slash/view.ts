@@ -6,7 +6,7 @@ import { compactAt } from '../../core/talk/compaction.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { view } from '../../core/talk/view.ts'
 import { compactedWords, compactNow } from '../compaction.ts'
-import { enabledAgents, smallestWindow, windowOf } from '../roster.ts'
+import { enabledAgents, smallestWindow, windowOf } from '../settings/enabled.ts'
 import { table } from '../table.ts'
 import { block } from './block.ts'
 
