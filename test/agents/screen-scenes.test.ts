@@ -110,10 +110,24 @@ const scenes: Record<string, Scene> = {
     real: true,
     async play(agent) {
       const { states, text, outcome } = await taken(agent, {})
-      const message = 'faker failed with exit code 3: * working (esc to interrupt)'
       assert.deepEqual({ states, text }, { states: ['starting', 'busy'], text: 'half of answer 1' })
-      assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash', message)
+      assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash')
       assert.match(outcome.failure.message, /^faker failed with exit code 3: /)
+    },
+  },
+  'one whose window is closed while it works has failed, and is begun again': {
+    modes: ['never'],
+    async play(agent) {
+      const { outcome } = await taken(agent, {}, (event) => event.type === 'text' && void agent.terminal!.close())
+      assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash')
+      assert.match(outcome.failure.message, /^faker was ended by signal \d+: /)
+      const cancel = new AbortController()
+      const again = await taken(
+        agent,
+        { id: 'b', signal: cancel.signal },
+        (event) => event.type === 'text' && cancel.abort(),
+      )
+      assert.deepEqual(again.states, ['starting', 'busy'])
     },
   },
   'one that leaves after its answer has answered, and is begun again': {

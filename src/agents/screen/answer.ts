@@ -1,6 +1,6 @@
 import type { Journalled, ScreenFacts } from '../../core/screen/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
-import type { Terminal } from '../../core/screen/terminal.ts'
+import type { Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Marks } from '../../core/screen/fence.ts'
 import type { Asked } from './since.ts'
 import type { ScreenSpec } from './spec.ts'
@@ -23,16 +23,18 @@ export function journalAnswer({ answer }: Journalled, nonce: string): Answered |
 /** The answer as the terminal shows it: inside the fence, else all that stands behind the prompt. */
 export async function screenAnswer(
   terminal: Terminal,
-  cols: number,
+  screen: Screen,
   asked: Asked,
   nonce: string,
   { reader }: ScreenFacts,
   by: string,
 ): Promise<Answered> {
-  const { rows, whole } = rowsSince(await terminal.history(longestAnswer), asked, reader)
-  const inside = fencedIn(unfolded(rows, cols).join('\n'), nonce)
+  // A window that was closed by hand has no history any more.
+  const history = await terminal.history(longestAnswer).catch(() => screen.rows)
+  const { rows, whole } = rowsSince(history, asked, reader)
+  const inside = fencedIn(unfolded(rows, screen.cols).join('\n'), nonce)
   if (inside !== undefined) return { text: inside, fenced: true, whole: true, by: 'fence' }
-  return { text: saidIn(rows, cols, nonce, { reader }), fenced: false, whole, by }
+  return { text: saidIn(rows, screen.cols, nonce, { reader }), fenced: false, whole, by }
 }
 
 /** What was said in rows of a screen, without the marks around it. */

@@ -49,7 +49,7 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean
   }
   withdrawn.abort()
   if (!answer || signal.aborted) return false
-  await clock.sleep(seenAt + deafMs - clock.now(), signal)
+  await clock.sleep(Math.max(0, seenAt + deafMs - clock.now()), signal)
   return press(dialog, answer.picks, asking)
 }
 

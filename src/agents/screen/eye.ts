@@ -19,6 +19,9 @@ const mostGapMs = 500
 const patienceMs = 5_000
 const childrenMs = 1_000
 
+/** How long a screen may be gone before its program is known to be. */
+const exitMs = 5_000
+
 /** How often something that must come soon is looked for. */
 const paceMs = 100
 
@@ -88,7 +91,7 @@ export class Eye {
     try {
       return await this.terminal.screen()
     } catch (error) {
-      await this.#bell.urgent(childrenMs, new AbortController().signal)
+      if (!this.#gone) await this.#bell.urgent(exitMs, new AbortController().signal)
       if (!this.#gone) throw error
       return this.#last ?? { rows: [], cols: 80, cursor: { row: 0, col: 0 } }
     }

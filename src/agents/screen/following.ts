@@ -123,12 +123,13 @@ export class Follower {
     if (reading.by !== 'fence' && at - this.#stillSince < this.#settleMs(reading)) return undefined
     this.#doneSince ??= at
     // The journal is whole and the screen may not be: it is given the time to be written.
-    const since = written ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
-    if (sitting.facts.journal && at - since < (written ? settleMs.seenBusy : journalMs)) return undefined
+    const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
+    if (sitting.facts.journal && at - since < this.#writeMs(journal, written)) return undefined
     if (written) return written
     if (reading.by !== 'fence') {
-      const fault = this.#fault(sight)
-      if (fault) return fault
+      // A thread that is gone on with may show what went wrong long ago: a journal knows of this turn alone.
+      const words = journal ? journal.fault : this.#fault(sight)
+      if (words !== undefined) return faultOf(spec, words, at)
     }
     const answer = await this.#shown(sight, reading.by)
     if (answer.text !== '') return answer
@@ -147,20 +148,20 @@ export class Follower {
 
   #shown({ screen }: Sight, by: string): Promise<Answered> {
     const { asked, nonce, sitting } = this.#f
-    return screenAnswer(sitting.eye.terminal, screen.cols, asked, nonce, sitting.facts, by)
+    return screenAnswer(sitting.eye.terminal, screen, asked, nonce, sitting.facts, by)
   }
 
   get #atWork(): boolean {
     return this.#seenBusy && this.#state === 'busy'
   }
 
-  #fault({ screen, at }: Sight): Failure | undefined {
-    const { spec, asked, sitting } = this.#f
+  #fault({ screen }: Sight): string | undefined {
+    const { asked, sitting } = this.#f
     const { fault, reader } = sitting.facts
     if (!fault) return undefined
     const text = rowsSince(screen.rows, asked, reader).rows.join('\n')
     const words = [...text.matchAll(new RegExp(fault, `${fault.flags.replace('g', '')}g`))].at(-1)?.[1]
-    return words === undefined ? undefined : faultOf(spec, words.replaceAll(/\s+/g, ' '), at)
+    return words?.replaceAll(/\s+/g, ' ')
   }
 
   async #look(at: number, soon: boolean): Promise<Journalled | undefined> {
@@ -169,6 +170,12 @@ export class Follower {
     const journal = await this.#f.journal()
     if (journal !== this.#journal) this.#journalAt = at
     return (this.#journal = journal)
+  }
+
+  /** A prompt that no journal has yet may be waiting: some take one while they still start, and queue it. */
+  #writeMs(journal: Journalled | undefined, written: Answered | undefined): number {
+    if (written) return settleMs.seenBusy
+    return journal || this.#seenBusy ? journalMs : emptyMs
   }
 
   #settleMs({ by }: Sight['reading']): number {

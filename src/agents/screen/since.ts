@@ -34,7 +34,7 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
 }
 
 /** Nothing but lines, blocks and the sign that a prompt is waited for. */
-const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
+export const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
 
 /** The composer begins with the idle mark; where none is known, with the row of the cursor. */
 export function beforeOf({ rows, cursor }: Screen, reader: Reader): Before {

@@ -5,14 +5,15 @@ import type { ScreenSpec } from './spec.ts'
 import { bare } from '../../core/screen/fence.ts'
 import { failureOf } from '../pipe/failure.ts'
 import { lastLine } from '../pipe/tail.ts'
+import { chrome } from './since.ts'
 
 const lastRows = 12
 
 /** What stands at the end of a screen, as a log would say it. */
 export function lastWords(rows: readonly string[]): string {
   return rows
+    .filter((row) => !chrome.test(row))
     .map(bare)
-    .filter((row) => row !== '')
     .slice(-lastRows)
     .join('\n')
 }
