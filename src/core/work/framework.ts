@@ -1,0 +1,13 @@
+/** The six ways of thinking, each with how it goes. */
+export const frameworks = {
+  direct: 'one obvious step',
+  consensus: 'weigh several ways',
+  sequential: 'hypothesis, test, next',
+  decompose: 'a tree of tasks',
+  reflect: 'write, criticise, refine',
+  script: 'a throw-away script',
+} as const
+
+export type Framework = keyof typeof frameworks
+
+export const frameworkNames = Object.keys(frameworks) as Framework[]
