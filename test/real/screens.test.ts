@@ -1,0 +1,98 @@
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import type { Kind } from './sitting.ts'
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { longAnswer } from './scenes.ts'
+import { sitting } from './sitting.ts'
+import { outcomeOf } from './talk.ts'
+import { skipped } from './turns.ts'
+
+/** What each asks before it is ready, what it asks about a command, and the labels that say yes. */
+const ways: Record<string, { first: string[]; yes: string[]; asks: string }> = {
+  claude: {
+    first: ['trust', 'login'],
+    yes: ['Yes, I trust this folder', 'Yes'],
+    asks: 'Bash command (makes a file): Do you want to proceed?',
+  },
+  gemini: {
+    first: ['trust'],
+    yes: ['Trust folder (project)', 'Allow once'],
+    asks: 'Allow execution of [Shell]?',
+  },
+  codex: {
+    first: ['trust'],
+    yes: ['Trust and continue', 'Yes, proceed'],
+    asks: 'Would you like to run the following command? Reason: It must be made.',
+  },
+}
+
+const states = (events: readonly Event[]) => events.flatMap((event) => (event.type === 'state' ? [event.state] : []))
+const keyOf = (events: readonly Event[]) => events.findLast((event) => event.type === 'thread')?.key
+
+const lacks = (kind: Kind) => kind === 'tmux' && spawnSync('tmux', ['-V']).error && 'tmux is not installed'
+
+// They wait for each other's processors more than for each other.
+describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
+  for (const [cli, { first, yes, asks }] of Object.entries(ways))
+    for (const kind of ['tmux', 'pty'] as const)
+      test(
+        `${cli} in ${kind}: it is ready when its questions are answered, takes turns, asks, answers whole, is stopped, leaves and goes on`,
+        { skip: skipped(cli) || lacks(kind), timeout: 180_000 },
+        async () => {
+          await using it = await sitting(cli, kind)
+          const allow = ({ options }: Question) => options.find(({ label }) => yes.includes(label))?.label
+          const agent = it.agent()
+          assert.equal(await it.start(agent, allow), undefined)
+          assert.deepEqual(
+            it.asked.map(({ about }) => about),
+            first,
+          )
+
+          const shell = await it.say(agent, 'please scene:shell now', allow)
+          assert.deepEqual(outcomeOf(shell), {
+            ok: true,
+            text: 'All is done for shell.',
+            seen: { fenced: true, by: 'journal' },
+          })
+          const { text, shows } = it.asked.at(-1)!
+          assert.deepEqual({ text, shows }, { text: asks, shows: [{ type: 'command', command: 'touch made.txt' }] })
+          assert.ok(existsSync(join(it.cwd, 'made.txt')))
+          assert.deepEqual(states(shell), ['busy', 'asking', 'busy', 'idle'])
+
+          await it.say(agent, 'please scene:edit now')
+          assert.equal(existsSync(join(it.cwd, 'new.txt')), false)
+          assert.equal(it.asked.length, first.length + 2)
+
+          const long = outcomeOf(await it.say(agent, 'please scene:long now'))
+          assert.equal(long?.ok && long.text, longAnswer)
+
+          const stop = new AbortController()
+          void it.server.received(it.server.turns().length + 1).then(() => stop.abort())
+          const stopped = outcomeOf(await it.say(agent, 'please scene:hang now', allow, stop))
+          assert.deepEqual(stopped, { ok: false, failure: { kind: 'aborted', message: `${cli} was cancelled` } })
+
+          const after = await it.say(agent, 'please scene:after now')
+          assert.equal(outcomeOf(after)?.ok, true)
+          await agent.close()
+          const closed = await agent.terminal!.exited
+          assert.equal(closed.code, 0)
+
+          const again = it.agent()
+          const resumed = await it.say(again, 'please scene:again now')
+          assert.deepEqual(outcomeOf(resumed), {
+            ok: true,
+            text: 'All is done for again.',
+            seen: { fenced: true, by: 'journal' },
+          })
+          assert.equal(keyOf(resumed), keyOf(after))
+          const told = it.server.turns().find(({ text }) => text.includes('scene:again'))!
+          assert.ok(told.text.includes('scene:after'), 'it goes on with its own thread')
+          await again.close()
+          if (kind === 'pty') assert.deepEqual(await it.left(), [])
+        },
+      )
+})
