@@ -91,8 +91,8 @@ export class Care {
 
   /** Undefined when nothing more is done; `over` says why, where that is for good. */
   async plan(life: Life, { failure, ending: seen, inHand, nudges }: Trouble): Promise<Plan | undefined> {
-    // However it was seen to leave: that it is gone says more.
-    const ending = (await life.ended()) ?? seen
+    // Who said goodbye was ended by us; otherwise that it is gone says more than how it looked.
+    const ending = seen?.type === 'goodbye' ? seen : ((await life.ended()) ?? seen)
     if (this.over) return undefined
     const state = ending ? undefined : (await life.look())?.reading.state
     const found: Case = {

@@ -68,7 +68,8 @@ export class Life {
         await this.#still!.lasts(farewellMs, over)
         if (over.aborted) continue
         const seen = await this.look()
-        if (seen && this.quietMs >= farewellMs && saysGoodbye(seen.rows, seen.reading)) return { type: 'goodbye' }
+        if (seen && seen.quietMs >= farewellMs && saysGoodbye(seen.rows, seen.reading))
+          return { type: 'goodbye', sinceKeyMs: this.#clock.now() - seen.quietMs - seen.touched }
         await this.#still!.drawn(over)
       }
     }

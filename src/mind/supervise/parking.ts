@@ -1,11 +1,15 @@
 import type { Failure } from '../../core/talk/outcome.ts'
 
-const busyMs = 60_000
-const quotaMs = 3_600_000
-const longestMs = 24 * 3_600_000
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const longestMs = 24 * hourMs
 
-/** When it is worth another try: when whoever refused says, else later each time; `before` counts the tries in a row that were refused. */
+/**
+ * When it is worth another try: when whoever refused says. A time that has passed was said by an old message, and is no
+ * reason to wait long; without one it is later each time. `before` counts the refusals in a row.
+ */
 export function parkedUntil({ kind, retryAt }: Failure, now: number, before: number): number {
   if (retryAt !== undefined && retryAt > now) return retryAt
-  return now + (kind === 'quota' ? Math.min(longestMs, quotaMs * 2 ** before) : busyMs)
+  const [first, longest] = kind === 'quota' && retryAt === undefined ? [hourMs, longestMs] : [minuteMs, hourMs]
+  return now + Math.min(longest, first * 2 ** before)
 }

@@ -2,8 +2,12 @@ import type { Reading } from '../../core/screen/reading.ts'
 import type { Exit } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 
-/** How a program left by itself: it ended, said goodbye, or stands idle outside of the loop that it was in. */
-export type Ending = { type: 'exit'; exit: Exit; sinceKeyMs: number } | { type: 'goodbye' } | { type: 'silent' }
+/**
+ * How a program left by itself: it ended, said goodbye, or stands idle outside of the loop that it was in. `sinceKeyMs`:
+ * how long after a person's last key.
+ */
+export type Ending =
+  { type: 'exit'; exit: Exit; sinceKeyMs: number } | { type: 'goodbye'; sinceKeyMs: number } | { type: 'silent' }
 
 export type Case = {
   /** Of the turn under way. */
@@ -34,7 +38,7 @@ const mostNudges = 2
 
 /** What is to be done about a program that left, or a turn that failed. */
 export function verdict({ failure, ending, state, inHand, did, nudges }: Case): Verdict {
-  if (ending?.type === 'exit' && isQuit(ending)) return { do: 'quit' }
+  if (ending && isQuit(ending)) return { do: 'quit' }
   switch (failure?.kind) {
     case 'aborted':
     case 'denied':
@@ -64,9 +68,12 @@ const leftWords: Record<Ending['type'], string> = {
   silent: 'it stands idle outside of its loop',
 }
 
-/** Ctrl+C is the person's, too, whatever a program makes of it. */
-function isQuit({ exit: { code, signal }, sinceKeyMs }: Ending & { type: 'exit' }): boolean {
-  return sinceKeyMs <= quitMs && (code === 0 || code === 130 || signal === 2)
+function isQuit(ending: Ending): boolean {
+  if (ending.type === 'silent' || ending.sinceKeyMs > quitMs) return false
+  if (ending.type === 'goodbye') return true
+  const { code, signal } = ending.exit
+  // Ctrl+C is the person's, too, whatever a program makes of it.
+  return code === 0 || code === 130 || signal === 2
 }
 
 export function exitWords({ code, signal }: Exit): string {

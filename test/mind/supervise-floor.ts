@@ -1,0 +1,156 @@
+import type { Fault, Machine } from './supervise-cli.ts'
+import type { Duty, Heard, Order, Report } from '../../src/core/work/duty.ts'
+import type { Kept, ShiftParts } from '../../src/mind/supervise/parts.ts'
+import type { Over, Told } from '../../src/mind/supervise/telling.ts'
+import type { ScriptedTerminal } from '../../src/terminals/scripted.ts'
+import { screenAgent } from '../../src/agents/screen/screen.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { noBudget } from '../../src/core/work/budget.ts'
+import { shift } from '../../src/mind/supervise/shift.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { profileOf } from '../agents/piping.ts'
+import { facts, fakeCli, machineOf } from './supervise-cli.ts'
+
+/** Work from a list: each task once, at its time; what is not acknowledged or not answered shows. */
+export class ScriptedDuty implements Duty {
+  readonly reports: { ticket: string; report: Report }[] = []
+  readonly acks: string[] = []
+  readonly said: string[] = []
+  orders: (Order & { at: number })[] = []
+  waiting = false
+  hears: Heard = 'kept'
+  lose: ((why: string) => void) | undefined
+  total = 0
+  #clock: HandClock
+  #wake = new AbortController()
+
+  constructor(clock: HandClock) {
+    this.#clock = clock
+  }
+
+  give(order: Order, at = this.#clock.now()): void {
+    this.orders = [...this.orders, { ...order, at }].sort((a, b) => a.at - b.at)
+    this.#wake.abort()
+  }
+
+  task(ticket: string, at?: number): void {
+    this.give({ type: 'task', ticket, prompt: `do ${ticket}`, notes: [] }, at)
+  }
+
+  async next(signal: AbortSignal): Promise<Order> {
+    while (!signal.aborted) {
+      const [first] = this.orders
+      const now = this.#clock.now()
+      if (first && first.at <= now) return this.orders.shift()!
+      this.#wake = new AbortController()
+      await this.#clock.sleep(first ? first.at - now : 86_400_000, AbortSignal.any([signal, this.#wake.signal]))
+    }
+    return { type: 'none' }
+  }
+
+  async ack(ticket: string): Promise<Heard> {
+    this.acks.push(ticket)
+    return this.hears
+  }
+
+  async progress(ticket: string, text: string): Promise<Heard> {
+    this.said.push(`${ticket}: ${text}`)
+    return this.hears
+  }
+
+  async block(ticket: string, question: string): Promise<Heard> {
+    this.said.push(`${ticket} asks: ${question}`)
+    return this.hears
+  }
+
+  async respond(ticket: string, report: Report): Promise<Heard> {
+    this.reports.push({ ticket, report })
+    return this.hears
+  }
+
+  lost(_ticket: string, signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.lose = resolve
+      signal.addEventListener('abort', () => resolve(undefined), { once: true })
+    })
+  }
+
+  async waits(): Promise<boolean> {
+    return this.waiting
+  }
+
+  tokens(total: number): void {
+    this.total = total
+  }
+}
+
+export const workflow = 'You are at work for the hub: do what comes, and look before you do it.'
+
+/** One fake CLI on its shift, under a clock that is turned by hand. */
+export type Floor = {
+  clock: HandClock
+  machine: Machine
+  duty: ScriptedDuty
+  told: (Told & { at: number })[]
+  resumed: (string | undefined)[]
+  kept: Kept[]
+  strike(fault: Fault): Promise<void>
+  terminal(): Promise<ScriptedTerminal>
+  over: Promise<Over>
+  stop: AbortController
+}
+
+export type FloorPart = Partial<ShiftParts> & { random?: () => number; workMs?: () => number; clock?: HandClock }
+
+export function floor({ random = () => 0.5, workMs, clock = new HandClock(0), ...part }: FloorPart = {}): Floor {
+  const machine = machineOf(clock, random, workMs)
+  const host = scriptedTerminals(() => fakeCli(machine), clock)
+  const duty = new ScriptedDuty(clock)
+  const told: Floor['told'] = []
+  const kept: Kept[] = []
+  const resumed: Floor['resumed'] = []
+  const stop = new AbortController()
+  const profile = profileOf({
+    failure: ({ err, now }) => {
+      const [, until] = /quota spent until (\d+)/.exec(err) ?? []
+      return until === undefined
+        ? undefined
+        : { kind: 'quota', message: 'quota spent', retryAt: Math.max(now, Number(until)) }
+    },
+    screen: { ...facts, command: ({ resume, thread }) => `cli ${resume ?? thread}` },
+  })
+  const spec = { name: 'faker', window: 1_000, timeoutMs: 7_200_000, silenceMs: 180_000, profile, fence: true }
+  const parts = { host: async () => host, clock, home: '/nowhere', env: {}, temp: '/nowhere' }
+  const id = 'the-terminal'
+  const over = shift({
+    open(resume) {
+      resumed.push(resume)
+      const seat = {
+        cwd: '/project',
+        leash: 'ask' as const,
+        terminal: { id },
+        ...(resume === undefined ? {} : { resume }),
+      }
+      return { agent: screenAgent(spec, seat, parts), came: resume === undefined ? 'began' : 'resumed' }
+    },
+    facts,
+    duty,
+    workflow,
+    cwd: '/project',
+    leash: 'ask',
+    ask: async (_question, withdrawn) => {
+      await clock.sleep(60_000 + random() * 120_000, withdrawn)
+      return withdrawn.aborted ? undefined : ['1']
+    },
+    budget: noBudget,
+    clock,
+    signal: stop.signal,
+    keep: async (now) => void kept.push(now),
+    tell: (event) => void told.push({ ...event, at: clock.now() }),
+    mask: (text) => text,
+    ...part,
+  })
+  const terminal = async () => (await host.find(id))!
+  const strike = async (fault: Fault) => (fault === 'gone' ? (await host.find(id))?.close() : machine.strike(fault))
+  return { clock, machine, duty, told, kept, resumed, strike, terminal, over, stop }
+}
