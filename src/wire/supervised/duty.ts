@@ -45,7 +45,7 @@ export function hubDuty({ hub, as, clock, bench, tell }: DutyParts): Duty {
       }
       return undefined
     }
-  /** A hub that lost its books, or sent us away, is told again who we are. */
+  /** A hub that does not know us is told who we are; what an agent said of itself there stays. */
   const known = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call()
@@ -66,10 +66,8 @@ export function hubDuty({ hub, as, clock, bench, tell }: DutyParts): Duty {
   }
   const told = (ticket: string, verb: string, body: object, signal: AbortSignal) =>
     said(ticket, signal, () => hub.tell(ticket, verb, { agent: as.id, ...body }))
-  let registered = false
   return {
     async next(signal) {
-      if (!registered) registered = (await reach(signal)(() => hub.register(as))) !== undefined
       const given = await reach(signal)(() => known(() => hub.wait(as.id, waitSeconds, signal)))
       return orderOf(given)
     },

@@ -15,7 +15,9 @@ const remembered = 400
 /** A run that draws without end does not fill the disk. */
 const mostBytes = 64 * 1024 * 1024
 
-const moves = /\u001b\[\d*(?:;\d*)?[ABEFHdfGJ]|\r/g
+/** What goes to another row ends a line, and what goes on in the same one is a space. */
+const rowMoves = /\u001b\[\d*(?:;\d*)?[ABEFHJdf]|\r/g
+const columnMoves = /\u001b\[\d*[CG]/g
 const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦•]+/g
 
 /** Writes what happened and what was shown, each line with its time. */
@@ -51,7 +53,10 @@ export class Scribe {
     const decoder = new StringDecoder()
     let rest = ''
     for await (const { bytes } of terminal.output()) {
-      const lines = (rest + decoder.write(Buffer.from(bytes))).replaceAll(moves, '\n').split('\n')
+      const lines = (rest + decoder.write(Buffer.from(bytes)))
+        .replaceAll(rowMoves, '\n')
+        .replaceAll(columnMoves, ' ')
+        .split('\n')
       rest = lines.pop()!
       for (const line of lines) this.#line(line)
     }
