@@ -36,7 +36,7 @@ test('bash is offered every command, and every flag of each', async (t) => {
     words!.filter((word) => !word.startsWith('-')),
     commands.map(({ name }) => name),
   )
-  assert.deepEqual([sessions, half, whole], [['resume', 'rename'], ['setup', 'sessions'], ['setup']])
+  assert.deepEqual([sessions, half, whole], [['resume', 'rename'], ['setup', 'sessions', 'serve'], ['setup']])
 })
 
 test('after a flag with choices come its choices, and after another one nothing of ours', async (t) => {
