@@ -1,0 +1,41 @@
+import type { SystemSpec } from '../core/work/system-spec.ts'
+import { readFile } from 'node:fs/promises'
+import { arch, release, type } from 'node:os'
+
+type Os = SystemSpec['os']
+
+/** What can be known of the system without starting anything; macOS says its version only to `sw_vers`. */
+export async function osOf(platform: NodeJS.Platform = process.platform): Promise<Os> {
+  if (platform === 'darwin') return { name: 'macOS', arch: arch() }
+  if (platform === 'win32') return { name: 'Windows', version: windowsVersion(release()), arch: arch() }
+  for (const path of ['/etc/os-release', '/usr/lib/os-release']) {
+    const text = await readFile(path, 'utf8').catch(() => undefined)
+    if (text !== undefined) return { ...distribution(text), arch: arch() }
+  }
+  return { name: type(), version: release(), arch: arch() }
+}
+
+/** As os-release says it; one that is always on its way has no version but a name for that. */
+export function distribution(text: string): Omit<Os, 'arch'> {
+  const said = new Map(
+    text.split('\n').flatMap((line) => {
+      const row = /^([A-Z_]+)=(.*)$/.exec(line.trim())
+      return row ? [[row[1]!, unquoted(row[2]!)] as const] : []
+    }),
+  )
+  const name = said.get('NAME') || said.get('ID') || 'Linux'
+  const version = said.get('VERSION_ID') || said.get('VERSION_CODENAME') || said.get('BUILD_ID')
+  return { name, ...(version ? { version } : {}) }
+}
+
+/** A value is quoted as in a shell. */
+function unquoted(value: string): string {
+  const quoted = /^(["'])(.*)\1$/.exec(value)
+  return (quoted ? quoted[2]! : value).replace(/\\(.)/g, '$1')
+}
+
+/** Windows 11 still calls itself 10.0. */
+export function windowsVersion(kernel: string): string {
+  const [major = '', , build = '0'] = kernel.split('.')
+  return major === '10' && Number(build) >= 22_000 ? '11' : major
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../base/clock.ts'
+import { constants } from 'node:fs'
+import { access, readdir, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+
+/** A folder on a network that is gone would be waited for without end. */
+const folderMs = 300
+
+/** Where each of these programs is, as a shell would find it; a folder that does not answer is passed over. */
+export async function programsOn(
+  path: string,
+  names: readonly string[],
+  clock: Clock,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Map<string, string>> {
+  const endings = platform === 'win32' ? ['.exe', '.cmd'] : ['']
+  // What a folder named by a relative path holds depends on where one stands, and may be planted.
+  const folders = [...new Set(path.split(delimiter))].filter((folder) => isAbsolute(folder))
+  const listings = await Promise.all(folders.map((folder) => within(clock, readdir(folder))))
+  const found = new Map<string, string>()
+  await Promise.all(
+    names.map(async (name) => {
+      for (const [at, folder] of folders.entries())
+        for (const ending of endings) {
+          const file = join(folder, `${name}${ending}`)
+          if (!listings[at]?.has(`${name}${ending}`) || !(await isProgram(file))) continue
+          found.set(name, file)
+          return
+        }
+    }),
+  )
+  return found
+}
+
+async function within(clock: Clock, names: Promise<string[]>): Promise<Set<string> | undefined> {
+  const done = new AbortController()
+  const listing = names.then(
+    (all) => new Set(all),
+    () => undefined,
+  )
+  const first = await Promise.race([listing, clock.sleep(folderMs, done.signal).then(() => undefined)])
+  done.abort()
+  return first
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK)
+    return (await stat(file)).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../base/clock.ts'
+import type { Run } from '../base/process/run.ts'
+import { withoutGit } from '../base/git.ts'
+import { start } from '../base/process/run.ts'
+
+export type Said = { code: number | undefined; text: string }
+
+export type ProbeParts = {
+  env: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  /** How long one program may take. */
+  limitMs?: number
+  signal?: AbortSignal
+}
+
+/** A version is short; what says more is read and dropped. */
+const longest = 16_384
+
+/** Starting a process stops everything else for a moment: a screen must be painted between two of them. */
+const lanes = 6
+
+/** Asks programs short questions: each in a group of its own, some side by side, none longer than its limit. */
+export class Probes {
+  #parts: ProbeParts
+  #endings: Promise<unknown>[] = []
+  #free = lanes
+  #waiting: (() => void)[] = []
+
+  constructor(parts: ProbeParts) {
+    this.#parts = parts
+  }
+
+  /** What it said on both outputs; undefined when it could not be started or took too long. */
+  async ask(...argv: [string, ...string[]]): Promise<Said | undefined> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((go) => this.#waiting.push(go))
+    try {
+      return await this.#ask(argv)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#free++
+    }
+  }
+
+  /** Resolves when nothing that was asked is left running. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#endings)
+  }
+
+  async #ask(argv: [string, ...string[]]): Promise<Said | undefined> {
+    const { env, clock, limitMs = 1500, signal } = this.#parts
+    if (signal?.aborted) return undefined
+    // Not in the project: what lies there must not be run or loaded for a look at the machine.
+    const command = { argv, cwd: '/', env: { ...withoutGit(env), LC_ALL: 'C' }, clock }
+    const run = await start(command).catch(() => undefined)
+    if (!run) return undefined
+    const done = new AbortController()
+    const stopped = signal ? AbortSignal.any([signal, done.signal]) : done.signal
+    try {
+      return await Promise.race([answer(run), clock.sleep(limitMs, stopped).then(() => undefined)])
+    } finally {
+      done.abort()
+      this.#endings.push(run.end())
+    }
+  }
+}
+
+async function answer(run: Run): Promise<Said> {
+  run.stdin.end()
+  const [out, err, { code }] = await Promise.all([text(run.stdout), text(run.stderr), run.exited])
+  return { code, text: `${out}${err}` }
+}
+
+async function text(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let said = ''
+  for await (const chunk of chunks) if (said.length < longest) said += decoder.decode(chunk, { stream: true })
+  return said
+}

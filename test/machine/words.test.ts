@@ -1,0 +1,71 @@
+import type { SystemSpec } from '../../src/core/work/system-spec.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { machineWords } from '../../src/machine/words.ts'
+
+const rich: SystemSpec = {
+  os: { name: 'Ubuntu', version: '22.04', arch: 'arm64' },
+  shell: { type: 'zsh', version: '5.9' },
+  runtimes: {
+    node: { version: '24.1.0', npm: '11.0.0' },
+    python: { version: '3.11.2', pip: true, venv: false },
+    go: {},
+  },
+  binaries: Object.fromEntries(
+    ['zsh', 'pandoc', 'git', 'curl', 'docker'].map((name) => [name, { path: `/x/${name}` }]),
+  ),
+  packageManagers: ['snap', 'apt'],
+  sudoAvailable: false,
+  network: { hasInternet: true, proxy: 'http://proxy:1' },
+}
+
+test('a prompt is told of the machine and of the ways to think in few words', () => {
+  const words = machineWords(rich)
+  assert.equal(
+    words,
+    `## System Capabilities
+System: Ubuntu 22.04 (arm64), zsh 5.9
+Runtimes: go, node 24.1.0 (npm 11.0.0), python 3.11.2 (pip, no venv)
+Programs: curl, docker, git, pandoc
+Not installed: ffmpeg, google-chrome, libreoffice
+Package managers: apt, snap
+Root without a password: no
+Network: yes, proxy http://proxy:1
+
+## Available Frameworks
+direct (one obvious step), consensus (weigh several ways), sequential (hypothesis, test, next), decompose (a tree of tasks), reflect (write, criticise, refine), script (a throw-away script)`,
+  )
+  assert.ok(Buffer.byteLength(words) < 600)
+})
+
+test('the same machine is told in the same bytes, whatever order it was scanned in', () => {
+  const turned = {
+    ...rich,
+    binaries: Object.fromEntries(Object.entries(rich.binaries).reverse()),
+    packageManagers: [...rich.packageManagers].reverse(),
+  }
+  assert.equal(machineWords(turned), machineWords(rich))
+})
+
+test('a machine with nothing says so', () => {
+  const bare: SystemSpec = {
+    os: { name: 'Alpine Linux', arch: 'x64' },
+    shell: { type: 'sh' },
+    runtimes: {},
+    binaries: {},
+    packageManagers: [],
+    sudoAvailable: true,
+    network: { hasInternet: false },
+  }
+  assert.equal(
+    machineWords(bare).split('\n\n')[0],
+    `## System Capabilities
+System: Alpine Linux (x64), sh
+Runtimes: none
+Programs: none
+Not installed: docker, ffmpeg, git, google-chrome, libreoffice, pandoc, python
+Package managers: none
+Root without a password: yes
+Network: no`,
+  )
+})
