@@ -97,6 +97,11 @@ export function isSettled({ state }: Slot): boolean {
 /** As it is named in words, and by others that need it. */
 export const nameOf = (id: number | string): string => `slot ${id}`
 
+/** What became of one that was to be ended: a worktree that stays is said with it. */
+export function endedWords({ id, state, why }: Slot, killed: boolean): string {
+  return killed ? `${nameOf(id)}: ${state}${why === undefined ? '' : ` (${why})`}` : `${nameOf(id)} was gone already`
+}
+
 /** A slot as others wait for it: one that left after its answer has given it. */
 export function workOf(slot: Slot): Work {
   const work = { id: nameOf(slot.id), needs: slot.needs.map(nameOf) }

@@ -163,10 +163,13 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
   story('whoever comes late paints what is there and goes on with what comes', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.echo, { cwd, size: { cols: 60, rows: 8 } })
     await drawn(terminal, 'ready')
-    await terminal.write('one')
+    // To the last column: what is painted after it must not take it away.
+    const edge = 'x'.repeat(60 - 'got: '.length)
+    await terminal.write(edge)
     await terminal.press('Enter')
-    await drawn(terminal, 'got: one')
+    await drawn(terminal, `got: ${edge}`)
     const before = await terminal.screen()
+    assert.ok(before.rows.includes(`got: ${edge}`))
     const { at, text } = await terminal.paint()
     assert.deepEqual(await seenElsewhere(before, 'something else', text), before.rows)
     await terminal.write('two')

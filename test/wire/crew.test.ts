@@ -1,3 +1,5 @@
+import type { Question } from '../../src/core/talk/question.ts'
+import type { Slot } from '../../src/crew/slot.ts'
 import type { TestContext } from 'node:test'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,7 +8,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worktreesIn, worktreesOf } from '../../src/wire/crew/worktrees.ts'
+import { momentFrom } from '../../src/base/moment.ts'
 import { ownProfile } from '../../src/wire/crew/own.ts'
+import { crewTable } from '../../src/wire/crew/table.ts'
 import { toolVerbs } from '../../src/wire/crew/verbs.ts'
 
 /** A repository with one commit, and our home beside it. */
@@ -109,4 +113,51 @@ test('what is typed after `termaite crew` is a tool’s input', () => {
   assert.throws(() => typed('kill', []), { message: 'crew kill: which slot? `termaite crew list` shows them.' })
   assert.throws(() => typed('send', ['1']), { message: 'crew send: what? termaite crew send <slot> <text…>' })
   assert.throws(() => typed('read', ['one']), { message: 'crew read: found "one", allowed: the number of a slot.' })
+})
+
+test('a crew is listed as wide as the terminal is, and what somebody has to act on stands whole below its slot', () => {
+  const at = Date.parse('2026-11-15T10:41:00Z')
+  const made = (id: number, more: Partial<Slot>): Slot => ({
+    id,
+    agent: 'claude',
+    task: 'look at every file of the project, and say what is wrong with it, in one line each',
+    cwd: '/',
+    leash: 'ask',
+    needs: [],
+    patience: 0,
+    state: 'idle',
+    since: at,
+    session: '',
+    queue: [],
+    ...more,
+  })
+  const question: Question = {
+    about: 'permission',
+    text: 'Run rm -rf build?',
+    from: [],
+    options: [
+      { id: 'yes', label: 'Yes' },
+      { id: 'no', label: 'No' },
+    ],
+  }
+  const slots = [
+    made(1, { state: 'asking', asks: [{ ask: 'a', turn: 't', question }] }),
+    made(2, {
+      state: 'failed',
+      why: 'claude could not be run: it is not installed; install it with npm install -g it',
+    }),
+    made(3, { state: 'held', needs: [1, 2] }),
+    made(4, { state: 'busy', queue: [{ id: 'b', text: 'and then' }], task: 'short' }),
+  ]
+  const time = momentFrom(at, at)
+  assert.deepEqual(crewTable(slots, { now: at, answer: '/crew answer', columns: 60 }).split('\n'), [
+    `SLOT  AGENT   STATE           ${'SINCE'.padEnd(time.length)}  TASK`,
+    `1     claude  asking          ${time}  look at every file of …`,
+    '      asks: Run rm -rf build?',
+    '      /crew answer 1 <1 Yes | 2 No>',
+    `2     claude  failed          ${time}  look at every file of …`,
+    '      claude could not be run: it is not installed; install it with npm install -g it',
+    `3     claude  held for 1, 2   ${time}  look at every file of …`,
+    `4     claude  busy, 1 queued  ${time}  short`,
+  ])
 })

@@ -2,6 +2,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { slot, workspace } from './desk.ts'
 import { shape } from '../../core/work/shape.ts'
+import { endedWords } from '../slot.ts'
 import { flagSchema, objectOf, slotSchema } from './shown.ts'
 
 export function killAgent(desk: CrewDesk): Tool {
@@ -16,11 +17,9 @@ export function killAgent(desk: CrewDesk): Tool {
     parse: input.parse,
     async run(raw) {
       const wishes = raw as { slot: number; workspace?: string }
-      const killed = await desk.crew(wishes.workspace).kill(wishes.slot)
-      return {
-        text: killed ? `slot ${wishes.slot} was killed` : `slot ${wishes.slot} was gone already`,
-        data: { slot: wishes.slot, killed },
-      }
+      const crew = desk.crew(wishes.workspace)
+      const killed = await crew.kill(wishes.slot)
+      return { text: endedWords(await crew.slot(wishes.slot), killed), data: { slot: wishes.slot, killed } }
     },
   }
 }

@@ -5,8 +5,8 @@ import type { Emulator } from './load.ts'
 export function painted(emulator: Emulator, modes: string): string {
   const { active } = emulator.buffer
   const rows = Array.from({ length: emulator.rows }, (_, row) => paintedRow(emulator, active, active.baseY + row))
-  // Without wrapping, a row that is full to its edge does not push the next one down.
-  const body = `\u001b[0m\u001b[?7l\u001b[H${rows.map((row) => `${row}\u001b[0m\u001b[K`).join('\r\n')}\u001b[?7h`
+  // Without wrapping, a row that is full to its edge does not push the next one down; wiped after it, it would lose its last letter.
+  const body = `\u001b[0m\u001b[?7l\u001b[H${rows.map((row) => `\u001b[K${row}\u001b[0m`).join('\r\n')}\u001b[?7h`
   return `${body}${modes}\u001b[${active.cursorY + 1};${active.cursorX + 1}H`
 }
 

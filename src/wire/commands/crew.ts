@@ -57,7 +57,10 @@ async function call(desk: Desk, verb: string, words: readonly string[]): Promise
   if (verb !== 'wait') return 0
   if (data.is_idle === true) return 0
   if (data.state === 'asking') say(io, `Answer it: termaite crew answer ${data.slot}`)
-  return ['held', 'starting', 'busy'].includes(String(data.state)) ? 75 : 1
+  const goesOn = ['held', 'starting', 'busy'].includes(String(data.state))
+  if (goesOn && !io.signal.aborted)
+    say(io, `It goes on. Wait longer: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
+  return goesOn ? 75 : 1
 }
 
 async function called({ io, place, crews, open, values }: Desk, verb: string, words: readonly string[]) {
@@ -82,7 +85,7 @@ function parsed<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    throw new UsageError(`crew: ${(error as Error).message}.`)
+    throw error instanceof UsageError ? error : new UsageError(`crew: ${(error as Error).message}.`)
   }
 }
 
@@ -92,9 +95,15 @@ async function list(desk: Desk, words: readonly string[]): Promise<number> {
   if (values.json) return call(desk, 'list', words)
   noMore('list', words)
   const slots = await open.crew.slots()
-  if (slots.length === 0) say(io, 'There are no agents. Start one: termaite crew spawn <agent> "<task>"')
-  else print(io, crewTable(slots, io.clock.now()))
+  if (slots.length === 0) say(io, nobodyWords(open.parts.names()))
+  else print(io, crewTable(slots, { now: io.clock.now(), answer: 'termaite crew answer', columns: io.out.columns }))
   return 0
+}
+
+function nobodyWords(names: readonly string[]): string {
+  if (names.length === 0) return 'There are no agents, and none is set up yet. Run: termaite setup'
+  const others = names.length > 1 ? `\nThere are also ${names.slice(1).join(', ')}.` : ''
+  return `There are no agents here. Start one: termaite crew spawn ${names[0]} "<task>"${others}`
 }
 
 async function spawn(desk: Desk, words: readonly string[]): Promise<number> {

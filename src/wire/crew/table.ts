@@ -2,23 +2,43 @@ import type { Slot } from '../../crew/slot.ts'
 import { momentFrom } from '../../base/moment.ts'
 import { oneLine, table } from '../table.ts'
 
+export type TableWishes = {
+  now: number
+  /** The command that answers a question, before the number of its slot. */
+  answer: string
+  /** How wide it may be; what is a program's to read is as wide as it is. */
+  columns?: number | undefined
+}
+
+/** What a slot has to say stands below it. */
+const indent = ' '.repeat('SLOT  '.length)
+
 /** A crew as a person sees it. */
-export function crewTable(slots: readonly Slot[], now: number): string {
-  return table([
+export function crewTable(slots: readonly Slot[], { now, answer, columns = Infinity }: TableWishes): string {
+  const [head, ...rows] = table([
     ['SLOT', 'AGENT', 'STATE', 'SINCE', 'TASK'],
     ...slots.map((slot) => [
       String(slot.id),
       slot.agent,
       stateWords(slot),
       momentFrom(now, slot.since),
-      oneLine(slot.task, 60),
+      oneLine(slot.task, 80),
     ]),
-  ])
+  ]).split('\n')
+  const cut = (row: string) => (row.length > columns ? `${row.slice(0, columns - 1)}…` : row)
+  const below = slots.map((slot) => saying(slot, answer).map((line) => indent + line))
+  return [head, ...rows.flatMap((row, at) => [cut(row), ...below[at]!])].join('\n')
 }
 
-function stateWords({ state, why, needs, queue, asks }: Slot): string {
+function stateWords({ state, needs, queue }: Slot): string {
   if (state === 'held') return `held for ${needs.join(', ')}`
-  if (state === 'asking' && asks?.[0]) return `asking: ${oneLine(asks[0].question.text, 50)}`
-  if (why !== undefined) return `${state}: ${oneLine(why, 60)}`
   return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
+}
+
+/** Whole, because it is what somebody has to act on. */
+function saying({ id, state, why, asks }: Slot, answer: string): string[] {
+  const asked = state === 'asking' ? asks?.[0]?.question : undefined
+  if (!asked) return why === undefined ? [] : [oneLine(why, 400)]
+  const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
+  return [`asks: ${oneLine(asked.text, 400)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }

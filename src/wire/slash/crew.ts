@@ -1,6 +1,7 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { OpenCrew } from '../crew/crews.ts'
 import type { Hold } from '../desk/hold.ts'
+import { endedWords } from '../../crew/slot.ts'
 import { UsageError } from '../io.ts'
 import { block } from './block.ts'
 import { goingOn } from './choose.ts'
@@ -9,6 +10,9 @@ const verbs = ['read', 'answer', 'attach', 'kill'] as const
 
 /** How much of an agent's terminal is shown. */
 const lines = 40
+
+/** What the chat draws around a block. */
+const margin = 8
 
 export function crewCommand(hold: Hold): Command {
   return {
@@ -39,7 +43,8 @@ async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[],
     throw new UsageError(`/crew: found "${verb}", allowed: nothing, or one of ${verbs.join(', ')} and a slot.`)
   const id = slotOf(verb, slot)
   if (verb === 'kill') {
-    world.say((await crew.kill(id)) ? `Slot ${id} was ended.` : `Slot ${id} was gone already.`, 'note')
+    const killed = await crew.kill(id)
+    world.say(endedWords(await crew.slot(id), killed), 'note')
   } else if (verb === 'attach') {
     const { attach } = await import('../crew/attaching.ts')
     await world.screen.suspend(() => attach(io, open, [String(id)]))
@@ -56,5 +61,7 @@ async function list(hold: Hold, { crew }: OpenCrew, world: CommandWorld): Promis
   if (slots.length === 0)
     return world.say('There are no agents beside you. Start one: termaite crew spawn <agent> "<task>"', 'note')
   const { crewTable } = await import('../crew/table.ts')
-  world.say(block(crewTable(slots, hold.app().io.clock.now())), 'text')
+  const { clock, out } = hold.app().io
+  const wishes = { now: clock.now(), answer: '/crew answer', columns: out.columns && out.columns - margin }
+  world.say(block(crewTable(slots, wishes)), 'text')
 }
