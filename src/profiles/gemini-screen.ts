@@ -78,8 +78,8 @@ export const geminiScreen: ScreenFacts = {
   },
   names: true,
   reader: {
-    // " ⠼ Thinking... (esc to cancel, 2s)"
-    busy: /^ *[\u2800-\u28ff] .*\(esc to cancel, \d/m,
+    // " ⠼ Thinking... (esc to cancel, 2s)"; "⠙ Resuming session... (Connecting to MCP servers... (1/1))", while a prompt would only be queued
+    busy: /^ *[\u2800-\u28ff] (?:.*\(esc to cancel, \d|Resuming session\.\.\.)/m,
     asking,
     // " >   Type your message or @path/to/file", with "*" where nothing is asked; a prompt that was sent is drawn alike, without a rule above and a footer below.
     idle: /^─{20,}\n.*\n▄{20,}\n [>*!] |^ [>*!] .*\n▀{20,}\n \S/m,
