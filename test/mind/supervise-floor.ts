@@ -2,7 +2,7 @@ import type { Fault, Machine } from './supervise-cli.ts'
 import type { Duty, Heard, Order, Report } from '../../src/core/work/duty.ts'
 import type { Kept, ShiftParts } from '../../src/mind/supervise/parts.ts'
 import type { Over, Told } from '../../src/mind/supervise/telling.ts'
-import type { ScriptedTerminal } from '../../src/terminals/scripted.ts'
+import type { ScriptedHost, ScriptedTerminal } from '../../src/terminals/scripted.ts'
 import { screenAgent } from '../../src/agents/screen/screen.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
@@ -98,14 +98,21 @@ export type Floor = {
   terminal(): Promise<ScriptedTerminal>
   over: Promise<Over>
   stop: AbortController
+  host: ScriptedHost
 }
 
-export type FloorPart = Partial<ShiftParts> & { random?: () => number; workMs?: () => number; clock?: HandClock }
+export type FloorPart = Partial<ShiftParts> & {
+  random?: () => number
+  workMs?: () => number
+  /** A shift that another process had: its machine is the same one, and its CLI may live. */
+  before?: Floor
+}
 
-export function floor({ random = () => 0.5, workMs, clock = new HandClock(0), ...part }: FloorPart = {}): Floor {
-  const machine = machineOf(clock, random, workMs)
-  const host = scriptedTerminals(() => fakeCli(machine), clock)
-  const duty = new ScriptedDuty(clock)
+export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart = {}): Floor {
+  const clock = before?.clock ?? new HandClock(0)
+  const machine = before?.machine ?? machineOf(clock, random, workMs)
+  const host = before?.host ?? scriptedTerminals(() => fakeCli(machine), clock)
+  const duty = before?.duty ?? new ScriptedDuty(clock)
   const told: Floor['told'] = []
   const kept: Kept[] = []
   const resumed: Floor['resumed'] = []
@@ -122,6 +129,10 @@ export function floor({ random = () => 0.5, workMs, clock = new HandClock(0), ..
   const spec = { name: 'faker', window: 1_000, timeoutMs: 7_200_000, silenceMs: 180_000, profile, fence: true }
   const parts = { host: async () => host, clock, home: '/nowhere', env: {}, temp: '/nowhere' }
   const id = 'the-terminal'
+  const came = (resume: string | undefined) => {
+    if (machine.living > 0) return 'there'
+    return resume === undefined ? 'began' : 'resumed'
+  }
   const over = shift({
     open(resume) {
       resumed.push(resume)
@@ -131,7 +142,7 @@ export function floor({ random = () => 0.5, workMs, clock = new HandClock(0), ..
         terminal: { id },
         ...(resume === undefined ? {} : { resume }),
       }
-      return { agent: screenAgent(spec, seat, parts), came: resume === undefined ? 'began' : 'resumed' }
+      return { agent: screenAgent(spec, seat, parts), came: came(resume) }
     },
     facts,
     duty,
@@ -152,5 +163,5 @@ export function floor({ random = () => 0.5, workMs, clock = new HandClock(0), ..
   })
   const terminal = async () => (await host.find(id))!
   const strike = async (fault: Fault) => (fault === 'gone' ? (await host.find(id))?.close() : machine.strike(fault))
-  return { clock, machine, duty, told, kept, resumed, strike, terminal, over, stop }
+  return { clock, machine, duty, told, kept, resumed, strike, terminal, over, stop, host }
 }

@@ -60,11 +60,11 @@ export class Life {
 
   /** Waits until it ends by itself or says goodbye; undefined when the signal aborts first. */
   async end(signal: AbortSignal): Promise<Ending | undefined> {
-    const over = AbortSignal.any([signal, this.#left.signal])
     while (!signal.aborted) {
       if (!this.#noticed()) await this.#clock.sleep(openingMs, signal)
       else if (this.#gone) return this.ended()
       else {
+        const over = AbortSignal.any([signal, this.#left.signal])
         await this.#still!.lasts(farewellMs, over)
         if (over.aborted) continue
         const seen = await this.look()

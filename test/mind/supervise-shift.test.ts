@@ -1,0 +1,325 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Told } from '../../src/mind/supervise/telling.ts'
+import type { Floor } from './supervise-floor.ts'
+import type { Fault } from './supervise-cli.ts'
+import { floor, workflow } from './supervise-floor.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** What was told, without when. */
+const events = ({ told }: Floor): Told[] => told.map(({ at: _, ...event }) => event as Told)
+const types = (at: Floor) => events(at).map(({ type }) => type)
+/** What the CLI was asked, without how it is to mark its answer. */
+const asked = ({ machine }: Floor) => machine.prompts.map((prompt) => prompt.split('\n\nWhen you are done,')[0]!)
+const done = (ticket: string): Told => ({ type: 'done', ticket, ok: true, by: 'shift', message: `${ticket} is done` })
+
+/** A CLI that has done its workflow and waits. */
+async function ready(part: Parameters<typeof floor>[0] = {}): Promise<Floor> {
+  const at = floor(part)
+  await at.clock.turn(minuteMs)
+  return at
+}
+
+async function left(at: Floor): Promise<void> {
+  at.stop.abort()
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(await at.over, { type: 'left' })
+  assert.equal(at.machine.living, 0)
+}
+
+test('the workflow first, then each task: acknowledged, typed, answered, and the next one', async () => {
+  const at = await ready({ reporting: (ticket) => `Report ${ticket} by send_response.` })
+  const { clock, duty } = at
+  const note = { at: 0, by: 'ann', kind: 'answer' as const, text: 'use tabs' }
+  duty.give({ type: 'task', ticket: 'task-1', prompt: 'do task-1', notes: [note, { ...note, kind: 'progress' }] })
+  duty.task('task-2')
+  await clock.turn(minuteMs)
+  assert.deepEqual(asked(at), [
+    workflow,
+    'do task-1\n\nWhat was said about this task before:\n- answer (ann): use tabs\n\nReport task-1 by send_response.',
+    'do task-2\n\nReport task-2 by send_response.',
+  ])
+  assert.deepEqual(events(at), [
+    { type: 'started', came: 'began' },
+    { type: 'working' },
+    { type: 'waiting' },
+    { type: 'working', ticket: 'task-1' },
+    done('task-1'),
+    { type: 'waiting' },
+    { type: 'working', ticket: 'task-2' },
+    done('task-2'),
+    { type: 'waiting' },
+  ])
+  const last = at.kept.at(-1)!
+  assert.equal(last.flight, undefined, 'nothing is on its way')
+  assert.match(last.session!, /^[0-9a-f-]{36}$/)
+  assert.equal(last.tokens, duty.total)
+  const flights = at.kept.flatMap(({ flight }) => (flight ? [flight.ticket] : []))
+  assert.deepEqual([...new Set(flights)], [undefined, 'task-1', 'task-2'], 'each was kept before it was typed')
+  await left(at)
+})
+
+test('what is not ours is not typed, and what the agent has answered itself is not answered again', async () => {
+  const at = await ready()
+  at.duty.hears = 'lost'
+  at.duty.task('task-1')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual([asked(at), at.duty.reports], [[workflow], []])
+  assert.deepEqual(events(at).at(-2), { type: 'dropped', ticket: 'task-1', why: 'somebody else has it now' })
+  at.duty.hears = 'kept'
+  at.duty.task('task-2')
+  await at.clock.turn(10_000)
+  at.duty.hears = 'settled'
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(events(at).at(-2), { ...done('task-2'), by: 'agent' })
+  await left(at)
+})
+
+test('a task that is taken back is stopped, and said nothing of', async () => {
+  const at = await ready()
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  at.duty.lose!('cancelled by ann')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(events(at).at(-2), { type: 'dropped', ticket: 'task-1', why: 'cancelled by ann' })
+  assert.deepEqual([at.duty.reports, [...at.machine.did], at.machine.opened], [[], [], 1])
+  at.duty.task('task-2')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(events(at).at(-2), done('task-2'))
+  await left(at)
+})
+
+test('a long task is told of every ten minutes', async () => {
+  const at = floor({ workMs: () => 25 * minuteMs })
+  at.duty.task('task-1')
+  await at.clock.turn(55 * minuteMs)
+  assert.deepEqual(at.duty.said, ['task-1: at work', 'task-1: at work'])
+  assert.deepEqual(events(at).at(-2), done('task-1'))
+  await left(at)
+})
+
+test('words are typed as they are, and who is sent away leaves', async () => {
+  const at = await ready()
+  at.duty.give({ type: 'told', text: 'the branch is frozen' })
+  at.duty.give({ type: 'evict', why: 'the day is over' }, at.clock.now() + 5 * minuteMs)
+  await at.clock.turn(10 * minuteMs)
+  assert.deepEqual(asked(at), [workflow, 'the branch is frozen'])
+  assert.deepEqual(await at.over, { type: 'evicted', why: 'the day is over' })
+  assert.equal(at.machine.living, 0)
+})
+
+test('a crash in a task: the same session goes on a second later, is told to look, and the task is done once', async () => {
+  const at = await ready()
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike('exit 137')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(types(at).slice(3), ['working', 'restarting', 'started', 'done', 'waiting'])
+  const { session } = at.kept.at(-1)!
+  assert.deepEqual(at.resumed, [undefined, session])
+  assert.match(asked(at)[2]!, /^You were interrupted: .* Look at what is done .*\n\nWhat you were asked:\n\ndo task-1$/)
+  assert.deepEqual(at.duty.acks, ['task-1'])
+  await left(at)
+})
+
+test('a crash while it waits: it is there again, and nothing is typed', async () => {
+  const at = await ready()
+  await at.strike('gone')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(types(at).slice(3), ['restarting', 'started', 'waiting'])
+  assert.deepEqual([asked(at), at.machine.living], [[workflow], 1])
+  await left(at)
+})
+
+for (const fault of ['exit 0', 'goodbye'] as const)
+  test(`out of its loop (${fault}): it is started again with the workflow, on a session of its own`, async () => {
+    const at = await ready()
+    await at.strike(fault)
+    await at.clock.turn(minuteMs)
+    const why = fault === 'goodbye' ? 'it said goodbye' : 'it left by itself'
+    assert.deepEqual(events(at).slice(3), [
+      { type: 'restarting', why, in: 1_000 },
+      { type: 'started', came: 'began' },
+      { type: 'working' },
+      { type: 'waiting' },
+    ])
+    assert.deepEqual(
+      [asked(at), at.resumed],
+      [
+        [workflow, workflow],
+        [undefined, undefined],
+      ],
+    )
+    await left(at)
+  })
+
+test('one that waits for work itself is let be, and is started again when it stands idle outside of its loop', async () => {
+  const at = floor({ workMs: () => 90 * minuteMs })
+  at.duty.waiting = true
+  await at.clock.turn(89 * minuteMs)
+  assert.deepEqual(types(at), ['started', 'working'])
+  at.duty.waiting = false
+  await at.clock.turn(2 * minuteMs)
+  assert.deepEqual(events(at).slice(2), [
+    { type: 'waiting' },
+    { type: 'restarting', why: 'it stands idle outside of its loop', in: 1_000 },
+    { type: 'started', came: 'began' },
+    { type: 'working' },
+  ])
+  await left(at)
+})
+
+test('ten crashes in an hour, and then it is given up with the reason; its task is not lost', async () => {
+  const at = await ready({ workMs: () => 20_000 })
+  for (let i = 0; i < 10; i++) {
+    await at.strike('exit 1')
+    await at.clock.turn(5 * minuteMs)
+  }
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike('exit 1')
+  await at.clock.turn(minuteMs)
+  const waits = events(at).flatMap((event) => (event.type === 'restarting' ? [event.in] : []))
+  assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000])
+  const over = await at.over
+  assert.deepEqual(events(at).at(-1), over)
+  assert.match(
+    over.type === 'gave-up' ? over.why : over.type,
+    /^it was started again 10 times within an hour: faker failed with exit code 1/,
+  )
+  assert.deepEqual(
+    at.duty.reports.map(({ ticket, report }) => `${ticket} ${report.status}`),
+    ['task-1 FAILED'],
+  )
+  assert.deepEqual([at.machine.opened, at.machine.living], [11, 0])
+})
+
+test('out of quota: it waits for the reset, and the same program goes on', async () => {
+  const at = await ready({ random: () => 0 })
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  const until = at.clock.now() + minuteMs
+  await at.strike('quota')
+  await at.clock.turn(59_000)
+  assert.deepEqual(events(at).at(-1), { type: 'parked', until, why: 'quota spent' })
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(events(at).slice(-2), [done('task-1'), { type: 'waiting' }])
+  assert.equal(at.machine.opened, 1)
+  await left(at)
+})
+
+test('a dialog is asked, and nothing is typed into it but its answer', async () => {
+  const at = await ready()
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike('dialog')
+  await at.clock.turn(hourMs)
+  assert.deepEqual(types(at).slice(4), ['asking', 'working', 'done', 'waiting'])
+  assert.deepEqual([at.machine.wrongs, asked(at).length, at.machine.opened], [[], 2, 1])
+  await left(at)
+})
+
+test('one that falls silent is told to go on after two minutes, and not while hands are on the keys', async () => {
+  const at = await ready()
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike('silence')
+  await at.clock.turn(90_000)
+  const terminal = await at.terminal()
+  terminal.touch(at.clock.now())
+  await terminal.write('half a li', true)
+  await at.clock.turn(5 * minuteMs)
+  assert.deepEqual(asked(at).length, 2, 'half a line is somebody’s')
+  await terminal.press('Ctrl+U')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(asked(at).length, 2, 'the screen was drawn a minute ago')
+  await at.clock.turn(2 * minuteMs)
+  assert.deepEqual(types(at).slice(3), ['working', 'nudged', 'done', 'waiting'])
+  assert.match(asked(at)[2]!, /^You stopped without an answer\. Look at what is done/)
+  assert.equal(at.machine.opened, 1)
+  await left(at)
+})
+
+test('words of a goodbye or a fatal error in code restart nothing', async () => {
+  const at = await ready()
+  await at.strike('code')
+  await at.clock.turn(5 * minuteMs)
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike('code')
+  await at.clock.turn(5 * minuteMs)
+  assert.deepEqual(types(at), ['started', 'working', 'waiting', 'working', 'done', 'waiting'])
+  await left(at)
+})
+
+const quits: [when: string, arrive: (at: Floor) => Promise<void>][] = [
+  ['it waits', async () => {}],
+  ['it works', (at) => (at.duty.task('task-1'), at.clock.turn(10_000))],
+  ['it asks', (at) => faulty(at, 'dialog')],
+  ['it is parked', (at) => faulty(at, 'quota')],
+  ['it hangs', (at) => faulty(at, 'hang')],
+  ['it fell silent', (at) => faulty(at, 'silence')],
+]
+
+async function faulty(at: Floor, fault: Fault): Promise<void> {
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike(fault)
+  await at.clock.turn(20_000)
+}
+
+for (const [when, arrive] of quits)
+  test(`a person quits it while ${when}: it is not started again`, async () => {
+    const at = await ready()
+    await arrive(at)
+    ;(await at.terminal()).touch(at.clock.now())
+    await at.clock.turn(2_000)
+    await at.strike('exit 0')
+    await at.clock.turn(2 * hourMs)
+    assert.deepEqual([await at.over, events(at).at(-1)], [{ type: 'quit' }, { type: 'quit' }])
+    assert.deepEqual([at.machine.opened, at.machine.living, at.duty.reports], [1, 0, []])
+  })
+
+test('let go of, a program that outlives us goes on; its prompt is only watched by who comes next', async () => {
+  const at = await ready({ outlives: true })
+  at.duty.task('task-1')
+  await at.clock.turn(5_000)
+  at.stop.abort()
+  await at.clock.turn(1_000)
+  assert.deepEqual([await at.over, at.machine.living], [{ type: 'left' }, 1])
+  const next = floor({ before: at, kept: at.kept.at(-1)! })
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(events(next), [
+    { type: 'started', came: 'there' },
+    { type: 'working', ticket: 'task-1' },
+    done('task-1'),
+    { type: 'waiting' },
+  ])
+  assert.deepEqual([asked(at), at.machine.opened], [[workflow, 'do task-1'], 1])
+  assert.deepEqual(
+    at.duty.reports.map(({ ticket }) => ticket),
+    ['task-1'],
+  )
+  await left(next)
+})
+
+test('one that ended with us goes on with its session and its task', async () => {
+  const at = await ready()
+  at.duty.task('task-1')
+  await at.clock.turn(5_000)
+  await left(at)
+  const next = floor({ before: at, kept: at.kept.at(-1)! })
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(events(next), [
+    { type: 'started', came: 'resumed' },
+    { type: 'working', ticket: 'task-1' },
+    done('task-1'),
+    { type: 'waiting' },
+  ])
+  assert.deepEqual(next.resumed, [at.kept.at(-1)!.session])
+  assert.match(asked(next).at(-1)!, /^You were interrupted.*do task-1$/s)
+  assert.deepEqual([...at.machine.did], [['task-1', 1]])
+  await left(next)
+})
