@@ -14,6 +14,7 @@ import { TrustBook } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { slugOf } from '../project.ts'
 import { loosestLeash } from '../settings/enabled.ts'
+import { noticeAsks } from './noticing.ts'
 import { crewRoster, spawnable } from './roster.ts'
 import { seenIn } from './seen.ts'
 import { terminalsOf } from './terminals.ts'
@@ -40,6 +41,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
   const terminals = terminalsOf(io, settings, { lends: carries, ...(warn ? { warn } : {}) })
   const roster = crewRoster(io, settings, terminals)
   const open = new Map<string, OpenCrew>()
+  const closed = new AbortController()
   const own = slugOf(place.root)
   const partsOf = (workspace: string): KeeperParts => {
     const worktrees = worktreesOf(worktreeParts(io, place, settings, store, workspace))
@@ -68,6 +70,8 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     const parts = partsOf(workspace)
     const made = { crew: new Crew(parts), parts, ...(carries ? { keeper: new Keeper(parts) } : {}) }
     open.set(workspace, made)
+    if (carries && settings.notify.length > 0)
+      void noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
     return made
   }
   const desk: CrewDesk = {
@@ -84,6 +88,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     desk,
     tools: crewTools(desk),
     async close() {
+      closed.abort()
       await Promise.all([...open.values()].map(({ keeper }) => keeper?.leave()))
       await terminals.close()
     },

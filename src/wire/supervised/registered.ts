@@ -2,9 +2,11 @@ import type { Duty } from '../../core/work/duty.ts'
 import type { Registration } from '../../hub/hub.ts'
 import type { Io } from '../io.ts'
 import type { Ready } from './plan.ts'
-import type { WorkWishes } from './run.ts'
+import type { Bench } from './bench.ts'
 import { HubClient } from '../hub/client.ts'
 import { hubDuty } from './duty.ts'
+
+export type WorkWishes = { bench: Bench; capabilities: readonly string[] }
 
 /** The agent as the hub knows it, and the work that comes from there. */
 export function registered(

@@ -4,6 +4,7 @@ import type { Over, Told } from '../../mind/supervise/telling.ts'
 import type { Io } from '../io.ts'
 import type { Bench } from './bench.ts'
 import type { Ready } from './plan.ts'
+import type { WorkWishes } from './registered.ts'
 import { once } from 'node:events'
 import { factsOf } from '../../agents/screen/spec.ts'
 import { wordsOf } from '../../base/words.ts'
@@ -22,8 +23,6 @@ import { Seen } from './seen.ts'
 import { logsIn } from './session.ts'
 import { Voice } from './voice.ts'
 import { filledIn } from './workflow.ts'
-
-export type WorkWishes = { bench: Bench; capabilities: readonly string[] }
 
 /** Nobody but the person answers a dialog of the CLI, and they do it on its own screen. */
 const onItsScreen: Ask = async (_, withdrawn) => {
