@@ -19,11 +19,13 @@ const mostGapMs = 500
 const patienceMs = 5_000
 const childrenMs = 1_000
 
-/** How long a screen may be gone before its program is known to be. */
+/** How long a screen may not be told before its program is known to be gone. */
 const exitMs = 5_000
 
 /** How often something that must come soon is looked for. */
 const paceMs = 100
+
+const never = new AbortController().signal
 
 /** Looks at one terminal: when it has drawn something, and seldom otherwise. */
 export class Eye {
@@ -88,12 +90,14 @@ export class Eye {
 
   /** A window that was closed by hand has no screen any more: its last one counts. */
   async #screen(): Promise<Screen> {
-    try {
-      return await this.terminal.screen()
-    } catch (error) {
-      if (!this.#gone) await this.#bell.urgent(exitMs, new AbortController().signal)
-      if (!this.#gone) throw error
-      return this.#last ?? { rows: [], cols: 80, cursor: { row: 0, col: 0 } }
+    for (let left = exitMs; ; left -= paceMs) {
+      try {
+        return await this.terminal.screen()
+      } catch (error) {
+        if (this.#gone) return this.#last ?? { rows: [], cols: 80, cursor: { row: 0, col: 0 } }
+        if (left <= 0) throw error
+        await this.#bell.urgent(paceMs, never)
+      }
     }
   }
 
