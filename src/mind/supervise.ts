@@ -17,7 +17,7 @@ export type Supervision = Caring & {
   mask(text: string): string
   /** What one that knows nothing is told first. */
   opening?: string
-  /** Before a prompt is typed: by this id and these words it is known again. */
+  /** Before a prompt is typed: by this id it is known again, and `prompt` is what was asked, however it is worded now. */
   sending?(turn: Pick<Turn, 'id' | 'prompt'>): Promise<void>
   /** The key of its own session, as it is told. */
   session?(key: string): void
@@ -73,7 +73,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
       const gone = await endingOf(life)
       // One that left while nobody asked it anything is seen to first: an agent would silently open it again.
       const asked = gone.ending ? undefined : before ? again(turn, life, before) : first(turn, life)
-      const tried = asked && (yield* once(life, asked))
+      const tried = asked && (yield* once(life, asked, turn.prompt))
       if (tried?.outcome.ok) {
         care.well(life)
         return tried.outcome
@@ -126,7 +126,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
   }
 
   /** One try, broken off when the program leaves before it was typed to, or says goodbye. */
-  async function* once(life: Life, asked: Turn): AsyncGenerator<Event, Try & { trouble: Trouble }> {
+  async function* once(life: Life, asked: Turn, prompt: string): AsyncGenerator<Event, Try & { trouble: Trouble }> {
     const over = new AbortController()
     const stop = new AbortController()
     const there = life.lives
@@ -147,7 +147,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
       care.typedAt = supervision.clock.now()
     }
     try {
-      if (asked.sent === undefined) await supervision.sending?.(asked)
+      if (asked.sent === undefined) await supervision.sending?.({ id: asked.id, prompt })
       const signal = AbortSignal.any([asked.signal, stop.signal])
       const tried = yield* attempt(life.agent, { ...asked, signal }, { mask: supervision.mask, see })
       const failure = tried.outcome.ok || left ? {} : { failure: tried.outcome.failure }

@@ -121,6 +121,8 @@ test('a crash in a task: the same session goes on a second later, is told to loo
   assert.deepEqual(at.resumed, [undefined, session])
   assert.match(asked(at)[2]!, /^You were interrupted: .* Look at what is done .*\n\nWhat you were asked:\n\ndo task-1$/)
   assert.deepEqual(at.duty.acks, ['task-1'])
+  const flights = at.kept.flatMap(({ flight }) => (flight?.ticket ? [flight.prompt] : []))
+  assert.deepEqual([...new Set(flights)], ['do task-1'], 'what is kept is what was asked')
   await left(at)
 })
 
@@ -321,5 +323,14 @@ test('one that ended with us goes on with its session and its task', async () =>
   assert.deepEqual(next.resumed, [at.kept.at(-1)!.session])
   assert.match(asked(next).at(-1)!, /^You were interrupted.*do task-1$/s)
   assert.deepEqual([...at.machine.did], [['task-1', 1]])
+  await left(next)
+})
+
+test('one that had nothing in hand is there again before anything comes', async () => {
+  const at = await ready()
+  await left(at)
+  const next = floor({ before: at, kept: at.kept.at(-1)! })
+  await at.clock.turn(minuteMs)
+  assert.deepEqual([types(next), next.machine.living, asked(next)], [['started', 'waiting'], 1, [workflow]])
   await left(next)
 })

@@ -6,7 +6,7 @@ import type { Order } from '../../core/work/duty.ts'
 import type { Supervised } from '../supervise.ts'
 import type { Flight, Kept, ShiftParts } from './parts.ts'
 import type { Rounds } from './rounds.ts'
-import type { Over } from './telling.ts'
+import type { Over, Told } from './telling.ts'
 import { newId } from '../../base/id.ts'
 import { nonceOf } from '../../core/screen/fence.ts'
 import { outcomeOf, take } from '../../core/work/verbs.ts'
@@ -32,6 +32,7 @@ class Shift {
   #cli: Supervised
   #kept: Kept
   #ticket: string | undefined
+  #standing: Told = { type: 'waiting' }
   #over: Over | undefined
   #looped = false
   /** Aborts what is under way: nothing is typed to stop a program that goes on without us. */
@@ -54,6 +55,7 @@ class Shift {
     if (signal.aborted) letGo()
     const { flight } = this.#kept
     if (flight) await this.#takeUp(flight)
+    else if (!this.#cli.blank) await this.#cli.start(this.#stop.signal, this.#ask)
     while (!this.#ended) await this.#next()
     signal.removeEventListener('abort', letGo)
     const over = this.#ended!
@@ -82,9 +84,9 @@ class Shift {
 
   /** Waits for an order, and sees to a CLI that leaves meanwhile. */
   async #order(): Promise<Order> {
-    const { duty, tell } = this.#parts
+    const { duty } = this.#parts
     const signal = this.#stop.signal
-    tell({ type: 'waiting' })
+    this.#stand({ type: 'waiting' })
     if (this.#looped && (await this.#outside())) return { type: 'none' }
     for (;;) {
       const enough = new AbortController()
@@ -128,7 +130,7 @@ class Shift {
   }
 
   async #work({ prompt, ticket, flight }: Errand): Promise<void> {
-    const { duty, clock, tell } = this.#parts
+    const { duty, clock } = this.#parts
     const over = new AbortController()
     const stop = new AbortController()
     const rounds: Rounds = { looped: this.#looped }
@@ -138,7 +140,7 @@ class Shift {
     const round = { duty, clock, words, signal, ...(ticket === undefined ? {} : { ticket }) }
     const walking = goRounds(rounds, round, () => stop.abort())
     this.#ticket = ticket
-    tell(this.#working)
+    this.#stand({ type: 'working', ...(ticket === undefined ? {} : { ticket }) })
     const turn = this.#turn(prompt, flight, AbortSignal.any([this.#stop.signal, stop.signal]))
     const outcome = await outcomeOf(take(this.#cli, turn), (event) => {
       if (event.type === 'text') last = (last + event.delta).slice(-2_000)
@@ -178,15 +180,17 @@ class Shift {
     await this.#fly(undefined)
   }
 
-  get #working() {
-    return { type: 'working' as const, ...(this.#ticket === undefined ? {} : { ticket: this.#ticket }) }
+  /** What it is at, told again when something came between. */
+  #stand(standing: Told): void {
+    this.#standing = standing
+    this.#parts.tell(standing)
   }
 
   #ask: Ask = async (question, withdrawn, id) => {
     const { ask, tell } = this.#parts
     tell({ type: 'asking', question })
     const picks = await ask(question, withdrawn, id)
-    if (!this.#ended) tell(this.#working)
+    if (!this.#ended) tell(this.#standing)
     return picks
   }
 
