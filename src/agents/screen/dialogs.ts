@@ -17,6 +17,9 @@ const deafMs = 400
 const goneMs = 5_000
 const stepMs = 1_000
 
+/** A key that is heard is answered by something that is drawn, and soon. */
+const heardMs = 1_500
+
 /** No menu is longer. */
 const mostSteps = 30
 
@@ -65,7 +68,13 @@ async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking
       await eye.terminal.press(key)
       await clock.sleep(keyGapMs, signal)
     }
-    if (!walks) break
+    if (!walks) {
+      const gone = (sight: Sight) => !same(dialogOn(sight, name, facts), dialog)
+      const { so, sight } = await eye.until(gone, heardMs, signal)
+      // Who drew nothing at all since then did not hear it; who did is given its time, and never the same key twice.
+      if (so || sight.quietMs < heardMs) break
+      continue
+    }
     // What is pointed at is taken only when the pointer was seen to be there.
     const moved = (sight: Sight) => dialogOn(sight, name, facts)?.keys(picks).length !== keys.length
     await eye.until(moved, stepMs, signal)

@@ -23,6 +23,10 @@ export type Waiting = {
 /** How long a screen that is not known may stand still; an empty one is only slow. */
 const strangeMs = 20_000
 
+/** How long a program that just began must draw nothing to be ready, and how long it is waited for that. */
+const stillMs = 300
+const mostDrawnMs = 2_000
+
 /** Who leaves so soon after an answer leaves because of it. */
 const leaveMs = 3_000
 
@@ -37,6 +41,7 @@ export async function readied(
   let seen = !began || ready === undefined
   let drawnAt = -Infinity
   let answered = { text: '', at: -Infinity }
+  let standsSince: number | undefined
   while (!signal.aborted) {
     const sight = await eye.look()
     const { screen, reading, quietMs, at } = sight
@@ -55,8 +60,16 @@ export async function readied(
       continue
     }
     // A program that is known by its ready mark alone is ready when it stands there.
-    sitting.ready ||= seen && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
+    const stands = seen && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
+    if (stands) standsSince ??= at
+    // Some draw their composer first, and what was said before or what they ask only then.
+    const drawing = began && quietMs < stillMs && at - (standsSince ?? at) < mostDrawnMs
+    sitting.ready ||= stands && !drawing
     if (sitting.ready && (reading.state === 'idle' || began)) return sight
+    if (stands && drawing) {
+      await eye.next(signal, stillMs - quietMs)
+      continue
+    }
     const shows = screen.rows.some((row) => row.trim() !== '')
     if (reading.state === 'unknown' && shows && quietMs >= strangeMs) return strange(spec, sight, eye.terminal.attach)
     await eye.next(signal)

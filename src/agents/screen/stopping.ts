@@ -9,6 +9,9 @@ import { dialogOn, keyGapMs } from './dialogs.ts'
 const restMs = 1_500
 const quietRestMs = 2_200
 
+/** How long a prompt that was taken may take to show. */
+const beginMs = 1_500
+
 const never = new AbortController().signal
 
 /** Makes a program stop what it is at, by its own keys and then by Ctrl+C; one that does not is ended. */
@@ -19,6 +22,9 @@ export async function stopWork({ eye, facts }: Sitting, text: string, name: stri
   // An interrupted prompt may come back to the composer: it is emptied before the next one.
   const rests = ({ screen, reading, gone }: Sight) =>
     gone !== undefined || (reading.state === 'idle' && (facts.composer !== undefined || waits(screen, text, facts)))
+  // A prompt that was just taken may not show yet that it is worked on: keys that come before that stop nothing.
+  if (facts.reader.busy)
+    await eye.until(({ reading, gone }) => gone !== undefined || reading.state !== 'idle', beginMs, never)
   for (const keys of steps) {
     const sight = await eye.look()
     if (sight.gone) return
