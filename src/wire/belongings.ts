@@ -41,10 +41,11 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^trust\.json$/, what: 'which folders you trust' },
   { name: /^settings\.schema\.json$/, what: 'what editors check the settings with', made: true },
   { name: /^health\.json$/, what: 'quota, cool-down and position of each agent', made: true },
+  { name: /^system-spec\.json$/, what: 'what this machine can do, scanned for a day', made: true },
   { name: /^termaite\.db(-\w+)?$/, what: 'index over all conversations; can be made again', made: true },
   { name: /^lock\.db(-\w+)?$/, what: 'keeps two processes apart', made: true },
   {
-    name: /^(settings|settings\.schema|health|trust|audit-head)\.json\.tmp$/,
+    name: /^(settings|settings\.schema|health|trust|audit-head|system-spec)\.json\.tmp$/,
     what: 'left of a write that was cut off',
     made: true,
   },

@@ -88,6 +88,12 @@ export const commands: readonly CommandShape[] = [
     examples: ['termaite init', 'termaite init --yes'],
   },
   {
+    name: 'system',
+    summary: 'What this machine can do, as agents are told it; looked at again when it is older than a day.',
+    flags: { refresh: { help: 'look again now' }, ...json },
+    examples: ['termaite system', 'termaite system --refresh', 'termaite system --json'],
+  },
+  {
     name: 'config',
     words: '[path|print|validate|edit]',
     summary: 'The settings file: where it is, what it says, whether it is right.',

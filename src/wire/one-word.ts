@@ -8,7 +8,7 @@ import { nobody } from '../core/talk/question.ts'
 import { noBudget } from '../core/work/budget.ts'
 import { outcomeOf, take } from '../core/work/verbs.ts'
 import { memoryStore } from '../store/memory.ts'
-import { nothingYet } from './native/parts.ts'
+import { closeNative, nothingYet } from './native/parts.ts'
 import { openProject } from './project.ts'
 import { openRoster } from './roster.ts'
 
@@ -54,5 +54,6 @@ export async function askOneWord(
     return await outcomeOf(take(seat, turn))
   } finally {
     await seat.close()
+    await closeNative(native)
   }
 }

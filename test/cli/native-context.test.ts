@@ -140,7 +140,7 @@ test(
         const name = typeof last === 'string' ? /^read (\S+)/.exec(last)?.[1] : undefined
         return name ? { call: { tool: 'file_reader', input: { file_path: name } } } : { text: 'read' }
       },
-      { contextWindowTokens: 24_000 },
+      { contextWindowTokens: 24_600 },
     )
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
       talk.write(

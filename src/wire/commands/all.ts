@@ -9,6 +9,7 @@ import * as audit from './audit.ts'
 import * as diff from './diff.ts'
 import * as undo from './undo.ts'
 import * as compact from './compact.ts'
+import * as system from './system.ts'
 import * as config from './config.ts'
 import * as where from './where.ts'
 import * as forget from './forget.ts'
@@ -36,6 +37,7 @@ export const all: Record<string, CommandCode> = {
   diff,
   undo,
   compact,
+  system,
   config,
   where,
   forget,

@@ -14,6 +14,7 @@ import { beforeEach } from './before.ts'
 import { boxOf, listed, offered } from './box.ts'
 import { heldBy } from './hold.ts'
 import { hookedTool, hookedTurn } from './hooked.ts'
+import { machineTold } from './machine.ts'
 import { maskedTool } from './masked.ts'
 import { modelOf } from './model.ts'
 import { serversOf } from './servers.ts'
@@ -32,21 +33,25 @@ export async function* openNative(
   const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
   const wishes = { settings: settings.mcpServers, trusted, after: asked.promise }
-  const servers = mode === 'plan' ? undefined : await serversOf(parts, wishes)
+  const [machine, servers] = await Promise.all([
+    machineTold(parts, asked.promise),
+    mode === 'plan' ? undefined : serversOf(parts, wishes),
+  ])
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
-  const opened = opening({ cwd, root, home, trusted }, { mode, date, ...meta })
+  const opened = opening({ cwd, root, home, trusted }, { mode, date, system: machine.words, ...meta })
   const { box, use } = boxOf(agent.name, parts)
   const { own } = box
   const tools = offered([...box.tools, ...(servers?.tools() ?? [])], opened.skills).filter(
     ({ name }) => mode === 'agent' || planTools.includes(name),
   )
-  use(subagentsOf({ seat, parts, trusted, model, date, subagents: opened.subagents, servers }), listed(opened.skills))
+  const handing = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
+  use(subagentsOf(handing), listed(opened.skills))
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const watched = (tool: Tool) => maskedTool(hookedTool(tool, seat, parts), parts)
   const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
   const framed = yield* frozen(agent.name, turn, blobs, {
-    key: `${mode} ${model.name}`,
+    key: `${mode} ${model.name}${machine.edition}`,
     async make(): Promise<Framed> {
       // A folder that is not trusted was told of before.
       if (trusted) lasting.notes.push(...opened.warnings)

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
+import type { Machine } from '../../machine/machine.ts'
 import type { Audit } from '../../safety/audit/audit.ts'
 import type { Sandbox } from '../../safety/sandbox/sandbox.ts'
 import type { ToolSet } from '../../tools/all.ts'
@@ -51,6 +52,8 @@ export type Lasting = {
   /** Each agent as it is held now: its tools outlive the turn that made them. */
   held: Map<string, NativeSeat>
   sandbox?: Sandbox
+  /** What is known of the machine, and what ends a scan of it. */
+  machine?: { known: Machine; scan?: AbortController }
   /** What was said once, and is not said again. */
   told: Set<string>
   /** Whether a folder was trusted in a turn: the settings of the desk are older than that. */
@@ -74,9 +77,15 @@ export function noteOnce({ lasting }: Pick<NativeParts, 'lasting'>, text: string
 
 /** Ends what the tools and the servers left running. */
 export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {
-  const { boxes, servers } = lasting
+  const { boxes, servers, machine } = lasting
   delete lasting.servers
-  await Promise.all([...[...boxes.values()].map(({ box }) => box.close()), servers?.then((all) => all?.close())])
+  delete lasting.machine
+  machine?.scan?.abort()
+  await Promise.all([
+    ...[...boxes.values()].map(({ box }) => box.close()),
+    servers?.then((all) => all?.close()),
+    machine?.known.settled(),
+  ])
   boxes.clear()
   await Promise.allSettled(lasting.lines)
 }

@@ -23,6 +23,8 @@ export type Handing = {
   trusted: boolean
   model: Model
   date: string
+  /** What is known of the machine. */
+  system: string
   subagents: readonly UserSubagent[]
   servers: Servers | undefined
 }
@@ -42,10 +44,10 @@ export function subagentsOf(handing: Handing): Consult {
 }
 
 async function openSubagent(handing: Handing, subagent: UserSubagent | undefined): Promise<Agent> {
-  const { seat, parts, trusted, date, servers } = handing
+  const { seat, parts, trusted, date, system: machine, servers } = handing
   const { cwd, root, home } = parts
   const role = subagent ? { role: subagent.role } : {}
-  const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, ...role })
+  const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, system: machine, ...role })
   const box = toolsIn(seat.agent.name, parts, listed(skills))
   const tools = offered([...box.tools, ...(servers?.tools() ?? [])], skills).filter(
     ({ name }) => !notTheirs.has(name) && isNamed(name, subagent?.tools),

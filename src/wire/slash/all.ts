@@ -23,6 +23,7 @@ import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { skillCommands } from './skills.ts'
+import { refreshSystemCommand } from './system.ts'
 import { todosCommand } from './todos.ts'
 import { triggerCommands } from './triggers.ts'
 import { trustCommand } from './trust.ts'
@@ -59,6 +60,7 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     todosCommand(hold),
     crewCommand(hold),
     contextCommand(hold),
+    refreshSystemCommand(hold),
   ]
   const taken = builtIn.map(({ name }) => name)
   const own = userCommands(hold, taken)
