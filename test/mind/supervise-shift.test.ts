@@ -158,9 +158,9 @@ for (const fault of ['exit 0', 'goodbye'] as const)
   })
 
 test('one that waits for work itself is let be, and is started again when it stands idle outside of its loop', async () => {
-  const at = floor({ workMs: () => 90 * minuteMs })
+  const at = floor({ workMs: () => 10 * minuteMs })
   at.duty.waiting = true
-  await at.clock.turn(89 * minuteMs)
+  await at.clock.turn(9 * minuteMs)
   assert.deepEqual(types(at), ['started', 'working'])
   at.duty.waiting = false
   await at.clock.turn(2 * minuteMs)
@@ -217,7 +217,7 @@ test('a dialog is asked, and nothing is typed into it but its answer', async () 
   at.duty.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('dialog')
-  await at.clock.turn(hourMs)
+  await at.clock.turn(10 * minuteMs)
   assert.deepEqual(types(at).slice(4), ['asking', 'working', 'done', 'waiting'])
   assert.deepEqual([at.machine.wrongs, asked(at).length, at.machine.opened], [[], 2, 1])
   await left(at)

@@ -50,7 +50,8 @@ class Shift {
 
   async run(): Promise<Over> {
     const { signal, tell } = this.#parts
-    const letGo = () => void this.#letGo()
+    let leaving: Promise<void> | undefined
+    const letGo = () => void (leaving = this.#letGo())
     signal.addEventListener('abort', letGo, { once: true })
     if (signal.aborted) letGo()
     const { flight } = this.#kept
@@ -58,8 +59,8 @@ class Shift {
     else if (!this.#cli.blank) await this.#cli.start(this.#stop.signal, this.#ask)
     while (!this.#ended) await this.#next()
     signal.removeEventListener('abort', letGo)
-    const over = this.#ended!
-    if (over.type !== 'left') await this.#cli.close()
+    await (leaving ?? this.#cli.close())
+    const over = this.#over ?? this.#cli.over!
     tell(over)
     return over
   }
