@@ -1,6 +1,6 @@
 import type { Dialog, Journal, ScreenFacts } from '../core/screen/profile.ts'
 import type { Screen } from '../core/screen/terminal.ts'
-import type { Question } from '../core/talk/question.ts'
+import type { Question, Shown } from '../core/talk/question.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf } from './journal.ts'
 import { loose, numberOf, textOf } from './jsonl.ts'
@@ -40,13 +40,18 @@ function dialog(screen: Screen): Dialog | undefined {
   const asked = dialogOf(menu, {
     about: titles.find(([known]) => known.test(title))?.[1] ?? 'choice',
     text: words.replaceAll('\n', ' '),
-    shows: more.map((text) =>
-      text.startsWith('$ ') ? { type: 'command', command: text.slice(2) } : { type: 'text', text },
-    ),
+    shows: more.map(shown),
     numbers: true,
     decline: ['Escape'],
   })
   return { ...asked, question: { ...asked.question, options: covered } }
+}
+
+/** "$ touch made.txt", and below it where that runs. */
+function shown(text: string): Shown {
+  const [, command, cwd] = /^\$ ([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
+  if (command === undefined) return { type: 'text', text }
+  return { type: 'command', command, ...(cwd === undefined ? {} : { cwd }) }
 }
 
 function paragraphs(rows: readonly string[]): string[] {
@@ -88,7 +93,7 @@ const journal: Journal = {
           cached: numberOf(cached),
         })),
     )
-    const answer = textOf(outcome.text)
+    const answer = outcome.ok === true ? textOf(turn.findLast(({ type }) => type === 'reply')?.text) : undefined
     const fault = textOf(loose(outcome.failure).message)
     return {
       ...(fault !== undefined ? { fault } : answer === undefined ? {} : { answer }),

@@ -97,8 +97,10 @@ test('our own log tells what became of a turn, whatever else is said in it', () 
     entry('a', { type: 'prompt', text: 'do it (mark-1)' }),
     entry('b', { type: 'prompt', text: 'something else' }),
     entry('a', { type: 'usage', input: 10, output: 2, cached: 4, source: 'reported' }),
-    entry('b', { type: 'end', outcome: { ok: true, text: 'Not this.' } }),
-    entry('a', { type: 'end', outcome: { ok: true, text: 'Done.' } }),
+    entry('a', { type: 'reply', text: 'I will.', step: 1 }),
+    entry('b', { type: 'reply', text: 'Not this.', step: 1 }),
+    entry('a', { type: 'reply', text: 'Done.', step: 2 }),
+    entry('a', { type: 'end', outcome: { ok: true, text: '' } }),
   ]
   const { read } = facts!.journal!
   const usage = { input: 10, output: 2, cached: 4 }
@@ -106,8 +108,8 @@ test('our own log tells what became of a turn, whatever else is said in it', () 
   assert.deepEqual(
     [
       read(lines, 'mark-1'),
-      read(lines.slice(0, 4), 'mark-1'),
-      read([...lines.slice(0, 4), failed], 'mark-1'),
+      read(lines.slice(0, -1), 'mark-1'),
+      read([...lines.slice(0, -1), failed], 'mark-1'),
       read(lines, 'mark-2'),
     ],
     [{ answer: 'Done.', usage, over: true }, { usage, over: false }, { fault: 'Spent.', usage, over: true }, undefined],
