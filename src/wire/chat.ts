@@ -29,7 +29,9 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   await desk.begun()
   if (wishes.agent !== undefined) desk.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)
+  const beside = await attended(desk, wishes)
   const fault = await shown
+  beside?.close()
   // Whoever leaves cancels; whoever's line dropped did not mean to.
   const cut = !hangup.aborted && desk.busy
   const { waiting } = desk.standing()
@@ -43,6 +45,13 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
   say(io, desk.app().ephemeral ? 'Nothing of this was kept.' : `Go on with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0
+}
+
+/** What the crew of this project asks comes here as well; a chat that is one of the crew has nobody to put it to. */
+async function attended(desk: ChatDesk, { io, lines }: ChatWishes) {
+  if (desk.app().ephemeral || io.env.TERMAITE_RUN !== undefined) return undefined
+  const { Attending } = await import('./crew/attending.ts')
+  return new Attending({ app: desk.app, put: (command) => desk.put(command), cards: !lines })
 }
 
 /** Why it broke, if it did. */

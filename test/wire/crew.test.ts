@@ -10,6 +10,7 @@ import assert from 'node:assert/strict'
 import { worktreesIn, worktreesOf } from '../../src/wire/crew/worktrees.ts'
 import { momentFrom } from '../../src/base/moment.ts'
 import { ownProfile } from '../../src/wire/crew/own.ts'
+import { picked } from '../../src/wire/crew/answering.ts'
 import { crewTable } from '../../src/wire/crew/table.ts'
 import { toolVerbs } from '../../src/wire/crew/verbs.ts'
 
@@ -160,4 +161,33 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
     `3     claude  held for 1, 2   ${time}  look at every file of …`,
     `4     claude  busy, 1 queued  ${time}  short`,
   ])
+})
+
+test('an option is picked by its number, its id, its name or how that begins, and never by what may mean two', () => {
+  const options = [
+    { id: 'no', label: 'No, exit' },
+    { id: 'once', label: 'Yes' },
+    { id: 'always', label: 'Yes, and do not ask again' },
+  ]
+  const question: Question = { about: 'permission', text: 'Run it?', from: [], options }
+  for (const [typed, pick] of [
+    ['2', 'once'],
+    ['once', 'once'],
+    ['yes', 'once'],
+    ['n', 'no'],
+    ['yes,', 'always'],
+  ])
+    assert.deepEqual(picked(question, [typed!]), [pick])
+  assert.deepEqual(picked(question, ['Yes,', 'and']), ['always'])
+  for (const typed of ['y', '4', 'maybe', '1 2'])
+    assert.throws(() => picked(question, typed.split(' ')), {
+      message: `found "${typed}", allowed: one of 1 No, exit | 2 Yes | 3 Yes, and do not ask again.`,
+    })
+  assert.deepEqual(picked({ ...question, multiple: true }, ['1,3']), ['no', 'always'])
+  assert.deepEqual(picked({ ...question, free: true }, ['in', 'the', 'other', 'folder']), ['in the other folder'])
+  const crossed = [
+    { id: '2', label: 'Left' },
+    { id: '1', label: 'Right' },
+  ]
+  assert.throws(() => picked({ ...question, options: crossed }, ['1']), { name: 'UsageError' })
 })

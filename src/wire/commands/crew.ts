@@ -24,7 +24,8 @@ type Desk = { io: Io; place: Place; settings: Settings; crews: Crews; open: Open
 const verbs: Record<string, (desk: Desk, words: readonly string[]) => Promise<number>> = {
   list,
   spawn,
-  answer: ({ io, open }, words) => answer(io, open.crew, words),
+  // A question whose process is gone is asked anew: nobody answers the old one.
+  answer: async ({ io, place, open }, words) => (await ensureKept(io, place, open), answer(io, open.crew, words)),
   attach: ({ io, open }, words) => attach(io, open, words),
   logs,
   close,

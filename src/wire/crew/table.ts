@@ -35,10 +35,13 @@ function stateWords({ state, needs, queue }: Slot): string {
   return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
 }
 
-/** Whole, because it is what somebody has to act on. */
+/** So much of a reason or a question says what it is about; `answer` shows it whole. */
+const most = 200
+
+/** What somebody has to act on, and how. */
 function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
-  if (!asked) return why === undefined ? [] : [oneLine(why, 400)]
+  if (!asked) return why === undefined ? [] : [oneLine(why, most)]
   const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
-  return [`asks: ${oneLine(asked.text, 400)}`, `${answer} ${id} <${options.join(' | ')}>`]
+  return [`asks: ${oneLine(asked.text, most)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }

@@ -219,6 +219,11 @@ export class ChatDesk implements Desk, Hold {
     return this.#station.pages.lastAnswer()
   }
 
+  /** Runs a command that nobody typed: something that happens beside the conversation, and needs the person. */
+  put(command: Command): void {
+    void this.#errands.run(command, '')
+  }
+
   // What whoever opened it needs to know.
 
   /** Resolves once whoever looked first has been told how things are. */

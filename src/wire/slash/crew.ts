@@ -3,6 +3,7 @@ import type { OpenCrew } from '../crew/crews.ts'
 import type { Hold } from '../desk/hold.ts'
 import { endedWords } from '../../crew/slot.ts'
 import { UsageError } from '../io.ts'
+import { put } from '../crew/putting.ts'
 import { block } from './block.ts'
 import { goingOn } from './choose.ts'
 
@@ -49,10 +50,10 @@ async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[],
     const { attach } = await import('../crew/attaching.ts')
     await world.screen.suspend(() => attach(io, open, [String(id)]))
   } else if (verb === 'answer') {
-    const asked = (await crew.slot(id)).asks?.[0]
-    if (!asked) throw new UsageError(`slot ${id} asks nothing.`)
-    const picks = await world.ask(asked.question, world.signal)
-    if (!world.signal.aborted) await crew.answer(id, picks, asked.ask)
+    const slot = await crew.slot(id)
+    const asked = slot.asks?.[0]
+    if (!asked) throw new UsageError(`slot ${id} asks nothing: it is ${slot.state}.`)
+    await put(crew, slot, asked, world)
   } else world.say(block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'It shows nothing.'), 'text')
 }
 
