@@ -10,8 +10,8 @@ import { quote } from './quote.ts'
 const rule = /^─{20,}/
 const dashes = /^╌{20,}/
 
-/** A menu, and below it, last of all, the keys it takes; the prompt's own "❯" stands at the very left. */
-const asking = /^ +❯ \S[^]*^ +(?:Enter to (?:confirm|select)|Esc to cancel)\b.*\s*(?![^])/m
+/** A menu, and below it, last of all, the keys it takes. */
+const asking = /^ *❯ \S[^]*^ *(?:Enter to (?:confirm|select)|Esc to cancel)\b.*\s*(?![^])/m
 
 /** What it draws around a question: its title, what it says, and between dashes what it is about. */
 function permission(rows: readonly string[], question: number): { text: string; shows: Shown[] } {
@@ -61,6 +61,12 @@ function dialog(screen: Screen): Dialog | undefined {
       text: whole.join(' ').replace(/ Security guide$/, ''),
       decline: ['Escape'],
     })
+  // " ☐ Colour", "Which colour?", and an option for words of one's own, which no key alone can give.
+  if (/^[☐☒✔] /.test(whole[0] ?? '')) {
+    const options = menu.options.filter(({ label }) => label !== 'Type something.')
+    const text = whole.slice(1).join(' ')
+    return dialogOf({ ...menu, options }, { about: 'choice', text, numbers: true, decline: ['Escape'] })
+  }
   // "Detected a custom API key in your environment"
   const login = /API key|Select login method/.test(whole.join(' '))
   return dialogOf(menu, {

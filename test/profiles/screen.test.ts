@@ -8,6 +8,7 @@ import { askedOf, goldensOf } from './golden-screens.ts'
 const states: Record<string, 'busy' | 'idle' | 'asking'> = {
   trust: 'asking',
   login: 'asking',
+  choice: 'asking',
   ready: 'idle',
   draft: 'idle',
   'busy-at-once': 'busy',
