@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import { constants } from 'node:fs'
-import { access, readdir, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 
 /** A folder on a network that is gone would be waited for without end. */
@@ -44,10 +43,7 @@ async function within(clock: Clock, names: Promise<string[]>): Promise<Set<strin
 }
 
 async function isProgram(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK)
-    return (await stat(file)).isFile()
-  } catch {
-    return false
-  }
+  const found = await stat(file).catch(() => undefined)
+  // Windows knows a program by its ending, and gives no such right.
+  return found?.isFile() === true && (process.platform === 'win32' || (found.mode & 0o111) !== 0)
 }

@@ -10,9 +10,9 @@ export type Told = { words: string; edition: string }
 
 /** At once, from what is known; where that is old, a scan follows behind the first request, for the next session. */
 export async function machineTold(parts: NativeParts, asked: Promise<void>): Promise<Told> {
-  const { known, ...lasting } = machineIn(parts)
+  const { known, scan } = machineIn(parts)
   const { spec, asked: refreshed, fresh } = await known.known()
-  if (!fresh && !lasting.scan) scanBehind(parts, asked)
+  if (!fresh && !scan) void scanBehind(parts, asked)
   return { words: machineWords(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
@@ -21,10 +21,13 @@ export function machineIn({ store, env, clock, lasting }: Pick<NativeParts, 'sto
   return (lasting.machine ??= { known: new Machine(store, { env, clock }) })
 }
 
-function scanBehind(parts: NativeParts, asked: Promise<void>): void {
+async function scanBehind(parts: NativeParts, asked: Promise<void>): Promise<void> {
   const machine = machineIn(parts)
-  const scan = (machine.scan = new AbortController())
-  void asked
-    .then(() => parts.clock.sleep(patienceMs, scan.signal))
-    .then(() => (scan.signal.aborted ? undefined : machine.known.scan({ signal: scan.signal })))
+  const { signal } = (machine.scan = new AbortController())
+  await asked
+  await parts.clock.sleep(patienceMs, signal)
+  if (signal.aborted) return
+  const { unkept } = await machine.known.scan({ signal })
+  // A chat may outlast the day; a home that keeps nothing would be scanned for at every turn.
+  if (unkept === undefined) delete machine.scan
 }

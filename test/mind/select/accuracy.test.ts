@@ -19,10 +19,11 @@ test('the twelve examples of the seed go where it says', () => {
 })
 
 test('more than nine of ten requests are routed by words alone, those that were held out too', (t) => {
-  const sets = ['golden', 'tuned', 'held-out'].map(labelled)
-  assert.ok(sets.flat().length >= 200)
-  assert.ok(accuracy(t, 'held out', sets[2]!) > 0.9)
-  assert.ok(accuracy(t, 'whole', sets.flat()) > 0.9)
+  const held = ['held-out', 'held-out-everyday'].flatMap(labelled)
+  const all = [...['golden', 'tuned'].flatMap(labelled), ...held]
+  assert.ok(all.length >= 200)
+  assert.ok(accuracy(t, 'held out', held) > 0.9)
+  assert.ok(accuracy(t, 'whole', all) > 0.9)
 })
 
 function accuracy(t: TestContext, name: string, set: ReturnType<typeof labelled>): number {
@@ -56,7 +57,7 @@ test('words are whole words, and what is quoted or a path is not read', () => {
     ['what is the best way to delete all my files', 'reflect'],
     ['rename errors.ts to trouble.ts', 'direct'],
     ['commit this with the message "fix the crash in the auth migration"', 'direct'],
-    ['add error handling to the importer', 'consensus'],
+    ['add error handling to the importer', 'direct'],
     ['debrief me', 'ambiguous'],
   ]
   assert.deepEqual(

@@ -2,6 +2,7 @@ import type { Finding } from './finding.ts'
 import type { Request } from './request.ts'
 import { found } from './finding.ts'
 import { opens, sign } from './request.ts'
+import { reshapesCode } from './signs.ts'
 
 /** Verbs that are about data whatever follows. */
 export const openData = opens(
@@ -22,6 +23,7 @@ export const bulkQuestion = sign('make a (table|chart|list|report)|(each|every|p
 
 /** Data goes in, data comes out: easier to program than to talk about. */
 export function dataProcessing({ text, core, whole }: Request): Finding | undefined {
+  if (reshapesCode(core)) return undefined
   if (openData(core)) return found('script', 0.85, 'data to work through')
   if (!maybeData(core) || piece(core)) return undefined
   const named = data(text) || /\.(csv|tsv|jsonl?|xml|ya?ml|xlsx?|log|txt|parquet|html?)\b/i.test(whole)

@@ -16,6 +16,7 @@ import {
   questions,
   removes,
   trouble,
+  wishes,
 } from './signs.ts'
 
 /** Something is wrong and nobody knows why. */
@@ -28,14 +29,14 @@ export function debugging(request: Request): Finding | undefined {
     return delicate(text) || destroys(text) ? undefined : found('sequential', 0.7, 'something to fix')
   }
   // "Add error handling" names trouble, and has none.
-  if (makes(core) || changes(core) || removes(core) || explores(core) || open(text)) return undefined
+  if (makes(core) || changes(core) || removes(core) || explores(core) || open(text) || wishes(text)) return undefined
   if (dataProcessing(request)) return undefined
   if (wrong) return found('sequential', 0.85, 'something does not work')
   return tells(core) && !questions(core) ? found('sequential', 0.65, 'how things are, not what to do') : undefined
 }
 
 /** Whoever only says how things are is telling of trouble; whoever says what is wanted is not. */
-const tells = (core: string) => states(core) && !wishes(core)
+const tells = (core: string) => states(core) && !hopes(core)
 
 const states = opens(
   '(the|my|our|this|that|these|those|it|there|something|somebody|someone|nobody|nothing|i|we|users|people|everyone|everything|some) .*\\w+ \\w+',
@@ -43,6 +44,4 @@ const states = opens(
   '(clicking|pressing|opening|running|loading|starting|saving|typing) .*\\w+ \\w+',
   'it (worked|works|used to) .*\\w+',
 )
-const wishes = opens(
-  '(i|we) (want|need|would|wish|prefer|think|like|plan|am (thinking|looking)|are (thinking|looking))',
-)
+const hopes = opens('(i|we) (want|need|would|wish|prefer|think|like|plan|am (thinking|looking)|are (thinking|looking))')

@@ -7,11 +7,11 @@ import { found } from './finding.ts'
 import { isForeign } from './language.ts'
 import { requestOf } from './request.ts'
 import { safetyCritical } from './safety.ts'
-import { changes, explores, makes, open, questions, removes } from './signs.ts'
+import { explores, open, outcome, questions, reshapesCode, wishes, works } from './signs.ts'
 import { trivial } from './trivial.ts'
 
-/** The seed's order; the first that finds something decides. */
-const order = [trivial, debugging, largeFeature, safetyCritical, dataProcessing, exploring]
+/** The seed's order; the first that finds something decides. What is open shows it in its words: the rest of the work is ordinary. */
+const order = [trivial, debugging, largeFeature, safetyCritical, dataProcessing, exploring, ordinary]
 
 /** Below this the words alone do not decide. */
 const threshold = 0.45
@@ -30,16 +30,23 @@ function firstOf(request: Request): Finding {
     const finding = rule(request)
     if (finding) return finding
   }
-  return request.words.length > 3 ? found('consensus', 0.5, 'open how') : unclear
+  return request.words.length > 3 ? unsure : unclear
 }
 
 function exploring({ text, core }: Request): Finding | undefined {
-  if (open(text) || explores(core)) return found('consensus', 0.8, 'more than one way')
-  return makes(core) || changes(core) || removes(core) || questions(core)
-    ? found('consensus', 0.6, 'open how')
+  if (open(text) || (explores(core) && !reshapesCode(core))) return found('consensus', 0.8, 'more than one way')
+  return wishes(text) || (outcome(core) && !questions(core))
+    ? found('consensus', 0.7, 'an outcome, by any means')
     : undefined
 }
 
-/** Where nothing else is known, what costs nothing extra is right. */
+/** Most of what a coder asks for is none of these: one agent does it in one turn. */
+function ordinary({ core }: Request): Finding | undefined {
+  return works(core) || reshapesCode(core) || questions(core) ? found('direct', 0.6, 'one piece of work') : undefined
+}
+
+/** The seed's default, and not sure enough to spend five advisors on. */
+const unsure = found('consensus', 0.4, 'open how')
+
 const unread = found('direct', 0, 'not in words that are known')
 const unclear = found('direct', 0.2, 'too little to tell')

@@ -27,12 +27,32 @@ export const trouble = sign(
   'can not|unable to|refuses to|keeps? (getting|on|\\w+ing)|nothing happens|does nothing|not working|no longer works?|no module named|not found|not defined|permission denied|connection refused',
   'wrong|incorrect(ly)?|unexpected(ly)?|misbehav\\w+|weird(ly)?|strange(ly)?|off by one|out of memory|oom|blank since|intermittent(ly)?|randomly',
   '\\w*(error|exception) :|exit(s|ed)? (with )?(code|status)|(4\\d\\d|5\\d\\d) (errors?|from|sometimes|when|on|status)|(returns?|gets?|getting|throws|gives?|answers with) (an? )?(4|5)\\d\\d',
-  'since (yesterday|today|the (last )?(update|upgrade|deploy\\w*|release|merge)|this morning)|after the (last )?(update|upgrade|reboot)',
+  '(?<!changed )since (yesterday|today|the (last )?(update|upgrade|deploy\\w*|release|merge)|this morning)|after the (last )?(update|upgrade|reboot)',
   '(is|are|gets|got|became|so|too|very) (slow|sluggish|laggy|unresponsive|blank|empty|hot)|high (cpu|memory) usage',
 )
 
 /** An error code in capitals is one as it was typed. */
 export const errorName = /\b(E[A-Z]{4,}|[A-Z]\w*(Error|Exception)\b|SIG[A-Z]{3,4})/
+
+/** One thing in the code, which a request can be about. */
+const piece =
+  '(function|method|class|component|callback|promise|hook|helper|module|test|interface|type|enum|constant|variable|loop|block|switch|query|regex|branch|code|snippet|expression|handler|endpoint|route|field|form|page|button)s?'
+
+/** Code changes its shape: no data, and no question of ways. */
+export const reshapesCode = opens(
+  `(convert|turn|extract|split|move|sort|rewrite|transform|merge) (this|that|the|these) (\\w+ )?${piece}`,
+)
+
+/** An ordinary piece of work, for one agent in one turn. */
+export const works = opens(
+  '(add|append|apply|bump|change|check|clean|clean up|comment|cover|create|cut|delete|document|do|drop|edit|enable|expose|extend|extract|find|finish|format|generate|give|handle|have a look|hide|implement|import|inline|insert|introduce|keep|let|limit|look at|look up|make|mark|merge|move|open|pass|polish|put|read|refactor|remove|rename|render|reorder|replace|return|review|rewrite|save|search|set|shorten|show|simplify|sort|split|squash|style|summari[sz]e|support|swap|test|tidy|tidy up|tweak|type|update|upgrade|use|wire|wrap|write)',
+)
+
+/** Something to have in the end, made by whatever means: beyond the code there are always several. */
+export const outcome = sign(
+  '(videos?|audio|recordings?|talks?|music|songs?|playlists?|photos?|pictures?|screens?|screenshots?|thumbnails?|pdfs?|docx|word documents?|slides|presentations?|booklet|diagrams?|drawings?|laptop|computers?|phone|servers|raspberry|nas|desktop|usb|stick|iso|e-?mails? from|newsletter|website as|backups of)',
+)
+export const wishes = opens('(i|we) (need|want|would like) (a|an|some|my|our|this)')
 
 /** What must not go wrong. */
 export const delicate = sign(
@@ -54,8 +74,8 @@ export const destroys = sign(
 export const open = sign(
   '(best|better|good|right|easiest|fastest|simplest|safest|cleanest|recommended|proper) (way|ways|approach|approaches|practices?|choice|option|solution|tool|library|place)',
   'options|alternatives|pros and cons|trade-?offs?|(should|shall) (i|we)|would you (use|choose|recommend)|which .* (should|fits?|is best|is better|would you)|is it better|or should|(some|a) way',
-  'a way to|approach(es)?|somewhere|ideas?|(how) (can|could|do|should|would|might) (i|we|you)( best)?',
+  'a way to|an? (good |better )?approach|approaches|somewhere|ideas?|how (can|could|should|would|might) (i|we|you)|how do (i|we) best|what do you think (about|of)|would you rather',
 )
 export const explores = opens(
-  '(convert|set up|setup|deploy|host|improve|optimi[sz]e|speed up|reduce|suggest|recommend|propose|compare|choose|pick|select|decide|brainstorm|plan|think about|come up with|find (me )?(a|an|some)|turn (?!on|off)|automate|sync|synchroni[sz]e|back up|record|monitor|publish|install|configure|organi[sz]e|prepare|research|evaluate|explore|make .* (faster|smaller|better|nicer|cheaper|easier|prettier|simpler|cleaner|quicker))',
+  '(convert|set up|setup|deploy|host|improve|optimi[sz]e|speed up|reduce|suggest|recommend|propose|compare|choose|pick|select|decide|brainstorm|plan|think about|come up with|find (me )?(a|an|some)|turn(?! (on|off))|automate|sync|synchroni[sz]e|back up|record|monitor|publish|install|configure|schedule|stream|share|mirror|download|burn|digiti[sz]e|scan|visuali[sz]e|send|get .* (running|going|working|up)|organi[sz]e|prepare|research|evaluate|explore|make .* (faster|smaller|better|nicer|cheaper|easier|prettier|simpler|cleaner|quicker))',
 )

@@ -10,7 +10,7 @@ import { delicate, destroys, errorName, explores, open, questions, trouble } fro
 const nods = new Set(
   (
     'yes yep yeah yup no nope ok okay k sure please thanks thank you thx cheers hello hi hey there go on ahead continue carry do it that this try again retry once more stop wait next proceed ' +
-    'the a first second third fourth last other one option choice sounds good great perfect nice fine cool right exactly correct undo revert and then now both all keep going same never mind nevermind agreed approved lgtm done i agree with you'
+    'the a first second third fourth last other one option choice sounds good great perfect nice fine cool right exactly correct undo revert and then now both all keep going same never mind nevermind morning afternoon evening night day approach way agreed approved lgtm done i agree with you'
   ).split(' '),
 )
 
@@ -53,7 +53,7 @@ export function trivial(request: Request): Finding | undefined {
     single(core) &&
     !open(text) &&
     !dataProcessing(request) &&
-    !/ and (?!show|print|tell)\w+ /.test(core) &&
+    !/ and (?!show|print|tell|commit|push|fix|resolve|stop|close)\w+ /.test(core) &&
     words.length <= 14
   )
     return found('direct', 0.85, 'one step')
