@@ -8,6 +8,11 @@ import { Machine, program } from '../cli/program.ts'
 const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 
+const servers = {
+  crew: { args: ['mcp', 'serve', '--http', '0'], file: 'mcp.key', path: '' },
+  hub: { args: ['serve', '--port', '0'], file: 'hub.key', path: '/mcp' },
+}
+
 export type Era = 'modern' | 'legacy'
 
 /** A machine with two fake CLIs for agents: one audits and finds two faults, one sums up. */
@@ -23,16 +28,17 @@ export class ConductedMachine extends Machine {
     this.settings({ terminals: { host: 'pty' }, leash: 'edit', agents })
   }
 
-  /** `termaite mcp serve --http` until the test is over; the address is the only thing that it prints. */
-  async serving(context: TestContext): Promise<{ url: string; key: string }> {
-    const child = this.start(['mcp', 'serve', '--http', '0'])
+  /** One of our servers until the test is over; the address is the only thing that it prints. */
+  async serving(context: TestContext, server: 'crew' | 'hub' = 'crew'): Promise<{ url: string; key: string }> {
+    const { args, file, path } = servers[server]
+    const child = this.start(args)
     const exited = new Promise((resolve) => child.once('exit', resolve))
     context.after(async () => {
       child.kill('SIGTERM')
       await exited
     })
     const { value: url } = await createInterface({ input: child.stdout! })[Symbol.asyncIterator]().next()
-    return { url: url as string, key: readFileSync(join(this.home, 'mcp.key'), 'utf8').trim() }
+    return { url: `${url as string}${path}`, key: readFileSync(join(this.home, file), 'utf8').trim() }
   }
 
   /** The official inspector's command line, as one would type it; what it says, parsed. */

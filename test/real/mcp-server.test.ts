@@ -48,23 +48,26 @@ const anybody = {
   '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection', 'resources-list'],
 }
 
-test(
-  'the scenarios that need no fixture are passed by the crew itself',
-  { skip, timeout: 120_000 },
-  async (context) => {
-    const { url, key } = await new ConductedMachine(context).serving(context)
-    const door = await keyed(url, key)
-    context.after(() => door.close())
-    const scenarios = Object.entries(anybody).flatMap(([revision, names]) => names.map((name) => ({ revision, name })))
-    const failed = await Promise.all(
-      scenarios.map(async ({ revision, name }) => {
-        const { code, text } = await conformance('--url', door.url, '--scenario', name, '--spec-version', revision)
-        return code === 0 ? [] : [`${revision} ${name}: ${text.slice(-1_000)}`]
-      }),
-    )
-    assert.deepEqual(failed.flat(), [])
-  },
-)
+for (const server of ['crew', 'hub'] as const)
+  test(
+    `the scenarios that need no fixture are passed by the ${server} itself`,
+    { skip, timeout: 120_000 },
+    async (context) => {
+      const { url, key } = await new ConductedMachine(context).serving(context, server)
+      const door = await keyed(url, key)
+      context.after(() => door.close())
+      const scenarios = Object.entries(anybody).flatMap(([revision, names]) =>
+        names.map((name) => ({ revision, name })),
+      )
+      const failed = await Promise.all(
+        scenarios.map(async ({ revision, name }) => {
+          const { code, text } = await conformance('--url', door.url, '--scenario', name, '--spec-version', revision)
+          return code === 0 ? [] : [`${revision} ${name}: ${text.slice(-1_000)}`]
+        }),
+      )
+      assert.deepEqual(failed.flat(), [])
+    },
+  )
 
 const inspected = { skip: skipped('mcp-inspector'), timeout: 120_000 }
 const names = [
