@@ -81,7 +81,7 @@ async function sessionBefore(io: Io, { root }: Place, agent: string | undefined)
   const { state, warnings } = latestSession(root, agent, await trackedSessions(io, root))
   for (const words of warnings) say(io, `termaite: ${words}`)
   if (!state) return void say(io, 'termaite: there is no session to resume; a fresh one begins.')
-  if (state.owner !== ownerMark() && isAlive(state.owner))
+  if (state.owner !== '' && state.owner !== ownerMark() && isAlive(state.owner))
     throw new UsageError(`--resume: ${state.agent} is at work already, in process ${ownerPid(state.owner)}.`, 1)
   return { ...state, owner: ownerMark() }
 }

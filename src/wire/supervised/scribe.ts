@@ -18,7 +18,9 @@ const mostBytes = 64 * 1024 * 1024
 /** What goes to another row ends a line, and what goes on in the same one is a space. */
 const rowMoves = /\u001b\[\d*(?:;\d*)?[ABEFHJdf]|\r/g
 const columnMoves = /\u001b\[\d*[CG]/g
-const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦•]+/g
+/** A mark that turns, and behind it what counts along: the same line each time. */
+const spins = /^\s*[\u2800-\u28ff·✢✳✶✻✽*○◦]\s/
+const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
 
 /** Writes what happened and what was shown, each line with its time. */
 export class Scribe {
@@ -67,7 +69,7 @@ export class Scribe {
     const line = stripAnsi(raw).trimEnd()
     if (line.trim() === '') return
     this.#seen(line)
-    const same = line.replaceAll(changing, '#').trim()
+    const same = spins.test(line) ? line.replaceAll(changing, '#') : line
     if (this.#last.has(same)) return
     this.#last.add(same)
     if (this.#last.size > remembered) this.#last.delete(this.#last.values().next().value!)

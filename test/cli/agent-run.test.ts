@@ -1,0 +1,154 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs/promises'
+import { join } from 'node:path'
+import { HubClient } from '../../src/wire/hub/client.ts'
+import { shortHash } from '../../src/base/hash.ts'
+import { Glass } from '../screen/glass.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 60_000 }
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
+
+/** A machine with a hub, a repository with a commit, and a fake CLI as its agent. */
+async function machineAtWork(t: TestContext, ...modes: string[]) {
+  const machine = new Machine(t)
+  const gate = join(machine.folder, 'gate')
+  const command = [process.execPath, fake, gate, 'scroll', ...modes].join(' ')
+  machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: machine.project }).toString()
+  git('init', '-q')
+  git('-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '--allow-empty', '-m', 'first')
+  const serving = machine.start(['serve', '--port', '0'])
+  t.after(() => serving.kill('SIGKILL'))
+  const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
+  const url = String(line).trim()
+  const hub = new HubClient({ url, key: readFileSync(join(machine.home, 'hub.key'), 'utf8').trim() })
+  const settled = async (ids: readonly string[]) => {
+    for await (const _ of hub.changes(0, t.signal)) {
+      const tasks = await Promise.all(ids.map((id) => hub.task(id)))
+      if (tasks.every(({ state }) => state === 'COMPLETED' || state === 'FAILED' || state === 'IN_REVIEW')) return tasks
+    }
+    return assert.fail('the hub is gone')
+  }
+  const add = async (prompt: string) =>
+    (await hub.add({ prompt, workspace: machine.project, capabilities: [], needs: [] })).id
+  const folder = (name: string) => join(machine.project, '.termaite', name)
+  const session = () => {
+    const [id] = readdirSync(folder('sessions')).toSorted().toReversed()
+    const file = join(folder('sessions'), id ?? '', 'session.json')
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  }
+  /** Resolves once a prompt is kept as on its way to the CLI. */
+  const flying = async () => {
+    const sight = watch(machine.project, { recursive: true, signal: t.signal })[Symbol.asyncIterator]()
+    while (!existsSync(folder('sessions')) || session().flight === undefined) await sight.next()
+  }
+  return { machine, hub, env: { TERMAITE_HUB: url }, settled, add, git, folder, session, flying, gate }
+}
+
+test(
+  'a task is done without a screen, reported, kept and resumed; a damaged session is left aside',
+  options,
+  async (t) => {
+    const { machine, hub, env, settled, add, git, folder, session } = await machineAtWork(t)
+    const id = await add('Say something.')
+    const args = ['agent', '--start=fake', '--capability', 'typescript']
+    const first = machine.start(args, { env })
+    let lines = ''
+    first.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+    const [task] = await settled([id])
+    first.kill('SIGTERM')
+    assert.deepEqual(await once(first, 'exit'), [143, null])
+    assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
+    const [agent] = await hub.agents()
+    const { hubId, ...kept } = session()
+    assert.deepEqual(
+      [agent!.id, agent!.role, agent!.capabilities, agent!.workspace, agent!.source],
+      [hubId, 'orc', ['fake', 'typescript'], machine.project, 'CLI'],
+    )
+    assert.deepEqual([kept.agent, kept.workflow, kept.host, kept.flight], ['fake', 'orc', 'pty', undefined])
+    assert.match(kept.lastOutput, /answer 2/)
+    assert.match(
+      lines,
+      /Tokens: [\d,]+ \([\d,]+ estimated\)\nResume with: termaite agent --start=fake --as=orc --resume\n$/,
+    )
+    assert.equal(git('status', '--porcelain'), '', 'nothing of ours is seen by git')
+    assert.deepEqual(git('branch', '--format=%(refname:short)', '--list', 'termaite/agent*'), '')
+    const [log] = readdirSync(folder('logs'))
+    assert.match(log!, /^fake-\d{4}-\d\d-\d\dT[\d-]+Z\.log$/)
+    const rows = readFileSync(join(folder('logs'), log!), 'utf8')
+      .trimEnd()
+      .split('\n')
+    assert.deepEqual(
+      rows.filter((row) => !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /.test(row)),
+      [],
+    )
+
+    mkdirSync(join(folder('sessions'), 'zz'))
+    writeFileSync(join(folder('sessions'), 'zz', 'session.json'), '{"agent": "fa')
+    const again = machine.start(['agent', '--resume'], { env })
+    t.after(() => again.kill('SIGKILL'))
+    lines = ''
+    again.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+    await settled([await add('Say more.')])
+    again.kill('SIGTERM')
+    await once(again, 'exit')
+    assert.match(lines, /zz\/session\.json is damaged; it is left aside\./)
+    assert.deepEqual(
+      (await hub.agents()).map((one) => one.id),
+      [hubId],
+      'it is the same agent at the hub',
+    )
+  },
+)
+
+test('the screen is the CLI’s, Ctrl+C is ours, and its title tells how it goes', options, async (t) => {
+  const { machine, env } = await machineAtWork(t)
+  const glass = new Glass(machine, { args: ['agent', '--start=fake', '--here'], env })
+  t.after(() => glass.close())
+  const titles: string[] = []
+  glass.emulator.onTitleChange((title) => titles.push(title))
+  await glass.shows('Ctrl+C: exit or continue')
+  await glass.shows('answer 1')
+  await glass.shows(() => titles.at(-1) === 'fake · waits for a task')
+  glass.type('abc')
+  await glass.shows(/> abc/)
+  glass.type('\u0003')
+  await glass.shows('Its state is saved. Exit or continue? [e/c]')
+  glass.type('c\r')
+  await glass.shows(/> abc/)
+  glass.type('\u0003')
+  await glass.shows('Exit or continue? [e/c]')
+  glass.type('\u0003')
+  assert.equal((await glass.exited).exitCode, 130)
+  assert.match(glass.scrollback(), /Resume with: termaite agent --start=fake --as=orc --resume/)
+})
+
+test('in tmux it goes on without us, and is taken up where it was', { ...options, skip: noTmux }, async (t) => {
+  const { machine, env, settled, add, gate, session, flying } = await machineAtWork(t, 'slow')
+  const socket = `termaite-${shortHash(machine.home)}`
+  t.after(() => spawnSync('tmux', ['-L', socket, 'kill-server']))
+  const args = ['agent', '--start=fake', '--tmux']
+  const first = machine.start(args, { env })
+  t.after(() => first.kill('SIGKILL'))
+  await flying()
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  const { terminal } = session()
+  writeFileSync(gate, '')
+  const second = machine.start([...args, '--resume'], { env })
+  t.after(() => second.kill('SIGKILL'))
+  const [task] = await settled([await add('Say something.')])
+  second.kill('SIGTERM')
+  await once(second, 'exit')
+  // A CLI that was started or asked again would count otherwise.
+  assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
+  assert.equal(session().terminal, terminal)
+  assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
+})
