@@ -69,6 +69,13 @@ export async function medians(times: number, runs: readonly (() => Promise<Timed
   return taken.map((all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)]!)
 }
 
+/** The value below which such a part of them lies: 0.5 is the median. */
+export function at(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * part)]!
+}
+
+export const ms = (value: number) => `${value.toFixed(1)} ms`
+
 function rss(pid: number): number {
   try {
     const line = /VmHWM:\s+(\d+) kB/.exec(

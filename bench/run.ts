@@ -2,11 +2,13 @@ import type { Row } from './measure.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chat } from './chat.ts'
+import { crew } from './crew.ts'
 import { failover } from './failover.ts'
 import { hub } from './hub.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
 import { start } from './start.ts'
+import { terminals } from './terminals.ts'
 import { tokens } from './tokens.ts'
 
 // Arguments choose among them; without any, all are run.
@@ -18,6 +20,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   hub,
   tokens,
   'long-answer': longAnswer,
+  terminals,
+  crew,
 }
 const wanted = process.argv.slice(2)
 const results: Row[] = []

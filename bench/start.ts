@@ -1,5 +1,5 @@
 import type { Row } from './measure.ts'
-import { medians, program, time, withMachine } from './measure.ts'
+import { medians, ms, program, time, withMachine } from './measure.ts'
 
 const agent = 'cat >/dev/null; echo hi'
 
@@ -38,5 +38,3 @@ export async function start(): Promise<Row[]> {
     ]
   })
 }
-
-const ms = (value: number) => `${value.toFixed(1)} ms`

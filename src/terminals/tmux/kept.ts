@@ -1,16 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
-import { watch } from 'node:fs'
-import { open, readdir } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { EndMark } from '../end-mark.ts'
 
-/** A disk that does not tell of changes is looked at this often. */
-const lookMs = 250
+/** How often a folder is looked at whose changes are told, and one where they are not. */
+const toldMs = 5_000
+const untoldMs = 250
+
+/** What comes in many small pieces is read in few: their keeper writes no more than two kilobytes at a time. */
+const paceMs = 5
 
 /** Nothing more is waited for when a shell that could not say where its output ends is gone so long. */
 const lastMs = 100
-
-const longestRead = 64 * 1024
 
 type Source = { out: string; id: string; clock: Clock; gone: AbortSignal; dropped: AbortSignal }
 
@@ -19,14 +20,16 @@ export async function* keptOutput(source: Source, after: number): AsyncGenerator
   const { out, id, clock, gone, dropped } = source
   const end = new EndMark(id)
   const changes = new Changes(out, clock)
+  const segments = new Segments(out, after)
   const wake = () => changes.wake()
   for (const signal of [gone, dropped]) signal.addEventListener('abort', wake)
   let at = after
   let next = after
+  let waited = false
   try {
     while (!dropped.aborted) {
       const over = gone.aborted
-      const found = await readAt(out, next)
+      const found = segments.read()
       if (found) {
         if (found.at !== next) at = found.at
         next = found.at + found.bytes.length
@@ -34,58 +37,114 @@ export async function* keptOutput(source: Source, after: number): AsyncGenerator
         if (bytes.length > 0) yield { at, bytes }
         at += bytes.length
         if (end.found) return
-      } else if (over) {
+        if (!found.more && !over) await clock.sleep(paceMs, dropped)
+        waited = false
+      } else if (!over) await changes.next()
+      else if (!waited) {
+        waited = true
         await changes.next(lastMs)
-        if (await readAt(out, next)) continue
+      } else {
         const bytes = end.rest()
         if (bytes.length > 0) yield { at, bytes }
         return
-      } else await changes.next(lookMs)
+      }
     }
   } finally {
     changes.close()
+    segments.close()
     for (const signal of [gone, dropped]) signal.removeEventListener('abort', wake)
   }
 }
 
 /** Where the next byte will be. */
-export async function keptEnd(out: string): Promise<number> {
-  const last = (await segments(out)).at(-1)
+export function keptEnd(out: string): number {
+  const last = startsIn(out).at(-1)
   if (last === undefined) return 0
-  const file = await open(join(out, String(last)))
+  const file = openSync(join(out, String(last)), 'r')
   try {
-    return last + (await file.stat()).size
+    return last + fstatSync(file).size
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
-async function readAt(out: string, position: number): Promise<{ at: number; bytes: Uint8Array } | undefined> {
-  const all = await segments(out)
-  const first = all.findLastIndex((start) => start <= position)
-  for (const start of all.slice(Math.max(0, first))) {
-    const at = Math.max(start, position)
-    const bytes = await readSegment(join(out, String(start)), at - start)
-    if (bytes.length > 0) return { at, bytes }
-  }
-  return undefined
-}
-
-/** Oldest first. */
-async function segments(out: string): Promise<number[]> {
-  const names = await readdir(out).catch(() => [])
-  return names.map(Number).sort((a, b) => a - b)
-}
-
-async function readSegment(path: string, from: number): Promise<Uint8Array> {
-  const file = await open(path).catch(() => undefined)
-  // It was the oldest, and is gone.
-  if (!file) return new Uint8Array(0)
+/** Where the files of a folder begin, oldest first. */
+function startsIn(out: string): number[] {
   try {
-    const { bytesRead, buffer } = await file.read(new Uint8Array(longestRead), 0, longestRead, from)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
+    return readdirSync(out)
+      .map(Number)
+      .sort((a, b) => a - b)
+  } catch {
+    return []
+  }
+}
+
+/** What many agents draw is read many times a second: at once, because it was just written and lies in memory. */
+const buffer = Buffer.allocUnsafe(64 * 1024)
+
+/** The files of a folder as one text, from a position on. The one that is read stays open. */
+class Segments {
+  #out: string
+  #next: number
+  #open: { start: number; file: number } | undefined
+
+  constructor(out: string, after: number) {
+    this.#out = out
+    this.#next = after
+  }
+
+  /** What is there, `more` when that may not be all; undefined at the end. */
+  read(): { at: number; bytes: Uint8Array; more: boolean } | undefined {
+    for (;;) {
+      const found = this.#readOpen()
+      if (found) return found
+      const start = this.#following()
+      if (start === undefined) return undefined
+      // Until there was a next one, its keeper may have written to this one.
+      const late = this.#readOpen()
+      if (late) return late
+      this.#take(start)
+    }
+  }
+
+  close(): void {
+    if (this.#open) closeSync(this.#open.file)
+    this.#open = undefined
+  }
+
+  #readOpen() {
+    if (!this.#open) return undefined
+    const { file, start } = this.#open
+    const length = readSync(file, buffer, 0, buffer.length, this.#next - start)
+    if (length === 0) return undefined
+    const at = this.#next
+    this.#next += length
+    return { at, bytes: Uint8Array.from(buffer.subarray(0, length)), more: length === buffer.length }
+  }
+
+  /** The file that holds the position, or the oldest one after it. */
+  #following(): number | undefined {
+    const all = startsIn(this.#out)
+    const open = this.#open?.start
+    if (open !== undefined) return all.find((start) => start > open)
+    return all.findLast((start) => start <= this.#next) ?? all[0]
+  }
+
+  #take(start: number): void {
+    const file = opened(join(this.#out, String(start)))
+    this.close()
+    this.#open = file === undefined ? undefined : { start, file }
+    this.#next = Math.max(this.#next, start)
+  }
+}
+
+/** Undefined for one that was the oldest, and is gone meanwhile. */
+function opened(path: string): number | undefined {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
   }
 }
 
@@ -99,7 +158,7 @@ class Changes {
   constructor(folder: string, clock: Clock) {
     this.#clock = clock
     try {
-      this.#watcher = watch(folder, () => this.wake()).on('error', () => {})
+      this.#watcher = watch(folder, () => this.wake()).on('error', () => this.close())
     } catch {
       // Then it is looked at again and again.
     }
@@ -107,10 +166,11 @@ class Changes {
 
   wake(): void {
     this.#seen = true
-    this.#sleep.abort()
+    // A reason of its own costs less than the error that an abort makes without one.
+    this.#sleep.abort('changed')
   }
 
-  async next(ms: number): Promise<void> {
+  async next(ms = this.#watcher ? toldMs : untoldMs): Promise<void> {
     this.#sleep = new AbortController()
     if (!this.#seen) await this.#clock.sleep(ms, this.#sleep.signal)
     this.#seen = false
@@ -118,5 +178,6 @@ class Changes {
 
   close(): void {
     this.#watcher?.close()
+    this.#watcher = undefined
   }
 }

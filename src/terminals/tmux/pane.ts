@@ -17,7 +17,7 @@ export const tellPane = ['display-message', '-p', '-t "$TMUX_PANE"', `'${numbers
 
 /** The pane that carries an id; undefined when there is none, or no server. */
 export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promise<Pane | undefined> {
-  const all = await server.run([['list-panes', '-a', '-F', `#{${idOption}} ${numbers}`]]).catch((error) => {
+  const all = await server.ask([['list-panes', '-a', '-F', `#{${idOption}} ${numbers}`]]).catch((error) => {
     if (isAbsent(error)) return ''
     throw error
   })

@@ -78,7 +78,7 @@ export class TmuxTerminal implements Terminal {
   }
 
   async paint(): Promise<{ at: number; text: string }> {
-    const at = await keptEnd(this.#parts.files.out)
+    const at = keptEnd(this.#parts.files.out)
     const { screen, cursorShown } = await captured(this.#parts.server, this.#pane, 0, true)
     const { row, col } = screen.cursor
     const cursor = `\u001b[?25${cursorShown ? 'h' : 'l'}\u001b[${row + 1};${col + 1}H`

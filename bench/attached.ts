@@ -1,0 +1,11 @@
+import { realClock } from '../src/base/clock.ts'
+import { attach } from '../src/faces/attach.ts'
+import { ptyHost } from '../src/terminals/pty/host.ts'
+
+/** A person at a terminal of this process: `attached.ts <command>`. */
+const host = ptyHost({ env: process.env, clock: realClock })
+const terminal = await host.open(process.argv[2]!, { cwd: process.cwd() })
+const { stdin, stdout } = process
+await attach(terminal, { in: stdin, out: stdout, clock: realClock, signal: new AbortController().signal })
+await host.close()
+process.exit(0)
