@@ -86,7 +86,7 @@ test('what an agent of the crew asks is a card in the chat of its project, and t
   await asks(2, [{ ask: 'first', turn: 'turn', question: permission }])
   await until(() => questions(heard).length === 1)
   const [card] = questions(heard)
-  assert.deepEqual(card!.question, { ...permission, agent: 'claude (slot 2)' })
+  assert.deepEqual(card!.question, { ...permission, agent: 'claude', from: ['slot 2'] })
   desk.answer(card!.ask, ['1'])
   await over(card!.ask)
   await desk.close()
@@ -94,12 +94,12 @@ test('what an agent of the crew asks is a card in the chat of its project, and t
 })
 
 test('a card goes when somebody else has answered, and then answers nothing', async (t) => {
-  const { desk, heard, until, asks, said, over } = await beside(t)
+  const { heard, until, asks, said, notes, over } = await beside(t)
   await asks(1, [{ ask: 'first', turn: 'turn', question: permission }])
   await until(() => questions(heard).length === 1)
   await asks(1, undefined)
   await over(questions(heard)[0]!.ask)
-  await desk.close()
+  await until(() => notes().includes('claude (slot 1) was answered elsewhere.'))
   assert.deepEqual(await said(1), [])
 })
 

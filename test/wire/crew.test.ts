@@ -134,7 +134,8 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
   })
   const question: Question = {
     about: 'permission',
-    text: 'Run rm -rf build?',
+    text: 'Run it?',
+    shows: [{ type: 'command', command: 'rm -rf build' }],
     from: [],
     options: [
       { id: 'yes', label: 'Yes' },
@@ -154,7 +155,7 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
   assert.deepEqual(crewTable(slots, { now: at, answer: '/crew answer', columns: 60 }).split('\n'), [
     `SLOT  AGENT   STATE           ${'SINCE'.padEnd(time.length)}  TASK`,
     `1     claude  asking          ${time}  look at every file of …`,
-    '      asks: Run rm -rf build?',
+    '      asks: Run it? · $ rm -rf build',
     '      /crew answer 1 <1 Yes | 2 No>',
     `2     claude  failed          ${time}  look at every file of …`,
     '      claude could not be run: it is not installed; install it with npm install -g it',

@@ -29,6 +29,14 @@ export function questionOf({ about, text, shows, options }: Question) {
   return { about, text, ...(shows ? { shows } : {}), options: options.map(({ id, label }) => ({ id, label })) }
 }
 
+/** A question on one line, with what it is about: nobody says yes to something they have not seen. */
+export function questionWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string {
+  const about = shows.map((one) =>
+    one.type === 'command' ? `$ ${one.command}` : one.type === 'diff' ? one.path : one.text,
+  )
+  return [text, ...about].join(' · ')
+}
+
 /** One agent in a list. */
 export function agentOf(slot: Slot, now: number) {
   const { id, agent, state, why, task, since, cwd, leash, model, needs, queue, asks, artifact, worktree } = slot

@@ -4,7 +4,16 @@ import type { Waited } from '../waiting.ts'
 import type { CrewDesk } from './desk.ts'
 import { deadline, seconds, slot, workspace } from './desk.ts'
 import { about, either, integer, list, oneOf, optional, shape } from '../../core/work/shape.ts'
-import { flagSchema, objectOf, questionOf, questionSchema, slotSchema, stateSchema, textSchema } from './shown.ts'
+import {
+  flagSchema,
+  objectOf,
+  questionOf,
+  questionSchema,
+  questionWords,
+  slotSchema,
+  stateSchema,
+  textSchema,
+} from './shown.ts'
 
 const input = shape({
   slot: about('A slot, or a list of slots.', either(list(slot, 1), slot)),
@@ -91,7 +100,8 @@ async function told(crew: Crew, { id, slot }: Waited, lines: number) {
 
 function words(one: Awaited<ReturnType<typeof told>>): string {
   const asks =
-    one.question && `asks: ${one.question.text} (${one.question.options.map(({ label }) => label).join(' / ')})`
+    one.question &&
+    `asks: ${questionWords(one.question)} (${one.question.options.map(({ label }) => label).join(' / ')})`
   const head = [`slot ${one.slot} ${one.state}`, ...(one.why === undefined ? [] : [one.why])].join(': ')
   return [head, asks, one.output].filter((part) => part !== undefined && part !== '').join('\n')
 }

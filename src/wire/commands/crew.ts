@@ -117,11 +117,11 @@ async function spawn(desk: Desk, words: readonly string[]): Promise<number> {
 
 async function logs({ io, open, values }: Desk, [word, ...more]: readonly string[]): Promise<number> {
   noMore('logs', more)
-  const { id } = await open.crew.slot(slotOf('logs', word))
+  const { id, agent } = await open.crew.slot(slotOf('logs', word))
   const entries = await entriesOf(open.crew, id)
   if (values.json) for (const entry of entries) print(io, JSON.stringify(entry))
   else if (entries.length === 0) say(io, `Nothing was said in slot ${id} yet.`)
-  else print(io, logWords(entries))
+  else print(io, logWords(entries, agent))
   return 0
 }
 

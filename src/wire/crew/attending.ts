@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { isAlive } from '../../base/owner.ts'
 import { Ledger } from '../../crew/ledger.ts'
 import { allOf } from '../../crew/slot.ts'
+import { questionWords } from '../../crew/tools/shown.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { lookout } from '../desk/lookout.ts'
 import { answerWords, put } from './putting.ts'
@@ -96,18 +97,20 @@ export class Attending {
       name: 'crew',
       help: 'Answer what an agent beside you asks.',
       run: async (_args, world) => {
-        if (!this.#parts.cards) return world.say(`${who} asks: ${asked.question.text} ${answerWords(slot.id)}`)
+        if (!this.#parts.cards)
+          return world.say(`${who} asks: ${questionWords(asked.question)} ${answerWords(slot.id)}`)
         const { io, place, settings } = this.#parts.app()
         const { openCrews } = await import('./crews.ts')
         const crews = openCrews(io, place, settings, { carries: false })
         try {
           const signal = AbortSignal.any([world.signal, withdrawn])
-          await put(crews.of().crew, slot, asked, { ...world, signal })
+          if (await put(crews.of().crew, slot, asked, { ...world, signal })) return
         } finally {
           await crews.close()
         }
-        if (!this.#closed && world.signal.aborted && !withdrawn.aborted)
-          world.say(`${who} still asks. ${answerWords(slot.id)}`)
+        if (this.#closed) return
+        if (withdrawn.aborted) world.say(`${who} was answered elsewhere.`)
+        else if (world.signal.aborted) world.say(`${who} still asks. ${answerWords(slot.id)}`)
       },
     }
   }

@@ -1,7 +1,9 @@
-import type { Entry } from '../../core/talk/entry.ts'
+import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import type { Crew } from '../../crew/crew.ts'
+import type { Question } from '../../core/talk/question.ts'
 import { moment } from '../../base/moment.ts'
 import { isEntry } from '../../core/talk/entry.ts'
+import { questionWords } from '../../crew/tools/shown.ts'
 
 /** A slot's conversation, oldest first. */
 export async function entriesOf(crew: Crew, id: number): Promise<Entry[]> {
@@ -10,26 +12,27 @@ export async function entriesOf(crew: Crew, id: number): Promise<Entry[]> {
   return entries.reverse()
 }
 
-/** As a person reads it. */
-export function logWords(entries: readonly Entry[]): string {
+/** As a person reads it; `agent` is whose questions they are. */
+export function logWords(entries: readonly Entry[], agent: string): string {
+  const asked = new Map(entries.flatMap((entry) => (entry.type === 'question' ? [[entry.ask, entry.question]] : [])))
   return entries
     .flatMap((entry) => {
-      const words = entryWords(entry)
+      const words = entryWords(entry, agent, asked)
       return words === undefined ? [] : [`${moment(entry.at)} ${words}`]
     })
     .join('\n')
 }
 
-function entryWords(entry: Entry): string | undefined {
+function entryWords(entry: Entry, agent: string, asked: ReadonlyMap<string, Question>): string | undefined {
   switch (entry.type) {
     case 'prompt':
       return `> ${entry.text}`
     case 'reply':
       return `${entry.by}: ${entry.text}`
     case 'question':
-      return `${entry.by} asks: ${entry.question.text}`
+      return `${agent} asks: ${questionWords(entry.question)}`
     case 'answer':
-      return `${entry.by} answers: ${entry.picks?.join(', ') ?? 'nothing'}`
+      return answerWords(entry, asked.get(entry.ask))
     case 'note':
       return `(${entry.text})`
     case 'end':
@@ -37,4 +40,11 @@ function entryWords(entry: Entry): string | undefined {
     default:
       return undefined
   }
+}
+
+/** What nobody answered through us was answered in the terminal, or is not asked any more. */
+function answerWords({ by, picks }: EntryOf<'answer'>, question: Question | undefined): string {
+  if (!picks) return by === 'user' ? 'user answers: no' : '(answered in its terminal, or taken back)'
+  const labels = picks.map((pick) => question?.options.find(({ id }) => id === pick)?.label ?? pick)
+  return `${by} answers: ${labels.join(', ')}`
 }

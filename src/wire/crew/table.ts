@@ -1,5 +1,6 @@
 import type { Slot } from '../../crew/slot.ts'
 import { momentFrom } from '../../base/moment.ts'
+import { questionWords } from '../../crew/tools/shown.ts'
 import { oneLine, table } from '../table.ts'
 
 export type TableWishes = {
@@ -43,5 +44,5 @@ function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
   if (!asked) return why === undefined ? [] : [oneLine(why, most)]
   const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
-  return [`asks: ${oneLine(asked.text, most)}`, `${answer} ${id} <${options.join(' | ')}>`]
+  return [`asks: ${oneLine(questionWords(asked), most)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }
