@@ -14,7 +14,7 @@ export function facts(spec: SystemSpec): [name: string, words: string][] {
     ['Programs', listed(Object.keys(binaries).filter((name) => name !== shell.type))],
     ...(missing.length > 0 ? [['Not installed', listed(missing)] satisfies [string, string]] : []),
     ['Package managers', listed(packageManagers)],
-    ['Root without a password', sudoAvailable ? 'yes' : 'no'],
+    ['Root', sudoAvailable ? 'without a password' : 'no'],
     [
       'Network',
       `${network.hasInternet ? 'yes' : 'no'}${network.proxy === undefined ? '' : `, proxy ${network.proxy}`}`,

@@ -1,6 +1,7 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
@@ -90,3 +91,18 @@ test(
     assert.equal(typeof JSON.parse(readFileSync(join(machine.home, 'system-spec.json'), 'utf8')).asked, 'number')
   },
 )
+
+test('a longer turn leaves the machine scanned behind it', options, async (t) => {
+  const { machine, env: bare } = withGit(t)
+  const file = join(machine.home, 'system-spec.json')
+  const server = await modelServer(async () => {
+    for await (const _ of watch(machine.home)) if (existsSync(file)) break
+    return { text: 'done' }
+  })
+  t.after(() => server.close())
+  const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+  machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 200_000 }] })
+  const { code, out, err } = await machine.run(['-p', 'hi'], { env: { ...bare, ANTHROPIC_API_KEY: 'made-up' } })
+  assert.deepEqual([code, out], [0, 'done\n'], err)
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).spec.binaries.git.version, '2.0.1')
+})

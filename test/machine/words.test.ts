@@ -29,11 +29,11 @@ Runtimes: go, node 24.1.0 (npm 11.0.0), python 3.11.2 (pip, no venv)
 Programs: curl, docker, git, pandoc
 Not installed: ffmpeg, google-chrome, libreoffice
 Package managers: apt, snap
-Root without a password: no
+Root: no
 Network: yes, proxy http://proxy:1
 
 ## Available Frameworks
-direct (one obvious step), consensus (weigh several ways), sequential (hypothesis, test, next), decompose (a tree of tasks), reflect (write, criticise, refine), script (a throw-away script)`,
+direct (one step), consensus (weigh several ways), sequential (hypothesis, test, next), decompose (a tree of tasks), reflect (criticise, refine), script (a throw-away script)`,
   )
   assert.ok(Buffer.byteLength(words) < 600)
 })
@@ -65,7 +65,7 @@ Runtimes: none
 Programs: none
 Not installed: docker, ffmpeg, git, google-chrome, libreoffice, pandoc, python
 Package managers: none
-Root without a password: yes
+Root: without a password
 Network: no`,
   )
 })

@@ -1,10 +1,10 @@
 /** The six ways of thinking, each with how it goes. */
 export const frameworks = {
-  direct: 'one obvious step',
+  direct: 'one step',
   consensus: 'weigh several ways',
   sequential: 'hypothesis, test, next',
   decompose: 'a tree of tasks',
-  reflect: 'write, criticise, refine',
+  reflect: 'criticise, refine',
   script: 'a throw-away script',
 } as const
 
