@@ -24,7 +24,7 @@ test('/refresh-system looks again, says what came and went, and lets the session
   install('git')
   const [first] = await seat.type('/refresh-system')
   assert.equal(first![0], 'note')
-  assert.match(first![1], /^System: .*\nRuntimes: none\nPrograms: git\n/)
+  assert.match(first![1], /^System: .*\nRuntimes: none\nPrograms: git\n[^]*\nNetwork: [^\n]*$/)
   install('pandoc')
   remove('git')
   const [second, ...more] = await seat.type('/refresh-system')

@@ -17,7 +17,9 @@ export function refreshSystemCommand(hold: Hold): Command {
       const before = await known.known()
       const { spec, unkept } = await known.scan({ asked: true, signal })
       if (signal.aborted) return
-      say([...facts(spec).map((fact) => fact.join(': ')), differences(before.spec, spec)].join('\n'), 'note')
+      // What was only seen names programs that turn out to be none.
+      const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
+      say([...facts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
       if (unkept !== undefined) say(`It could not be kept, so nobody is told: ${unkept}`, 'error')
     },
   }
