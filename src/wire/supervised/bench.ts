@@ -26,7 +26,7 @@ const branchOf = (task: string) => `termaite/task-${task.slice(-8)}`
 const longestDiff = 512 * 1024
 
 /** A worktree of the agent's own: each task is a branch from where the project is, and ends as a commit on it. */
-export function worktreeBench(io: Io, root: string, worktree: Worktree, worktrees: Worktrees): Bench {
+export function worktreeBench(io: Pick<Io, 'env'>, root: string, worktree: Worktree, worktrees: Worktrees): Bench {
   const { path, base } = worktree
   const env = withGitConfig(withoutGit(io.env), [noMonitor])
   const git = async (cwd: string, ...args: string[]) => {

@@ -130,17 +130,3 @@ function orderOf(given: Awaited<ReturnType<HubClient['wait']>> | undefined): Ord
     return { type: 'task', ticket: given.ticket, prompt: given.task.prompt, notes: given.task.notes }
   return given && given.type !== 'idle' ? given : { type: 'none' }
 }
-
-/** Nothing comes, and nobody is told: an agent without a hub. */
-export function noDuty(clock: Clock): Duty {
-  const kept = async (): Promise<Heard> => 'kept'
-  return {
-    next: async (signal) => (await clock.sleep(waitSeconds * 1000, signal), { type: 'none' }),
-    ack: kept,
-    progress: kept,
-    block: kept,
-    respond: kept,
-    waits: async () => false,
-    tokens: () => {},
-  }
-}

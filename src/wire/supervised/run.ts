@@ -57,6 +57,7 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
     const last = rows.filter((row) => row.trim() !== '').slice(-lastRows)
     session.keep(last.length === 0 ? {} : { lastOutput: mask(last.join('\n')) })
   }
+  const attended = io.in.isTTY === true && io.out.isTTY === true
   const leave = new AbortController()
   const dropped = io.in.isTTY ? io.hangup?.() : undefined
   const over = new AbortController()
@@ -80,13 +81,14 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
       keep: async (kept: Kept) => session.keep({ cliSession: kept.session, flight: kept.flight, tokens: kept.tokens }),
       tell(told: Told) {
         voice.tell(told)
+        if (told.type === 'asking' && !attended && kind === 'pty')
+          warn('nobody can answer that here: start it in a terminal, or with --tmux')
         void save().catch((error) => warn(wordsOf(error)))
       },
       used: (usage) => meter.spend(usage),
       mask,
     }).finally(() => over.abort())
     const showing = (so: boolean) => void (voice.showing = so)
-    const attended = io.in.isTTY === true && io.out.isTTY === true
     const wish = attended
       ? await attend(io, { seen, shows: kind === 'pty', over: over.signal, save, showing })
       : undefined
