@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { homeOf } from '../place.ts'
 import { lendTerminals, terminalsElsewhere } from './lending.ts'
+import { sweepTerminals } from './sweeping.ts'
 
 /** Where what is kept of terminals lies in our home. */
 export const terminalsFolder = (home: string) => join(home, 'terminals')
@@ -19,7 +20,7 @@ export type Terminals = {
 }
 
 export type TerminalWishes = {
-  /** Whether others may see and type into those that only we can show. */
+  /** Whether this process opens them for others: who may then see and type into those that only we can show. */
   lends: boolean
   /** Told why they are not what a person would like best. */
   warn?(words: string): void
@@ -31,6 +32,8 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
   let opened: Promise<TerminalHost> | undefined
   let outlives = true
   let lent: { close(): Promise<void> } | undefined
+  let swept: Promise<void> | undefined
+  const closed = new AbortController()
   const open = async () => {
     const { openHost } = await import('../../terminals/open.ts')
     const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(io, home) }
@@ -38,6 +41,7 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
     if (why !== undefined) warn?.(why)
     outlives = host.outlives
     if (lends && !outlives) lent = lendTerminals(home, host, io.clock)
+    if (lends && outlives) swept = sweepTerminals({ home, folder: parts.folder }, host, io.clock, closed.signal)
     return host
   }
   const host = () => (opened ??= open())
@@ -46,7 +50,9 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
     find: async (id) => (await (await host()).find(id)) ?? (outlives ? undefined : elsewhere.find(id)),
     outlives: () => outlives,
     async close() {
+      closed.abort()
       const open = await opened?.catch(() => undefined)
+      await swept
       await Promise.all([lent?.close(), elsewhere.close(), open?.close()])
     },
   }

@@ -28,9 +28,11 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
     if (code === 0) return out.toString().trim()
     throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
   }
+  /** By its own repository: whoever ends an agent may stand in another one. */
   const remove = async ({ path, branch }: Worktree) => {
-    await git(root, 'worktree', 'remove', '--force', path)
-    await git(root, 'branch', '-D', branch).catch(() => '')
+    const repository = await git(path, 'rev-parse', '--path-format=absolute', '--git-common-dir')
+    await git(repository, 'worktree', 'remove', '--force', path)
+    await git(repository, 'branch', '-D', branch).catch(() => '')
   }
   return {
     plan: (name) => ({ path: join(home, 'worktrees', slug, name), branch: `termaite/${name}` }),
