@@ -149,18 +149,20 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
       why: 'claude could not be run: it is not installed; install it with npm install -g it',
     }),
     made(3, { state: 'held', needs: [1, 2] }),
+    made(5, { state: 'exited', why: 'killed', task: 'short' }),
     made(4, { state: 'busy', queue: [{ id: 'b', text: 'and then' }], task: 'short' }),
   ]
   const time = momentFrom(at, at)
   assert.deepEqual(crewTable(slots, { now: at, answer: '/crew answer', columns: 60 }).split('\n'), [
-    `SLOT  AGENT   STATE           ${'SINCE'.padEnd(time.length)}  TASK`,
-    `1     claude  asking          ${time}  look at every file of …`,
+    `SLOT  AGENT   STATE            ${'SINCE'.padEnd(time.length)}  TASK`,
+    `1     claude  asking           ${time}  look at every file of…`,
     '      asks: Run it? · $ rm -rf build',
     '      /crew answer 1 <1 Yes | 2 No>',
-    `2     claude  failed          ${time}  look at every file of …`,
+    `2     claude  failed           ${time}  look at every file of…`,
     '      claude could not be run: it is not installed; install it with npm install -g it',
-    `3     claude  held for 1, 2   ${time}  look at every file of …`,
-    `4     claude  busy, 1 queued  ${time}  short`,
+    `3     claude  held for 1, 2    ${time}  look at every file of…`,
+    `5     claude  exited (killed)  ${time}  short`,
+    `4     claude  busy, 1 queued   ${time}  short`,
   ])
 })
 

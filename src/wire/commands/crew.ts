@@ -54,13 +54,13 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
 async function call(desk: Desk, verb: string, words: readonly string[]): Promise<number> {
   const { text, data } = await called(desk, verb, words)
   const { io, values } = desk
+  if (io.signal.aborted) return Number(io.signal.reason)
   print(io, values.json ? JSON.stringify(data) : text)
   if (verb !== 'wait') return 0
   if (data.is_idle === true) return 0
   if (data.state === 'asking') say(io, `Answer it: termaite crew answer ${data.slot}`)
   const goesOn = ['held', 'starting', 'busy'].includes(String(data.state))
-  if (goesOn && !io.signal.aborted)
-    say(io, `It goes on. Wait longer: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
+  if (goesOn) say(io, `It goes on. Wait longer: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
   return goesOn ? 75 : 1
 }
 

@@ -31,10 +31,14 @@ export function crewTable(slots: readonly Slot[], { now, answer, columns = Infin
   return [head, ...rows.flatMap((row, at) => [cut(row), ...below[at]!])].join('\n')
 }
 
-function stateWords({ state, needs, queue }: Slot): string {
+function stateWords({ state, why, needs, queue }: Slot): string {
   if (state === 'held') return `held for ${needs.join(', ')}`
+  if (why !== undefined && why.length <= short) return `${state} (${why})`
   return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
 }
+
+/** What stands beside the state. */
+const short = 24
 
 /** So much of a reason or a question says what it is about; `answer` shows it whole. */
 const most = 200
@@ -42,7 +46,7 @@ const most = 200
 /** What somebody has to act on, and how. */
 function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
-  if (!asked) return why === undefined ? [] : [oneLine(why, most)]
+  if (!asked) return why === undefined || why.length <= short ? [] : [oneLine(why, most)]
   const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
   return [`asks: ${oneLine(questionWords(asked), most)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }
