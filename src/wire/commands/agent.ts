@@ -2,16 +2,22 @@ import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import type { AgentWishes, Plan } from '../supervised/plan.ts'
 import { join } from 'node:path'
-import { print, say } from '../io.ts'
+import { print, say, UsageError } from '../io.ts'
+import { placeOf } from '../place.ts'
+import { readSettings } from '../settings/settings.ts'
+import { findHub } from '../supervised/hub.ts'
 import { placeOfWork } from '../supervised/place-of-work.ts'
 import { preflight } from '../supervised/plan.ts'
 import { keepAtWork } from '../supervised/run.ts'
+import { scan } from '../supervised/scan.ts'
 import { Session, sessionsIn } from '../supervised/session.ts'
+import { slotAtWork } from '../supervised/slot.ts'
 import { wire } from '../supervised/wiring.ts'
 import { table } from '../table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const wishes = wishesOf(values)
+  if (values.slot !== undefined) return slot(io, wishes, Number(values.slot))
   const plan = await preflight(io, wishes)
   const { place, profile, hub, state } = plan
   const folder = join(sessionsIn(place.root), state.id)
@@ -26,6 +32,15 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
   const session = new Session(place.root, { ...state, cwd, worktree }, io.clock)
   return keepAtWork(io, { ...plan, session, wiring }, { bench, capabilities: wishes.capabilities })
+}
+
+/** An agent that is in a terminal already: nothing is started, and it only needs its work. */
+async function slot(io: Io, wishes: AgentWishes, id: number): Promise<number> {
+  if (!Number.isInteger(id)) throw new UsageError('--slot: allowed: the number of a slot; `termaite crew` shows them.')
+  const place = placeOf(io)
+  const settings = await readSettings({ home: place.home }, { env: io.env })
+  const hub = await findHub(io, place, settings, { ...wishes, wired: scan(io, place).hubs })
+  return slotAtWork(io, place, { slot: id, hub, capabilities: wishes.capabilities })
 }
 
 function wishesOf(values: Parsed['values']): AgentWishes {
