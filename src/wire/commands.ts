@@ -188,6 +188,10 @@ export const commands: readonly CommandShape[] = [
       start: { value: 'cli', help: 'which agent: claude, gemini, … or one of the settings' },
       as: { value: 'workflow', help: '.agent/workflows/<workflow>.md, told to it first; orc otherwise' },
       resume: { help: 'go on with the latest session of this project' },
+      slot: {
+        value: 'number',
+        help: 'in place of --start: an agent of the crew takes tasks of the hub, while this runs',
+      },
       server: { value: 'url', help: 'the hub; http://localhost:3456 otherwise' },
       tmux: { help: 'in a window of tmux that goes on without us' },
       here: { help: 'in the project itself, not in a worktree of its own' },
