@@ -8,7 +8,6 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { collect } from '../../src/base/collect.ts'
-import { carries, processTable } from '../../src/base/process/table.ts'
 import { markOf } from '../../src/terminals/ending.ts'
 import { HubClient } from '../../src/wire/hub/client.ts'
 import { slugOf } from '../../src/wire/project.ts'
@@ -39,27 +38,28 @@ const settled: Record<string, { shell: string; files(home: string, folder: strin
 }
 
 /** A model that says who it is to the hub, then does each thing once; in the middle of the second, `cut` is called. */
-function worker(shell: string, cut: () => Promise<void>): Script {
-  let isCut = false
+function worker(shell: string, cut: () => void): Script {
+  let [isKnown, isCut] = [false, false]
   return async ({ text, body }) => {
     const said = JSON.stringify(body.messages ?? body.contents)
     const thing = [...said.matchAll(/Do thing (\d)\./g)].at(-1)?.[1]
-    const results = said.replaceAll(/echo made-\d/g, '')
-    if (thing === undefined) {
-      const tool = /"name":"([^"]*register_agent)"/.exec(text)?.[1]
+    // A CLI may begin its first turn before its servers are there, and name their tools in words alone.
+    const tool = isKnown ? undefined : /\bmcp_+termaite-hub_+register_agent\b/.exec(text)?.[0]
+    if (tool !== undefined) {
+      isKnown = true
       const id = /at the hub is ([\w-]+),/.exec(said)?.[1]
-      if (tool === undefined || results.includes('WAITING') || results.includes('ABOUT'))
-        return { text: `ready ${tool}` }
       const who = { agentId: id, role: 'orc', capabilities: ['typescript'], workspaceContext: workspaceIn(said) }
       return { call: { tool, input: { ...who, source: 'CLI' } } }
     }
-    if (!results.includes(`made-${thing}`))
-      return {
-        call: { tool: shell, input: { command: `echo made-${thing} >> thing-${thing}.txt; echo made-${thing}` } },
-      }
+    if (thing === undefined) return { text: 'ready' }
+    // As it is told to: it looks at what is done first, because a killed CLI may have lost the end of its own journal.
+    const file = `thing-${thing}.txt`
+    const command = `grep -qs made ${file} || echo made-${thing} >> ${file}; echo made-${thing}`
+    const results = said.replaceAll(/echo made-\d/g, '')
+    if (!results.includes(`made-${thing}`)) return { call: { tool: shell, input: { command } } }
     if (thing !== '2' || isCut) return { text: `Thing ${thing} is made.` }
     isCut = true
-    void cut()
+    cut()
     return { hang: true }
   }
 }
@@ -67,17 +67,18 @@ function worker(shell: string, cut: () => Promise<void>): Script {
 const workspaceIn = (said: string) => /your project is ([^\s\\]+)\./.exec(said)?.[1] ?? ''
 
 /** The CLI itself, among all that runs in its terminal. */
-async function cliPids(terminal: string): Promise<number[]> {
-  const inside = await Promise.all(
-    (await processTable()).map(async ({ pid }) => ((await carries(pid, markOf(terminal))) ? [pid] : [])),
-  )
-  return inside.flat().filter((pid) => {
+function cliPids(terminal: string): number[] {
+  const read = (pid: string, name: string) => {
     try {
-      return /\0--session-id\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
+      return readFileSync(`/proc/${pid}/${name}`, 'latin1')
     } catch {
-      return false
+      return ''
     }
-  })
+  }
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && read(pid, 'environ').includes(markOf(terminal)))
+    .filter((pid) => /\0--session-id\0/.test(read(pid, 'cmdline')))
+    .map(Number)
 }
 
 for (const [cli, { shell, files }] of Object.entries(settled))
@@ -90,8 +91,8 @@ for (const [cli, { shell, files }] of Object.entries(settled))
         return JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!, 'session.json'), 'utf8'))
       }
       const killed: number[] = []
-      const cut = async () => {
-        for (const pid of await cliPids(session().terminal)) killed.push(pid) && process.kill(pid, 'SIGKILL')
+      const cut = () => {
+        for (const pid of cliPids(session().terminal)) killed.push(pid) && process.kill(pid, 'SIGKILL')
       }
       const server = await modelServer(worker(shell, cut))
       t.after(() => server.close())
