@@ -20,12 +20,13 @@ export function lastWords(rows: readonly string[]): string {
 
 /** How a program in a terminal ended: all that it said stands on its screen. */
 export function endedOf({ screen, gone, at }: Sight): Ended {
-  const { code, signal } = gone ?? {}
+  // tmux may have lost how it ended.
+  const { code, signal = 'not known' } = gone ?? {}
   return {
     out: '',
     err: lastWords(screen.rows),
     ...(code === undefined ? {} : { code }),
-    ...(signal === undefined ? {} : { signal: `signal ${signal}` }),
+    ...(code === undefined && gone ? { signal: `a signal (${signal})` } : {}),
     now: at,
   }
 }
