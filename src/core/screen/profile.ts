@@ -81,7 +81,12 @@ export type Journalled = {
 }
 
 /** An MCP server as a program that is started. */
-export type LentServer = { name: string; command: string; args: readonly string[]; env: Readonly<Record<string, string>> }
+export type LentServer = {
+  name: string
+  command: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+}
 
 /** How a CLI is run in a terminal, and how its screen is read. */
 export type ScreenFacts = {
