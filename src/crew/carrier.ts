@@ -25,6 +25,8 @@ import { isOver } from './slot.ts'
 /** So seldom is it kept that an agent at work showed life. */
 const lifeMs = 15_000
 
+const againMs = 1_000
+
 /** One slot in the process that carries it: made ready, then turn after turn, until it is gone or let go of. */
 export class Carrier {
   readonly done: Promise<void>
@@ -54,7 +56,10 @@ export class Carrier {
     this.#blobs = blobsOf(store, workspace)
     const log = logOf(store, workspace, slot.id)
     this.#conversation = new Conversation({ log, blobs: this.#blobs, session: slot.session, clock, owner, alive })
-    this.done = this.#carry(slot).catch((error) => this.#end('failed', wordsOf(error)).catch(() => {}))
+    // Where not even its end can be kept, the next try is not made at once.
+    this.done = this.#carry(slot).catch((error) =>
+      this.#end('failed', wordsOf(error)).catch(() => clock.sleep(againMs, this.#left.signal)),
+    )
   }
 
   /** There is something for it to look at. */

@@ -133,16 +133,21 @@ export class Crew {
 
   /** Ends every agent of the workspace and drops what they said; gives the worktrees that hold work and stay. */
   async close(): Promise<{ ended: number; kept: Slot[] }> {
-    const living = (await this.slots()).filter((slot) => !isOver(slot))
-    await Promise.all(living.map(({ id }) => this.kill(id)))
-    const all = await this.slots()
-    for (const { id } of all) {
-      await this.log(id).clear()
-      await this.#seen.set(id, [])
+    let ended = 0
+    // Who is spawned meanwhile is ended too: nobody would ever find it again.
+    for (;;) {
+      const living = (await this.slots()).filter((slot) => !isOver(slot))
+      ended += living.length
+      await Promise.all(living.map(({ id }) => this.kill(id)))
+      const all = await this.slots()
+      for (const { id } of all) {
+        await this.log(id).clear()
+        await this.#seen.set(id, [])
+      }
+      await blobsOf(this.#parts.store, this.workspace).clear()
+      // Last, because from then on these numbers are others'.
+      if (await this.#ledger.clear(isOver)) return { ended, kept: all.filter(({ worktree }) => worktree?.made) }
     }
-    await blobsOf(this.#parts.store, this.workspace).clear()
-    await this.#ledger.clear()
-    return { ended: living.length, kept: all.filter(({ worktree }) => worktree?.made) }
   }
 }
 

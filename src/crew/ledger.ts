@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Slot, Slots } from './slot.ts'
-import { noSlots } from './slot.ts'
+import { allOf, noSlots } from './slot.ts'
 
 /** A slot changed: whoever hears it reads the slots anew. */
 type Ring = { at: number }
@@ -62,10 +62,15 @@ export class Ledger {
     for await (const _ of this.#bell.follow(after, signal)) yield await this.read()
   }
 
-  /** Forgets every slot: numbers begin again at 1. */
-  async clear(): Promise<void> {
-    await this.#doc.update(() => noSlots)
-    await this.#bell.clear()
+  /** Forgets every slot, and numbers begin again at 1; not as long as one of them is not over: whether it did. */
+  async clear(isOver: (slot: Slot) => boolean): Promise<boolean> {
+    let cleared = false
+    await this.#doc.update((now) => {
+      cleared = allOf(now).every(isOver)
+      return cleared ? noSlots : now
+    })
+    if (cleared) await this.#bell.clear()
     await this.ring()
+    return cleared
   }
 }

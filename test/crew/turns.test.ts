@@ -1,6 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
+import { Crew } from '../../src/crew/crew.ts'
+import { memoryStore } from '../../src/store/memory.ts'
 import { crewOf, machine, place } from './rig.ts'
 
 const soon = 30_000
@@ -135,4 +137,30 @@ test('closing a workspace ends everyone, drops what they said, and numbers begin
   await assert.rejects(crew.artifact(1), { message: 'there is no slot 1 in the workspace w: it has none.' })
   assert.equal((await crew.spawn({ ...place, agent: 'claude', task: 'new' })).id, 1)
   await settled()
+})
+
+test('who is spawned while a workspace is closed is ended with it', async (context) => {
+  const { find, seat } = machine()
+  const store = memoryStore()
+  const { crew, clock, parts } = crewOf(context, { claude: seat('claude') }, { find, store })
+  await crew.spawn({ ...place, agent: 'claude', task: 'a' })
+  await clock.turn(200)
+  // Between the last look and the end of it, as another process would.
+  const late = new Crew({
+    ...parts,
+    store: {
+      ...store,
+      blobs: (name) => ({
+        ...store.blobs(name),
+        clear: async () => {
+          if ((await crew.slots()).length === 1) await crew.spawn({ ...place, agent: 'claude', task: 'late' })
+          await store.blobs(name).clear()
+        },
+      }),
+    },
+  })
+  const closing = late.close()
+  for (let turns = 0; turns < 5; turns++) await clock.turn(200)
+  assert.deepEqual(await closing, { ended: 2, kept: [] })
+  assert.deepEqual(await crew.slots(), [])
 })

@@ -104,6 +104,7 @@ export class EditorAgent {
   ): Promise<EditorSession> {
     const { sdk, offices } = this.#parts
     await this.#sessions.get(sessionId)?.close()
+    this.#sessions.delete(sessionId)
     return this.#open(client, async () => {
       const office = await offices.resume(cwd, sessionId, mcpServers)
       if (!office) throw new sdk.RequestError(notThere, `there is no session ${sessionId} in the project of ${cwd}`)

@@ -13,7 +13,7 @@ export interface Office {
   /** What can be worked in here, and what each means. */
   readonly modes: readonly { id: WorkMode; name: string; means: string }[]
   /** Throws words where nobody could work so. */
-  setMode(mode: WorkMode): void
+  setMode(mode: WorkMode): Promise<void>
   /** Who takes the next turn, that one only; undefined leaves it to the rotation. */
   aim(agent: string | undefined): void
   /** Whether a turn is at work. */

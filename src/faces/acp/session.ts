@@ -120,14 +120,14 @@ export class EditorSession {
     this.#parts.office.desk.cancel()
   }
 
-  setMode(mode: string): void {
+  async setMode(mode: string): Promise<void> {
     const { office } = this.#parts
     const known = office.modes.find(({ id }) => id === mode)
     if (!known) throw new Error(`there is no mode "${mode}"; there are: ${office.modes.map(({ id }) => id).join(', ')}`)
-    office.setMode(mode as WorkMode)
+    await office.setMode(mode as WorkMode)
   }
 
-  setOption(option: string, value: unknown): void {
+  async setOption(option: string, value: unknown): Promise<void> {
     const { desk } = this.#parts.office
     if (option === 'mode') return this.setMode(String(value))
     if (option === 'leash' && leashes.includes(value as Leash)) return desk.setLeash(value as Leash)

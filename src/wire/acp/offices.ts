@@ -90,7 +90,7 @@ export class EditorOffices implements Offices {
       desk,
       opened,
       modes: modesOf(settings),
-      setMode: (mode) => void desk.setMode(mode),
+      setMode: async (mode) => void (await desk.setMode(mode)),
       aim: (agent) => desk.aim(agent),
       get busy() {
         return desk.busy

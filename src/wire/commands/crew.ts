@@ -4,6 +4,7 @@ import type { Place } from '../place.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Crews, OpenCrew } from '../crew/crews.ts'
 import { CrewError } from '../../crew/error.ts'
+import { isOver } from '../../crew/slot.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { confirm } from '../confirm.ts'
@@ -128,7 +129,9 @@ async function logs({ io, open, values }: Desk, [word, ...more]: readonly string
 async function close({ io, open, values }: Desk, words: readonly string[]): Promise<number> {
   noMore('close', words)
   const slots = await open.crew.slots()
-  const question = `End the ${slots.length} agents of ${open.crew.workspace} and drop what they said?`
+  const living = slots.filter((slot) => !isOver(slot)).length
+  const ends = living === 0 ? 'Drop' : `End ${living === 1 ? 'the agent' : `the ${living} agents`} at work and drop`
+  const question = `${ends} what all agents of ${open.crew.workspace} said?`
   if (slots.length > 0 && !(await confirm(io, question, values.yes === true))) {
     say(io, 'Nothing was closed.')
     return 1

@@ -32,7 +32,10 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
     names: () => [...agents.keys()],
     open(name, seat) {
       const agent = agents.get(name)
-      if (!agent) throw new Error(`${name} is not in the settings any more`)
+      if (!agent)
+        throw new Error(
+          `${name} is not in the settings, or was not yet when this crew’s process began: end that (termaite ps) and spawn it again`,
+        )
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       return screenAgent(

@@ -33,7 +33,11 @@ export class ScriptedOffice implements Office {
     this.opened = { entries: shown, more: shown.length < entries.length }
   }
 
-  setMode(mode: 'chat' | 'agent' | 'plan') {
+  /** Why the desk does not take a mode. */
+  refuses: string | undefined
+
+  async setMode(mode: 'chat' | 'agent' | 'plan') {
+    if (this.refuses !== undefined) throw new Error(this.refuses)
     this.desk.happen({ type: 'standing', standing: { ...this.desk.standing(), mode } })
   }
 

@@ -173,7 +173,7 @@ test('the mode, the leash and who speaks can be turned, and what is turned other
   await prompt('s1', 'go')
   assert.deepEqual(office.aimed, ['gemini'])
   await updates()
-  office.setMode('chat')
+  await office.setMode('chat')
   const [mode, options] = (await updates()) as any[]
   assert.deepEqual(mode, { sessionUpdate: 'current_mode_update', currentModeId: 'chat' })
   assert.equal(options.sessionUpdate, 'config_option_update')
@@ -181,6 +181,11 @@ test('the mode, the leash and who speaks can be turned, and what is turned other
   assert.equal(
     (await request('session/set_mode', { sessionId: 's1', modeId: 'fly' })).error.message,
     'there is no mode "fly"; there are: chat, plan',
+  )
+  office.refuses = 'nobody here can plan'
+  assert.equal(
+    (await request('session/set_mode', { sessionId: 's1', modeId: 'plan' })).error.message,
+    'nobody here can plan',
   )
 })
 
