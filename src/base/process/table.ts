@@ -1,29 +1,39 @@
 import { execFile } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
+import { shared } from '../shared.ts'
 
 /** One living process; `start` tells it from a later one of the same number. */
 export type Proc = { pid: number; ppid: number; group: number; start: string }
 
 /** All living processes; those that are dead and only not yet waited for are left out. */
-export async function processTable(): Promise<Proc[]> {
-  return process.platform === 'linux' ? fromProc() : fromPs()
-}
+export const processTable = shared(() => (process.platform === 'linux' ? fromProc() : fromPs()))
 
 /** Whether a process was started with this text in its environment; only Linux tells. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
-  if (process.platform !== 'linux') return false
-  return readFile(`/proc/${pid}/environ`).then(
-    (environ) => environ.includes(mark),
-    () => false,
+  return (await environments()).get(pid)?.includes(mark) === true
+}
+
+/** Fifty that end at once would each read all of them. */
+const environments = shared(async (): Promise<Map<number, Buffer>> => {
+  const pids = process.platform === 'linux' ? await processNumbers() : []
+  const read = pids.map((pid) =>
+    readFile(`/proc/${pid}/environ`).then(
+      (environ): [number, Buffer][] => [[pid, environ]],
+      () => [],
+    ),
   )
+  return new Map((await Promise.all(read)).flat())
+})
+
+async function processNumbers(): Promise<number[]> {
+  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
 }
 
 async function fromProc(): Promise<Proc[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const procs = await Promise.all(
-    pids.map((pid) =>
+    (await processNumbers()).map((pid) =>
       readFile(`/proc/${pid}/stat`, 'latin1').then(
-        (stat) => parseStat(Number(pid), stat),
+        (stat) => parseStat(pid, stat),
         () => undefined,
       ),
     ),
