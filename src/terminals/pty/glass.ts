@@ -55,6 +55,11 @@ export class Glass {
     this.#emulator.resize(cols, rows)
   }
 
+  /** No more rows that scrolled off are held than these. */
+  remember(rows: number): void {
+    this.#emulator.options.scrollback = rows
+  }
+
   call(title: string): void {
     this.#called = title
   }

@@ -9,6 +9,7 @@ import { needFolder } from '../places.ts'
 import { layerName, shellArgv } from '../shell.ts'
 import { embeddedScript } from './script.ts'
 import { loadLibraries } from './load.ts'
+import { rowsEach } from './past.ts'
 import { EmbeddedTerminal } from './terminal.ts'
 
 export type PtyParts = {
@@ -21,6 +22,9 @@ export type PtyParts = {
 export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): TerminalHost {
   const living = new Map<string, EmbeddedTerminal>()
   let libraries: Promise<Libraries> | undefined
+  const share = () => {
+    for (const terminal of living.values()) terminal.remember(rowsEach(living.size))
+  }
   const loading = () =>
     load().catch((error) => {
       libraries = undefined
@@ -44,8 +48,12 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
           encoding: null,
         })
         watchGroup(mark, pty.pid)
-        const terminal = new EmbeddedTerminal(id, pty, emulator(size), clock, () => living.delete(id))
+        const terminal = new EmbeddedTerminal(id, pty, emulator(size), clock, () => {
+          living.delete(id)
+          share()
+        })
         living.set(id, terminal)
+        share()
         if (title !== undefined) await terminal.retitle(title)
         return terminal
       } catch (error) {

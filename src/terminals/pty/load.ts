@@ -9,15 +9,12 @@ export type Libraries = {
   emulator(size: { cols: number; rows: number }): Emulator
 }
 
-/** So many rows that scrolled off can be looked at again. */
-const scrollback = 10_000
-
 /** Loaded with the first terminal: nobody else pays for them. */
 export async function loadLibraries(): Promise<Libraries> {
   const [pty, { default: headless }] = await Promise.all([loadPty(), import('@xterm/headless')])
   return {
     spawn: (file, args, options) => pty.spawn(file, args, options),
-    emulator: (size) => new headless.Terminal({ ...size, scrollback, allowProposedApi: true, logLevel: 'off' }),
+    emulator: (size) => new headless.Terminal({ ...size, allowProposedApi: true, logLevel: 'off' }),
   }
 }
 

@@ -13,13 +13,16 @@ import { seenSignal } from './script.ts'
 
 const ring = new Uint8Array([7])
 
+/** Whoever comes late begins with a picture, and needs what was drawn since then alone. */
+const mostKept = 512 * 1024
+
 /** A program in a PTY of this process. */
 export class EmbeddedTerminal implements Terminal {
   readonly id: string
   readonly exited: Promise<Exit>
   #pty: IPty
   #glass: Glass
-  #output = new KeptBytes()
+  #output = new KeptBytes(mostKept)
   #clock: Clock
   #touched = 0
   #over = false
@@ -81,6 +84,10 @@ export class EmbeddedTerminal implements Terminal {
 
   output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
     return this.#output.follow(after)
+  }
+
+  remember(rows: number): void {
+    this.#glass.remember(rows)
   }
 
   async touched(): Promise<number> {
