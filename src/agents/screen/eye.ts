@@ -101,7 +101,7 @@ export class Eye {
     }
   }
 
-  /** Processes are counted only where the screen does not tell. */
+  /** Processes are counted only where the screen does not tell: one that still draws is busy without any. */
   async #read(screen: Screen, { nonce, since: sinceOf }: Sought): Promise<Reading> {
     const since = sinceOf?.(screen)
     const look = {
@@ -112,7 +112,8 @@ export class Eye {
       ...(since === undefined ? {} : { since }),
     }
     const reading = read(look, this.#reader)
-    if (reading.by === 'fence' || reading.by === 'pattern' || this.#gone) return reading
+    const told = reading.by === 'fence' || reading.by === 'pattern' || reading.state === 'busy'
+    if (told || this.#gone) return reading
     return read({ ...look, children: await this.terminal.children().catch(() => 0) }, this.#reader)
   }
 
