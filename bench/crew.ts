@@ -16,8 +16,9 @@ const turns = 9
 const windowMs = 6_000
 const drawsPerSecond = 20
 
-/** Waits for a line, and then draws all of its screen again and again, as the CLIs do while they work. */
-const drawing = `printf '> '
+/** Has a long past, waits for a line, and then draws all of its screen again and again, as the CLIs do while they work. */
+const drawing = `printf 'line %s of what was said long ago, and is still there for whoever scrolls back\n' {1..12000}
+printf '> '
 IFS= read -r line
 for row in {1..24}; do body+="row $row of a screen that is drawn again and again, as agents do at work\\033[K\\r\\n"; done
 while :; do
@@ -62,7 +63,7 @@ async function fifty(machine: BenchMachine, host: 'tmux' | 'pty', bare: number |
     const load = `load ${loadavg()[0]!.toFixed(0)}`
     return [
       {
-        what: `${host}: memory of our own processes with ${agents} agents at work`,
+        what: `${host}: memory of our own processes with ${agents} agents at work, each with 10,000 rows behind it`,
         value: memory,
         unit: 'MB',
         bar: 400,
