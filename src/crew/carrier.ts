@@ -1,5 +1,5 @@
 import type { Exit, Terminal } from '../core/screen/terminal.ts'
-import type { Entry, EntryOf, Event } from '../core/talk/entry.ts'
+import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Ref } from '../core/talk/ref.ts'
 import type { Blobs } from '../core/talk/store.ts'
@@ -17,8 +17,8 @@ import { keepArtifact } from './artifact.ts'
 import { asksOf } from './asks.ts'
 import { ending, lastScreen } from './ending.ts'
 import { filled } from './filled.ts'
-import { blobsOf, logOf, outcomeIn } from './kept.ts'
-import { showsPrompt } from './mark.ts'
+import { blobsOf, logOf } from './kept.ts'
+import { leftTurn } from './left.ts'
 import { announced, seatOf, showsWork, titleOf } from './seat.ts'
 import { isOver } from './slot.ts'
 
@@ -149,21 +149,15 @@ export class Carrier {
     await this.#follow(this.#conversation.converse(agent, text, this.#world(slot)))
   }
 
-  /** A turn that another process left: only what was surely not sent is sent. */
+  /** A turn that another process left. */
   async #takeUp(slot: Slot): Promise<void> {
-    const { turn, mark, taken } = slot.flight!
+    const { turn, taken } = slot.flight!
     const { entries } = await this.#conversation.read()
-    const over = outcomeIn(entries, turn)
-    if (over) return this.#land(turn, over)
-    const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
-    if (!prompt) return this.#land(turn, lost('what was said in this turn is lost'))
-    const terminal = slot.terminal && (await this.#parts.find(slot.terminal.id))
-    if (!terminal && taken) return this.#land(turn, lost('its terminal is gone, and its answer with it'))
-    const { text } = prompt as EntryOf<'prompt'>
-    const sent = taken || (terminal && (await showsPrompt(terminal, mark, text))) ? mark : undefined
+    const left = await leftTurn(slot.flight!, entries, await this.#found(slot))
+    if ('over' in left) return this.#land(turn, left.over)
     this.#taken = taken === true
     const agent = announced(this.#seat(slot), async () => {})
-    await this.#follow(this.#conversation.takeUp(agent, turn, this.#world(slot), sent))
+    await this.#follow(this.#conversation.takeUp(agent, turn, this.#world(slot), left.sent))
   }
 
   #world({ cwd, leash }: Slot) {
@@ -219,9 +213,13 @@ export class Carrier {
     if (failure && !this.#watched) await this.#end('failed', failure.message)
   }
 
+  async #found({ terminal }: Slot): Promise<Terminal | undefined> {
+    return terminal && this.#parts.find(terminal.id)
+  }
+
   /** Whether it has what it lives in, which is watched from then on. */
   async #lives(slot: Slot): Promise<boolean> {
-    const terminal = this.#agent?.terminal ?? (slot.terminal && (await this.#parts.find(slot.terminal.id)))
+    const terminal = this.#agent?.terminal ?? (await this.#found(slot))
     if (!terminal) return this.#used
     if (terminal.id === this.#watched?.id) return true
     this.#watched = terminal
@@ -268,5 +266,3 @@ export class Carrier {
     return this.#ledger.edit(this.#id, (slot) => (slot.owner === this.#parts.owner ? change(slot) : undefined))
   }
 }
-
-const lost = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
