@@ -8,7 +8,7 @@ export const flags: Record<Leash, string> = {
   read: `--permission-mode dontAsk --tools ${looking} --strict-mcp-config`,
   ask: '--permission-mode default',
   edit: '--permission-mode acceptEdits',
-  all: `$([ "$EUID" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
+  all: `$([ "$(id -u)" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
 }
 
 /** What each leash means for Claude Code, in words. */

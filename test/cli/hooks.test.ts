@@ -73,7 +73,9 @@ test(
   options,
   async (t) => {
     const { on, says, settings, run, told, machine, server } = await hookedOn(t, ({ count }) =>
-      count < 3 ? { call: count === 1 ? { tool: 'ls', input: {} } : { tool: 'glob', input: { pattern: '*' } } } : { text: 'never said' },
+      count < 3
+        ? { call: count === 1 ? { tool: 'ls', input: {} } : { tool: 'glob', input: { pattern: '*' } } }
+        : { text: 'never said' },
     )
     settings({
       PreToolUse: on(says({ hookSpecificOutput: { additionalContext: 'Mind the gap.' } }), 'LS'),

@@ -33,7 +33,7 @@ for (const host of ['tmux', 'pty'] as const)
           ['prompt', 'user'],
           ['attempt', 'breaks'],
           ['thread', 'says'],
-        ['reply', 'says'],
+          ['reply', 'says'],
           ['end', 'rotation'],
         ],
       )

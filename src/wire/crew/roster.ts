@@ -88,11 +88,12 @@ function commandOf({ kind, command, args }: AgentSettings, profile: Profile | un
   return { command, ...(args ? { args } : {}) }
 }
 
-/** A prompt like "❯" or "$ " is meant as it is written where it is no pattern. */
+/** A prompt like "❯" or "$ " is meant as it is written, also where it would be a pattern that nothing fits. */
 function patternOf(source: string): RegExp {
+  const literal = source.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   try {
-    return new RegExp(source, 'm')
+    return new RegExp(`(?:${source})|${literal}`, 'm')
   } catch {
-    return new RegExp(source.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'm')
+    return new RegExp(literal, 'm')
   }
 }
