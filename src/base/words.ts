@@ -2,3 +2,9 @@
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Why a request was not answered: fetch says only that it failed, and why is in its cause. */
+export function whyUnanswered(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return wordsOf(cause instanceof Error && cause.message ? cause : error)
+}

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { AgentSource, HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
+import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
 import type { NewTask } from './new-task.ts'
 import type { Given } from './waiters.ts'
 import { Books } from './books.ts'
@@ -10,14 +10,7 @@ import { HubError } from './trouble.ts'
 
 export type HubParts = { ledger: Ledger; clock: Clock; published(changes: readonly HubChange[]): void }
 
-export type Registration = {
-  id: string
-  role: string
-  name?: string
-  capabilities: string[]
-  workspace: string
-  source: AgentSource
-}
+export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities' | 'workspace' | 'source'>
 
 export type Response = TaskResult & { status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW' }
 

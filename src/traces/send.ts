@@ -1,6 +1,6 @@
 import type { Span } from './span.ts'
 import type { Target } from './target.ts'
-import { wordsOf } from '../base/words.ts'
+import { whyUnanswered } from '../base/words.ts'
 import { otlpBody } from './otlp.ts'
 
 /** No turn waits longer for a collector. */
@@ -18,12 +18,6 @@ export async function send(target: Target, version: string, spans: readonly Span
     await answer.body?.cancel()
     return answer.ok ? undefined : `${new URL(target.url).host} answered ${answer.status}`
   } catch (error) {
-    return reason(error)
+    return whyUnanswered(error)
   }
-}
-
-/** fetch says only that it failed; why is in its cause. */
-function reason(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  return wordsOf(cause instanceof Error && cause.message ? cause : error)
 }

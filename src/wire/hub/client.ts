@@ -3,7 +3,7 @@ import type { Given } from '../../hub/waiters.ts'
 import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/new-task.ts'
 import type { HubPlace } from './address.ts'
-import { wordsOf } from '../../base/words.ts'
+import { whyUnanswered } from '../../base/words.ts'
 
 /** What the hub refused, and why. */
 export class HubRefused extends Error {
@@ -115,17 +115,11 @@ export class HubClient {
       })
     } catch (error) {
       if (signal?.aborted) throw error
-      throw new HubAway(`nobody answers at ${url}: ${reason(error)}`)
+      throw new HubAway(`nobody answers at ${url}: ${whyUnanswered(error)}`)
     }
     if (answer.ok) return answer
     throw new HubRefused(answer.status, await saidIn(answer))
   }
-}
-
-/** fetch says only that it failed; why is in its cause. */
-function reason(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  return wordsOf(cause instanceof Error && cause.message ? cause : error)
 }
 
 async function saidIn(answer: globalThis.Response): Promise<string> {
