@@ -29,6 +29,8 @@ export type CrewParts = {
   carries: boolean
   /** Every agent that can be spawned. */
   names(): readonly string[]
+  /** Why an agent that one may well expect cannot be spawned, and what mends it. */
+  lacks?(name: string): string | undefined
   /** A living terminal, in whichever process it is. */
   find(id: string): Promise<Terminal | undefined>
   limits: { perWorkspace: number; total: number }

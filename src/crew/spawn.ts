@@ -31,7 +31,7 @@ const listed = 300
 /** The slots with one more; throws words when it can never run. */
 export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: number): Slots {
   const { clock, owner, carries, worktrees } = parts
-  refuseUnknown(spawn.agent, parts.names())
+  refuseUnknown(spawn.agent, parts)
   refuseTooMany(now, parts.limits, elsewhere)
   const { agent, cwd, leash, allowed, model, mode, task = '', dependsOn = [] } = spawn
   const id = now.next
@@ -74,8 +74,11 @@ function worktreeName(wanted: string | true, id: number): string {
   return name
 }
 
-function refuseUnknown(agent: string, names: readonly string[]): void {
+function refuseUnknown(agent: string, { names: all, lacks }: CrewParts): void {
+  const names = all()
   if (names.includes(agent)) return
+  const why = lacks?.(agent)
+  if (why !== undefined) throw new CrewError(why)
   const near = nearest(agent, names)
   const known = names.length === 0 ? 'none is set up: run termaite setup' : `there are ${names.join(', ')}`
   throw new CrewError(`there is no agent "${agent}"${near ? `; did you mean "${near}"?` : `: ${known}.`}`)

@@ -1,5 +1,6 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Slot } from '../../src/crew/slot.ts'
+import type { Settings } from '../../src/wire/settings/settings.ts'
 import type { TestContext } from 'node:test'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { worktreesIn, worktreesOf } from '../../src/wire/crew/worktrees.ts'
 import { momentFrom } from '../../src/base/moment.ts'
 import { ownProfile } from '../../src/wire/crew/own.ts'
 import { picked } from '../../src/wire/crew/answering.ts'
+import { lacking } from '../../src/wire/crew/roster.ts'
 import { crewTable } from '../../src/wire/crew/table.ts'
 import { toolVerbs } from '../../src/wire/crew/verbs.ts'
 
@@ -193,4 +195,14 @@ test('an option is picked by its number, its id, its name or how that begins, an
     { id: '1', label: 'Right' },
   ]
   assert.throws(() => picked({ ...question, options: crossed }, ['1']), { name: 'UsageError' })
+})
+
+test('a CLI that is known but not there says how to install it, and one that is switched off says so', async () => {
+  const settings = { agents: [{ name: 'mine', enabled: false }] } as unknown as Settings
+  assert.equal(
+    lacking(settings, 'claude'),
+    'Claude Code is not installed. Install it with: npm install -g @anthropic-ai/claude-code',
+  )
+  assert.equal(lacking(settings, 'mine'), 'mine is switched off in the settings.')
+  assert.equal(lacking(settings, 'nobody'), undefined)
 })

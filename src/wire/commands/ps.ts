@@ -16,7 +16,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
         ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
         ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
           turn,
-          String(pid ?? 'elsewhere'),
+          // One that is idle in its terminal needs nobody who carries it.
+          String(pid ?? (slot ? '' : 'elsewhere')),
           moment(since),
           slot ? `${by} ${slot.state}` : (by ?? ''),
           project,

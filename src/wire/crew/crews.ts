@@ -15,7 +15,7 @@ import { fileStore } from '../../store/files/store.ts'
 import { slugOf } from '../project.ts'
 import { loosestLeash } from '../settings/enabled.ts'
 import { noticeAsks } from './noticing.ts'
-import { crewRoster, spawnable } from './roster.ts'
+import { crewRoster, lacking, spawnable } from './roster.ts'
 import { seenIn } from './seen.ts'
 import { terminalsOf } from './terminals.ts'
 import { livingSlots } from './workspaces.ts'
@@ -53,6 +53,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
       alive: isAlive,
       carries,
       names: roster.names,
+      lacks: (name) => lacking(settings, name),
       find: terminals.find,
       limits: settings.crew,
       elsewhere: async () =>

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { screenAgent } from '../../agents/screen/screen.ts'
 import { changedSince } from '../../base/changed.ts'
 import { tighter } from '../../core/work/agent.ts'
+import { profileNamed } from '../../profiles/all.ts'
 import { installedProfiles } from '../found.ts'
 import { thisProgram } from '../mcp/own-start.ts'
 import { homeOf } from '../place.ts'
@@ -22,6 +23,13 @@ export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
   const names = new Set(settings.agents.map(({ name }) => name))
   const bare = installedProfiles(env).filter(({ name, screen }) => screen && !names.has(name))
   return [...configured, ...bare.map(({ name }) => ({ name, profile: name }) as AgentSettings)]
+}
+
+/** Why an agent that is known is not among them. */
+export function lacking(settings: Settings, name: string): string | undefined {
+  if (settings.agents.some((agent) => agent.name === name)) return `${name} is switched off in the settings.`
+  const profile = profileNamed(name)
+  return profile?.screen && `${profile.title} is not installed. Install it with: ${profile.install}`
 }
 
 /** Every agent in a terminal, whatever its kind: a headless command is replaced by the interactive one of its profile. */
