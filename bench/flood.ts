@@ -13,12 +13,12 @@ const bytes = 1e9
 /** tmux alone is given less of the same. */
 const bareBytes = 1e8
 
-/** A program prints a gigabyte: what watches it holds no more at the end than after the first tenth. */
+/** A program prints a gigabyte: what watches it holds no more in the second half than in the first. */
 export async function floods(kinds: readonly Kind[]): Promise<Row[]> {
   const all = await Promise.all(kinds.map(async (kind) => ({ kind, ...(await flooded(kind)) })))
   const bare = kinds.includes('tmux') ? await tmuxAlone() : undefined
   return all.map(({ kind, ms, cpuMs, early, most, end }) => ({
-    what: `${kind}: memory that grows while a program prints 1 GB`,
+    what: `${kind}: memory that grows with the second half of 1 GB of output`,
     value: Math.max(0, most - early),
     unit: 'MB' as const,
     bar: 50,

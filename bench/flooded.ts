@@ -27,7 +27,7 @@ const looking = (async () => {
   while (!over.signal.aborted) {
     await eye.look()
     const now = memoryMB()
-    if (end < Number(bytes) / 10) early = Math.max(early, now)
+    if (end < Number(bytes) / 2) early = Math.max(early, now)
     most = Math.max(most, now)
     await eye.next(over.signal)
   }

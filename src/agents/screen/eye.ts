@@ -37,6 +37,7 @@ export class Eye {
   #last: Screen | undefined
   #lookedAt = -Infinity
   #gapMs = leastGapMs
+  #tookMs = 0
   #patienceMs = 0
 
   constructor(terminal: Terminal, reader: Reader, clock: Clock) {
@@ -64,7 +65,9 @@ export class Eye {
     const screen = (this.#last = await this.#screen())
     const reading = await this.#read(screen, sought)
     const now = this.#clock.now()
-    this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * (now - at)))
+    // One slow look is chance, and the first one always is.
+    this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * Math.min(now - at, this.#tookMs)))
+    this.#tookMs = now - at
     this.#lookedAt = now
     this.#patienceMs = this.#patience(reading)
     return { screen, reading, quietMs: this.#bell.quietMs, at: now, ...(gone ? { gone } : {}) }
