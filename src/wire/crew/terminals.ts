@@ -1,6 +1,7 @@
 import type { Terminal, TerminalHost } from '../../core/screen/terminal.ts'
 import type { Io } from '../io.ts'
 import type { Settings } from '../settings/settings.ts'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { homeOf } from '../place.ts'
@@ -36,7 +37,7 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
   const closed = new AbortController()
   const open = async () => {
     const { openHost } = await import('../../terminals/open.ts')
-    const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(io, home) }
+    const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(home) }
     const { host, why } = await openHost(settings.terminals.host, parts)
     if (why !== undefined) warn?.(why)
     outlives = host.outlives
@@ -58,7 +59,15 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
   }
 }
 
-/** Homes do not see each other's panes: only the usual one has the usual name. */
-function socketOf(io: Io, home: string): string {
-  return home === join(io.env.HOME ?? '', '.termaite') ? 'termaite' : `termaite-${shortHash(home)}`
+/** Homes do not see each other's panes: only the usual one, as the system knows it, has the usual name. */
+function socketOf(home: string): string {
+  return home === usualHome() ? 'termaite' : `termaite-${shortHash(home)}`
+}
+
+function usualHome(): string | undefined {
+  try {
+    return join(userInfo().homedir, '.termaite')
+  } catch {
+    return undefined
+  }
 }
