@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { at, program, withMachine } from './measure.ts'
+import { gone } from './processes.ts'
 
 const strokes = 500
 const warm = 30
@@ -48,6 +49,8 @@ export async function passThrough(): Promise<Row[]> {
     } finally {
       await Promise.all(persons.map((person) => person.leave()))
       await crew('close', '--yes')
+      // Its keeper would write into a folder that is gone.
+      await gone(project)
     }
   })
 }
@@ -74,7 +77,7 @@ async function sit(argv: readonly string[], cwd: string, env: Record<string, str
     waits = undefined
     done()
   })
-  const gone = new Promise<void>((resolve) => child.onExit(() => resolve()))
+  const left = new Promise<void>((resolve) => child.onExit(() => resolve()))
   const seen = (what: string) => new Promise<void>((done) => (waits = { what, text: '', done }))
   await seen('ready')
   return {
@@ -89,7 +92,7 @@ async function sit(argv: readonly string[], cwd: string, env: Record<string, str
       // The key by which we are left; to a bare program it is a letter.
       child.write('\u001d')
       const kill = setTimeout(() => child.kill('SIGKILL'), argv.includes('-c') ? 0 : 2_000)
-      await gone
+      await left
       clearTimeout(kill)
     },
   }

@@ -7,13 +7,18 @@ const ticksPerMs = 0.1
 
 /** These processes and all below them. */
 export function below(roots: readonly number[]): Process[] {
-  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? read(Number(name)) : []))
+  const all = everyone()
   const found = all.filter(({ pid }) => roots.includes(pid))
   for (let at = 0; at < found.length; at++) {
     const parent = found[at]!.pid
     found.push(...all.filter(({ ppid, pid }) => ppid === parent && !found.some((one) => one.pid === pid)))
   }
   return found
+}
+
+/** Resolves when no process has this in its command line. */
+export async function gone(text: string): Promise<void> {
+  while (everyone().some(({ line }) => line.includes(text))) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
 /** What each of them used since it was looked at before, in parts of one core. */
@@ -28,6 +33,10 @@ export function memoryMB(processes: readonly Process[]): number {
     const kB = Number(/^Pss:\s+(\d+)/m.exec(text(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0)
     return sum + kB / 1024
   }, 0)
+}
+
+function everyone(): Process[] {
+  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? read(Number(name)) : []))
 }
 
 function read(pid: number): Process[] {
