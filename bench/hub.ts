@@ -73,7 +73,8 @@ async function worked(client: HubClient): Promise<{ ms: number; handed: number[]
   const givers = Array.from({ length: 20 }, async (_, giver) => {
     for (let at = giver; at < tasks; at += 20) await client.add({ prompt: `task ${at}`, workspace: 'w' })
   })
-  await Promise.all([...givers, all.promise])
+  // Whoever fails ends it all, so that the hub is ended too.
+  await Promise.race([Promise.all([...givers, all.promise]), Promise.all(working)])
   const ms = performance.now() - began
   const handed: number[] = []
   left = Infinity

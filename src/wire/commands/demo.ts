@@ -8,6 +8,7 @@ import { Writable } from 'node:stream'
 import type { Line } from '../demo/model.ts'
 import { pipes, terminals } from '../demo/agents.ts'
 import { scriptedServer } from '../demo/model.ts'
+import { carries, processTable } from '../../base/process/table.ts'
 import { print } from '../io.ts'
 import { writeSettings } from '../settings/write.ts'
 
@@ -94,7 +95,10 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
     return well ? 0 : 1
   } finally {
     // Whoever leaves in the middle leaves nobody behind either.
-    if (existsSync(join(home, 'crew'))) await program(closing, silent(inside))
+    if (existsSync(join(home, 'crew'))) {
+      await program(closing, silent(inside))
+      await untilGone(`TERMAITE_HOME=${home}`, io)
+    }
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -107,6 +111,16 @@ const inTerminal = {
   response_fence: true,
   silenceSeconds: 60,
   contextWindowTokens: 100_000,
+}
+
+/** So long at most: whoever keeps a crew leaves a moment after its last agent. */
+const goneMs = 5_000
+
+async function untilGone(mark: string, { clock }: Io): Promise<void> {
+  for (const until = clock.now() + goneMs; clock.now() < until; await clock.sleep(100)) {
+    const carrying = (await processTable()).map(({ pid }) => pid !== process.pid && carries(pid, mark))
+    if (!(await Promise.all(carrying)).includes(true)) return
+  }
 }
 
 /** The same place, with nobody to hear it and nobody to stop it. */
