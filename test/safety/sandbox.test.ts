@@ -9,7 +9,13 @@ import { sandbox } from '../../src/safety/sandbox/sandbox.ts'
 import { bubblewrap } from '../../src/safety/sandbox/bubblewrap.ts'
 import { seatbelt } from '../../src/safety/sandbox/seatbelt.ts'
 
-const walls = { root: '/p', writable: ['/w'], network: false, hidden: { folders: ['/h/.ssh'], files: ['/h/.netrc'] } }
+const walls = {
+  root: '/p',
+  writable: ['/w'],
+  network: false,
+  hidden: { folders: ['/h/.ssh'], files: ['/h/.netrc'] },
+  programs: ['/tmp/bin'],
+}
 
 test('bubblewrap: the project lies on top of a system that can only be read', () => {
   assert.deepEqual(bubblewrap(['sh', '-c', 'ls'], walls).join(' ').split(' --'), [
@@ -18,6 +24,7 @@ test('bubblewrap: the project lies on top of a system that can only be read', ()
     'dev /dev',
     'proc /proc',
     'tmpfs /tmp',
+    'ro-bind-try /tmp/bin /tmp/bin',
     'tmpfs /h/.ssh',
     'ro-bind /dev/null /h/.netrc',
     'bind /p /p',

@@ -1,15 +1,19 @@
 import { join } from 'node:path'
 import type { Argv, Walls } from './walls.ts'
 
+/** Others' files lie there, and each command has one of its own. */
+export const temporary = '/tmp'
+
 /** The order matters: what stands later lies on top. */
-export function bubblewrap(command: Argv, { root, writable, network, hidden }: Walls): Argv {
+export function bubblewrap(command: Argv, { root, writable, network, hidden, programs }: Walls): Argv {
   const trial = root === '/'
   return [
     'bwrap',
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
-    ...['--tmpfs', '/tmp'],
+    ...['--tmpfs', temporary],
+    ...programs.flatMap((path) => ['--ro-bind-try', path, path]),
     ...hidden.folders.flatMap((path) => ['--tmpfs', path]),
     ...hidden.files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...(trial ? [] : ['--bind', root, root]),

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
+import { delimiter, dirname } from 'node:path'
 import { collect } from '../../base/collect.ts'
-import { bubblewrap } from './bubblewrap.ts'
+import { bubblewrap, temporary } from './bubblewrap.ts'
 import { hiddenPlaces } from './hidden.ts'
 import { seatbelt } from './seatbelt.ts'
 import type { Argv } from './walls.ts'
@@ -36,6 +37,7 @@ export function sandbox({ platform, env }: SandboxHost): Sandbox {
     if (why !== undefined) return { none: why }
     const real = (path: string) => realpath(path).catch(() => path)
     const walls = {
+      programs: programsIn(env.PATH),
       root: await real(fence.root),
       writable: await Promise.all((fence.writable ?? []).map(real)),
       network: fence.network,
@@ -45,10 +47,17 @@ export function sandbox({ platform, env }: SandboxHost): Sandbox {
   }
 }
 
+/** What PATH, and we ourselves, find below the temporary folder is still found; npm's links lead beside their folder. */
+function programsIn(path = ''): string[] {
+  const folders = [...path.split(delimiter), dirname(process.execPath)]
+  const below = folders.filter((folder) => folder.startsWith(`${temporary}/`))
+  return [...new Set(below.map((folder) => folder.replace(/(\/node_modules)\/\.bin\/?$/, '$1')))]
+}
+
 /** Asked of the system itself: containers often have the program and forbid what it needs. */
 async function whyNone(platform: NodeJS.Platform, env: SandboxHost['env']): Promise<string | undefined> {
   if (platform !== 'linux' && platform !== 'darwin') return `there is no sandbox for ${platform} here`
-  const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] } }
+  const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] }, programs: [] }
   const [program, ...args] = platform === 'darwin' ? seatbelt(['/usr/bin/true'], walls) : bubblewrap(['true'], walls)
   const ran = await collect(program, args, { cwd: '/', env, signal: AbortSignal.timeout(trialMs) })
   if (ran.code === 0) return undefined
