@@ -3,7 +3,13 @@ import { lookup } from 'node:dns/promises'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 
-const clis = join(import.meta.dirname, '..', 'test', 'real', 'clis')
+const real = join(import.meta.dirname, '..', 'test', 'real')
+
+/** The CLIs by their lock; the clients without one, because the registry may lack what their optional parts name. */
+const folders = [
+  { folder: join(real, 'clis'), verb: 'ci' },
+  { folder: join(real, 'clients'), verb: 'install' },
+]
 
 /** Whether the registry that npm is set to can be found at all: without a network there is nothing to install from. */
 async function online(): Promise<boolean> {
@@ -12,14 +18,16 @@ async function online(): Promise<boolean> {
   return host !== '' && (await lookup(host).then(Boolean, () => false))
 }
 
-if (!existsSync(join(clis, 'node_modules', '.bin'))) {
-  const install = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: clis, stdio: 'inherit' })
+for (const { folder, verb } of folders) {
+  if (existsSync(join(folder, 'node_modules', '.bin'))) continue
+  const args = [verb, '--no-audit', '--no-fund', '--no-package-lock']
+  const install = spawnSync('npm', verb === 'ci' ? args.slice(0, 3) : args, { cwd: folder, stdio: 'inherit' })
   if (install.status !== 0 && (await online())) {
-    process.stderr.write('the real CLIs could not be installed: npm ci in test/real/clis must pass\n')
+    process.stderr.write(`npm ${verb} in ${folder} must pass\n`)
     process.exit(1)
   }
   if (install.status !== 0)
-    process.stderr.write('the package registry cannot be reached: the tests of the real CLIs are skipped\n')
+    process.stderr.write(`the package registry cannot be reached: the tests that need ${folder} are skipped\n`)
 }
 
 // Arguments narrow the run to files whose path holds one of them.

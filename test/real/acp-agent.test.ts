@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Machine, program } from '../cli/program.ts'
+import { clients } from './rig.ts'
 import { skipped } from './turns.ts'
 
 const skip = skipped('acpx')
-const acpx = join(import.meta.dirname, 'clis', 'node_modules', '.bin', 'acpx')
+const acpx = join(clients, 'acpx')
 
 /** A third party's client, headless: it starts our agent, sends one prompt and leaves. */
 function exec(machine: Machine, ...args: string[]): Promise<{ code: number | null; out: string; err: string }> {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readFileSync } from 'node:fs'
 import { Machine, program } from '../cli/program.ts'
+import { clients } from './rig.ts'
 
-const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 
 const servers = {
@@ -44,7 +44,7 @@ export class ConductedMachine extends Machine {
   /** The official inspector's command line, as one would type it; what it says, parsed. */
   inspect(target: readonly string[], method: string, ...more: string[]): Promise<Inspected> {
     const args = ['--cli', '--method', method, ...more, '--format', 'json', '-q', ...target]
-    return this.#said(join(bin, 'mcp-inspector'), args)
+    return this.#said(join(clients, 'mcp-inspector'), args)
   }
 
   /** How the inspector starts us over stdio. */

@@ -5,7 +5,10 @@ import { delimiter, dirname, join } from 'node:path'
 
 const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
 
-export const installed = (cli: string) => existsSync(join(bin, cli))
+/** Where the clients of our own servers are. */
+export const clients = join(import.meta.dirname, 'clients', 'node_modules', '.bin')
+
+export const installed = (cli: string) => [bin, clients].some((folder) => existsSync(join(folder, cli)))
 
 /** How one CLI is pointed at a model of ours: variables, and files below its home. */
 type Pointed = { env: Record<string, string>; files: Record<string, string> }
