@@ -160,7 +160,7 @@ for (const [cli, { shell, files }] of Object.entries(settled))
         capabilities,
       }))
       assert.deepEqual(agents, [{ source: 'CLI', workspace: cwd, capabilities: ['typescript'] }])
-      assert.match(lines, /ended by signal 9|exited with|Killed/)
+      assert.match(lines, /ended by a signal \(9\)|exited with|Killed/)
       assert.match(lines, /started again on its own session[^]*task \w{8} is done: Thing 2 is made\./)
       assert.match(
         lines,

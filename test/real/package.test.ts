@@ -21,7 +21,7 @@ const [packed] = JSON.parse(
 ) as Packed[]
 const tarball = join(folder, packed!.filename)
 
-test('the package holds the program and its papers, no tests, no sources, one dependency and no install script', () => {
+test('the package holds the program and its papers, no tests, no sources, two dependencies and no install script', () => {
   const outside = packed!.files.map(({ path }) => path).filter((path) => !/^(bin|dist)\//.test(path))
   assert.deepEqual(outside.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'])
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -33,7 +33,7 @@ test('the package holds the program and its papers, no tests, no sources, one de
       dependencies: manifest.dependencies,
       scripts: ['preinstall', 'install', 'postinstall'].filter((name) => name in manifest.scripts),
     },
-    { dependencies: { '@vscode/ripgrep': '1.18.0' }, scripts: [] },
+    { dependencies: { '@lydell/node-pty': '1.1.0', '@vscode/ripgrep': '1.18.0' }, scripts: [] },
   )
 })
 

@@ -96,11 +96,14 @@ async function rigged({ env, files }: Pointed): Promise<Rig> {
     await writeFile(join(home, path), text)
   }
   await mkdir(home, { recursive: true })
+  // Beside the home, not above it: below a temporary folder Codex makes no helpers, and its sandbox finds none.
+  const temp = join(root, 'tmp')
+  await mkdir(temp)
   const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
   return {
     root,
     cwd,
-    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: root, TERMAITE_KEYCHAIN: 'off', ...env },
+    env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TZ: 'UTC', TMPDIR: temp, TERMAITE_KEYCHAIN: 'off', ...env },
     // A CLI may still write its last log line while its folder goes.
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   }
