@@ -22,7 +22,10 @@ async function hookedOn(t: TestContext, script: (asked: Asked) => Answer) {
     contextWindowTokens: 200_000,
   }
   const on = (command: string, matcher?: string) => [
-    { ...(matcher ? { matcher } : {}), hooks: [{ type: 'command', command: `(cat; echo) >> ${log}; ${command}` }] },
+    {
+      ...(matcher ? { matcher } : {}),
+      hooks: [{ type: 'command', command: `printf '%s\\n' "$(cat)" >> ${log}; ${command}` }],
+    },
   ]
   const says = (output: object) => `echo '${JSON.stringify(output)}'`
   const settings = (hooks: object) => machine.settings({ metaInstruction: false, agents: [agent], hooks })

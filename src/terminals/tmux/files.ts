@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 
 const longestStartMs = 60_000
+const rounds = 10
 
 export type Mode = 'window' | 'pane'
 
@@ -58,8 +59,10 @@ export class TerminalFiles {
     return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined
   }
 
+  /** What keeps the output may begin one more file in the middle of it. */
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true })
+    for (let round = 0; round < rounds && existsSync(this.folder); round++)
+      rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
   }
 
   #write(name: string, text: string): void {

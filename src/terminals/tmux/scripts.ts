@@ -41,9 +41,12 @@ ${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
 set -- ${argv.map(quoted).join(' ')}
 `
   const after = `echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
-${printEndMark(id)}`
+${printEndMark(id)}${untilRead}`
   return programScript(before, after)
 }
+
+/** tmux drops what the system has not handed over yet when the shell goes: it is given a moment. */
+const untilRead = 'sleep 0.1\n'
 
 const word = (text: string) => quoted(unended(text))
 
