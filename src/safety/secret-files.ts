@@ -46,8 +46,12 @@ export function isSecretName(path: string): boolean {
   return names.some((pattern) => pattern.test(name)) && !harmless.some((pattern) => pattern.test(name))
 }
 
+/** Below our own folder, the worktrees that agents work in: what is there is a project's. */
+const worktrees = join('.termaite', 'worktrees')
+
 /** Whether it lies where keys are kept. */
 export function isSecretPlace(path: string, home: string): boolean {
+  if (path.startsWith(join(home, worktrees) + sep)) return false
   if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
   return /^\/proc\/[^/]+\/environ$/.test(path) || /^\/etc\/(?:shadow|gshadow|sudoers)/.test(path)
 }

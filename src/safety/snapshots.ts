@@ -10,7 +10,7 @@ import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { Camera } from './snapshots/camera.ts'
-import { holdsHome, isWithin, ourHome } from './snapshots/homes.ts'
+import { holdsHome, isWithin, isWorktree, ourHome } from './snapshots/homes.ts'
 import { KeptTurns, lastStanding } from './snapshots/kept.ts'
 import { usualLimits } from './snapshots/limits.ts'
 import { shown } from './snapshots/paths.ts'
@@ -70,7 +70,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
 
   const now = async (): Promise<string> => {
     if (holdsHome(root, env)) throw new Off('the project is a home folder, or holds one')
-    if (isWithin(root, ourHome(dir))) throw new Off("this is termaite's own home")
+    if (isWithin(root, ourHome(dir)) && !isWorktree(root, dir)) throw new Off("this is termaite's own home")
     if (!existsSync(root)) throw new Off('the project folder is gone')
     const tree = await store().camera.take()
     store().recent.add(tree, clock.now())

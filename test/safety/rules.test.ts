@@ -1,11 +1,13 @@
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Risk, Tool } from '../../src/core/work/tool.ts'
 import type { Mode } from '../../src/safety/rules/modes.ts'
 import type { PolicyParts } from '../../src/safety/rules/policy.ts'
 import { perform } from '../../src/core/work/perform.ts'
+import { spotOf } from '../../src/safety/places.ts'
 import { policy } from '../../src/safety/rules/policy.ts'
 import { parseRule, parseRules } from '../../src/safety/rules/rule.ts'
 import { layProject } from './shell/project.ts'
@@ -302,4 +304,13 @@ test('a rule that is none is said to be none, and why', () => {
     '"ba sh(x)" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
   ])
   assert.deepEqual(parseRules({ deny: ['bash('] }).faults, ['deny: "bash(" is no rule: the closing ) is missing'])
+})
+
+test('a worktree that lies in our own home is a project, and what lies beside it is secret', async () => {
+  const root = join(project.home, '.termaite', 'worktrees', 'p', 'agent')
+  mkdirSync(root, { recursive: true })
+  for (const path of ['a.ts', '.env', '../../../hub.key']) writeFileSync(join(root, path), 'x')
+  const { home } = project
+  const secret = async (path: string) => (await spotOf(join(root, path), { root, home })).secret
+  assert.deepEqual(await Promise.all(['a.ts', '.env', '../../../hub.key'].map(secret)), [false, true, true])
 })

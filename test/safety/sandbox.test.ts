@@ -15,6 +15,7 @@ const walls = {
   network: false,
   hidden: { folders: ['/h/.ssh'], files: ['/h/.netrc'] },
   programs: ['/tmp/bin'],
+  kept: ['/p/.git/hooks', '/p/.termaite'],
 }
 
 test('bubblewrap: the project lies on top of a system that can only be read', () => {
@@ -30,7 +31,6 @@ test('bubblewrap: the project lies on top of a system that can only be read', ()
     'bind /p /p',
     'bind /w /w',
     'ro-bind-try /p/.git/hooks /p/.git/hooks',
-    'ro-bind-try /p/.git/config /p/.git/config',
     'ro-bind-try /p/.termaite /p/.termaite',
     'unshare-pid',
     'unshare-ipc',
@@ -43,15 +43,16 @@ test('bubblewrap: the project lies on top of a system that can only be read', ()
 })
 
 test('seatbelt: the last rule that fits counts, and quotes in names stay names', () => {
-  const [program, flag, profile, ...command] = seatbelt(['ls'], { ...walls, root: '/p"q' })
+  const [program, flag, profile, ...command] = seatbelt(['ls'], { ...walls, root: '/h/.ssh/p"q' })
   assert.deepEqual([program, flag, command], ['/usr/bin/sandbox-exec', '-p', ['ls']])
   assert.deepEqual(profile!.split('\n'), [
     '(version 1)',
     '(allow default)',
     '(deny file-write*)',
-    '(allow file-write* (subpath "/p\\"q") (subpath "/w") (subpath "/private/tmp") (subpath "/private/var/folders") (subpath "/dev"))',
-    '(deny file-write* (subpath "/p\\"q/.git/hooks") (subpath "/p\\"q/.git/config") (subpath "/p\\"q/.termaite"))',
+    '(allow file-write* (subpath "/h/.ssh/p\\"q") (subpath "/w") (subpath "/private/tmp") (subpath "/private/var/folders") (subpath "/dev"))',
     '(deny file-read* file-write* (subpath "/h/.ssh") (subpath "/h/.netrc"))',
+    '(allow file-read* file-write* (subpath "/h/.ssh/p\\"q"))',
+    '(deny file-write* (subpath "/p/.git/hooks") (subpath "/p/.termaite"))',
     '(deny network*)',
     '(allow network* (local unix-socket))',
   ])
@@ -120,6 +121,31 @@ test('the project can be written to, and nothing else', { skip }, async () => {
         existsSync('/tmp/private.txt'),
       ],
       [false, false, false],
+    )
+  } finally {
+    rmSync(base, { recursive: true })
+  }
+})
+
+test('a worktree among our own files can be worked in, and what lies beside it is hidden', { skip }, async () => {
+  const base = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-sandbox-')))
+  try {
+    const [project, home] = [join(base, 'project'), join(base, 'home')]
+    const root = join(home, '.termaite', 'worktrees', 'p', 'agent')
+    mkdirSync(join(home, '.termaite'), { recursive: true })
+    writeFileSync(join(home, '.termaite', 'hub.key'), 'secret')
+    const who = ['-c', 'user.name=x', '-c', 'user.email=x@y']
+    execFileSync('git', ['init', '-q', project])
+    execFileSync('git', [...who, 'commit', '-q', '--allow-empty', '-m', 'first'], { cwd: project })
+    execFileSync('git', ['worktree', 'add', '-q', root], { cwd: project })
+    const link = readFileSync(join(root, '.git'), 'utf8')
+    const script = 'echo a > new.txt; echo "gitdir: /elsewhere" > .git; cat ../../../hub.key; git status --porcelain'
+    const argv = (await wrap(['/bin/sh', '-c', script], { root, network: false, home })) as Argv
+    const ran = spawnSync(argv[0], argv.slice(1), { cwd: root, encoding: 'utf8' })
+    assert.equal(ran.stdout, '?? new.txt\n')
+    assert.deepEqual(
+      [readFileSync(join(root, 'new.txt'), 'utf8'), readFileSync(join(root, '.git'), 'utf8')],
+      ['a\n', link],
     )
   } finally {
     rmSync(base, { recursive: true })

@@ -142,6 +142,21 @@ test('a project that is our own home, or lies inside it, is never taken: an undo
   assert.deepEqual(project.tree(), { 'inner/a': 'file one' }, 'and nothing is made')
 })
 
+test('a worktree of ours lies in our home, and is a project', async () => {
+  using project = new Project()
+  project.write('worktrees/p/agent/a', 'one')
+  const { root, env, clock } = project
+  const store = snapshots({
+    dir: join(root, 'projects', 'p', 'snapshots'),
+    root: join(root, 'worktrees/p/agent'),
+    env,
+    clock,
+  })
+  const before = await treeOf(store)
+  project.write('worktrees/p/agent/a', 'two')
+  assert.deepEqual(await store.changed(before), ['a'])
+})
+
 test('a look at what is kept of a project that was never used makes nothing', async () => {
   using project = new Project()
   assert.deepEqual([await project.snapshots().list(), existsSync(project.home)], [[], false])

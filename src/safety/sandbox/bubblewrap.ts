@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import type { Argv, Walls } from './walls.ts'
 
 /** Others' files lie there, and each command has one of its own. */
 export const temporary = '/tmp'
 
 /** The order matters: what stands later lies on top. */
-export function bubblewrap(command: Argv, { root, writable, network, hidden, programs }: Walls): Argv {
+export function bubblewrap(command: Argv, { root, writable, network, hidden, programs, kept }: Walls): Argv {
   const trial = root === '/'
   return [
     'bwrap',
@@ -18,11 +17,7 @@ export function bubblewrap(command: Argv, { root, writable, network, hidden, pro
     ...hidden.files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...(trial ? [] : ['--bind', root, root]),
     ...writable.flatMap((path) => ['--bind', path, path]),
-    // What Git runs by itself is not for the sandbox to write: it would run outside of it.
-    ...(trial
-      ? []
-      : ['hooks', 'config'].flatMap((name) => ['--ro-bind-try', join(root, '.git', name), join(root, '.git', name)])),
-    ...(trial ? [] : ['--ro-bind-try', join(root, '.termaite'), join(root, '.termaite')]),
+    ...kept.flatMap((path) => ['--ro-bind-try', path, path]),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...(network ? [] : ['--unshare-net']),
     '--die-with-parent',

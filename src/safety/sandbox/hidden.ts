@@ -7,12 +7,12 @@ export type Hidden = { folders: readonly string[]; files: readonly string[] }
 
 const secretFiles = ['.netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.vault-token', '.env']
 
-/** Where keys are kept, as far as it is there and nothing that is needed lies in it. */
-export async function hiddenPlaces(home: string, needed: readonly string[]): Promise<Hidden> {
+/** Where keys are kept, as far as it is there and nothing that must be read lies in it. */
+export async function hiddenPlaces(home: string, readable: readonly string[]): Promise<Hidden> {
   const folders: string[] = []
   const files: string[] = []
   for (const path of [...secretFolders(home), ...secretFiles.map((name) => join(home, name))]) {
-    if (needed.some((one) => isWithin(path, one))) continue
+    if (readable.some((one) => isWithin(path, one))) continue
     // A link would be hidden in place of what it leads to.
     const there = await lstat(path).catch(() => undefined)
     if (there?.isDirectory()) folders.push(path)

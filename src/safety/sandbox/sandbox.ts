@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises'
-import { delimiter, dirname } from 'node:path'
+import { lstat, realpath } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
 import { collect } from '../../base/collect.ts'
 import { bubblewrap, temporary } from './bubblewrap.ts'
 import { hiddenPlaces } from './hidden.ts'
@@ -36,15 +36,24 @@ export function sandbox({ platform, env }: SandboxHost): Sandbox {
     const why = await none()
     if (why !== undefined) return { none: why }
     const real = (path: string) => realpath(path).catch(() => path)
+    const root = await real(fence.root)
     const walls = {
       programs: programsIn(env.PATH),
-      root: await real(fence.root),
+      root,
+      kept: await keptIn(root),
       writable: await Promise.all((fence.writable ?? []).map(real)),
       network: fence.network,
-      hidden: await hiddenPlaces(fence.home, [fence.root, ...(fence.writable ?? []), ...(fence.readable ?? [])]),
+      hidden: await hiddenPlaces(fence.home, fence.readable ?? []),
     }
     return platform === 'darwin' ? seatbelt(command, walls) : bubblewrap(command, walls)
   }
+}
+
+/** What Git runs by itself is not for the sandbox to write: it would run outside of it. In a worktree a file tells where that lies. */
+async function keptIn(root: string): Promise<string[]> {
+  const git = join(root, '.git')
+  const link = (await lstat(git).catch(() => undefined))?.isFile() ?? false
+  return [...(link ? [git] : [join(git, 'hooks'), join(git, 'config')]), join(root, '.termaite')]
 }
 
 /** What PATH, and we ourselves, find below the temporary folder is still found; npm's links lead beside their folder. */
@@ -57,7 +66,7 @@ function programsIn(path = ''): string[] {
 /** Asked of the system itself: containers often have the program and forbid what it needs. */
 async function whyNone(platform: NodeJS.Platform, env: SandboxHost['env']): Promise<string | undefined> {
   if (platform !== 'linux' && platform !== 'darwin') return `there is no sandbox for ${platform} here`
-  const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] }, programs: [] }
+  const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] }, programs: [], kept: [] }
   const [program, ...args] = platform === 'darwin' ? seatbelt(['/usr/bin/true'], walls) : bubblewrap(['true'], walls)
   const ran = await collect(program, args, { cwd: '/', env, signal: AbortSignal.timeout(trialMs) })
   if (ran.code === 0) return undefined

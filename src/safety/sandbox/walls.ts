@@ -10,4 +10,6 @@ export type Walls = {
   hidden: Hidden
   /** Folders of programs that lie where all else is hidden. */
   programs: readonly string[]
+  /** What stays as it is, also where it lies in what can be written. */
+  kept: readonly string[]
 }

@@ -1,10 +1,15 @@
 import type { Env } from './repository.ts'
 import { realpathSync } from 'node:fs'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 /** The store is `<home>/projects/<slug>/snapshots`. */
 export function ourHome(dir: string): string {
   return realOr(resolve(dir, '..', '..', '..'))
+}
+
+/** What agents work in apart lies in our home, and is a project all the same. */
+export function isWorktree(root: string, dir: string): boolean {
+  return isWithin(root, join(ourHome(dir), 'worktrees'))
 }
 
 /** A tree that nobody would want taken whole: the home, or what holds it. */
