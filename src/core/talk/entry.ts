@@ -1,3 +1,4 @@
+import type { Framework } from '../work/framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { Question } from './question.ts'
 import type { Ref } from './ref.ts'
@@ -30,6 +31,20 @@ export type Guide = { type: 'guide'; name: string; text: string; mark?: string }
  */
 export type Trim = { type: 'trim'; through?: string; step?: number }
 
+/**
+ * How a turn was thought through and what came of it, signed by whoever acted. `passed`: whether a check said so, where
+ * one could be made; `calls`: how many agents were asked besides.
+ */
+export type Verdict = {
+  type: 'verdict'
+  framework: Framework
+  /** The kind of request, as whoever chose saw it. */
+  why: string
+  passed?: boolean
+  calls: number
+  ms: number
+}
+
 /** Kept. `whole` is where the rest is when a body was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
@@ -48,6 +63,7 @@ export type Fact = (
   | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
+  | Verdict
   | Usage
   | { type: 'end'; outcome: Outcome }
 ) & { whole?: Ref }
@@ -64,6 +80,8 @@ export type Live =
   | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
   /** What the agent means to do, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
+  /** Where a turn that is thought through stands. */
+  | { type: 'phase'; framework: Framework; words: string }
   /** How much of a provider's window is spent, in percent, and when it begins anew: told before it is hit. */
   | { type: 'limit'; used: number; until?: number; window?: string }
 
@@ -77,7 +95,7 @@ export type Entry = Fact & { id: string; at: number; by: string; session: string
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>
 
-const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'limit', 'inner'])
+const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'phase', 'limit', 'inner'])
 
 export function isFact(event: Event): event is Fact & { by?: string } {
   return !live.has(event.type)

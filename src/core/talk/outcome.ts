@@ -1,7 +1,8 @@
 import type { Ref } from './ref.ts'
 
+/** `unmet`: everything worked, and what was wanted was not reached by it. */
 export type FailureKind =
-  'quota' | 'busy' | 'auth' | 'missing' | 'timeout' | 'overflow' | 'crash' | 'denied' | 'budget' | 'aborted'
+  'quota' | 'busy' | 'auth' | 'missing' | 'timeout' | 'overflow' | 'crash' | 'denied' | 'budget' | 'aborted' | 'unmet'
 
 /** `retryAt` is in ms since 1970, only when whoever refused said so. */
 export type Failure = { kind: FailureKind; message: string; retryAt?: number }

@@ -21,7 +21,11 @@ export function shape<F extends Fields>(fields: F): Shape<Input<F>> {
   return { schema, parse: (input) => read(fromJson(input) ?? {}, '') }
 }
 
-export function object<F extends Fields>(fields: F): Field<Input<F>, false> {
+/** `strange`: what becomes of fields that nobody asked for; an answer in words brings some along. */
+export function object<F extends Fields>(
+  fields: F,
+  strange: 'refused' | 'ignored' = 'refused',
+): Field<Input<F>, false> {
   const names = Object.keys(fields)
   const required = names.filter((name) => !fields[name]!.optional)
   const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.schema]))
@@ -33,7 +37,7 @@ export function object<F extends Fields>(fields: F): Field<Input<F>, false> {
       throw new Error(`${at || 'the input'} must be an object with ${listed(names)}, not ${kind(value)}.`)
     const sent = value as Record<string, unknown>
     const unknown = Object.keys(sent).find((name) => !names.includes(name))
-    if (unknown !== undefined) {
+    if (unknown !== undefined && strange === 'refused') {
       const allowed = names.length > 0 ? `the fields are ${listed(names)}` : 'it takes no fields'
       throw new Error(`there is no field ${inside(at, unknown)}; ${allowed}.`)
     }

@@ -47,7 +47,7 @@ export type Task = {
   moved: number
   /** When its agent was last heard of in this task. */
   heard?: number
-  /** How often it came back without an answer. */
+  /** How often an agent that had acknowledged it came to no answer. */
   returns: number
   question?: string
   result?: TaskResult

@@ -17,10 +17,11 @@ export type Asking = {
 /** `by`: the words of the request, an agent that was asked, or neither could tell. */
 export type Choice = Finding & { by: 'words' | 'agent' | 'default' }
 
-/** How to think about a request: by its words, else by asking. Never throws. */
-export async function chosen(request: string, spec: SystemSpec, asking?: Asking): Promise<Choice> {
+/** How to think about a request: by its words, else by asking; what only goes on with a talk is not asked about. Never throws. */
+export async function chosen(request: string, spec: SystemSpec, asking?: Asking, followsUp = false): Promise<Choice> {
   const { ambiguous, ...finding } = select(request)
   if (!ambiguous) return { ...finding, by: 'words' }
+  if (followsUp) return { ...found('direct', 0, 'a follow-up'), by: 'default' }
   const framework = asking && labelIn((await answered(labelPrompt(request, spec), asking)) ?? '')
   return framework ? { ...found(framework, 0.7, 'an agent was asked'), by: 'agent' } : { ...unknown, by: 'default' }
 }

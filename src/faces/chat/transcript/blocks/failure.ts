@@ -17,6 +17,7 @@ const nextSteps: Record<FailureKind, string> = {
   denied: '/leash allows more.',
   budget: '/usage shows what was spent.',
   aborted: '',
+  unmet: 'Say what to try next; /diff shows what was changed, /undo takes it back.',
 }
 
 /** A try that failed, quietly: the turn went on. */

@@ -1,0 +1,68 @@
+import type { Event } from '../../core/talk/entry.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Framework } from '../../core/work/framework.ts'
+import type { Asked, Minds } from './minds.ts'
+import type { Way } from './thinker.ts'
+import { wordsOf } from '../../base/words.ts'
+import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
+import { note, toldOf } from './course.ts'
+import { count } from './words.ts'
+
+/** More extra calls than this are not made behind anybody's back. */
+const mostUnasked = 2
+
+/** A consultation's own words and its answer, and how long one takes, where nothing better is known. */
+const usual = { tokens: 1_500, seconds: 20 }
+
+export type Proposed = {
+  framework: Framework
+  why: string
+  way: Way
+  minds: Minds
+  agreed: boolean
+  agree(): Promise<void>
+}
+
+/** Says what was chosen and why in one quiet line; where it is dear, with its cost first, and waits for a yes. */
+export async function* consented(o: Proposed, turn: Turn): AsyncGenerator<Event, boolean> {
+  const { framework, why, way, minds } = o
+  const asks = way.asks(minds)
+  const chosen = `thinking: ${framework}, ${why}`
+  const cost = `${count(asks.length, 'extra call')} (${assignment(asks)}), about ${costOf(asks, way.rounds, minds, turn)}`
+  const dear = asks.length > mostUnasked
+  if (!dear || o.agreed || !turn.attended) {
+    yield note(dear ? `${chosen}; ${cost}` : chosen)
+    return true
+  }
+  const options = [
+    { id: 'go', label: 'Go on' },
+    { id: 'always', label: 'Go on, and do not ask again in this project' },
+    { id: 'direct', label: 'Without: one agent, directly' },
+  ]
+  const question = { about: 'choice' as const, text: `${framework}: ${why}. It takes ${cost}.`, from: [], options }
+  const picks = await turn.ask(question, turn.signal)
+  if (turn.signal.aborted) return false
+  if (picks?.includes('always'))
+    for (const words of await o.agree().then(
+      () => [],
+      (error) => [wordsOf(error)],
+    ))
+      yield note(`that is not remembered: ${words}`)
+  const go = picks?.includes('go') || picks?.includes('always') || false
+  yield note(go ? chosen : `thinking: direct, ${framework} was not wanted`)
+  return go
+}
+
+/** Who is asked as what: "claude as enumerator and chair, gemini as …". */
+export function assignment(asks: readonly Asked[]): string {
+  const roles = new Map<string, string[]>()
+  for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), role])
+  return [...roles].map(([agent, as]) => `${agent} as ${as.join(', ')}`).join('; ')
+}
+
+function costOf(asks: readonly Asked[], rounds: number, { machine }: Minds, turn: Turn): string {
+  const each = usual.tokens + estimateTokens(turn.prompt + machine.words) + viewTokens(toldOf(turn))
+  const tokens = Math.ceil((asks.length * each) / 1000)
+  const seconds = rounds * usual.seconds
+  return `${tokens}k tokens and ${seconds < 60 ? `${seconds} s` : count(Math.round(seconds / 60), 'minute')}`
+}

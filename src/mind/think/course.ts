@@ -1,0 +1,153 @@
+import type { Entry, Event, Fact } from '../../core/talk/entry.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Framework } from '../../core/work/framework.ts'
+import type { Shape } from '../../core/work/shape.ts'
+import type { Read } from './answer.ts'
+import type { Asked, Minds } from './minds.ts'
+import { newId } from '../../base/id.ts'
+import { isFact } from '../../core/talk/entry.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { lastTurns, view } from '../../core/talk/view.ts'
+import { consult, take } from '../../core/work/verbs.ts'
+import { answerIn } from './answer.ts'
+import { answerWith, clipped, quoted } from './words.ts'
+
+/** So much of the conversation is told to whoever is only asked: five of them are told it. */
+const toldTokens = 6_000
+
+/** How long somebody is waited for who is only asked; they look at files before they answer. */
+export const patienceMs = 180_000
+
+/** An answer, and who really gave it. */
+export type Heard = { outcome: Outcome; by: string }
+
+/** An answer that could be read as what was asked for, else its words, else why there is none. */
+export type Told<T> = { by: string; words?: string } & Read<T>
+
+/** One turn as a framework goes through it: what was done so far is history for whoever acts next. */
+export class Course {
+  readonly framework: Framework
+  readonly turn: Turn
+  readonly minds: Minds
+  /** What a check said last, where one could be made. */
+  passed: boolean | undefined
+  /** How many were asked besides. */
+  calls = 0
+  #done: Entry[] = []
+  #pieces = 0
+  #refused: Outcome | undefined
+
+  constructor(framework: Framework, turn: Turn, minds: Minds) {
+    this.framework = framework
+    this.turn = turn
+    this.minds = minds
+  }
+
+  /** Why nothing more is to be begun, once that is so: cancelled, or the purse is empty. */
+  get over(): Outcome | undefined {
+    return this.turn.signal.aborted ? failed('aborted', 'cancelled') : this.#refused
+  }
+
+  /** Where things stand, for whoever watches. */
+  phase(words: string): Event {
+    return { type: 'phase', framework: this.framework, words, by: 'termaite' }
+  }
+
+  /** Who acted last, if anybody did. */
+  get actor(): string | undefined {
+    return this.#done.findLast(({ type }) => type === 'reply')?.by
+  }
+
+  /** A piece of the turn, taken by whoever acts: its events are the turn's own. */
+  async *act(prompt: string): AsyncGenerator<Event, Outcome> {
+    if (this.over) return this.over
+    const { turn, minds } = this
+    const piece = `${turn.id}.${++this.#pieces}`
+    const now: Entry[] = []
+    const keep = (fact: Fact, by: string) => {
+      const at = turn.clock.now()
+      now.push({ ...fact, id: newId(at), at, by, session: '', turn: piece } as Entry)
+    }
+    keep({ type: 'prompt', text: prompt }, 'user')
+    const events = take(minds.actor, { ...turn, prompt, history: [...turn.history, ...view(this.#done)] })
+    try {
+      for (;;) {
+        const next = await events.next()
+        if (next.done) {
+          keep({ type: 'end', outcome: next.value }, minds.actor.name)
+          this.#done.push(...now)
+          return this.#judged(next.value)
+        }
+        const { by = minds.actor.name, ...fact } = next.value
+        if (isFact(next.value)) keep(fact as Fact, by)
+        yield next.value
+      }
+    } finally {
+      await events.return(failed('aborted', 'left'))
+    }
+  }
+
+  /** Asks one agent for its answer alone; a silence that lasts too long is one more way to fail. */
+  async *ask({ role, agent }: Asked, prompt: string, ms = patienceMs): AsyncGenerator<Event, Heard> {
+    if (this.over) return { outcome: this.over, by: agent }
+    const { turn, minds } = this
+    const late = new AbortController()
+    const settled = new AbortController()
+    void turn.clock.sleep(ms, settled.signal).then(() => settled.signal.aborted || late.abort())
+    const told = toldOf(turn)
+    const { files: _, sent: __, attended: ___, ...own } = turn
+    const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }
+    const signal = AbortSignal.any([turn.signal, late.signal])
+    const events = consult(minds.reader(agent, told), role, { ...asked, signal })
+    this.calls++
+    let by = agent
+    try {
+      for (;;) {
+        const next = await events.next()
+        if (!next.done) {
+          if (next.value.event.type === 'reply') by = next.value.event.by ?? by
+          yield next.value
+          continue
+        }
+        const silent = late.signal.aborted && !turn.signal.aborted && !next.value.ok
+        const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : next.value
+        return { outcome: this.#judged(outcome), by }
+      }
+    } finally {
+      settled.abort()
+      await events.return(failed('aborted', 'left'))
+    }
+  }
+
+  /** Asks for an answer of a shape; one that cannot be read is sent back with what is wrong, so often. */
+  async *askFor<T>(
+    asked: Asked,
+    prompt: string,
+    shape: Shape<T>,
+    again = 1,
+    ms?: number,
+  ): AsyncGenerator<Event, Told<T>> {
+    const wanted = `${prompt}\n\n${answerWith(shape.schema)}`
+    let heard = yield* this.ask(asked, wanted, ms)
+    for (let left = again; ; left--) {
+      const { outcome, by } = heard
+      if (!outcome.ok) return { ok: false, why: outcome.failure.message, by }
+      const read = answerIn(outcome.text, shape)
+      if (read.ok || left <= 0) return { ...read, by, words: outcome.text }
+      const repair = `You were asked this before, and your answer could not be read: ${read.why}\n${quoted('answer', clipped(outcome.text, 8_000))}`
+      heard = yield* this.ask({ ...asked, agent: by }, `${wanted}\n\n${repair}`, ms)
+    }
+  }
+
+  /** An empty purse ends the whole turn, whoever of it came to feel that. */
+  #judged(outcome: Outcome): Outcome {
+    if (!outcome.ok && outcome.failure.kind === 'budget') this.#refused ??= outcome
+    return outcome
+  }
+}
+
+/** What of the conversation is told to whoever is only asked. */
+export const toldOf = ({ history }: Pick<Turn, 'history'>) => lastTurns(history, toldTokens)
+
+export const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })

@@ -1,0 +1,19 @@
+/** Another agent's words, marked so that nobody takes them for the person's. */
+export function quoted(tag: string, text: string, from?: string): string {
+  const who = from === undefined ? '' : ` from="${from}"`
+  return `<${tag}${who}>\n${text.replaceAll(`</${tag}`, `<\\/${tag}`)}\n</${tag}>`
+}
+
+/** The beginning and the end of a long text; what an error says stands at one of them. */
+export function clipped(text: string, most: number): string {
+  if (text.length <= most) return text
+  const half = Math.floor(most / 2)
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`
+}
+
+/** How an answer is wanted, so that it can be read by a program. */
+export function answerWith(schema: Record<string, unknown>): string {
+  return `Answer with one JSON object in a \`\`\`json block and nothing after it. It has this schema:\n${JSON.stringify(schema)}`
+}
+
+export const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
