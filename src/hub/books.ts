@@ -1,5 +1,6 @@
 import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskState, TaskStep } from '../core/work/task.ts'
 import type { Clock } from '../base/clock.ts'
+import { Queue } from './queue.ts'
 import { isHeld, moves } from './states.ts'
 
 type Parts = {
@@ -16,14 +17,13 @@ const mostNotes = 200
 export class Books {
   readonly tasks: Map<string, Task>
   /** What is looked through again and again: those that wait for an agent, and those that have one. */
-  readonly queued = new Map<string, Task>()
+  readonly queued = new Queue()
   readonly held = new Map<string, Task>()
   readonly agents: Map<string, HubAgent>
   #parts: Parts
   #seq: number
   #waiting: HubChange[] = []
   #dirty = new Set<string>()
-  #kept: Promise<void> | undefined
   #watchers = new Set<AbortController>()
 
   constructor(parts: Parts) {
@@ -71,19 +71,20 @@ export class Books {
     this.#note({ type: 'gone', id })
   }
 
-  /** Resolves once all that was changed is durable; whoever comes in the same moment shares one write. */
-  kept(): Promise<void> {
-    return (this.#kept ??= new Promise<void>((resolve, reject) => {
-      setImmediate(() => {
-        this.#kept = undefined
-        try {
-          this.#flush()
-          resolve()
-        } catch (error) {
-          reject(error)
-        }
-      })
-    }))
+  /** All that was changed is durable when this returns; what could not be kept did not happen, and the books are read again. */
+  keep(): void {
+    const changes = this.#waiting.splice(0)
+    const tasks = [...this.#dirty].map((id) => this.tasks.get(id)!)
+    this.#dirty.clear()
+    if (changes.length === 0) return
+    try {
+      this.#parts.ledger.keep(changes, tasks)
+    } catch (error) {
+      this.#reload()
+      throw error
+    }
+    this.#parts.published(changes)
+    for (const watcher of this.#watchers) watcher.abort()
   }
 
   /** Resolves with the next change that is kept, or when the time is over. */
@@ -109,8 +110,8 @@ export class Books {
 
   #put(task: Task) {
     this.tasks.set(task.id, task)
-    if (task.state === 'QUEUED') this.queued.set(task.id, task)
-    else this.queued.delete(task.id)
+    if (task.state === 'QUEUED') this.queued.put(task)
+    else this.queued.remove(task)
     if (isHeld(task)) this.held.set(task.id, task)
     else this.held.delete(task.id)
   }
@@ -118,22 +119,6 @@ export class Books {
   #note(change: Unnumbered<HubChange>) {
     this.#waiting.push({ seq: ++this.#seq, at: this.#parts.clock.now(), ...change } as HubChange)
     if (change.type === 'task') this.#dirty.add(change.id)
-  }
-
-  /** What could not be kept did not happen: the books are read again. */
-  #flush() {
-    const changes = this.#waiting.splice(0)
-    const tasks = [...this.#dirty].map((id) => this.tasks.get(id)!)
-    this.#dirty.clear()
-    if (changes.length === 0) return
-    try {
-      this.#parts.ledger.keep(changes, tasks)
-    } catch (error) {
-      this.#reload()
-      throw error
-    }
-    this.#parts.published(changes)
-    for (const watcher of this.#watchers) watcher.abort()
   }
 
   #reload() {

@@ -15,30 +15,39 @@ export const awayMs = 5 * 60_000
 /** After so many returns without an answer a task is given up. */
 export const mostReturns = 5
 
-type HandedOut = { task: string; waiter: NonNullable<ReturnType<Waiters['take']>> }
+/** After so many in a row that nobody acknowledged, too: whoever waits there does not do tasks. */
+export const mostUnheard = 10
+
+/** While the books cannot be written. */
+const troubleMs = 5_000
+
+type HandedOut = { task: string; give(given: Given): void }
 
 /** Brings tasks to the agents that wait, each to one living connection, and takes them back from those that fell silent. */
 export class Dispatch {
   readonly waiters = new Waiters()
   #books: Books
   #clock: Clock
-  #bell = new AbortController()
+  #round: Promise<void> | undefined
 
   constructor(books: Books, clock: Clock) {
     this.#books = books
     this.#clock = clock
   }
 
-  /** Lets what can go, go: failed needs fail their dependents, and waiting agents get what fits them. */
-  async go(): Promise<void> {
-    this.#failHopeless()
-    const given = this.#handOut()
-    await this.#books.kept()
-    this.#bell.abort()
-    const back = given.filter(({ task, waiter }) => !this.#give(task, waiter))
-    for (const { task } of back)
-      this.#books.move(task, 'QUEUED', 'hub', { why: 'the connection of its agent was gone' })
-    if (back.length > 0) await this.go()
+  /** Lets what can go, go, and resolves once all that was changed is durable: whoever comes in the same moment shares one look and one write. */
+  go(): Promise<void> {
+    return (this.#round ??= new Promise<void>((resolve, reject) => {
+      setImmediate(() => {
+        this.#round = undefined
+        try {
+          this.#go()
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
+      })
+    }))
   }
 
   wait(agent: string, until: number, connection: AbortSignal): Promise<Given> {
@@ -55,39 +64,46 @@ export class Dispatch {
 
   /** To the queue again, for the same agent if it had begun; what came back too often has failed. */
   takeBack(task: Task, by: string, why: string): void {
-    const returns = task.returns + 1
-    const wish = task.state === 'PENDING_ACK' ? {} : wishFor(task)
-    if (returns <= mostReturns) this.#books.move(task.id, 'QUEUED', by, { why, returns, ...wish })
-    else
-      this.#books.move(task.id, 'FAILED', by, { why: `given out ${returns} times without an answer: ${why}`, returns })
+    const begun = task.state !== 'PENDING_ACK'
+    // What was not acknowledged may never have arrived: nobody is blamed for it.
+    const returns = begun ? task.returns + 1 : task.returns
+    const times = begun ? returns : unheard(task)
+    if (times <= (begun ? mostReturns : mostUnheard))
+      this.#books.move(task.id, 'QUEUED', by, { why, returns, ...(begun ? wishFor(task) : {}) })
+    else this.#books.move(task.id, 'FAILED', by, { why: `given out ${times} times without an answer: ${why}`, returns })
   }
 
   /** Takes back what was never acknowledged or fell silent, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const { task, why } of backAfter([...this.#books.held.values()], this.#clock.now()))
+      for (const { task, why } of backAfter(this.#books.held.values(), this.#clock.now()))
         this.takeBack(task, 'hub', why)
-      // What cannot be kept now is due again at the next look.
-      await this.go().catch(() => {})
-      this.#bell = new AbortController()
-      const due = nextDue([...this.#books.held.values()], this.#clock.now())
-      await this.#clock.sleep(due, AbortSignal.any([signal, this.#bell.signal]))
+      // Wishes lapse while nothing else happens; what cannot be kept now is due again in a while.
+      const kept = await this.go().then(
+        () => true,
+        () => false,
+      )
+      const pause = kept ? nextDue(this.#books.held.values(), this.#clock.now()) : troubleMs
+      await this.#clock.sleep(pause, signal)
     }
     this.waiters.close()
   }
 
-  /** False when nobody is there any more to have it. */
-  #give(id: string, waiter: HandedOut['waiter']): boolean {
-    const task = this.#books.tasks.get(id)
-    // Cancelled in the moment it was handed out: there is nothing to give.
-    if (task?.state !== 'PENDING_ACK') waiter.give({ type: 'idle' })
-    else if (waiter.alive()) waiter.give({ type: 'task', task })
-    else return false
-    return true
+  /** Without a pause from the look to the hands, so that nothing changes between. */
+  #go(): void {
+    this.#failHopeless()
+    const given = this.#handOut()
+    try {
+      this.#books.keep()
+    } catch (error) {
+      for (const { give } of given) give({ type: 'idle' })
+      throw error
+    }
+    for (const { task, give } of given) give({ type: 'task', task: this.#books.tasks.get(task)! })
   }
 
   #failHopeless(): void {
-    const waiting = [...this.#books.queued.values()].filter(({ needs }) => needs.length > 0)
+    const waiting = this.#books.queued.tasks.filter(({ needs }) => needs.length > 0)
     for (let moved = waiting.length > 0; moved;) {
       moved = false
       for (const { id } of waiting) {
@@ -104,14 +120,16 @@ export class Dispatch {
     if (waiting.length === 0) return []
     const mayHave = (task: Task, agent: HubAgent) =>
       fits(task, agent) && (task.wish === undefined || task.wish === agent.id || this.#isFree(task))
-    const isReady = ({ id, needs }: Task) => needs.length === 0 || depends(id, this.#works).ready
-    const ready = [...this.#books.queued.values()].filter(isReady)
-    return match(ready, waiting, mayHave).flatMap(({ task, agent }) => {
-      const waiter = this.waiters.take(agent.id)
-      if (!waiter) return []
+    return match(this.#ready(), waiting, mayHave).map(({ task, agent }) => {
+      const give = this.waiters.take(agent.id)!
       this.#books.move(task.id, 'PENDING_ACK', 'hub', { agent: agent.id })
-      return [{ task: task.id, waiter }]
+      return { task: task.id, give }
     })
+  }
+
+  *#ready(): Generator<Task> {
+    for (const task of this.#books.queued.tasks)
+      if (task.needs.length === 0 || depends(task.id, this.#works).ready) yield task
   }
 
   /** Whether a task that is meant for one agent may go to another: that one cannot, is not about, or was waited for long. */
@@ -133,4 +151,10 @@ export class Dispatch {
 export function wishFor({ agent, wish }: Task): { wish?: string } {
   const meant = agent ?? wish
   return meant === undefined ? {} : { wish: meant }
+}
+
+/** How often in a row, this time too, it was handed out and nobody acknowledged it. */
+function unheard({ history }: Task): number {
+  const before = history.findLastIndex(({ state }) => state !== 'PENDING_ACK' && state !== 'QUEUED')
+  return history.slice(before + 1).filter(({ state }) => state === 'PENDING_ACK').length
 }

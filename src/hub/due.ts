@@ -4,14 +4,12 @@ import type { Task } from '../core/work/task.ts'
 export const ackMs = 30_000
 /** So does one whose agent says nothing. */
 export const staleMs = 30 * 60_000
-/** Wishes lapse while nothing else happens. */
-const lookMs = 60_000
 
 export type Back = { task: Task; why: string }
 
 /** What is to go back to the queue, and why. */
-export function backAfter(tasks: readonly Task[], now: number): Back[] {
-  return tasks.flatMap((task) => {
+export function backAfter(tasks: Iterable<Task>, now: number): Back[] {
+  return [...tasks].flatMap((task) => {
     const due = dueAt(task)
     if (due === undefined || due > now) return []
     const why = task.state === 'PENDING_ACK' ? 'nobody acknowledged it' : 'its agent said nothing for 30 minutes'
@@ -19,10 +17,11 @@ export function backAfter(tasks: readonly Task[], now: number): Back[] {
   })
 }
 
-/** How long nothing is due, in ms. */
-export function nextDue(tasks: readonly Task[], now: number): number {
-  const dues = tasks.flatMap((task) => dueAt(task) ?? [])
-  return Math.max(0, Math.min(lookMs, ...dues.map((due) => due - now)))
+/** How long nothing is due, in ms: what is given out from now on is due no sooner than it must be acknowledged. */
+export function nextDue(tasks: Iterable<Task>, now: number): number {
+  let next = now + ackMs
+  for (const task of tasks) next = Math.min(next, dueAt(task) ?? next)
+  return Math.max(0, next - now)
 }
 
 function dueAt({ state, moved, heard }: Task): number | undefined {

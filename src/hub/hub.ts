@@ -62,7 +62,7 @@ export class Hub {
     const { evicted: _, ...was } = this.#books.agents.get(as.id) ?? { registered: now, inbox: [] as string[] }
     const agent: HubAgent = { ...was, ...as, seen: now }
     this.#books.know(agent)
-    await this.#books.kept()
+    await this.#dispatch.go()
     return agent
   }
 
@@ -80,19 +80,25 @@ export class Hub {
     if (agent.evicted !== undefined) {
       const why = agent.evicted
       this.#books.forget(id)
-      await this.#books.kept()
+      await this.#dispatch.go()
       return { type: 'evict', why }
     }
     const [text, ...inbox] = agent.inbox
     if (text !== undefined) {
       this.#books.know({ ...agent, inbox })
-      await this.#books.kept()
+      await this.#dispatch.go()
       return { type: 'told', text }
     }
     const held = this.#dispatch.heldBy(id)
     const given = this.#dispatch.wait(id, until, connection)
     if (held) this.#dispatch.takeBack(held, id, 'its agent asked for work again without an answer')
-    await this.#dispatch.go()
+    try {
+      await this.#dispatch.go()
+    } catch (error) {
+      // Whoever is told of the trouble does not wait any more.
+      this.#dispatch.waiters.take(id)?.({ type: 'idle' })
+      throw error
+    }
     return given
   }
 
@@ -176,7 +182,7 @@ export class Hub {
   async comment(taskId: string, text: string, by: string): Promise<Task> {
     this.task(taskId)
     this.#books.tell(taskId, {}, this.#note(by, 'comment', text))
-    await this.#books.kept()
+    await this.#dispatch.go()
     return this.task(taskId)
   }
 
@@ -184,23 +190,26 @@ export class Hub {
   async broadcast(text: string, workspace?: string): Promise<number> {
     const told = this.agents().filter((agent) => workspace === undefined || agent.workspace === workspace)
     for (const agent of told) {
-      const waiter = this.#dispatch.waiters.take(agent.id)
-      if (waiter) waiter.give({ type: 'told', text })
+      const give = this.#dispatch.waiters.take(agent.id)
+      if (give) give({ type: 'told', text })
       else this.#books.know({ ...agent, inbox: [...agent.inbox, text] })
     }
-    await this.#books.kept()
+    await this.#dispatch.go()
     return told.length
   }
 
   async evict(id: string, why: string): Promise<void> {
     const agent = this.agent(id)
-    const waiter = this.#dispatch.waiters.take(id)
+    const give = this.#dispatch.waiters.take(id)
     const { task } = this.standing(id)
     if (task) this.#dispatch.takeBack(task, 'hub', `its agent was sent away: ${why}`)
-    if (waiter) this.#books.forget(id)
+    if (give) this.#books.forget(id)
     else this.#books.know({ ...agent, evicted: why })
-    await this.#dispatch.go()
-    waiter?.give({ type: 'evict', why })
+    await this.#dispatch.go().catch((error: unknown) => {
+      give?.({ type: 'idle' })
+      throw error
+    })
+    give?.({ type: 'evict', why })
   }
 
   /** Resolves when a task needs nobody's work any more for now, or the time is over. */
@@ -214,7 +223,7 @@ export class Hub {
   /** How many tokens an agent says it has used in all. */
   async spent(id: string, tokens: number): Promise<void> {
     this.#books.know({ ...this.agent(id), tokens, seen: this.#clock.now() })
-    await this.#books.kept()
+    await this.#dispatch.go()
   }
 
   /** Watches over what was given out, until the signal aborts. */

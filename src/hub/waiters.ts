@@ -6,8 +6,7 @@ import type { Waiting } from './matching.ts'
 export type Given =
   { type: 'task'; task: Task } | { type: 'told'; text: string } | { type: 'evict'; why: string } | { type: 'idle' }
 
-/** `taken`: something is about to be given, and its time is not over any more. */
-type Waiter = { since: number; give(given: Given): void; signal: AbortSignal; taken: boolean }
+type Waiter = { since: number; give(given: Given): void; connection: AbortSignal }
 
 /** The agents that wait for a prompt: each on one living connection. */
 export class Waiters {
@@ -17,9 +16,10 @@ export class Waiters {
     return this.#waiting.has(agent)
   }
 
+  /** Those whose connection lives. */
   all(agents: ReadonlyMap<string, HubAgent>): Waiting[] {
-    return [...this.#waiting].flatMap(([id, { since }]) => {
-      const agent = agents.get(id)
+    return [...this.#waiting].flatMap(([id, { since, connection }]) => {
+      const agent = connection.aborted ? undefined : agents.get(id)
       return agent ? [{ agent, since }] : []
     })
   }
@@ -28,12 +28,13 @@ export class Waiters {
   async wait(agent: string, clock: Clock, until: number, connection: AbortSignal): Promise<Given> {
     this.#waiting.get(agent)?.give({ type: 'idle' })
     const over = new AbortController()
-    const signal = AbortSignal.any([connection, over.signal])
     const { promise, resolve } = Promise.withResolvers<Given>()
-    const waiter: Waiter = { since: clock.now(), give: resolve, signal: connection, taken: false }
+    const waiter: Waiter = { since: clock.now(), give: resolve, connection }
     this.#waiting.set(agent, waiter)
+    const signal = AbortSignal.any([connection, over.signal])
     void clock.sleep(Math.max(0, until - clock.now()), signal).then(() => {
-      if (!waiter.taken || connection.aborted) resolve({ type: 'idle' })
+      // Whoever took it out is about to give it something, in time or not.
+      if (this.#waiting.get(agent) === waiter || connection.aborted) resolve({ type: 'idle' })
     })
     try {
       return await promise
@@ -43,13 +44,12 @@ export class Waiters {
     }
   }
 
-  /** Takes a waiter out, so that nobody else gives it anything; whoever took it gives. */
-  take(agent: string): { give(given: Given): void; alive(): boolean } | undefined {
+  /** Takes a waiter on a living connection out, so that nobody else gives it anything; whoever took it gives. */
+  take(agent: string): ((given: Given) => void) | undefined {
     const waiter = this.#waiting.get(agent)
-    if (!waiter || waiter.signal.aborted) return undefined
+    if (!waiter || waiter.connection.aborted) return undefined
     this.#waiting.delete(agent)
-    waiter.taken = true
-    return { give: waiter.give, alive: () => !waiter.signal.aborted }
+    return waiter.give
   }
 
   /** Lets everybody go. */

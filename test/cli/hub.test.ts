@@ -1,34 +1,15 @@
-import type { ChildProcess } from 'node:child_process'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { HubClient } from '../../src/wire/hub/client.ts'
+import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
-import { hubLoad } from '../hub/load.ts'
 
 const options = { timeout: 120_000 }
 
-/** The hub in a process of its own, at an address of its own. */
-async function started(t: TestContext, machine: Machine, port = '0') {
-  const child = machine.start(['serve', '--port', port])
-  t.after(() => child.kill('SIGKILL'))
-  const url = await Promise.race([firstLine(child), once(child, 'exit').then(() => undefined)])
-  assert.ok(url, 'the hub did not start')
-  const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
-  return { child, url, env: { TERMAITE_HUB: url }, hub: new HubClient({ url, key }) }
-}
-
-async function firstLine(child: ChildProcess): Promise<string | undefined> {
-  for await (const line of createInterface(child.stdout!)) return line
-  return undefined
-}
-
 test('tasks from the shell: given, taken, asked about, answered, reviewed, reported', options, async (t) => {
   const machine = new Machine(t)
-  const { env, hub } = await started(t, machine)
+  const { env, hub } = await startedHub(t, machine)
   const termaite = async (...args: string[]) => {
     const { code, out, err } = await machine.run(args, { env })
     assert.equal(code, 0, err)
@@ -82,7 +63,7 @@ test('what is wrong is said, with what to do', options, async (t) => {
     String((await said(['serve', '--public-url', 'http://x']))[1]),
     /found "http:\/\/x", allowed: the https:\/\/ address/,
   )
-  const { env, url } = await started(t, machine)
+  const { env, url } = await startedHub(t, machine)
   assert.equal(statSync(join(machine.home, 'hub.key')).mode & 0o777, 0o600)
   assert.match(String((await said(['serve', '--port', '0']))[1]), /a hub is at work on .* already/)
   assert.match(String((await said(['task', 'show', 'nope'], env))[1]), /there is no task nope\.$/)
@@ -93,7 +74,7 @@ test('what is wrong is said, with what to do', options, async (t) => {
 
 test('a client that only speaks stdio reaches the hub through the proxy', options, async (t) => {
   const machine = new Machine(t)
-  const { env, hub } = await started(t, machine)
+  const { env, hub } = await startedHub(t, machine)
   const { Client } = await import('@modelcontextprotocol/client')
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const { program } = await import('./program.ts')
@@ -121,27 +102,3 @@ test('a client that only speaks stdio reaches the hub through the proxy', option
     ['via stdio'],
   )
 })
-
-test(
-  'agents, hang-ups, doubled words and kill -9: every task ends exactly once and none is lost',
-  options,
-  async (t) => {
-    const machine = new Machine(t)
-    let { child, url } = await started(t, machine)
-    const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
-    const port = new URL(url).port
-    const result = await hubLoad({
-      url,
-      key,
-      agents: 12,
-      tasks: 240,
-      kills: 3,
-      async restart() {
-        child.kill('SIGKILL')
-        await once(child, 'exit')
-        ;({ child, url } = await started(t, machine, port))
-      },
-    })
-    assert.deepEqual(result, { ended: 240, doubled: [], lost: [], unfinished: [] })
-  },
-)

@@ -117,6 +117,40 @@ test('nothing is given to a connection that is gone, and a newer one takes its p
   assert.equal((await second).type, 'task')
 })
 
+test('an agent that asks twice in one moment is told once, and nobody else is told of the same task', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  await register('b')
+  const { id } = await add('x')
+  const waits = [wait('a'), wait('a'), wait('b')]
+  await settled()
+  await hub.cancel(id, 'me')
+  await hub.broadcast('done')
+  assert.deepEqual(
+    (await Promise.all(waits)).map(({ type }) => type),
+    ['idle', 'task', 'told'],
+  )
+})
+
+test('who never acknowledges is not blamed, and is not given the same task for ever', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  const { id } = await add('x')
+  for (let time = 1; time <= 11; time++) {
+    assert.equal((await wait('a')).type, 'task')
+    assert.deepEqual([hub.task(id).returns, path(hub, id).length], [0, 2 * time])
+  }
+  void wait('a')
+  await settled()
+  const { state, why, returns } = hub.task(id)
+  assert.deepEqual(
+    [state, why, returns],
+    ['FAILED', 'given out 11 times without an answer: its agent asked for work again without an answer', 0],
+  )
+  await hub.retry(id, 'me')
+  assert.equal(hub.task(id).state, 'PENDING_ACK')
+})
+
 test('who gets what: workspace, capability, and who waited longest', async (t) => {
   const { clock, register, wait, add } = hubAt(t)
   const got: Record<string, string> = {}
@@ -268,4 +302,36 @@ test('what was kept is all there is: a new hub on the same books goes on, and a 
   }
   await assert.rejects(again.hub.respond(id, 'a', { status: 'COMPLETED', message: 'done' }), /disk full/)
   assert.equal(again.hub.task(id).state, 'ASSIGNED')
+})
+
+test('while nothing can be kept nobody waits in vain, and it goes on where it stood', async (t) => {
+  const ledger = memoryLedger()
+  const { hub, clock, register, wait, add } = hubAt(t, ledger)
+  await register('a')
+  await register('b')
+  const { keep } = ledger
+  ledger.keep = () => {
+    throw new Error('disk full')
+  }
+  const waiting = wait('b')
+  await settled()
+  await assert.rejects(add('x'), /disk full/)
+  assert.deepEqual([await waiting, hub.tasks()], [{ type: 'idle' }, []])
+  const evicted = wait('b')
+  await settled()
+  await assert.rejects(hub.evict('b', 'go'), /disk full/)
+  assert.deepEqual([await evicted, hub.agent('b').evicted], [{ type: 'idle' }, undefined])
+  ledger.keep = keep
+  const { id } = await add('x')
+  await wait('a')
+  ledger.keep = () => {
+    throw new Error('disk full')
+  }
+  await assert.rejects(wait('a'), /disk full/)
+  assert.deepEqual([hub.standing('a').waits, hub.task(id).state], [false, 'PENDING_ACK'])
+  await clock.turn(31_000)
+  assert.equal(hub.task(id).state, 'PENDING_ACK')
+  ledger.keep = keep
+  await clock.turn(5_000)
+  assert.equal(hub.task(id).state, 'QUEUED')
 })

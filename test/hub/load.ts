@@ -1,18 +1,143 @@
 import type { Task } from '../../src/core/work/task.ts'
+import type { Faults } from './witness.ts'
 import { HubAway, HubClient, HubRefused } from '../../src/wire/hub/client.ts'
+import { Witness } from './witness.ts'
 
 export type Load = {
   url: string
   key: string
   agents: number
+  /** So many of them die for good with a task in their hands, unacknowledged. */
+  deaths: number
   tasks: number
   kills: number
   /** Ends the hub without a word, and starts it again at the same address. */
   restart(): Promise<void>
-  seed?: number
+  seed: number
 }
 
-export type LoadResult = { ended: number; doubled: string[]; lost: string[]; unfinished: string[] }
+export type LoadResult = { ended: number; faults: Faults; handed: number; missed: number; hangUps: number }
+
+/** So many add tasks side by side. */
+const givers = 8
+
+/** Agents that hang up, say things twice, lose answers and die, at a hub that is killed again and again. */
+export async function hubLoad(load: Load): Promise<LoadResult> {
+  const run = new Run(load)
+  const following = run.follow()
+  const added = Array.from({ length: load.tasks }, (_, at) => `task-${load.seed}-${at}`)
+  const working = Array.from({ length: load.agents }, (_, at) => run.work(`agent-${at}`, at < load.deaths))
+  const giving = Array.from({ length: givers }, (_, giver) => run.give(added.filter((__, at) => at % givers === giver)))
+  // Whoever fails ends it all, so that nothing is waited for in vain.
+  await Promise.race([run.killing(), Promise.all(working), following])
+  await Promise.all(giving)
+  const tasks = await run.books()
+  run.stop.abort()
+  await Promise.all([...working, following])
+  const { witness, hangUps } = run
+  return { ended: witness.ended, faults: witness.faults(added, tasks), ...witness.counts(tasks), hangUps }
+}
+
+class Run {
+  readonly witness = new Witness()
+  readonly stop = new AbortController()
+  hangUps = 0
+  #load: Load
+  #hub: HubClient
+  #lot: () => number
+
+  constructor(load: Load) {
+    this.#load = load
+    this.#hub = new HubClient(load)
+    this.#lot = chance(load.seed)
+  }
+
+  /** Every change by its number, over all lives of the hub. */
+  async follow(): Promise<void> {
+    while (!this.stop.signal.aborted) {
+      try {
+        for await (const change of this.#hub.changes(this.witness.seq, this.stop.signal)) this.witness.saw(change)
+      } catch (error) {
+        if (this.stop.signal.aborted) return
+        if (!(error instanceof HubAway)) throw error
+      }
+      await moment()
+    }
+  }
+
+  async give(ids: readonly string[]): Promise<void> {
+    for (const id of ids)
+      await this.#insist((signal) => this.#hub.add({ id, prompt: `do ${id}`, workspace: 'w' }, signal))
+  }
+
+  async killing(): Promise<void> {
+    const { kills, tasks, restart } = this.#load
+    for (let kill = 1; kill <= kills; kill++) {
+      await this.witness.over((kill * tasks) / (kills + 1))
+      await restart()
+    }
+    await this.witness.over(tasks)
+  }
+
+  async work(id: string, dies: boolean): Promise<void> {
+    const { witness, stop } = this
+    await this.#insist(() => this.#hub.register({ id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI' }))
+    while (!stop.signal.aborted) {
+      const given = await this.#insist((signal) => this.#hub.wait(id, 2, signal))
+      if (given?.type !== 'task') continue
+      const { ticket, task } = given
+      witness.received(ticket, task, id)
+      if (dies) return
+      const done = await this.#done(ticket, id)
+      witness.letGo(ticket, id, !done)
+    }
+  }
+
+  /** What the hub holds in the end. */
+  async books(): Promise<Task[]> {
+    const { tasks, seq } = await this.#hub.state()
+    while (this.witness.seq < seq) await moment()
+    return tasks
+  }
+
+  /** False when it comes back for work without an answer. */
+  async #done(ticket: string, agent: string): Promise<boolean> {
+    const ack = () => this.#insist((signal) => this.#hub.tell(ticket, 'ack', { agent }, signal))
+    const answer = () =>
+      this.#insist((signal) =>
+        this.#hub.respond(ticket, agent, { status: 'COMPLETED', message: `by ${agent}` }, signal),
+      )
+    if (!(await ack())) return false
+    this.witness.acked(ticket, agent)
+    if (this.#lot() < 0.2) await ack()
+    if (this.#lot() < 0.02) return false
+    await answer()
+    if (this.#lot() < 0.2) await answer()
+    return true
+  }
+
+  /** Asks until there is an answer: the hub is down, goes down in the middle, or we hang up on it. Undefined is a no. */
+  async #insist<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const { stop } = this
+    while (!stop.signal.aborted) {
+      const hangUp = new AbortController()
+      const timer = this.#lot() < 0.1 ? setTimeout(() => hangUp.abort(), this.#lot() * 10) : undefined
+      try {
+        return await ask(AbortSignal.any([hangUp.signal, stop.signal]))
+      } catch (error) {
+        if (stop.signal.aborted || (error instanceof HubRefused && error.status === 409)) return undefined
+        if (hangUp.signal.aborted) this.hangUps++
+        else if (error instanceof HubAway) await moment()
+        else throw error
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+    return undefined
+  }
+}
+
+const moment = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 /** A number from 0 to 1, the same for the same seed. */
 function chance(seed: number): () => number {
@@ -20,92 +145,5 @@ function chance(seed: number): () => number {
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
     return state / 4_294_967_296
-  }
-}
-
-/** Agents that hang up, say things twice and lose answers, at a hub that is killed again and again. */
-export async function hubLoad({ url, key, agents, tasks, kills, restart, seed = 7 }: Load): Promise<LoadResult> {
-  const hub = new HubClient({ url, key })
-  const lot = chance(seed)
-  const stop = new AbortController()
-  /** How often each task was done: the work itself, told by whoever was let to answer. */
-  const done = new Map<string, number>()
-  const patiently = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (stop.signal.aborted || error instanceof HubRefused) return undefined
-        // The hub is down, or went down in the middle: whoever asked asks again.
-        if (!(error instanceof HubAway) && !(error instanceof TypeError)) throw error
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-    }
-  }
-  const added: string[] = []
-  const giving = (async () => {
-    for (let at = 0; at < tasks; at++) {
-      const task = await patiently(() => hub.add({ id: `task-${seed}-${at}`, prompt: `task ${at}`, workspace: 'w' }))
-      if (task) added.push(task.id)
-    }
-  })()
-  const agent = async (id: string) => {
-    const register = () => hub.register({ id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI' })
-    await patiently(register)
-    while (!stop.signal.aborted) {
-      const hangUp = new AbortController()
-      if (lot() < 0.1) setTimeout(() => hangUp.abort(), 5)
-      const signal = AbortSignal.any([hangUp.signal, stop.signal])
-      const given = await hub.wait(id, 2, signal).catch(() => undefined)
-      if (given?.type !== 'task') {
-        if (!given) await patiently(register)
-        continue
-      }
-      const { ticket, task } = given
-      await patiently(() => hub.tell(ticket, 'ack', { agent: id }))
-      if (lot() < 0.2) await patiently(() => hub.tell(ticket, 'ack', { agent: id }))
-      // It crashes now and then, and comes back for work without an answer.
-      if (lot() < 0.02) continue
-      const answer = () => hub.respond(ticket, id, { status: 'COMPLETED', message: `by ${id}` })
-      const answered = await patiently(answer)
-      if (lot() < 0.2) await patiently(answer)
-      if (answered?.state === 'COMPLETED') done.set(task.id, (done.get(task.id) ?? 0) + 1)
-    }
-  }
-  const working = Array.from({ length: agents }, (_, at) => agent(`agent-${at}`))
-  for (let kill = 1; kill <= kills; kill++) {
-    await over(hub, patiently, (kill * tasks) / (kills + 1))
-    await restart()
-  }
-  await giving
-  await over(hub, patiently, tasks)
-  const all = (await patiently(() => hub.tasks())) ?? []
-  stop.abort()
-  await Promise.all(working)
-  return {
-    ended: all.filter(isDone).length,
-    doubled: [
-      ...[...done].filter(([, times]) => times > 1).map(([id]) => id),
-      ...all
-        .filter(({ history }) => history.filter(({ state }) => state === 'COMPLETED').length > 1)
-        .map(({ id }) => id),
-    ],
-    lost: added.filter((id) => !all.some((task) => task.id === id)),
-    unfinished: all.filter((task) => !isDone(task)).map(({ id, state }) => `${id} ${state}`),
-  }
-}
-
-const isDone = ({ state }: Task) => state === 'COMPLETED'
-
-/** Until so many tasks are over. */
-async function over(
-  hub: HubClient,
-  patiently: <T>(work: () => Promise<T>) => Promise<T | undefined>,
-  count: number,
-): Promise<void> {
-  for (;;) {
-    const ended = (await patiently(() => hub.tasks({ state: 'COMPLETED' }))) ?? []
-    if (ended.length >= count) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

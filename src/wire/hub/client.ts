@@ -47,17 +47,17 @@ export class HubClient {
     return this.#ask('GET', `/api/tasks/${encodeURIComponent(id)}`)
   }
 
-  add(task: NewTask): Promise<Task> {
-    return this.#ask('POST', '/api/tasks', task)
+  add(task: NewTask, signal?: AbortSignal): Promise<Task> {
+    return this.#ask('POST', '/api/tasks', task, signal)
   }
 
   /** One of the verbs of a task that a person or its agent has. */
-  tell(id: string, verb: string, body: object = {}): Promise<Task> {
-    return this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body)
+  tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
+    return this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body, signal)
   }
 
-  respond(ticket: string, agent: string, response: Response): Promise<Task> {
-    return this.tell(ticket, 'respond', { agent, ...response })
+  respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task> {
+    return this.tell(ticket, 'respond', { agent, ...response }, signal)
   }
 
   register(as: Registration): Promise<HubAgent> {
@@ -80,45 +80,48 @@ export class HubClient {
     return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/tokens`, { tokens })
   }
 
-  /** Every change after a number, as it is kept; ends when the hub does. */
+  /** Every change after a number, as it is kept; whoever is too far behind is refused, and reads everything anew. */
   async *changes(after: number, signal: AbortSignal): AsyncGenerator<HubChange> {
     const answer = await this.#fetch('GET', `/api/events?after=${after}`, undefined, signal)
-    let text = ''
-    for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
-      text += chunk
-      const events = text.split('\n\n')
+    const read = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+    for (let text = ''; ;) {
+      const { value, done } = await this.#heard(() => read.read(), signal)
+      if (done) return
+      const events = (text + value).split('\n\n')
       text = events.pop()!
       for (const event of events) {
-        const data = /^data: (.*)$/m.exec(event)?.[1]
-        if (data !== undefined && /^id: /m.test(event)) yield JSON.parse(data) as HubChange
+        const [, type, data] = /^event: (\w+)\ndata: (.*)$/m.exec(event) ?? []
+        if (type === 'lost') throw new HubRefused(410, `changes after ${after} are not kept any more`)
+        if (data !== undefined) yield JSON.parse(data) as HubChange
       }
     }
   }
 
   async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
     const answer = await this.#fetch(method, path, body, signal)
-    return (await answer.json()) as T
+    return (await this.#heard(() => answer.json(), signal)) as T
   }
 
   async #fetch(method: string, path: string, body?: object, signal?: AbortSignal): Promise<globalThis.Response> {
     const { url, key } = this.#place
-    let answer: globalThis.Response
+    const headers = {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    }
+    const sent = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) }
+    const answer = await this.#heard(() => fetch(`${url}${path}`, sent), signal)
+    if (answer.ok) return answer
+    throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))
+  }
+
+  /** A hub that is not there, or goes in the middle of a word, is away. */
+  async #heard<T>(listen: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
-      answer = await fetch(`${url}${path}`, {
-        method,
-        headers: {
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-          ...(body ? { 'content-type': 'application/json' } : {}),
-        },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-        ...(signal ? { signal } : {}),
-      })
+      return await listen()
     } catch (error) {
       if (signal?.aborted) throw error
-      throw new HubAway(`nobody answers at ${url}: ${whyUnanswered(error)}`)
+      throw new HubAway(`nobody answers at ${this.#place.url}: ${whyUnanswered(error)}`)
     }
-    if (answer.ok) return answer
-    throw new HubRefused(answer.status, await saidIn(answer))
   }
 }
 

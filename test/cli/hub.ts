@@ -1,0 +1,19 @@
+import type { TestContext } from 'node:test'
+import type { Machine } from './program.ts'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { HubClient } from '../../src/wire/hub/client.ts'
+
+/** The hub in a process of its own, at an address of its own. */
+export async function startedHub(t: TestContext, machine: Machine, port = '0') {
+  const child = machine.start(['serve', '--port', port])
+  t.after(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit').then(() => ({ value: undefined }))
+  const { value: url } = await Promise.race([createInterface(child.stdout!)[Symbol.asyncIterator]().next(), ended])
+  assert.ok(url, 'the hub did not start')
+  const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+  return { child, url, key, env: { TERMAITE_HUB: url }, hub: new HubClient({ url, key }) }
+}

@@ -1,0 +1,39 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { HubAway, HubClient, HubRefused } from '../../src/wire/hub/client.ts'
+
+/** Says these bytes to whoever asks, and hangs up. */
+async function saying(t: TestContext, ...bytes: string[]): Promise<HubClient> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(bytes.join('\r\n')))
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  return new HubClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+const listened = async (hub: HubClient) => {
+  const seen: number[] = []
+  for await (const { seq } of hub.changes(0, new AbortController().signal)) seen.push(seq)
+  return seen
+}
+
+test('a hub that goes in the middle of a word is away, whatever it was asked', async (t) => {
+  const json = ['HTTP/1.1 200 OK', 'content-type: application/json', 'content-length: 100', '', '{"id":']
+  await assert.rejects((await saying(t, ...json)).task('x'), HubAway)
+  await assert.rejects((await saying(t, 'HTTP/1.1 409 Conflict', ...json.slice(1))).task('x'), HubAway)
+  await assert.rejects((await saying(t, 'HTTP/1.1 200')).task('x'), HubAway)
+  const stream = ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '']
+  const event = 'id: 1\nevent: gone\ndata: {"seq":1}\n\n'
+  const chunk = `${event.length.toString(16)}\r\n${event}`
+  await assert.rejects(listened(await saying(t, ...stream, chunk, '')), HubAway)
+  assert.deepEqual(await listened(await saying(t, ...stream, chunk, '0', '', '')), [1])
+})
+
+test('who is too far behind to follow is told so', async (t) => {
+  const hub = await saying(t, 'HTTP/1.1 200 OK', 'connection: close', '', 'event: lost\ndata: {}\n\n')
+  await assert.rejects(listened(hub), new HubRefused(410, 'changes after 0 are not kept any more'))
+})

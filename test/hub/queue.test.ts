@@ -1,0 +1,32 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Task } from '../../src/core/work/task.ts'
+import { taskFrom } from '../../src/hub/new-task.ts'
+import { Queue } from '../../src/hub/queue.ts'
+
+const task = (id: string, priority: number, created: number): Task =>
+  taskFrom({ id, prompt: 'p', workspace: 'w', priority, by: 'me' }, new Map(), created)
+
+test('whatever comes and goes, what matters most is in front, then what waited longest', () => {
+  const deed = fc.record({ put: fc.boolean(), at: fc.nat(20), priority: fc.nat(2), created: fc.nat(3) })
+  fc.assert(
+    fc.property(fc.array(deed), (deeds) => {
+      const queue = new Queue()
+      const known = new Map<string, Task>()
+      for (const { put, at, priority, created } of deeds) {
+        const id = `task-${at + 100}`
+        const made = known.get(id) ?? task(id, priority, created)
+        // It may have changed since, but never in what it goes by.
+        if (put) queue.put({ ...made, returns: made.returns + 1 })
+        else queue.remove(made)
+        if (put) known.set(id, { ...made, returns: made.returns + 1 })
+        else known.delete(id)
+      }
+      const sorted = [...known.values()].sort(
+        (a, b) => b.priority - a.priority || a.created - b.created || (a.id < b.id ? -1 : 1),
+      )
+      assert.deepEqual(queue.tasks, sorted)
+    }),
+  )
+})
