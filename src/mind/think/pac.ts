@@ -11,8 +11,13 @@ import { clipped, quoted } from './words.ts'
 /** One way to reach something; its own check, where it has one. */
 export type Approach = { name: string; how: string; check?: Check }
 
-/** What is to be reached, by the approaches in the order they are tried. */
-export type Goal = { task: string; check: Check; approaches: readonly Approach[] }
+/** What is to be reached, by the approaches in the order they are tried; `another`: one more where all of them failed. */
+export type Goal = {
+  task: string
+  check: Check
+  approaches: readonly Approach[]
+  another?(failed: readonly Failed[]): AsyncGenerator<Event, Approach | undefined>
+}
 
 /** An approach that failed twice, and what was seen then. */
 export type Failed = { approach: Approach; evidence: string }
@@ -29,21 +34,24 @@ const mostFailures = 2
 /** Plan, act, check: an approach that failed twice in a row is left for the best one that was not tried, and never taken again. */
 export async function* pursue(goal: Goal, course: Course): AsyncGenerator<Event, Pursuit> {
   const failures: Failed[] = []
+  const left = [...goal.approaches]
   let last: Outcome | undefined
-  for (const [at, approach] of goal.approaches.entries()) {
+  for (let approach = left.shift(); approach; ) {
     const mark = await course.minds.rewind?.mark()
     const tried = yield* tryApproach(goal, approach, failures, mark, course)
     last = tried.outcome
     course.passed = tried.seen && !tried.seen.refused ? tried.seen.passed : undefined
     if (!tried.seen || tried.seen.passed || tried.seen.refused) return { ...tried, by: approach, failed: failures }
     failures.push({ approach, evidence: tried.seen.evidence })
-    const next = goal.approaches[at + 1]
+    const next: Approach | undefined = left.shift() ?? (goal.another && (yield* goal.another(failures)))
+    if (course.over) return { outcome: course.over, failed: failures }
     const why = firstLine(tried.seen.evidence)
     yield note(
-      `${approach.name} failed ${mostFailures} times (${why}); ${next ? `stepping back to ${next.name}` : 'there is nothing left to try'}`,
+      `${approach.name} failed ${mostFailures} times (${why}); ${next ? `stepping back to ${next.name}` : (goal.then ?? 'there is nothing left to try')}`,
     )
     if (mark !== undefined) yield* takenBack(approach.name, mark, course)
     if (course.over) return { outcome: course.over, failed: failures }
+    approach = next
   }
   return { outcome: last!, failed: failures }
 }

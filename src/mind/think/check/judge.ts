@@ -39,7 +39,7 @@ export async function* judged(question: string, done: Done, course: Course): Asy
 }
 
 /** Blanks and the marks of a patch may differ; the words may not. */
-function holds(text: string, quote: string): boolean {
+export function holds(text: string, quote: string): boolean {
   const plain = (words: string) => words.replaceAll(/^[+-]/gm, ' ').replaceAll(/\s+/g, ' ').trim()
   return plain(quote) !== '' && plain(text).includes(plain(quote))
 }
