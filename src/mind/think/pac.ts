@@ -36,7 +36,7 @@ export async function* pursue(goal: Goal, course: Course): AsyncGenerator<Event,
   const failures: Failed[] = []
   const left = [...goal.approaches]
   let last: Outcome | undefined
-  for (let approach = left.shift(); approach; ) {
+  for (let approach = left.shift(); approach;) {
     const mark = await course.minds.rewind?.mark()
     const tried = yield* tryApproach(goal, approach, failures, mark, course)
     last = tried.outcome
