@@ -11,12 +11,13 @@ import { clipped, quoted } from './words.ts'
 /** One way to reach something; its own check, where it has one. */
 export type Approach = { name: string; how: string; check?: Check }
 
-/** What is to be reached, by the approaches in the order they are tried; `another`: one more where all of them failed. */
+/** What is to be reached, by the approaches in the order they are tried; `another`: one more where all of them failed; `then`: what comes when none is left, in words. */
 export type Goal = {
   task: string
   check: Check
   approaches: readonly Approach[]
   another?(failed: readonly Failed[]): AsyncGenerator<Event, Approach | undefined>
+  then?: string
 }
 
 /** An approach that failed twice, and what was seen then. */
