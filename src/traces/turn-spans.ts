@@ -13,13 +13,18 @@ export type SpanParts = {
   content: boolean
 }
 
+/** The end of a rotation is signed by the rotation, a note and a phase by us: none of them answered. */
+const unsaid = new Set<Event['type']>(['end', 'note', 'phase'])
+
 /** The spans of one turn, from its events: who answered, each of its model calls and tool calls, whom it consulted. */
 export class TurnSpans {
   #parts: SpanParts
   #root: Span
   #done: Span[] = []
   #calls = new Map<string, Span>()
+  /** Who is consulted now, by role, and who was. */
   #consulted = new Map<string, TurnSpans>()
+  #heard: TurnSpans[] = []
   /** When the model could begin on its next answer. */
   #asked: number
   #tokens = { input: 0, output: 0 }
@@ -46,8 +51,7 @@ export class TurnSpans {
     if (event.type === 'inner') return this.#inner(event.role, event.event)
     if (isEntry(event)) this.#root.attributes[names.conversation] = event.session
     if (event.type === 'prompt') return this.#tell(names.told, event.text)
-    // The end of a rotation is signed by the rotation, a note by us: neither answered.
-    if (event.type !== 'end' && event.type !== 'note') this.#by = event.by ?? this.#by
+    if (!unsaid.has(event.type)) this.#by = event.by ?? this.#by
     if (event.type === 'reply') this.#tell(names.said, event.text)
     if (event.type === 'call') this.#call(event)
     if (event.type === 'result') this.#result(event)
@@ -56,10 +60,10 @@ export class TurnSpans {
     if (event.type === 'end') this.#end(event.outcome.ok ? undefined : event.outcome.failure)
   }
 
-  /** All of them, whole: what nobody ended, as a consultation is not, ended with the last that was seen of it. */
+  /** All of them, whole: what nobody ended, as a consultation that was left, ended with the last that was seen of it. */
   spans(): Span[] {
     if (this.#done.at(-1) !== this.#root) this.#end()
-    return [...this.#done, ...[...this.#consulted.values()].flatMap((inner) => inner.spans())]
+    return [...this.#done, ...[...this.#heard, ...this.#consulted.values()].flatMap((inner) => inner.spans())]
   }
 
   #inner(role: string, event: Event) {
@@ -67,6 +71,9 @@ export class TurnSpans {
     const inner = this.#consulted.get(role) ?? new TurnSpans(this.#parts, { trace, id, role })
     this.#consulted.set(role, inner)
     inner.see(event)
+    if (event.type !== 'end') return
+    this.#consulted.delete(role)
+    this.#heard.push(inner)
   }
 
   #call({ call, tool, input }: Extract<Event, { type: 'call' }>) {

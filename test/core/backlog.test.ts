@@ -37,6 +37,7 @@ test('what follows each other and shows the same is one', async () => {
   const inner = (event: Event, role = 'advisor'): Event => ({ type: 'inner', role, event })
   const progress = (call: string, delta: string): Event => ({ type: 'progress', call, delta })
   const plan = (task: string): Event => ({ type: 'plan', items: [{ task, status: 'pending' }] })
+  const phase = (words: string): Event => ({ type: 'phase', framework: 'consensus', words, by: 'termaite' })
   assert.deepEqual(
     await all(
       filled([
@@ -47,6 +48,8 @@ test('what follows each other and shows the same is one', async () => {
         ...[
           plan('one'),
           plan('two'),
+          phase('1 of 5'),
+          phase('2 of 5'),
           { type: 'thought', delta: 'hm', by: 'a' } as Event,
           text('d'),
           fact('n'),
@@ -57,7 +60,7 @@ test('what follows each other and shows the same is one', async () => {
     [
       ...[text('ab'), text('c', 'other'), progress('1', 'xy'), progress('2', 'z')],
       ...[inner(text('ij')), inner(text('k'), 'chair'), { type: 'state', state: 'busy' }, plan('two')],
-      ...[{ type: 'thought', delta: 'hm', by: 'a' }, text('d'), fact('n'), text('e')],
+      ...[phase('2 of 5'), { type: 'thought', delta: 'hm', by: 'a' }, text('d'), fact('n'), text('e')],
     ],
   )
 })

@@ -137,7 +137,7 @@ test('one that is consulted is held to reading, asks by its role, is not steered
   assert.deepEqual(result, { ok: true, text: 'this' })
   assert.deepEqual(
     events.map(({ type, role, event }) => [type, role, event.type, event.by]),
-    ['text', 'reply', 'usage'].map((type) => ['inner', 'critic', type, 'a']),
+    ['text', 'reply', 'usage', 'end'].map((type) => ['inner', 'critic', type, 'a']),
   )
   assert.deepEqual(asked, [['critic', 'inner']])
   assert.equal(agent.turns[0]!.leash, 'read')

@@ -120,6 +120,27 @@ test('a failed attempt, a consulted agent and an unfinished call each have a spa
   )
 })
 
+test('each consultation is a span of its own, and where a turn stands says nothing about who answered', () => {
+  const inner = (event: Event): Event => ({ type: 'inner', role: 'judge', event })
+  const spans = spansOf([
+    [10, { type: 'reply', text: 'done', by: 'claude' }],
+    [15, { type: 'phase', framework: 'reflect', words: 'judging', by: 'termaite' }],
+    [20, inner({ type: 'reply', text: 'no', by: 'codex' })],
+    [25, inner({ type: 'end', outcome: { ok: true, text: 'no' }, by: 'rotation' })],
+    [30, inner({ type: 'state', state: 'busy', by: 'gemini' })],
+    [35, inner({ type: 'end', outcome: { ok: false, failure: { kind: 'timeout', message: 'late' } }, by: 'rotation' })],
+    [40, { type: 'end', outcome: { ok: true, text: 'done' }, by: 'rotation' }],
+  ])
+  assert.deepEqual(
+    shape(spans).map(({ name, from, to, error }) => [name, from, to, error]),
+    [
+      ['invoke_agent claude', 0, 40, undefined],
+      ['invoke_agent codex', 20, 25, undefined],
+      ['invoke_agent gemini', 30, 35, 'late'],
+    ],
+  )
+})
+
 test('what was said goes along when it is asked for, masked', () => {
   const [call, turn] = spansOf(
     [

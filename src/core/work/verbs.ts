@@ -47,7 +47,7 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
 }
 
 /**
- * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, it is held to reading
+ * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, its end last; it is held to reading
  * unless told otherwise, and its seat is closed after.
  */
 export async function* consult(
@@ -66,7 +66,11 @@ export async function* consult(
   try {
     for (;;) {
       const next = await events.next()
-      if (next.done) return next.value
+      if (next.done) {
+        // Whoever watches sees that it is over, and how.
+        yield { type: 'inner', role, event: { type: 'end', outcome: next.value, by: agent.name } }
+        return next.value
+      }
       yield { type: 'inner', role, event: next.value }
     }
   } finally {
