@@ -88,8 +88,13 @@ export class Course {
     }
   }
 
-  /** Asks one agent for its answer alone; a silence that lasts too long is one more way to fail. */
-  async *ask({ role, agent }: Asked, prompt: string, ms = patienceMs): AsyncGenerator<Event, Heard> {
+  /** Asks one agent for its answer alone; a silence that lasts too long is one more way to fail. `enough`: nobody waits for it any more. */
+  async *ask(
+    { role, agent }: Asked,
+    prompt: string,
+    ms = patienceMs,
+    enough?: AbortSignal,
+  ): AsyncGenerator<Event, Heard> {
     if (this.over) return { outcome: this.over, by: agent }
     const { turn, minds } = this
     const late = new AbortController()
@@ -98,7 +103,7 @@ export class Course {
     const told = toldOf(turn)
     const { files: _, sent: __, attended: ___, ...own } = turn
     const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }
-    const signal = AbortSignal.any([turn.signal, late.signal])
+    const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
     const events = consult(minds.reader(agent, told), role, { ...asked, signal })
     this.calls++
     let by = agent
@@ -127,16 +132,17 @@ export class Course {
     shape: Shape<T>,
     again = 1,
     ms?: number,
+    enough?: AbortSignal,
   ): AsyncGenerator<Event, Told<T>> {
     const wanted = `${prompt}\n\n${answerWith(shape.schema)}`
-    let heard = yield* this.ask(asked, wanted, ms)
+    let heard = yield* this.ask(asked, wanted, ms, enough)
     for (let left = again; ; left--) {
       const { outcome, by } = heard
       if (!outcome.ok) return { ok: false, why: outcome.failure.message, by }
       const read = answerIn(outcome.text, shape)
       if (read.ok || left <= 0) return { ...read, by, words: outcome.text }
       const repair = `You were asked this before, and your answer could not be read: ${read.why}\n${quoted('answer', clipped(outcome.text, 8_000))}`
-      heard = yield* this.ask({ ...asked, agent: by }, `${wanted}\n\n${repair}`, ms)
+      heard = yield* this.ask({ ...asked, agent: by }, `${wanted}\n\n${repair}`, ms, enough)
     }
   }
 

@@ -14,7 +14,12 @@ export type Minds = {
   /** A fresh seat for one consultation: this one first, another in its place where it fails. `told`: the conversation it sees. */
   reader(name: string, told: readonly Entry[]): Agent
   /** What the machine can do, and the same in words for a prompt. */
-  machine: { spec: SystemSpec; words: string }
+  machine: {
+    spec: SystemSpec
+    words: string
+    /** Which of these programs are there: the spec lists only those it looked for. */
+    programs?(names: readonly string[]): Promise<Iterable<string>>
+  }
   hands: Hands
   /** The project's files in time; without it nothing can be taken back. */
   rewind?: Rewind
