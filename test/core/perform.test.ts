@@ -98,8 +98,9 @@ test('a question is put to the person, and nobody there means no', async () => {
   const refused = (why: string) => ({ ok: false, text: `shout was refused: ${why}. Do not try it again in this turn.` })
   assert.deepEqual(await answered(['once']), { ok: true, text: 'done' })
   assert.deepEqual(await answered(['always']), { ok: true, text: 'done' })
-  assert.deepEqual(await answered(['no']), refused('the person said no'))
-  const data = { denied: 'shout: {"text":"hi"}' }
+  const what = 'shout: {"text":"hi"}'
+  assert.deepEqual(await answered(['no']), { ...refused('the person said no'), data: { refused: what } })
+  const data = { denied: what }
   assert.deepEqual(await answered(undefined), { ...refused('nobody was there to say yes'), data })
   assert.deepEqual(asked[0], {
     about: 'permission',

@@ -117,8 +117,13 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: Verdict):
   const again = 'Do not try it again in this turn.'
   // What a person said no to is decided; what nobody could say yes to may be allowed another time.
   return consent === 'no'
-    ? no(`${tool.name} was refused: the person said no. ${again}`)
+    ? { ...no(`${tool.name} was refused: the person said no. ${again}`), data: { refused: denied } }
     : no(`${tool.name} was refused: nobody was there to say yes. ${again}`, denied)
+}
+
+/** Whether it was let alone because nobody allowed it: such a result says nothing about what it would have come to. */
+export function isForbidden({ ok, data }: Result): boolean {
+  return !ok && typeof data === 'object' && data !== null && ('denied' in data || 'refused' in data)
 }
 
 function consentIn(picks: string[] | undefined): Consent {
