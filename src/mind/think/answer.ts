@@ -1,6 +1,7 @@
 import type { Field, Shape } from '../../core/work/shape.ts'
 import { wordsOf } from '../../base/words.ts'
 import { object } from '../../core/work/shape.ts'
+import { bracketed, fencedBlocks } from './answer/pieces.ts'
 
 /** What an agent is asked to answer with: JSON, whatever else it says around it. */
 export function answerShape<F extends Record<string, Field<unknown>>>(fields: F) {
@@ -13,50 +14,34 @@ export const part = <F extends Record<string, Field<unknown>>>(fields: F) => obj
 
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string }
 
+/** More pieces than this are not looked at, from the end. */
+const mostPieces = 256
+
 /** The last JSON in an answer that fits: whoever reasons first decides at the end. */
 export function answerIn<T>(text: string, { parse }: Pick<Shape<T>, 'parse'>): Read<T> {
-  let why = 'there is no JSON in it'
+  let broken: string | undefined
+  let unfit: string | undefined
   for (const json of candidates(text)) {
+    let value: unknown
     try {
-      return { ok: true, value: parse(JSON.parse(json)) }
+      value = JSON.parse(json)
     } catch (error) {
-      if (why === 'there is no JSON in it' || !(error instanceof SyntaxError)) why = wordsOf(error)
+      broken ??= wordsOf(error)
+      continue
+    }
+    try {
+      return { ok: true, value: parse(value) }
+    } catch (error) {
+      unfit ??= wordsOf(error)
     }
   }
-  return { ok: false, why }
+  return { ok: false, why: unfit ?? broken ?? 'there is no JSON in it' }
 }
 
-/** Fenced blocks from the last to the first, then whole objects and lists that stand in the text. */
+/** Fenced blocks from the last to the first, then whole objects and lists that stand in the text, then the widest object. */
 function* candidates(text: string): Generator<string> {
-  const fenced = [...text.matchAll(/^ *(`{3,})(?:json5?|JSON)?[ \t]*\n([^]*?)\n *\1/gm)].map((match) => match[2]!)
-  yield* fenced.reverse()
-  yield* standing(text)
-}
-
-/** Every outermost bracketed piece, the last first; brackets in strings do not count. */
-function standing(text: string): string[] {
-  const found: string[] = []
-  for (let at = 0; at < text.length && found.length < 64; at++) {
-    if (text[at] !== '{' && text[at] !== '[') continue
-    const end = closing(text, at)
-    if (end === undefined) continue
-    found.unshift(text.slice(at, end + 1))
-    at = end
-  }
-  return found
-}
-
-function closing(text: string, start: number): number | undefined {
-  let depth = 0
-  let quoted = false
-  for (let at = start; at < text.length; at++) {
-    const letter = text[at]!
-    if (quoted) {
-      if (letter === '\\') at++
-      else if (letter === '"') quoted = false
-    } else if (letter === '"') quoted = true
-    else if (letter === '{' || letter === '[') depth++
-    else if ((letter === '}' || letter === ']') && --depth === 0) return at
-  }
-  return undefined
+  yield* fencedBlocks(text).slice(-mostPieces).reverse()
+  yield* bracketed(text).slice(-mostPieces).reverse()
+  const [from, to] = [text.indexOf('{'), text.lastIndexOf('}')]
+  if (from >= 0 && from < to) yield text.slice(from, to + 1)
 }

@@ -1,7 +1,8 @@
+import { attribute, tag as marked } from '../../core/talk/transcript.ts'
+
 /** Another agent's words, marked so that nobody takes them for the person's. */
 export function quoted(tag: string, text: string, from?: string): string {
-  const who = from === undefined ? '' : ` from="${from}"`
-  return `<${tag}${who}>\n${text.replaceAll(`</${tag}`, `<\\/${tag}`)}\n</${tag}>`
+  return marked(tag, from === undefined ? '' : ` from="${attribute(from)}"`, text)
 }
 
 /** The beginning and the end of a long text; what an error says stands at one of them. */
