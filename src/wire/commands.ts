@@ -46,9 +46,9 @@ export const commands: readonly CommandShape[] = [
   {
     name: 'usage',
     summary:
-      'Tokens and cost per agent, day and project; each number says whether it was reported, parsed or estimated.',
+      'Tokens and cost per agent, day, project and way of thinking; each number says whether it was reported, parsed or estimated.',
     flags: {
-      by: { value: 'what', choices: ['agent', 'day', 'project'], help: 'what a row is' },
+      by: { value: 'what', choices: ['agent', 'day', 'project', 'framework'], help: 'what a row is' },
       since: { value: 'time', help: 'a date, or 7d, 12h' },
       all: { help: 'of every project, not only this one' },
       ...json,

@@ -1,39 +1,14 @@
-import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import type { Entry, Fact } from '../../src/core/talk/entry.ts'
-import { fileStore } from '../../src/store/files/store.ts'
+import type { Fact } from '../../src/core/talk/entry.ts'
 import { openIndex } from '../../src/store/index/index.ts'
-import { tempFolder } from './temp.ts'
+import { noon, world } from './index-world.ts'
 
-const noon = Date.parse('2026-11-15T12:00:00Z')
 const day = 24 * 60 * 60 * 1000
-
-/** A home with a way to talk in it: ids and times count up, so that whole values can be written down. */
-function world(t: TestContext) {
-  const home = tempFolder(t)
-  const store = fileStore(home)
-  const index = openIndex(home)
-  t.after(() => index.close())
-  let count = 0
-  const entry = (session: string, turn: string, by: string, fact: Fact) =>
-    ({ id: `e${++count}`, at: noon + count, by, session, turn, ...fact }) as Entry
-  const say = async (project: string, session: string, turn: string, by: string, fact: Fact, at?: number) => {
-    const said = { ...entry(session, turn, by, fact), ...(at === undefined ? {} : { at }) }
-    await store.log(`projects/${project}/history`).append(said)
-    return said
-  }
-  const turn = async (project: string, session: string, id: string, prompt: string, reply: string) => [
-    await say(project, session, id, 'user', { type: 'prompt', text: prompt }),
-    await say(project, session, id, 'claude', { type: 'reply', text: reply }),
-    await say(project, session, id, 'claude', { type: 'end', outcome: { ok: true, text: reply } }),
-  ]
-  return { home, store, index, say, turn }
-}
 
 type World = ReturnType<typeof world>
 
@@ -45,6 +20,7 @@ async function everything({ index }: World, words: string[]) {
     traces: await Promise.all(sessions.map(({ id }) => index.toolTrace(id))),
     hits: await Promise.all(words.map((word) => index.search(word))),
     usage: await Promise.all((['agent', 'day', 'project'] as const).map((by) => index.usage({ by }))),
+    verdicts: await index.verdicts(),
   }
 }
 
@@ -181,6 +157,13 @@ test('following the logs bit by bit gives the same as building anew', async (t) 
       cost: 0.25,
       source: 'reported',
     })
+    await say(project, session, `t${i}`, 'claude', {
+      type: 'verdict',
+      framework: i % 3 === 0 ? 'consensus' : 'direct',
+      why: 'more than one way',
+      calls: i,
+      ms: 100 * i,
+    })
     if (i % 4 === 0) await index.catchUp()
   }
   await index.catchUp()
@@ -190,7 +173,7 @@ test('following the logs bit by bit gives the same as building anew', async (t) 
     followed.hits.map((hits) => hits.length),
     [20, 1, 0, 12, 0],
   )
-  assert.equal(await index.rebuild(), 12 * 6)
+  assert.equal(await index.rebuild(), 12 * 7)
   assert.deepEqual(await everything(here, words), followed)
 })
 
@@ -412,6 +395,7 @@ test("another version's entries and broken lines do not stop it", async (t) => {
   const base = { id: 'x', at: noon, by: 'b', session: 's1', turn: 't9' }
   const strange = [
     { ...base, type: 'usage' },
+    { ...base, type: 'verdict' },
     { ...base, type: 'attempt' },
     { ...base, type: 'call' },
     { ...base, type: 'end' },
@@ -423,6 +407,6 @@ test("another version's entries and broken lines do not stop it", async (t) => {
     [...strange.map((entry) => JSON.stringify(entry)), 'nonsense', ''].join('\n'),
   )
   writeFileSync(join(home, 'projects', 'not a folder'), '')
-  assert.equal(await index.catchUp(), 3 + 5)
+  assert.equal(await index.catchUp(), 3 + 6)
   assert.equal((await index.search('hello')).length, 1)
 })

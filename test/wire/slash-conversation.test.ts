@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Verdict } from '../../src/core/talk/entry.ts'
 import { ownerMark } from '../../src/base/owner.ts'
 import { plain, seated } from './seat.ts'
 
@@ -82,8 +83,34 @@ test('/usage tells tokens by agent, with how they are known', async (t) => {
   assert.match(text, /^AGENT +INPUT .*\namber .* estimated$/m)
   assert.match((await seat.type('/usage day'))[0]![1], /^DAY .*\n2026-11-15 /m)
   assert.deepEqual(await seat.type('/usage week'), [
-    ['error', 'there is no row "week"; there are agent, day, project.'],
+    ['error', 'there is no row "week"; there are agent, day, project, framework.'],
   ])
+})
+
+test('/usage tells how it was thought, once anything was thought about', async (t) => {
+  const seat = await seated(t, fine)
+  const thought = async (turn: string, verdict: Omit<Verdict, 'type' | 'why'>) => {
+    await seat.app.conversation.append({ type: 'verdict', why: 'more than one way', ...verdict }, 'amber', turn)
+    const usage = { type: 'usage', input: 1000, output: 234, cost: 0.5, source: 'reported' } as const
+    await seat.app.conversation.append(usage, 'amber', turn)
+  }
+  await thought('t1', { framework: 'direct', calls: 0, ms: 1200 })
+  const plainly = (await seat.type('/usage'))[0]![1]
+  assert.doesNotMatch(plainly, /THOUGHT/)
+  await thought('t2', { framework: 'consensus', passed: true, calls: 6, ms: 41_000 })
+  await thought('t3', { framework: 'consensus', passed: false, calls: 6, ms: 75_000 })
+  const [[, text] = ['', '']] = await seat.type('/usage')
+  assert.deepEqual(text.split('\n').slice(4, -1), [
+    'HOW IT WAS THOUGHT',
+    'FRAMEWORK  AGENT  TURNS  CHECKED        CALLS  TOKENS  TIME   COST',
+    'consensus  amber  2      1 of 2 passed  12     2,468   41 s   $1.0000',
+    'direct     amber  1      unchecked      0      1,234   1.2 s  $0.5000',
+  ])
+  assert.match(
+    (await seat.type('/usage framework'))[0]![1],
+    /^FRAMEWORK .*\nconsensus +2,000 [^]*\nHOW IT WAS THOUGHT$/m,
+  )
+  assert.doesNotMatch((await seat.type('/usage day'))[0]![1], /THOUGHT/)
 })
 
 test('/diff shows what the last turn changed as a diff that nothing in it can close', async (t) => {

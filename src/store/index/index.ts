@@ -4,6 +4,7 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { Hit } from './search.ts'
 import type { Message, Session, Trace } from './sessions.ts'
 import type { UsageBy, UsageRow } from './usage.ts'
+import type { VerdictRow } from './verdicts.ts'
 import { realClock } from '../../base/clock.ts'
 import { immediately } from '../sqlite.ts'
 import { catchUp } from './catch-up.ts'
@@ -14,8 +15,9 @@ import { empty } from './schema.ts'
 import { search } from './search.ts'
 import { session, sessions, toolTrace } from './sessions.ts'
 import { usage } from './usage.ts'
+import { verdicts } from './verdicts.ts'
 
-export type { Hit, Message, Session, Trace, UsageBy, UsageRow }
+export type { Hit, Message, Session, Trace, UsageBy, UsageRow, VerdictRow }
 
 /** All conversations in one place to ask. It follows the logs, and no turn needs it. Projects go by their slug. */
 export interface Index {
@@ -28,6 +30,8 @@ export interface Index {
   entries(session: string): Promise<Entry[]>
   search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
   usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
+  /** How turns were thought through, and what came of it. */
+  verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
   toolTrace(session: string): Promise<Trace[]>
   /** Forgets a project for good; its log has to be cleared before, or it comes back. */
   forget(project: string): Promise<void>
@@ -48,6 +52,7 @@ export function openIndex(home: string, { clock = realClock }: { clock?: Clock }
     entries: (id) => database.use((db) => entriesOf(home, session(db, id))),
     search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
     usage: (of) => database.use((db) => usage(db, of)),
+    verdicts: (of) => database.use((db) => verdicts(db, of)),
     toolTrace: (id) => database.use((db) => toolTrace(db, id)),
     forget: (project) =>
       database.use(async (db) => {

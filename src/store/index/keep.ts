@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry } from '../../core/talk/entry.ts'
-import { searchedText, toolColumns } from './row.ts'
+import { hasFailed, judged, searchedText, toolColumns } from './row.ts'
 
 /** An entry and where its line lies in the log. */
 export type Placed = { entry: Entry; begins: number; ends: number }
@@ -13,6 +13,9 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
     'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const intoUsage = db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  // A turn has one: whoever thought about all of it says so last.
+  const intoVerdicts = db.prepare('INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const failVerdict = db.prepare("UPDATE verdicts SET outcome = 'failed' WHERE session = ? AND turn = ?")
   const intoSessions = db.prepare(`
     INSERT INTO sessions (id, project, started, last, turns, first, begins, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
@@ -42,6 +45,11 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
         source ?? 'estimated',
       )
     }
+    if (entry.type === 'verdict') {
+      const { framework, why, calls, ms } = entry
+      intoVerdicts.run(session, turn, project, at, by, framework ?? '', why ?? '', calls ?? 0, ms ?? 0, judged(entry))
+    }
+    if (entry.type === 'end' && hasFailed(entry)) failVerdict.run(session, turn)
     const asked = type === 'prompt' ? 1 : 0
     intoSessions.run(
       session,
@@ -60,7 +68,7 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
 export function dropProject(db: DatabaseSync, project: string): void {
   db.exec('PRAGMA secure_delete = ON')
   try {
-    for (const table of ['entries', 'usage', 'sessions', 'logs'])
+    for (const table of ['entries', 'usage', 'verdicts', 'sessions', 'logs'])
       db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
     db.exec("INSERT INTO words (words) VALUES ('optimize')")
   } finally {

@@ -1,4 +1,4 @@
-import type { Entry } from '../../core/talk/entry.ts'
+import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 
 /** What is searched of an entry; another version's entries may lack anything. */
 export function searchedText(entry: Entry): string | null {
@@ -22,6 +22,16 @@ export function toolColumns(entry: Entry): { call: string | null; tool: string |
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }
   if (entry.type === 'result') return { call: String(entry.call), tool: null, ok: entry.ok ? 1 : 0 }
   return { call: null, tool: null, ok: null }
+}
+
+/** What a check said, before it is known how the turn ends. */
+export function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecked' {
+  return passed === undefined ? 'unchecked' : passed ? 'passed' : 'failed'
+}
+
+/** A cancelled turn says nothing about how it was thought. */
+export function hasFailed({ outcome }: EntryOf<'end'>): boolean {
+  return outcome?.ok === false && outcome.failure?.kind !== 'aborted'
 }
 
 function lines(...parts: unknown[]): string | null {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Raised with every change below: a file of another version is thrown away and made again from the logs. */
-export const version = 2
+export const version = 3
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -67,6 +67,21 @@ const tables = `
   );
   CREATE INDEX usage_of_project ON usage (project);
 
+  CREATE TABLE verdicts (
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    project TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    framework TEXT NOT NULL,
+    why TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    ms INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    PRIMARY KEY (session, turn)
+  ) WITHOUT ROWID;
+  CREATE INDEX verdicts_of_project ON verdicts (project);
+
   CREATE VIEW session_history AS
   SELECT
     id,
@@ -98,6 +113,7 @@ export function empty(db: DatabaseSync): void {
     DELETE FROM entries;
     INSERT INTO words (words) VALUES ('delete-all');
     DELETE FROM usage;
+    DELETE FROM verdicts;
     DELETE FROM sessions;
     DELETE FROM logs;
     ${wordsOut}
