@@ -17,7 +17,7 @@ import { shown } from './snapshots/paths.ts'
 import { RecentTrees } from './snapshots/recent.ts'
 import { Off, openRepository } from './snapshots/repository.ts'
 import { asideFolder, isDue, tidy } from './snapshots/tidy.ts'
-import { changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
+import { briefDiff, changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
 import { goBack, keepAside, wayBack } from './snapshots/undo.ts'
 
 export type { Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
@@ -27,6 +27,9 @@ export type Taken = { tree: string } | { off: string }
 
 /** What an undo did: its own turn, by which it can be undone; what it left, and where later changes are kept. */
 export type Undone = { turn: string; left: Left[]; aside?: { folder: string; files: string[] } }
+
+/** Whoever judges what was done reads no further. */
+const longestPatch = 256 * 1024
 
 /** Trees of the project around turns, in a repository of our own. Rejects with `Off` where the person should know why. */
 export interface Snapshots {
@@ -42,6 +45,10 @@ export interface Snapshots {
   stat(turn: string): Promise<FileStat[]>
   /** The files that changed since a tree was taken, until now or until another was. */
   changed(before: string, after?: string): Promise<string[]>
+  /** What changed since a tree was taken, and the tree as it is now; a long patch is cut. */
+  since(tree: string): Promise<Diff & { tree: string }>
+  /** Puts the files back as they were in a tree, without a turn of its own; what changed after `seen` was taken is left. */
+  back(tree: string, seen?: string): Promise<Left[]>
   /** What taking a turn back would do. */
   planUndo(turn: string): Promise<UndoPlan>
   undo(plan: UndoPlan): Promise<Undone>
@@ -112,6 +119,30 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     async changed(before, after) {
       const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')
       return changes.map(({ path }) => shown(path))
+    },
+    async since(tree) {
+      const to = await now()
+      return { ...(await briefDiff(store().repository, tree, to, longestPatch)), tree: to }
+    },
+    async back(tree, seen) {
+      const { repository } = store()
+      const span = {
+        turn: '',
+        before: tree,
+        at: clock.now(),
+        prompt: '',
+        ...(seen === undefined ? {} : { after: seen }),
+      }
+      const { moves, left } = await wayBack(repository, span, await now())
+      const again = moves.filter(({ conflict }) => conflict)
+      left.push(...again.map(({ path }) => ({ path: shown(path), why: 'it was changed again since' })))
+      left.push(
+        ...(await goBack(
+          repository,
+          moves.filter(({ conflict }) => !conflict),
+        )),
+      )
+      return left
     },
     async planUndo(turn) {
       const { moves: _, ...plan } = await wayBack(store().repository, find(turn), await now())

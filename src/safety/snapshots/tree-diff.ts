@@ -38,6 +38,18 @@ export async function diffTrees(repository: Repository, from: string, to: string
   return { patch: checked(patch).out.toString('utf8'), stat }
 }
 
+/** The same of which the patch ends after so many bytes, for whoever reads it only for what it is about. */
+export async function briefDiff(repository: Repository, from: string, to: string, most: number): Promise<Diff> {
+  let bytes = 0
+  const enough = (chunk: Uint8Array) => (bytes += chunk.length) > most
+  const [stat, ran] = await Promise.all([
+    statTrees(repository, from, to),
+    repository.git([...plain, '-p', from, to], { enough }),
+  ])
+  if (bytes <= most) return { patch: checked(ran).out.toString('utf8'), stat }
+  return { patch: `${ran.out.subarray(0, most).toString('utf8')}\n[… the rest is left out …]\n`, stat }
+}
+
 export async function statTrees(repository: Repository, from: string, to: string): Promise<FileStat[]> {
   const [changes, counts] = await Promise.all([
     changesBetween(repository, from, to, '-M'),
