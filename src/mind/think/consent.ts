@@ -1,4 +1,5 @@
 import type { Event } from '../../core/talk/entry.ts'
+import type { Question } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/work/framework.ts'
 import type { Asked, Minds } from './minds.ts'
@@ -9,19 +10,15 @@ import { note, toldOf } from './course.ts'
 import { count } from './words.ts'
 
 /** More extra calls than this are not made behind anybody's back. */
-const mostUnasked = 2
+export const mostUnasked = 2
 
 /** A consultation's own words and its answer, and how long one takes, where nothing better is known. */
 const usual = { tokens: 1_500, seconds: 20 }
 
-export type Proposed = {
-  framework: Framework
-  why: string
-  way: Way
-  minds: Minds
-  agreed: boolean
-  agree(): Promise<void>
-}
+/** Whether the cost was agreed to before, and how a yes that is meant for good is remembered. */
+export type Agreement = { agreed: boolean; agree(): Promise<void> }
+
+export type Proposed = Agreement & { framework: Framework; why: string; way: Way; minds: Minds }
 
 /** Says what was chosen and why in one quiet line; where it is dear, with its cost first, and waits for a yes. */
 export async function* consented(o: Proposed, turn: Turn): AsyncGenerator<Event, boolean> {
@@ -34,23 +31,32 @@ export async function* consented(o: Proposed, turn: Turn): AsyncGenerator<Event,
     yield note(dear ? `${chosen}; ${cost}` : chosen)
     return true
   }
+  const go = yield* agreedTo({ text: `${framework}: ${why}. It takes ${cost}.` }, o, turn)
+  if (turn.signal.aborted) return false
+  yield note(go ? chosen : `thinking: direct, ${framework} was not wanted`)
+  return go
+}
+
+/** Waits for a yes to what is dear. */
+export async function* agreedTo(
+  card: Pick<Question, 'text' | 'shows'>,
+  { agree }: Agreement,
+  turn: Turn,
+): AsyncGenerator<Event, boolean> {
   const options = [
     { id: 'go', label: 'Go on' },
     { id: 'always', label: 'Go on, and do not ask again in this project' },
     { id: 'direct', label: 'Without: one agent, directly' },
   ]
-  const question = { about: 'choice' as const, text: `${framework}: ${why}. It takes ${cost}.`, from: [], options }
-  const picks = await turn.ask(question, turn.signal)
+  const picks = await turn.ask({ about: 'choice', ...card, from: [], options }, turn.signal)
   if (turn.signal.aborted) return false
   if (picks?.includes('always'))
-    for (const words of await o.agree().then(
+    for (const words of await agree().then(
       () => [],
       (error) => [wordsOf(error)],
     ))
       yield note(`that is not remembered: ${words}`)
-  const go = picks?.includes('go') || picks?.includes('always') || false
-  yield note(go ? chosen : `thinking: direct, ${framework} was not wanted`)
-  return go
+  return picks?.includes('go') || picks?.includes('always') || false
 }
 
 /** Who is asked as what: "claude as enumerator and chair, gemini as …". */
@@ -60,7 +66,7 @@ export function assignment(asks: readonly Asked[]): string {
   return [...roles].map(([agent, as]) => `${agent} as ${as.join(', ')}`).join('; ')
 }
 
-function costOf(asks: readonly Asked[], rounds: number, { machine }: Minds, turn: Turn): string {
+export function costOf(asks: readonly Asked[], rounds: number, { machine }: Minds, turn: Turn): string {
   const each = usual.tokens + estimateTokens(turn.prompt + machine.words) + viewTokens(toldOf(turn))
   const tokens = Math.ceil((asks.length * each) / 1000)
   const seconds = rounds * usual.seconds
