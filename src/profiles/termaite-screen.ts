@@ -1,7 +1,9 @@
-import type { Dialog, Journal, ScreenFacts } from '../core/screen/profile.ts'
+import type { Dialog, Journal, Journalled, ScreenFacts } from '../core/screen/profile.ts'
 import type { Screen } from '../core/screen/terminal.ts'
+import type { Failure } from '../core/talk/outcome.ts'
 import type { Question, Shown } from '../core/talk/question.ts'
 import { join } from 'node:path'
+import type { Loose } from './jsonl.ts'
 import { sincePrompt, sumOf } from './journal.ts'
 import { loose, numberOf, textOf } from './jsonl.ts'
 import { dialogOf, menuOf, trimmed, unframed } from './menu.ts'
@@ -94,13 +96,27 @@ const journal: Journal = {
         })),
     )
     const answer = outcome.ok === true ? textOf(turn.findLast(({ type }) => type === 'reply')?.text) : undefined
-    const fault = textOf(loose(outcome.failure).message)
     return {
-      ...(fault !== undefined ? { fault } : answer === undefined ? {} : { answer }),
+      ...(outcome.ok === false ? wrongIn(turn, loose(outcome.failure)) : answer === undefined ? {} : { answer }),
       ...(usage ? { usage } : {}),
       over: outcome.ok !== undefined,
     }
   },
+}
+
+/** How a turn failed, by its kind; what was only stopped may be gone on with, unless nobody was free to. */
+function wrongIn(turn: readonly Loose[], failure: Loose): Pick<Journalled, 'fault' | 'failure'> {
+  if (failure.kind !== 'aborted') return { failure: failureOf(failure) }
+  const message = textOf(failure.message) ?? ''
+  const unwaited = turn.some(({ type, question }) => type === 'question' && loose(question).about === 'quota')
+  if (!unwaited) return { fault: message }
+  const tried = turn.findLast(({ type }) => type === 'attempt')
+  return { failure: tried ? failureOf(loose(tried.failure)) : { kind: 'quota', message } }
+}
+
+function failureOf({ kind, message, retryAt }: Loose): Failure {
+  const until = typeof retryAt === 'number' ? { retryAt } : {}
+  return { kind: kind as Failure['kind'], message: textOf(message) ?? '', ...until }
 }
 
 /** Our own chat in a terminal, with one of our agents at work in it; `program` is the command that starts us. */

@@ -1,56 +1,15 @@
-import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { watch } from 'node:fs/promises'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HubClient } from '../../src/wire/hub/client.ts'
 import { shortHash } from '../../src/base/hash.ts'
 import { Glass } from '../screen/glass.ts'
-import { Machine } from './program.ts'
+import { machineAtWork } from './agent-machine.ts'
 
 const options = { timeout: 60_000 }
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
-
-/** A machine with a hub, a repository with a commit, and a fake CLI as its agent. */
-async function machineAtWork(t: TestContext, ...modes: string[]) {
-  const machine = new Machine(t)
-  const gate = join(machine.folder, 'gate')
-  const command = [process.execPath, fake, gate, 'scroll', ...modes].join(' ')
-  machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: machine.project }).toString()
-  git('init', '-q')
-  git('-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '--allow-empty', '-m', 'first')
-  const serving = machine.start(['serve', '--port', '0'])
-  t.after(() => serving.kill('SIGKILL'))
-  const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
-  const url = String(line).trim()
-  const hub = new HubClient({ url, key: readFileSync(join(machine.home, 'hub.key'), 'utf8').trim() })
-  const settled = async (ids: readonly string[]) => {
-    for await (const _ of hub.changes(0, t.signal)) {
-      const tasks = await Promise.all(ids.map((id) => hub.task(id)))
-      if (tasks.every(({ state }) => state === 'COMPLETED' || state === 'FAILED' || state === 'IN_REVIEW')) return tasks
-    }
-    return assert.fail('the hub is gone')
-  }
-  const add = async (prompt: string) =>
-    (await hub.add({ prompt, workspace: machine.project, capabilities: [], needs: [] })).id
-  const folder = (name: string) => join(machine.project, '.termaite', name)
-  const session = () => {
-    const [id] = readdirSync(folder('sessions')).toSorted().toReversed()
-    const file = join(folder('sessions'), id ?? '', 'session.json')
-    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  }
-  /** Resolves once a prompt is kept as on its way to the CLI. */
-  const flying = async () => {
-    const sight = watch(machine.project, { recursive: true, signal: t.signal })[Symbol.asyncIterator]()
-    while (!existsSync(folder('sessions')) || session().flight === undefined) await sight.next()
-  }
-  return { machine, hub, env: { TERMAITE_HUB: url }, settled, add, git, folder, session, flying, gate }
-}
 
 test(
   'a task is done without a screen, reported, kept and resumed; a damaged session is left aside',

@@ -104,14 +104,32 @@ test('our own log tells what became of a turn, whatever else is said in it', () 
   ]
   const { read } = facts!.journal!
   const usage = { input: 10, output: 2, cached: 4 }
-  const failed = entry('a', { type: 'end', outcome: { ok: false, failure: { kind: 'quota', message: 'Spent.' } } })
+  const begun = lines.slice(0, -1)
+  assert.deepEqual(
+    [read(lines, 'mark-1'), read(begun, 'mark-1'), read(lines, 'mark-2')],
+    [{ answer: 'Done.', usage, over: true }, { usage, over: false }, undefined],
+  )
+  const ended = (failure: object, ...before: object[]) => {
+    const end = { type: 'end', outcome: { ok: false, failure } }
+    const { usage: _, ...rest } = read([...begun, ...[...before, end].map((fact) => entry('a', fact))], 'mark-1')!
+    return rest
+  }
+  const spent = { kind: 'quota', message: 'Spent.', retryAt: 5 }
+  const stopped = { kind: 'aborted', message: 'Stopped.' }
+  const card = { type: 'question', ask: 'q', question: { about: 'quota', text: 'No agent is free.' } }
   assert.deepEqual(
     [
-      read(lines, 'mark-1'),
-      read(lines.slice(0, -1), 'mark-1'),
-      read([...lines.slice(0, -1), failed], 'mark-1'),
-      read(lines, 'mark-2'),
+      ended(spent),
+      ended(stopped),
+      // Whoever does not wait on a card stops the turn, and is out of quota all the same.
+      ended(stopped, { type: 'attempt', failure: spent, ms: 1 }, card),
+      ended(stopped, card),
     ],
-    [{ answer: 'Done.', usage, over: true }, { usage, over: false }, { fault: 'Spent.', usage, over: true }, undefined],
+    [
+      { failure: spent, over: true },
+      { fault: 'Stopped.', over: true },
+      { failure: spent, over: true },
+      { failure: { kind: 'quota', message: 'Stopped.' }, over: true },
+    ],
   )
 })

@@ -112,6 +112,7 @@ export class Follower {
     const resting =
       reading.state === 'idle' && (reading.by === 'fence' || waits(sight.screen, asked.text, sitting.facts))
     const journal = await this.#look(at, resting || gone !== undefined)
+    if (journal?.failure && journal.over) return journal.failure
     if (journal?.fault !== undefined && journal.over) return faultOf(spec, journal.fault, at)
     const written = journal && journalAnswer(journal, nonce)
     if (journal?.over && written) return written

@@ -76,6 +76,8 @@ export type Journalled = {
   answer?: string
   /** What it says went wrong, in place of an answer. */
   fault?: string
+  /** The same where it says of which kind that was: nothing is read from words then. */
+  failure?: Failure
   over?: boolean
   usage?: { input: number; output: number; cached?: number }
 }

@@ -189,6 +189,8 @@ class Shift {
 
   #ask: Ask = async (question, withdrawn, id) => {
     const { ask, tell } = this.#parts
+    // What is out of quota is parked by us, and nobody need be there for that.
+    if (question.about === 'quota') return undefined
     tell({ type: 'asking', question })
     const picks = await ask(question, withdrawn, id)
     if (!this.#ended) tell(this.#standing)
