@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
+import { slugOf } from '../../src/wire/project.ts'
 import { Glass } from '../screen/glass.ts'
 import { machineAtWork } from './agent-machine.ts'
 
@@ -113,18 +115,24 @@ test('in tmux it goes on without us, and is taken up where it was', { ...options
 })
 
 test('an agent of the crew takes tasks of the hub as long as it is told to', options, async (t) => {
-  const { machine, hub, env, settled, add } = await machineAtWork(t)
+  const { machine, hub, env, settled, add, git, gate, start } = await machineAtWork(t, 'slow')
   const { agents, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
   machine.settings({ agents, leash, terminals: { host: 'pty' } })
-  const spawned = await machine.run(['crew', 'spawn', 'fake', 'Say something.'], { env })
+  const spawned = await machine.run(['crew', 'spawn', 'fake', '--worktree', '--json'], { env })
   assert.equal(spawned.code, 0, spawned.err)
-  const serving = machine.start(['agent', '--slot', '1', '--capability', 'talk'], { env })
-  t.after(() => serving.kill('SIGKILL'))
-  const [task] = await settled([await add('Say more.')])
-  assert.deepEqual([task!.state, task!.agent, task!.result], ['COMPLETED', 'fake-slot-1', { message: 'answer 2' }])
+  const serving = start(['agent', '--slot', '1', '--capability', 'talk'])
+  const id = await add('Say more.')
+  const sight = watch(join(machine.project, '.git'), { recursive: true, signal: t.signal })[Symbol.asyncIterator]()
+  while (git('branch', '--list', 'termaite/task-*') === '') await sight.next()
+  const worktree = join(machine.home, 'worktrees', slugOf(machine.project), 'slot-1')
+  writeFileSync(join(worktree, 'more.txt'), 'more\n')
+  writeFileSync(gate, '')
+  const [task] = await settled([id])
+  assert.deepEqual([task!.state, task!.agent, task!.result?.message], ['IN_REVIEW', 'fake-slot-1', 'answer 1'])
+  assert.match(task!.result!.diff!, /^\+more$/m)
   const [agent] = await hub.agents()
   assert.deepEqual([agent!.source, agent!.capabilities], ['CLI', ['fake', 'talk']])
-  serving.kill('SIGTERM')
-  await once(serving, 'exit')
+  serving.child.kill('SIGTERM')
+  await once(serving.child, 'exit')
   assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
 })

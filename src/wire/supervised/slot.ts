@@ -10,7 +10,7 @@ import { ensureKept } from '../crew/keeping.ts'
 import { HubClient } from '../hub/client.ts'
 import { say, UsageError } from '../io.ts'
 import { readSettings } from '../settings/settings.ts'
-import { openBench } from './bench.ts'
+import { openBench, worktreeBench } from './bench.ts'
 import { hubDuty } from './duty.ts'
 
 export type SlotWishes = { slot: number; hub: FoundHub; capabilities: readonly string[] }
@@ -25,10 +25,13 @@ export async function slotAtWork(io: Io, place: Place, { slot: id, hub, capabili
   const crews = openCrews(io, place, settings, { carries: false, warn: tell })
   try {
     const open = crews.of()
-    const { agent } = await open.crew.slot(id)
+    const { agent, worktree } = await open.crew.slot(id)
     const known = { id: `${agent}-slot-${id}`, role: 'crew', name: `slot ${id}`, source: 'CLI' as const }
     const as = { ...known, capabilities: [agent, ...capabilities], workspace: place.root }
-    const duty = hubDuty({ hub: new HubClient(hub.place), as, clock: io.clock, bench: openBench, tell })
+    // Who sits in the project itself has no branch to give for review.
+    const { worktrees } = open.parts
+    const bench = worktree && worktrees ? worktreeBench(io, place.root, worktree, worktrees) : openBench
+    const duty = hubDuty({ hub: new HubClient(hub.place), as, clock: io.clock, bench, tell })
     say(io, `slot ${id} takes tasks of ${hub.place.url} as ${as.id}; Ctrl+C ends that, and not the agent.`)
     while (!io.signal.aborted) {
       const order = await duty.next(io.signal)
