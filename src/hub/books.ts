@@ -1,7 +1,7 @@
 import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskState, TaskStep } from '../core/work/task.ts'
 import type { Clock } from '../base/clock.ts'
 import { Queue } from './queue.ts'
-import { isHeld, moves } from './states.ts'
+import { isHeld, isOver, moves } from './states.ts'
 
 type Parts = {
   ledger: Ledger
@@ -16,9 +16,12 @@ const mostNotes = 200
 /** The hub's tasks and agents: changed here at once, and durable before anybody is told. */
 export class Books {
   readonly tasks: Map<string, Task>
-  /** What is looked through again and again: those that wait for an agent, and those that have one. */
-  readonly queued = new Queue()
+  /** What is looked through again and again: those that wait for an agent and nothing else, and those that have one. */
+  readonly ready = new Queue()
   readonly held = new Map<string, Task>()
+  /** Those that may wait for others: looked at when they come, and when one that they need is over. */
+  readonly unsure = new Set<string>()
+  #dependents = new Map<string, string[]>()
   readonly agents: Map<string, HubAgent>
   #parts: Parts
   #seq: number
@@ -31,7 +34,7 @@ export class Books {
     const { seq, agents, tasks } = parts.ledger.load()
     this.#seq = seq
     this.tasks = new Map()
-    for (const task of tasks) this.#put(task)
+    for (const task of tasks) this.#enter(task)
     this.agents = new Map(agents.map((agent) => [agent.id, agent]))
   }
 
@@ -40,7 +43,7 @@ export class Books {
   }
 
   add(task: Task): void {
-    this.#put(task)
+    this.#enter(task)
     const { notes: _, history: __, ...set } = task
     this.#note({ type: 'task', id: task.id, set, step: task.history[0]! })
   }
@@ -84,7 +87,7 @@ export class Books {
       throw error
     }
     this.#parts.published(changes)
-    for (const watcher of this.#watchers) watcher.abort()
+    for (const watcher of this.#watchers) watcher.abort('changed')
   }
 
   /** Resolves with the next change that is kept, or when the time is over. */
@@ -108,12 +111,23 @@ export class Books {
     this.#note({ type: 'task', id, set, ...more })
   }
 
+  #enter(task: Task) {
+    for (const need of task.needs) {
+      const dependents = this.#dependents.get(need)
+      if (dependents) dependents.push(task.id)
+      else this.#dependents.set(need, [task.id])
+    }
+    this.#put(task)
+  }
+
   #put(task: Task) {
     this.tasks.set(task.id, task)
-    if (task.state === 'QUEUED') this.queued.put(task)
-    else this.queued.remove(task)
     if (isHeld(task)) this.held.set(task.id, task)
     else this.held.delete(task.id)
+    if (task.state === 'QUEUED' && task.needs.length === 0) return this.ready.put(task)
+    this.ready.remove(task)
+    if (task.state === 'QUEUED') this.unsure.add(task.id)
+    else if (isOver(task)) for (const id of this.#dependents.get(task.id) ?? []) this.unsure.add(id)
   }
 
   #note(change: Unnumbered<HubChange>) {
@@ -124,8 +138,8 @@ export class Books {
   #reload() {
     const { seq, agents, tasks } = this.#parts.ledger.load()
     this.#seq = seq
-    for (const known of [this.tasks, this.queued, this.held, this.agents]) known.clear()
-    for (const task of tasks) this.#put(task)
+    for (const known of [this.tasks, this.ready, this.held, this.unsure, this.#dependents, this.agents]) known.clear()
+    for (const task of tasks) this.#enter(task)
     for (const agent of agents) this.agents.set(agent.id, agent)
   }
 }

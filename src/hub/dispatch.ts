@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import type { Ready } from '../core/work/depends.ts'
 import type { HubAgent, Task } from '../core/work/task.ts'
 import type { Books } from './books.ts'
 import type { Given } from './waiters.ts'
@@ -91,7 +92,7 @@ export class Dispatch {
 
   /** Without a pause from the look to the hands, so that nothing changes between. */
   #go(): void {
-    this.#failHopeless()
+    this.#lookAtNeeds()
     const given = this.#handOut()
     try {
       this.#books.keep()
@@ -102,16 +103,16 @@ export class Dispatch {
     for (const { task, give } of given) give({ type: 'task', task: this.#books.tasks.get(task)! })
   }
 
-  #failHopeless(): void {
-    const waiting = this.#books.queued.tasks.filter(({ needs }) => needs.length > 0)
-    for (let moved = waiting.length > 0; moved;) {
-      moved = false
-      for (const { id } of waiting) {
-        const may = depends(id, this.#works)
-        if (this.#books.tasks.get(id)!.state !== 'QUEUED' || !('never' in may)) continue
-        this.#books.move(id, 'FAILED', 'hub', { why: may.never })
-        moved = true
-      }
+  /** Lets those be ready whose needs are done, and those fail that have one that never will be. */
+  #lookAtNeeds(): void {
+    // Also those that come meanwhile: whoever fails takes its own dependents with it.
+    for (const id of this.#books.unsure) {
+      this.#books.unsure.delete(id)
+      const task = this.#books.tasks.get(id)!
+      if (task.state !== 'QUEUED') continue
+      const may = this.#mayGo(task)
+      if (may.ready) this.#books.ready.put(task)
+      else if ('never' in may) this.#books.move(id, 'FAILED', 'hub', { why: may.never })
     }
   }
 
@@ -120,16 +121,11 @@ export class Dispatch {
     if (waiting.length === 0) return []
     const mayHave = (task: Task, agent: HubAgent) =>
       fits(task, agent) && (task.wish === undefined || task.wish === agent.id || this.#isFree(task))
-    return match(this.#ready(), waiting, mayHave).map(({ task, agent }) => {
+    return match(this.#books.ready.tasks, waiting, mayHave).map(({ task, agent }) => {
       const give = this.waiters.take(agent.id)!
       this.#books.move(task.id, 'PENDING_ACK', 'hub', { agent: agent.id })
       return { task: task.id, give }
     })
-  }
-
-  *#ready(): Generator<Task> {
-    for (const task of this.#books.queued.tasks)
-      if (task.needs.length === 0 || depends(task.id, this.#works).ready) yield task
   }
 
   /** Whether a task that is meant for one agent may go to another: that one cannot, is not about, or was waited for long. */
@@ -139,11 +135,13 @@ export class Dispatch {
     return this.#clock.now() - task.moved > wishMs || !this.isAbout(meant)
   }
 
-  #works = {
-    get: (id: string) => {
-      const task = this.#books.tasks.get(id)
-      return task && workOf(task)
-    },
+  /** A task is added after those that it needs, so there is no circle to be looked for behind them. */
+  #mayGo(task: Task): Ready {
+    const get = (id: string) => {
+      const other = this.#books.tasks.get(id)
+      return other && { ...workOf(other), needs: id === task.id ? task.needs : [] }
+    }
+    return depends(task.id, { get })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Task } from '../core/work/task.ts'
 
-/** The tasks that wait for an agent, whoever goes first in front; looked through far more often than changed. */
+/** Tasks in the order in which they go; looked through far more often than changed. */
 export class Queue {
   #tasks: Task[] = []
 

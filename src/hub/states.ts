@@ -29,6 +29,12 @@ export function isOver({ state }: Task): boolean {
 /** A task as others wait for it. */
 export function workOf({ id, needs, state, why }: Task): Work {
   if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
-  if (state === 'FAILED' || state === 'CANCELLED') return { id, needs, state: 'dead', why: why ?? state.toLowerCase() }
+  if (state === 'FAILED' || state === 'CANCELLED')
+    return { id, needs, state: 'dead', why: brief(why ?? state.toLowerCase()) }
   return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
+}
+
+/** Of a long story of who failed because of whom, the beginning and the end. */
+function brief(why: string): string {
+  return why.length <= 300 ? why : `${why.slice(0, 100)} … ${why.slice(-200)}`
 }

@@ -39,7 +39,7 @@ export class Waiters {
     try {
       return await promise
     } finally {
-      over.abort()
+      over.abort('over')
       if (this.#waiting.get(agent) === waiter) this.#waiting.delete(agent)
     }
   }

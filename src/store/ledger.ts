@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { HubAgent, HubChange, Ledger, Task } from '../core/work/task.ts'
 import { busy, openDatabase, sqliteCode } from './sqlite.ts'
 import { storeError } from './trouble.ts'
@@ -39,10 +39,18 @@ export function fileLedger(path: string): Ledger {
 class SqliteLedger implements Ledger {
   #db: DatabaseSync
   #path: string
+  #put: Record<'change' | 'task' | 'agent' | 'gone' | 'sweep', StatementSync>
 
   constructor(db: DatabaseSync, path: string) {
     this.#db = db
     this.#path = path
+    this.#put = {
+      change: db.prepare('INSERT INTO changes (seq, change) VALUES (?, ?)'),
+      task: db.prepare('INSERT OR REPLACE INTO tasks (id, task) VALUES (?, ?)'),
+      agent: db.prepare('INSERT OR REPLACE INTO agents (id, agent) VALUES (?, ?)'),
+      gone: db.prepare('DELETE FROM agents WHERE id = ?'),
+      sweep: db.prepare('DELETE FROM changes WHERE seq <= ?'),
+    }
   }
 
   load() {
@@ -84,17 +92,13 @@ class SqliteLedger implements Ledger {
   }
 
   #write(changes: readonly HubChange[], tasks: readonly Task[]) {
-    const change = this.#db.prepare('INSERT INTO changes (seq, change) VALUES (?, ?)')
-    const task = this.#db.prepare('INSERT OR REPLACE INTO tasks (id, task) VALUES (?, ?)')
-    const agent = this.#db.prepare('INSERT OR REPLACE INTO agents (id, agent) VALUES (?, ?)')
-    const gone = this.#db.prepare('DELETE FROM agents WHERE id = ?')
+    const { change, task, agent, gone, sweep } = this.#put
     for (const each of tasks) task.run(each.id, JSON.stringify(each))
     for (const each of changes) {
       change.run(each.seq, JSON.stringify(each))
       if (each.type === 'agent') agent.run(each.agent.id, JSON.stringify(each.agent))
       if (each.type === 'gone') gone.run(each.id)
-      if (each.seq % sweepEvery === 0)
-        this.#db.prepare('DELETE FROM changes WHERE seq <= ?').run(each.seq - mostChanges)
+      if (each.seq % sweepEvery === 0) sweep.run(each.seq - mostChanges)
     }
   }
 

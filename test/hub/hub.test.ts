@@ -267,6 +267,26 @@ test('a task waits for those it needs, and fails with them, saying which', async
   assert.equal(hub.task(first.id).state, 'QUEUED')
 })
 
+test('a long chain goes one after the other, and fails in few words', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  const chain = [await add('0')]
+  while (chain.length < 300) chain.push(await add(`${chain.length}`, { needs: [chain.at(-1)!.id], priority: 9 }))
+  for (const { id } of chain.slice(0, 3)) {
+    const given = await wait('a')
+    assert.equal(given.type === 'task' && given.task.id, id)
+    await hub.respond(id, 'a', { status: 'COMPLETED', message: 'ok' })
+  }
+  await hub.cancel(chain[3]!.id, 'me', 'no more')
+  const [second, last] = [hub.task(chain[4]!.id), hub.task(chain.at(-1)!.id)]
+  assert.equal(second.why, `${second.id} needs ${chain[3]!.id}, which failed: no more`)
+  assert.match(last.why!, new RegExp(`^${last.id} needs ${chain.at(-2)!.id}, .{1,400}: no more$`))
+  assert.deepEqual(
+    hub.tasks().map(({ state }) => state),
+    chain.map((_, at) => (at < 3 ? 'COMPLETED' : at === 3 ? 'CANCELLED' : 'FAILED')),
+  )
+})
+
 test('a word to everybody and an eviction arrive at the next wait, or at once', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')

@@ -15,10 +15,10 @@ export type Asked = {
 
 export type Answer = { status: number; body: unknown }
 
-/** One thing that can be asked: `:name` in its path stands for one part. */
+/** One thing that can be asked: `:name` stands for any one part of its path. */
 export type Route = {
   method: string
-  path: string
+  path: readonly string[]
   answer(asked: Asked, parts: Record<string, string>): Promise<unknown>
 }
 
@@ -26,8 +26,9 @@ const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409
 
 /** Finds what was asked for, and says in words what is wrong with it otherwise. */
 export async function answered(routes: readonly Route[], asked: Asked): Promise<Answer> {
+  const path = asked.path.split('/')
   const fitting = routes.flatMap((route) => {
-    const parts = partsOf(route.path, asked.path)
+    const parts = partsOf(route.path, path)
     return parts ? [{ route, parts }] : []
   })
   if (fitting.length === 0) return refused(404, `there is nothing at ${asked.path}`)
@@ -61,15 +62,11 @@ export function readBody<T>(shape: Shape<T>, body: unknown): T {
   }
 }
 
-function partsOf(pattern: string, path: string): Record<string, string> | undefined {
-  const [wanted, given] = [pattern.split('/'), path.split('/')]
-  if (wanted.length !== given.length) return undefined
-  const parts: Record<string, string> = {}
-  for (const [at, part] of wanted.entries()) {
-    if (part.startsWith(':')) parts[part.slice(1)] = decoded(given[at]!)
-    else if (part !== given[at]) return undefined
-  }
-  return parts
+function partsOf(wanted: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+  const fits = wanted.length === given.length && wanted.every((part, at) => part.startsWith(':') || part === given[at])
+  if (!fits) return undefined
+  const named = wanted.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(given[at]!)]] : []))
+  return Object.fromEntries(named) as Record<string, string>
 }
 
 function decoded(text: string): string {

@@ -51,8 +51,12 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): Route[] {
     checkTicket(id, found)
     return found.id
   }
-  const get = (path: string, answer: Route['answer']): Route => ({ method: 'GET', path, answer })
-  const post = (path: string, answer: Route['answer']): Route => ({ method: 'POST', path, answer })
+  const route = (method: string) => (path: string, answer: Route['answer']) => ({
+    method,
+    path: path.split('/'),
+    answer,
+  })
+  const [get, post] = [route('GET'), route('POST')]
   return [
     get('/api/state', async () => ({ seq: hub.seq, agents: agents(hub), tasks: hub.tasks() })),
     get('/api/agents', async () => agents(hub)),
