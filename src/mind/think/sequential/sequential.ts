@@ -1,0 +1,74 @@
+import type { Event } from '../../../core/talk/entry.ts'
+import type { Outcome } from '../../../core/talk/outcome.ts'
+import type { Course } from '../course.ts'
+import type { Way } from '../thinker.ts'
+import type { Tried } from '../unmet.ts'
+import type { Finding } from './finding.ts'
+import { note } from '../course.ts'
+import { assign } from '../minds.ts'
+import { firstLine } from '../pac.ts'
+import { thinker } from '../thinker.ts'
+import { unmet } from '../unmet.ts'
+import { clipped } from '../words.ts'
+import { decided } from './decision.ts'
+import { lineOf } from './finding.ts'
+import { diagnosis } from './hypothesis.ts'
+import { mended } from './mend.ts'
+import { observed } from './observation.ts'
+import { answeringWords, namingWords, unaidedWords } from './prompts.ts'
+import { Untested } from './untested.ts'
+
+const roles = ['diagnostician', 'decider']
+
+/** Hypothesis, diagnostic, observation, decision: until a cause is confirmed and mended, or none is left. */
+export const sequential: Way = {
+  asks: (minds) => assign(roles, minds),
+  rounds: 2,
+  agent: (minds) => thinker('sequential', minds, chain),
+}
+
+async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
+  const [diagnostician, decider] = assign(roles, course.minds)
+  yield course.phase('naming what may be the cause')
+  const named = yield* course.askFor(diagnostician!, namingWords(course), diagnosis)
+  if (course.over) return course.over
+  if (!named.ok) {
+    yield note(`nobody could name a cause that can be tested (${firstLine(named.why)}): taken directly`)
+    return yield* course.act(unaidedWords(named.words, course))
+  }
+  const { wants, hypotheses } = named.value
+  const untested = new Untested(hypotheses)
+  const found: Finding[] = []
+  for (let next = untested.next(); next; next = untested.next()) {
+    const observation = yield* observed(next, course)
+    if (course.over) return course.over
+    const finding = yield* decided(next, observation, found, decider!, course)
+    if (course.over) return course.over
+    found.push(finding)
+    yield note(lineOf(finding))
+    if (finding.verdict === 'confirmed') {
+      if (wants === 'answer') return yield* course.act(answeringWords(found, course))
+      const { outcome, failed } = yield* mended(found, course)
+      const [fruitless] = failed
+      if (course.over ?? !fruitless) return course.over ?? outcome
+      found.splice(-1, 1, disproved(finding, fruitless.evidence))
+    }
+    untested.learn(found)
+  }
+  course.passed = false
+  return yield* unmet(clipped(course.turn.prompt, 300), found.map(triedIn), found.flatMap(knownIn))
+}
+
+/** What is mended without any effect was not the cause. */
+const disproved = (finding: Finding, evidence: string): Finding => ({
+  ...finding,
+  verdict: 'rejected',
+  why: `it seemed confirmed, was mended twice, and still ${evidence}`,
+})
+
+const triedIn = ({ hypothesis, verdict, why }: Finding): Tried => ({
+  what: firstLine(hypothesis.cause),
+  seen: `${verdict}, ${clipped(why, 1_000)}`,
+})
+
+const knownIn = ({ quote, where }: Finding) => (quote === undefined ? [] : [`${where}: ${clipped(quote.trim(), 300)}`])

@@ -1,0 +1,370 @@
+import type { Rigged } from './rig.ts'
+import type { Turn } from '../../../src/core/work/agent.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
+import { dies, empty, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
+
+const port = { cause: 'the port is taken', why: 'it is fixed', diagnostic: 'ss -ltn', expects: ':3000 in use' }
+const key = { cause: 'the key is missing', why: 'no .env', diagnostic: 'cat .env', expects: 'no API_KEY' }
+const seen = (verdict: string, quote?: string, more: object = {}) =>
+  json({ verdict, why: 'that is what it shows', ...(quote === undefined ? {} : { quote }), ...more })
+
+/** claude names the causes, gemini decides, `actor` acts. */
+function rig(o: Partial<Rigged> & { names: unknown[]; wants?: string; decides: ReturnType<typeof json>[] }) {
+  const { names, wants = 'answer', decides, ...rest } = o
+  const made = minds({
+    agents: { claude: [json({ wants, hypotheses: names })], gemini: decides },
+    actor: [says('the answer')],
+    ...rest,
+  })
+  return { ...made, think: (over?: Partial<Turn>) => made.run(sequential.agent(made.minds), over) }
+}
+
+const ended = { type: 'reply', text: 'the answer', by: 'actor' }
+const verdict = (calls: number, passed?: boolean, by = 'actor') => ({
+  type: 'verdict',
+  framework: 'sequential',
+  why: '',
+  ...(passed === undefined ? {} : { passed }),
+  calls,
+  ms: 0,
+  by,
+})
+const ran = (call: string, command: string, result: object, seconds = 120) => [
+  { type: 'call', call, tool: 'bash', input: { command, timeout_seconds: seconds }, by: 'termaite' },
+  { type: 'result', call, ok: true, ...result, by: 'termaite' },
+]
+const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
+
+test('a cause is ruled out, the next is confirmed by what was seen, and a question is answered without a check', async () => {
+  const { think, minds, told, names } = rig({
+    names: [port, key],
+    decides: [seen('rejected', 'no listener'), seen('confirmed', 'LOG=1')],
+    commands: { 'ss -ltn': { exit: 0, text: 'no listener' }, 'cat .env': { exit: 0, text: 'LOG=1\n' } },
+  })
+  const { facts, events, result } = await think()
+  assert.deepEqual(facts, [
+    ...ran('c1', 'ss -ltn', { text: 'no listener', data: { exit: 0 } }),
+    note('rejected: the port is taken (`ss -ltn`: no listener)'),
+    ...ran('c2', 'cat .env', { text: 'LOG=1\n', data: { exit: 0 } }),
+    note('confirmed: the key is missing (`cat .env`: LOG=1)'),
+    ended,
+    verdict(3),
+  ])
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+  assert.deepEqual(phasesIn(events), [
+    'naming what may be the cause',
+    'looking: ss -ltn',
+    'deciding: the port is taken',
+    'looking: cat .env',
+    'deciding: the key is missing',
+  ])
+  assert.deepEqual(names(), ['claude', 'gemini', 'gemini'])
+  assert.deepEqual(sequential.asks(minds), [
+    { role: 'diagnostician', agent: 'claude' },
+    { role: 'decider', agent: 'gemini' },
+  ])
+  const [asked] = told('claude')
+  assert.ok(asked!.includes('<task>\nthe task\n</task>') && asked!.includes(minds.machine.words))
+  assert.ok(told('gemini')[1]!.includes('<finding>\nrejected: the port is taken\nseen in `ss -ltn`: no listener\n'))
+})
+
+test('what is confirmed is mended, and the diagnostic that failed must hold then', async () => {
+  const { think, minds } = rig({
+    names: [key],
+    wants: 'fix',
+    decides: [seen('confirmed', 'no such key')],
+    commands: {
+      'cat .env': [
+        { exit: 1, text: 'no such key' },
+        { exit: 0, text: 'API_KEY=1' },
+      ],
+    },
+  })
+  const { facts, result } = await think()
+  assert.deepEqual(facts, [
+    ...ran('c1', 'cat .env', { text: 'no such key', data: { exit: 1 } }),
+    note('confirmed: the key is missing (`cat .env`: no such key)'),
+    ended,
+    ...ran('c2', 'cat .env', { text: 'API_KEY=1', data: { exit: 0 } }, 600),
+    verdict(2, true),
+  ])
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+  const [acted] = (minds.actor as unknown as { turns: Turn[] }).turns
+  assert.ok(
+    acted!.prompt.startsWith(`the task\n\n${minds.machine.words}\n\n<approach>\nmending “the key is missing”\n`),
+  )
+  assert.ok(acted!.prompt.includes('seen in `cat .env`: no such key'))
+})
+
+test('a check that holds before anything was mended is no check', async () => {
+  const check = { kind: 'command', command: 'true' }
+  const { think } = rig({
+    names: [key],
+    wants: 'fix',
+    decides: [seen('confirmed', 'nothing', { check })],
+    commands: { 'cat .env': { exit: 0, text: 'nothing' }, true: 0, 'npm test': [1, 0] },
+    files: new Map([['package.json', '{"scripts":{"test":"node --test"}}']]),
+  })
+  const { events, result } = await think()
+  const commands = events.flatMap((event) =>
+    event.type === 'call' ? [(event.input as { command: string }).command] : [],
+  )
+  assert.deepEqual(commands, ['cat .env', 'true', 'npm test', 'npm test'])
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+})
+
+test('where no command shows it, somebody judges who quotes what was done', async () => {
+  const { think, told } = rig({
+    names: [key],
+    wants: 'fix',
+    decides: [seen('confirmed', 'nothing')],
+    agents: {
+      claude: [
+        json({ wants: 'fix', hypotheses: [key] }),
+        json({ passed: true, quote: 'the answer', why: 'it says so' }),
+      ],
+      gemini: [seen('confirmed', 'nothing')],
+    },
+    commands: { 'cat .env': { exit: 0, text: 'nothing' } },
+  })
+  const { facts } = await think()
+  assert.deepEqual(facts.slice(-2), [ended, verdict(3, true)])
+  assert.ok(told('claude')[1]!.includes('Is this cause gone, so that what the task is about works? the key is missing'))
+})
+
+test('a fix that fails twice shows that it was not the cause: the next one is looked at, and this one never again', async () => {
+  const files = new Map([['a.ts', 'old']])
+  const { think } = rig({
+    names: [port, key],
+    wants: 'fix',
+    decides: [seen('confirmed', 'LISTEN', { more: [port] }), seen('confirmed', 'no such key')],
+    actor: [
+      (turn) => {
+        files.set('a.ts', turn.prompt.includes('port') ? 'wrong' : 'right')
+        return [{ say: 'tried' }]
+      },
+    ],
+    commands: { 'ss -ltn': { exit: 1, text: 'LISTEN' }, 'cat .env': [{ exit: 1, text: 'no such key' }, 0] },
+    files,
+    rewind: true,
+  })
+  const { ask, asked } = person(['back'])
+  const { events, result } = await think({ ask })
+  assert.deepEqual(notesIn(events), [
+    'confirmed: the port is taken (`ss -ltn`: LISTEN)',
+    'the check failed: `ss -ltn` exited with 1; mending “the port is taken” is tried once more',
+    'mending “the port is taken” failed 2 times (`ss -ltn` exited with 1); it counts as not the cause',
+    'what mending “the port is taken” changed was taken back',
+    'confirmed: the key is missing (`cat .env`: no such key)',
+  ])
+  assert.deepEqual(result, { ok: true, text: 'tried' })
+  assert.deepEqual(
+    asked.map(({ text }) => text),
+    ['mending “the port is taken” failed. Take back the 1 file it changed?'],
+  )
+})
+
+test('nothing left to test: what was tried and what is known is said, and it is no success', async () => {
+  const { think, minds } = rig({
+    names: [port, key],
+    decides: [seen('rejected', 'no listener'), seen('rejected', 'API_KEY=1')],
+    commands: { 'ss -ltn': { exit: 0, text: 'no listener' }, 'cat .env': { exit: 0, text: 'API_KEY=1' } },
+  })
+  const { facts, result } = await think()
+  const text = [
+    'This was not reached: the task',
+    'What was tried:',
+    '- the port is taken: rejected, that is what it shows',
+    '- the key is missing: rejected, that is what it shows',
+    'What is known:',
+    '- `ss -ltn`: no listener',
+    '- `cat .env`: API_KEY=1',
+  ].join('\n')
+  assert.deepEqual(facts.slice(-2), [{ type: 'reply', text, by: 'termaite' }, verdict(3, false, 'termaite')])
+  const message = 'not reached after 2 ways of trying; what was tried is said above'
+  assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
+  assert.deepEqual((minds.actor as unknown as { turns: Turn[] }).turns, [])
+})
+
+test('a quote that stands nowhere decides nothing, whatever the verdict', async () => {
+  const { think } = rig({
+    names: [port, key],
+    decides: [seen('confirmed', 'EADDRINUSE'), seen('rejected')],
+    commands: { 'ss -ltn': { exit: 0, text: 'no listener' }, 'cat .env': { exit: 0, text: 'LOG=1' } },
+  })
+  const { events, result } = await think()
+  assert.deepEqual(notesIn(events), [
+    'unclear: the port is taken (gemini says confirmed, but its quote stands nowhere in what was seen: EADDRINUSE)',
+    'unclear: the key is missing (gemini says rejected, but its quote stands nowhere in what was seen: nothing)',
+  ])
+  assert.equal(result.ok, false)
+})
+
+test('of a contradictory answer the last word counts', async () => {
+  const both = ['confirmed', 'rejected'].map((one) => JSON.stringify({ verdict: one, quote: 'no listener', why: one }))
+  const { think } = rig({
+    names: [port],
+    decides: [says(both.map((one) => `\`\`\`json\n${one}\n\`\`\``).join('\nNo, wait:\n'))],
+    commands: { 'ss -ltn': { exit: 0, text: 'no listener' } },
+  })
+  assert.deepEqual(notesIn((await think()).events), ['rejected: the port is taken (`ss -ltn`: no listener)'])
+})
+
+test('a diagnostic that is not allowed is told to whoever decides, who may look at a file instead', async () => {
+  const { think, told } = rig({
+    names: [port, key],
+    decides: [seen('confirmed', 'not allowed'), seen('confirmed', 'PORT=1', { file: '.env' })],
+    policy: async () => ({ verdict: 'no', why: 'this agent may only look' }),
+    files: new Map([['.env', 'PORT=1\n']]),
+  })
+  const { events, result } = await think()
+  assert.deepEqual(notesIn(events), [
+    'unclear: the port is taken (gemini says confirmed, but its quote stands nowhere in what was seen: not allowed)',
+    'confirmed: the key is missing (.env: PORT=1)',
+  ])
+  assert.ok(told('gemini')[0]!.includes('it was not run: bash was not allowed: this agent may only look.'))
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+})
+
+test('a diagnostic is held to asking before it changes anything, however loose the turn is; all is all', async () => {
+  for (const [given, held] of [
+    ['read', 'read'],
+    ['ask', 'ask'],
+    ['edit', 'ask'],
+    ['all', 'all'],
+  ] as const) {
+    const leashes: string[] = []
+    const policy: Rigged['policy'] = async (_tool, _input, { leash }) => {
+      leashes.push(leash)
+      return { verdict: 'yes', why: '' }
+    }
+    const { think } = rig({ names: [port], decides: [seen('unclear')], policy, commands: { 'ss -ltn': 0 } })
+    await think({ leash: given })
+    assert.deepEqual(leashes, [held])
+  }
+})
+
+test('a diagnostic that hangs was ended: what it printed is seen, and it is said', async () => {
+  const text = 'listening…\n[ended after 120 s.]'
+  const { think, told } = rig({
+    names: [port],
+    decides: [seen('confirmed', 'listening…')],
+    commands: { 'ss -ltn': { text } },
+  })
+  const { events } = await think()
+  assert.deepEqual(notesIn(events), ['confirmed: the port is taken (`ss -ltn`: listening…)'])
+  assert.ok(told('gemini')[0]!.includes(`it did not come to its end and was ended.\n<output>\n${text}\n</output>`))
+})
+
+test('what an observation brings up is tested first, nothing twice, and seven in all', async () => {
+  const others = Array.from({ length: 9 }, (_, n) => ({ ...key, cause: `cause ${n}`, diagnostic: `look ${n}` }))
+  const again = { ...port, cause: 'The port is taken!' }
+  const { think } = rig({
+    names: [port, port, ...others],
+    decides: [seen('rejected', 'no', { more: [again, key] }), seen('rejected', 'no')],
+    commands: Object.fromEntries(
+      ['ss -ltn', 'cat .env', ...others.map((one) => one.diagnostic)].map((one) => [one, { exit: 0, text: 'no' }]),
+    ),
+  })
+  const { events, result } = await think()
+  const looks = phasesIn(events).flatMap((words) => (words.startsWith('looking: ') ? [words.slice(9)] : []))
+  assert.deepEqual(looks, ['ss -ltn', 'cat .env', 'look 0', 'look 1', 'look 2', 'look 3', 'look 4'])
+  assert.equal(result.ok, false)
+})
+
+test('three in a row that nobody can decide are enough, and a dead decider is no verdict', async () => {
+  const all = [0, 1, 2, 3].map((n) => ({ ...key, cause: `cause ${n}`, diagnostic: `look ${n}` }))
+  const { think } = rig({
+    names: [],
+    decides: [],
+    agents: { claude: [json({ wants: 'fix', hypotheses: all }), dies()], gemini: [dies()] },
+    commands: { 'look 0': 0, 'look 1': 0, 'look 2': 0 },
+  })
+  const { events, result } = await think()
+  const notes = notesIn(events)
+  assert.deepEqual(
+    notes.map((one) => one.split(' (')[0]),
+    ['unclear: cause 0', 'unclear: cause 1', 'unclear: cause 2'],
+  )
+  assert.ok(notes.every((one) => one.includes('nobody could decide')))
+  assert.equal(result.ok, false)
+})
+
+test('hypotheses that cannot be read are asked for again, then handed on as words', async () => {
+  const { think, told, minds } = rig({
+    names: [],
+    decides: [],
+    agents: {
+      claude: [says('{"wants":"fix","hypotheses":[{"cause":""}]}'), says('It is the cache.')],
+      gemini: [says('no')],
+    },
+  })
+  const { facts, result } = await think()
+  assert.deepEqual(facts, [
+    note('nobody could name a cause that can be tested (there is no JSON in it): taken directly'),
+    ended,
+    verdict(2),
+  ])
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+  assert.equal(told('claude').length, 2)
+  const [acted] = (minds.actor as unknown as { turns: Turn[] }).turns
+  assert.ok(
+    acted!.prompt.endsWith('Another agent thought about it first:\n\n<diagnosis>\nIt is the cache.\n</diagnosis>'),
+  )
+})
+
+test('one who is dead is replaced; where all are, whoever acts goes on alone', async () => {
+  const one = rig({
+    names: [],
+    decides: [],
+    agents: { claude: [dies()], gemini: [json({ wants: 'answer', hypotheses: [port] }), seen('confirmed', 'LISTEN')] },
+    commands: { 'ss -ltn': { exit: 0, text: 'LISTEN' } },
+  })
+  assert.deepEqual(notesIn((await one.think()).events), ['confirmed: the port is taken (`ss -ltn`: LISTEN)'])
+  const none = rig({ names: [], decides: [], agents: { claude: [dies()], gemini: [dies()] } })
+  const { facts, result } = await none.think()
+  assert.deepEqual(facts.at(-2), ended)
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+})
+
+test('the person says who diagnoses and who decides', () => {
+  const asked = sequential.asks({ readers: ['claude', 'gemini'], assigned: { diagnostician: 'qwen' } })
+  assert.deepEqual(asked, [
+    { role: 'diagnostician', agent: 'qwen' },
+    { role: 'decider', agent: 'claude' },
+  ])
+})
+
+test('whoever acts and asks something, or cannot act, has the last word', async () => {
+  const outcome = { ok: true as const, text: 'Which port?', asks: 'Which port?' }
+  for (const wants of ['answer', 'fix']) {
+    const { think } = rig({
+      names: [port, key],
+      wants,
+      decides: [seen('confirmed', 'LISTEN')],
+      actor: [
+        [
+          { type: 'reply', text: 'Which port?' },
+          { type: 'end', outcome },
+        ],
+      ],
+      commands: { 'ss -ltn': { exit: 1, text: 'LISTEN' } },
+    })
+    assert.deepEqual((await think()).result, outcome)
+  }
+})
+
+test('an empty purse ends it wherever that is felt', async () => {
+  for (const calls of [0, 1, 2]) {
+    const { think, running } = rig({
+      names: [port],
+      wants: 'fix',
+      decides: [seen('confirmed', 'LISTEN')],
+      commands: { 'ss -ltn': { exit: 1, text: 'LISTEN' } },
+    })
+    assert.deepEqual((await think({ budget: purse(calls) })).result, empty, `after ${calls}`)
+    assert.deepEqual(running(), [])
+  }
+})
