@@ -1,0 +1,26 @@
+import type { Doc, Store } from '../../core/talk/store.ts'
+import type { KeptTree, Trees } from '../../mind/think/decompose/kept.ts'
+import type { App } from '../app.ts'
+import { isAlive, ownerMark } from '../../base/owner.ts'
+import { memoryStore } from '../../store/memory.ts'
+
+/** The trees of tasks that turns of this project left undone; what is said in passing leaves none. */
+export function treesOf({ store, project, ephemeral }: Pick<App, 'store' | 'project' | 'ephemeral'>): Trees {
+  return { kept: treesDoc(ephemeral ? memoryStore() : store, project.slug), owner: ownerMark(), alive: isAlive }
+}
+
+/** They can be planned again: what is none of ours counts as nothing kept, and is replaced. */
+export const treesDoc = (store: Store, slug: string): Doc<KeptTree[]> =>
+  store.doc<KeptTree[]>(`projects/${slug}/trees`, [], (found) => (Array.isArray(found) ? found.filter(isTree) : []))
+
+const states = new Set(['waiting', 'running', 'done', 'dead'])
+
+function isTree(found: unknown): found is KeptTree {
+  const { id, prompt, tasks } = (found ?? {}) as Partial<KeptTree>
+  return typeof id === 'string' && typeof prompt === 'string' && Array.isArray(tasks) && tasks.every(isTask)
+}
+
+function isTask(found: unknown): boolean {
+  const { id, task, needs, state } = (found ?? {}) as Partial<KeptTree['tasks'][number]>
+  return typeof id === 'string' && typeof task === 'string' && Array.isArray(needs) && states.has(state!)
+}

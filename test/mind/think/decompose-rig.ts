@@ -1,0 +1,45 @@
+import type { Turn } from '../../../src/core/work/agent.ts'
+import type { KeptTree } from '../../../src/mind/think/decompose/kept.ts'
+import type { DecomposeParts } from '../../../src/mind/think/decompose/decompose.ts'
+import type { Rigged } from './rig.ts'
+import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { minds } from './rig.ts'
+
+/** Scripted minds and the trees they left, of which a later turn may take one up. */
+export function grove(o: Rigged, parts: Partial<DecomposeParts> = {}) {
+  const rig = minds(o)
+  const kept = memoryStore().doc<KeptTree[]>('trees', [])
+  const all = {
+    kept,
+    owner: 'me',
+    alive: (owner: string) => owner === 'me',
+    agreed: true,
+    agree: async () => {},
+    ...parts,
+  }
+  const agent = (more: Partial<DecomposeParts> = {}) => decompose({ ...all, ...more }).agent(rig.minds)
+  return {
+    ...rig,
+    kept,
+    agent,
+    /** A turn that is thought through as a tree. */
+    go: (over: Partial<Turn> = {}, more: Partial<DecomposeParts> = {}) => rig.run(agent(more), over),
+    /** How each task of each tree that was left stands. */
+    async left() {
+      const trees = await kept.read()
+      return trees.map(({ tasks, holder }) => [
+        ...tasks.map(({ id, state }) => `${id} ${state}`),
+        ...(holder ? ['held'] : []),
+      ])
+    },
+  }
+}
+
+/** A task that a command shows to be done. */
+export const task = (id: string, more: Record<string, unknown> = {}) => ({
+  id,
+  task: `do ${id}`,
+  check: { kind: 'command', command: `test ${id}` },
+  ...more,
+})

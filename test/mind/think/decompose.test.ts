@@ -1,0 +1,347 @@
+import type { Event } from '../../../src/core/talk/entry.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { patienceMs } from '../../../src/mind/think/course.ts'
+import { grove, task } from './decompose-rig.ts'
+import { dies, empty, hangs, json, notesIn, person, phasesIn, purse, says } from './rig.ts'
+
+const tree = [
+  task('api', { children: [task('schema'), task('routes', { needs: ['schema'] })] }),
+  task('ui', { needs: ['api'] }),
+]
+
+const plansIn = (events: readonly Event[]) =>
+  events.flatMap((event) => (event.type === 'plan' ? [event.items.map(({ status }) => status[0]).join('')] : []))
+
+const repliesIn = (events: readonly Event[]) =>
+  events.flatMap((event) => (event.type === 'reply' ? [`${event.by}: ${event.text}`] : []))
+
+const pass = { 'test schema': 0, 'test routes': 0, 'test api': 0, 'test ui': 0 }
+
+test('a tree is gone through depth first, each task checked, the whole after its parts, and one answer closes it', async () => {
+  const { go, left, names } = grove({
+    agents: { claude: [json({ tasks: tree })], gemini: [says('never asked')] },
+    actor: [says('made the schema'), says('made the routes'), says('made the page'), says('All of it is there.')],
+    commands: pass,
+  })
+  const { events, facts, result } = await go({ prompt: 'Add accounts' })
+  assert.deepEqual(result, { ok: true, text: 'All of it is there.' })
+  assert.deepEqual(phasesIn(events), [
+    'planning',
+    '1 of 4: do schema',
+    '1 of 4: checking: test schema',
+    '2 of 4: do routes',
+    '2 of 4: checking: test routes',
+    '3 of 4: checking: test api',
+    '4 of 4: do ui',
+    '4 of 4: checking: test ui',
+    'summing up',
+  ])
+  assert.deepEqual(notesIn(events), [
+    '4 tasks, each with a check of its own',
+    '1 of 4 done: do schema (`test schema` exited with 0)',
+    '2 of 4 done: do routes (`test routes` exited with 0)',
+    '3 of 4 done: do api (`test api` exited with 0)',
+    '4 of 4 done: do ui (`test ui` exited with 0)',
+  ])
+  assert.deepEqual(plansIn(events), ['ippp', 'cppp', 'cipp', 'ccpp', 'ccip', 'cccp', 'ccci', 'cccc', 'cccc'])
+  assert.deepEqual(facts.at(-1), {
+    type: 'verdict',
+    framework: 'decompose',
+    why: '',
+    passed: true,
+    calls: 1,
+    ms: 0,
+    by: 'actor',
+  })
+  assert.deepEqual([names(), await left()], [['claude'], []])
+})
+
+test('whoever does a task is told the request, the tree as it stands, the machine and that task alone', async () => {
+  const prompts: string[] = []
+  const { go, minds, told } = grove({
+    agents: { claude: [json({ tasks: tree })] },
+    actor: [(turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
+    commands: pass,
+  })
+  await go({ prompt: 'Add accounts' })
+  assert.equal(
+    prompts[1],
+    [
+      'Add accounts',
+      'This is done as a tree of tasks, one after another. You do only the one marked >, which is told below; leave the others alone.',
+      '<tasks>\n[ ] api: do api\n  [x] schema: do schema\n  [>] routes: do routes\n[ ] ui: do ui\n</tasks>',
+      minds.machine.words,
+      '<approach>\ndo routes\n</approach>',
+      'The approach is what other agents advise: weigh it, then do the work that way, and say what you did.',
+    ].join('\n\n'),
+  )
+  assert.ok(told('claude')[0]!.includes(minds.machine.words))
+})
+
+test('what needs another waits for it, whatever the order it was listed in', async () => {
+  const { go } = grove({
+    agents: { claude: [json({ tasks: [task('ui', { needs: ['api'] }), task('api')] })] },
+    actor: [says('did it')],
+    commands: pass,
+  })
+  const { events } = await go()
+  assert.deepEqual(notesIn(events).slice(1), [
+    '1 of 2 done: do api (`test api` exited with 0)',
+    '2 of 2 done: do ui (`test ui` exited with 0)',
+  ])
+})
+
+test('a task without a check of its own is judged, and one task needs no closing words', async () => {
+  const seen = json({ passed: true, quote: 'export const user', file: 'user.ts', why: 'it is there' })
+  const { go, names } = grove({
+    agents: { claude: [json({ tasks: [{ id: 1, task: 'add a user' }] })], gemini: [seen] },
+    assigned: { judge: 'gemini' },
+    actor: [says('added it')],
+    files: new Map([['user.ts', 'export const user = 1']]),
+  })
+  const { events, result } = await go()
+  assert.deepEqual(result, { ok: true, text: 'added it' })
+  assert.deepEqual(notesIn(events), [
+    '1 task; 1 extra call to judge, about 2k tokens and 20 s besides the work',
+    '1 of 1 done: add a user (gemini saw it in user.ts: export const user)',
+  ])
+  assert.deepEqual(names(), ['claude', 'gemini'])
+})
+
+test('a task that failed twice is done another way, which its planner finds; what failed is told', async () => {
+  const way = json({ how: 'generate it' })
+  const { go, told, left } = grove({
+    agents: { claude: [json({ tasks: [task('schema'), task('ui')] }), way] },
+    actor: [says('tried'), says('tried again'), says('generated it'), says('made the page'), says('Both are there.')],
+    commands: { ...pass, 'test schema': [1, 1, 0] },
+  })
+  const { events, result } = await go()
+  assert.deepEqual(result, { ok: true, text: 'Both are there.' })
+  assert.deepEqual(notesIn(events), [
+    '2 tasks, each with a check of its own',
+    'the check failed: `test schema` exited with 1; do schema is tried once more',
+    'do schema failed 2 times (`test schema` exited with 1); stepping back to do schema, another way',
+    '1 of 2 done: do schema (`test schema` exited with 0)',
+    '2 of 2 done: do ui (`test ui` exited with 0)',
+  ])
+  assert.match(told('claude')[1]!, /<failed>\n`test schema` exited with 1:\n\[no output\]\n<\/failed>/)
+  assert.deepEqual(await left(), [])
+})
+
+test('what cannot be done keeps its dependents from being begun, the others go on, and the end is honest', async () => {
+  const tasks = [task('schema'), task('routes', { needs: ['schema'] }), task('ui')]
+  const { go, left } = grove({
+    agents: { claude: [json({ tasks }), says('no idea in JSON: try harder'), says('still none')] },
+    actor: [says('did something')],
+    commands: { ...pass, 'test schema': 1 },
+  })
+  const { events, facts, result } = await go({ prompt: 'Add accounts' })
+  assert.deepEqual(result, {
+    ok: false,
+    failure: { kind: 'unmet', message: 'not reached after 1 way of trying; what was tried is said above' },
+  })
+  assert.equal(
+    repliesIn(events).at(-1),
+    [
+      'termaite: This was not reached: Add accounts',
+      'What was tried:',
+      '- do schema: `test schema` exited with 1:\n  [no output]',
+      'What is known:',
+      '- not begun: do routes (routes needs schema, which failed: `test schema` exited with 1:)',
+      '- done: do ui',
+    ].join('\n'),
+  )
+  assert.deepEqual(notesIn(events).slice(-3), [
+    '1 of 3 failed: do schema (`test schema` exited with 1)',
+    '3 of 3 done: do ui (`test ui` exited with 0)',
+    '1 of 3 tasks are done; the same request again goes on from there',
+  ])
+  assert.deepEqual(facts.at(-1), {
+    type: 'verdict',
+    framework: 'decompose',
+    why: '',
+    passed: false,
+    calls: 3,
+    ms: 0,
+    by: 'actor',
+  })
+  assert.deepEqual(await left(), [['schema dead', 'routes dead', 'ui done']])
+})
+
+test('a whole whose parts do not work together is mended before it counts', async () => {
+  const { go, told: _ } = grove({
+    agents: { claude: [json({ tasks: [task('api', { children: [task('schema'), task('routes')] })] })] },
+    actor: [says('schema'), says('routes'), says('joined them'), says('Done.')],
+    commands: { ...pass, 'test api': [1, 0] },
+  })
+  const { events, result } = await go()
+  assert.deepEqual(result, { ok: true, text: 'Done.' })
+  assert.deepEqual(repliesIn(events), ['actor: schema', 'actor: routes', 'actor: joined them', 'actor: Done.'])
+  assert.equal(notesIn(events).at(-1), '3 of 3 done: do api (`test api` exited with 0)')
+})
+
+for (const [what, tasks, why] of [
+  ['a circle', [task('a', { needs: ['b'] }), task('b', { needs: ['a'] })], 'a needs b needs a: a circle.'],
+  ['a need that is not there', [task('a', { needs: ['c'] })], 'a needs c, which does not exist.'],
+  [
+    'a part that needs its whole',
+    [task('a', { children: [task('b', { needs: ['a'] })] })],
+    'a needs b needs a: a circle.',
+  ],
+  ['two of one name', [task('a'), task('a')], 'two tasks have the id a.'],
+  [
+    'a tree too deep',
+    [task('a', { children: [task('b', { children: [task('c', { children: [task('d')] })] })] })],
+    'the tasks below c are more than 3 deep; put them higher, or into it.',
+  ],
+  [
+    'too many leaves',
+    Array.from({ length: 25 }, (_, n) => task(`t${n}`)),
+    'there are 25 leaves, and at most 24 are allowed.',
+  ],
+] as const)
+  test(`${what} is sent back once with why, and twice means: directly`, async () => {
+    const { go, told, left } = grove({ agents: { claude: [json({ tasks })] }, actor: [says('did it all')] })
+    const { facts, result } = await go({ prompt: 'Add accounts' })
+    assert.equal(told('claude').length, 2)
+    assert.ok(told('claude')[1]!.includes(`could not be read: ${why}\n`), told('claude')[1]!.slice(-400))
+    assert.deepEqual(facts, [
+      { type: 'note', text: `no tree of tasks could be made (${why}): taken directly`, by: 'termaite' },
+      { type: 'reply', text: 'did it all', by: 'actor' },
+      { type: 'verdict', framework: 'decompose', why: '', calls: 2, ms: 0, by: 'actor' },
+    ])
+    assert.deepEqual([result, await left()], [{ ok: true, text: 'did it all' }, []])
+  })
+
+test('a planner that dies is replaced; where all are dead, or it hangs, the turn is taken directly', async () => {
+  const one = grove({
+    agents: { claude: [dies()], gemini: [json({ tasks: [task('ui')] })] },
+    actor: [says('made it')],
+    commands: pass,
+  })
+  assert.deepEqual((await one.go()).result, { ok: true, text: 'made it' })
+  assert.deepEqual(one.names(), ['claude', 'gemini'])
+
+  const none = grove({ agents: { claude: [dies('gone')], gemini: [dies('gone too')] }, actor: [says('alone')] })
+  const { events, result } = await none.go()
+  assert.deepEqual([result, notesIn(events).length], [{ ok: true, text: 'alone' }, 1])
+  assert.match(notesIn(events)[0]!, /^no tree of tasks could be made \(.*gone.*\): taken directly$/s)
+
+  const hung = grove({ agents: { claude: [hangs] }, actor: [says('alone')] })
+  const going = hung.go()
+  await settled()
+  await hung.clock.turn(patienceMs)
+  const late = await going
+  assert.deepEqual(notesIn(late.events), ['no tree of tasks could be made (no answer in 180 s): taken directly'])
+  assert.deepEqual([hung.running(), hung.clock.asleep], [[], 0])
+})
+
+const phases = ['planning', 'acting', 'checking', 'another way', 'closing'] as const
+for (const phase of phases)
+  test(`a cancel while ${phase} ends everybody, and what was left is let go`, async () => {
+    const cancel = new AbortController()
+    const halt = () => (queueMicrotask(() => cancel.abort()), hangs as never)
+    const plan = json({ tasks: [task('schema'), task('ui')] })
+    const { go, running, left, clock } = grove({
+      agents: { claude: [phase === 'planning' ? halt : plan, halt] },
+      actor: [phase === 'acting' ? halt : says('one'), says('two'), halt],
+      commands: {
+        'test schema': phase === 'another way' ? 1 : 0,
+        'test ui': () => (phase === 'checking' ? (queueMicrotask(() => cancel.abort()), 'hang') : 0),
+      },
+    })
+    const { events, result } = await go({ signal: cancel.signal })
+    assert.deepEqual(result, { ok: false, failure: { kind: 'aborted', message: 'cancelled' } })
+    const stands = {
+      planning: [],
+      acting: [['schema running', 'ui waiting']],
+      checking: [['schema done', 'ui running']],
+      'another way': [['schema running', 'ui waiting']],
+      closing: [],
+    }
+    assert.deepEqual([running(), await left(), clock.asleep], [[], stands[phase], 0])
+    const verdicts = events.filter(({ type }) => type === 'verdict').map(({ by: _, ...verdict }) => 'passed' in verdict)
+    assert.deepEqual(verdicts, [phase === 'closing'])
+  })
+
+test('an empty purse refuses the next call, and what is done is kept', async () => {
+  for (const [calls, left] of [
+    [0, []],
+    [3, [['schema running', 'ui waiting']]],
+    [4, [['schema done', 'ui running']]],
+    [5, []],
+  ] as const) {
+    const rig = grove({
+      agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
+      actor: [says('did it')],
+      commands: pass,
+    })
+    const { result } = await rig.go({ budget: purse(calls) })
+    assert.deepEqual([result, await rig.left()], [empty, left], `after ${calls} calls`)
+  }
+})
+
+test('whoever cannot act, or asks, ends the turn as it is; the tree waits', async () => {
+  const quota = { kind: 'quota' as const, message: 'out until 5', retryAt: 5 }
+  for (const [script, outcome] of [
+    [[{ fail: quota }], { ok: false, failure: quota }],
+    [
+      [{ type: 'end', outcome: { ok: true, text: 'Which one?', asks: 'Which one?' } }],
+      { ok: true, text: 'Which one?', asks: 'Which one?' },
+    ],
+  ] as const) {
+    const rig = grove({
+      agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
+      actor: [says('did it'), script],
+      commands: pass,
+    })
+    const { events, result } = await rig.go()
+    assert.deepEqual([result, await rig.left()], [outcome, [['schema done', 'ui running']]])
+    assert.equal(notesIn(events).at(-1), '1 of 2 tasks are done; the same request again goes on from there')
+  }
+})
+
+test('where nobody could sum up, everything is done all the same, and said plainly', async () => {
+  const { go } = grove({
+    agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
+    actor: [says('one'), says('two'), dies()],
+    commands: pass,
+  })
+  const { result } = await go()
+  assert.deepEqual(result, { ok: true, text: 'Done:\n- do schema\n- do ui' })
+})
+
+test('whoever watches sees the tree and its cost first; a yes may be for good, a no means directly', async () => {
+  const o = () => ({
+    agents: { claude: [json({ tasks: [task('schema'), task('routes'), { id: 'docs', task: 'describe it' }] })] },
+    actor: [says('did it')],
+    commands: pass,
+  })
+  const no = person(['direct'])
+  const rig = grove(o(), { agreed: false })
+  const { events, result } = await rig.go({ attended: true, ask: no.ask })
+  assert.deepEqual(no.asked, [
+    {
+      about: 'choice',
+      text: 'decompose: 3 tasks; 1 extra call to judge, about 2k tokens and 20 s besides the work.',
+      shows: [{ type: 'text', text: '[ ] schema: do schema\n[ ] routes: do routes\n[ ] docs: describe it' }],
+      from: [],
+      agent: 'decompose',
+      options: [
+        { id: 'go', label: 'Go on' },
+        { id: 'always', label: 'Go on, and do not ask again in this project' },
+        { id: 'direct', label: 'Without: one agent, directly' },
+      ],
+    },
+  ])
+  assert.deepEqual(notesIn(events), ['the tree of tasks was not wanted: taken directly'])
+  assert.deepEqual([result, await rig.left()], [{ ok: true, text: 'did it' }, []])
+
+  let agreed = 0
+  const yes = person(['always'])
+  const other = grove(o(), { agreed: false, agree: async () => void agreed++ })
+  await other.go({ attended: true, ask: yes.ask })
+  assert.deepEqual([agreed, yes.asked.length], [1, 1])
+})
