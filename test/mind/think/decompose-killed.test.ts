@@ -1,0 +1,64 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { all, keptIn } from '../../walks/world.ts'
+import { tempFolder } from '../../store/temp.ts'
+import { projectIn, writes } from './decompose-child.ts'
+
+test('a process that is killed in the middle of a tree leaves it to the next one, which goes on from there', async (t) => {
+  const folder = tempFolder(t)
+  const script = join(import.meta.dirname, 'decompose-child.ts')
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, HOME: folder },
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+
+  const prompts: string[] = []
+  const { conversation, agent, kept, log, asked } = projectIn(folder, [
+    (turn) => {
+      prompts.push(turn.prompt)
+      return (writes(folder, 'b', 'whole') as (now: typeof turn) => never)(turn)
+    },
+    writes(folder, 'c', 'whole'),
+    [{ say: 'All three are written.' }],
+  ])
+  const left = await kept.read()
+  assert.deepEqual(
+    left.map(({ tasks }) => tasks.map(({ id, state }) => `${id} ${state}`)),
+    [['a done', 'b running', 'c waiting']],
+  )
+  assert.notEqual(left[0]!.holder, undefined, 'it is held by a process that is gone')
+  await conversation.settle()
+  const world = { cwd: folder, leash: 'edit' as const, signal: new AbortController().signal }
+  await all(conversation.converse(agent, 'write them all', world))
+
+  assert.match(
+    prompts[0]!,
+    /write b\nIt was begun before and broken off. Look first: it may be half done.\nb does not hold "whole":\nhalf/,
+  )
+  assert.deepEqual([await kept.read(), asked()], [[], []])
+  const said = (await keptIn(log)).flatMap((fact) => {
+    if (fact.type === 'prompt' || fact.type === 'note' || fact.type === 'reply') return [`${fact.by}: ${fact.text}`]
+    return fact.type === 'end' ? [fact.outcome.ok ? 'ok' : fact.outcome.failure.message] : []
+  })
+  assert.deepEqual(said, [
+    'user: write them all',
+    'termaite: 3 tasks, each with a check of its own',
+    'actor: wrote a',
+    'termaite: 1 of 3 done: write a (a is there and holds "whole")',
+    'interrupted: the process that ran this turn is gone',
+    'user: write them all',
+    'termaite: going on with 3 tasks, 1 of them done',
+    'actor: wrote b',
+    'termaite: 2 of 3 done: write b (b is there and holds "whole")',
+    'actor: wrote c',
+    'termaite: 3 of 3 done: write c (c is there and holds "whole")',
+    'actor: All three are written.',
+    'ok',
+  ])
+})

@@ -1,0 +1,163 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { lastLeft } from '../../../src/mind/think/decompose/kept.ts'
+import { grove, task } from './decompose-rig.ts'
+import { json, notesIn, person, phasesIn, says } from './rig.ts'
+
+const plan = json({ tasks: [task('schema'), task('routes'), task('ui')] })
+const quota = [{ fail: { kind: 'quota', message: 'out' } }] as const
+
+/** A tree that was left at its second task, by an actor who then goes on as told. */
+async function leftAtTwo(
+  after: Parameters<typeof grove>[0]['actor'] & unknown[],
+  routes: number[],
+  parts: Parameters<typeof grove>[1] = {},
+) {
+  const rig = grove(
+    {
+      agents: { claude: [plan, says('never asked')] },
+      actor: [says('made the schema'), quota, ...(after as never[])],
+      commands: { 'test schema': 0, 'test routes': routes, 'test ui': 0 },
+    },
+    parts,
+  )
+  await rig.go({ id: 'first', prompt: 'Add accounts' })
+  return rig
+}
+
+test('the same request goes on where it was left: what is done is not done again, what was begun is looked at first', async () => {
+  const rig = await leftAtTwo([says('made the page'), says('All there.')], [0])
+  const trees = { kept: rig.kept, owner: 'me', alive: () => true }
+  assert.deepEqual(await lastLeft(trees), { prompt: 'Add accounts', done: 1, of: 3 })
+  const { events, result } = await rig.go({ id: 'second', prompt: 'add accounts.' })
+  assert.deepEqual(result, { ok: true, text: 'All there.' })
+  assert.deepEqual(notesIn(events), [
+    'going on with 3 tasks, 1 of them done',
+    '2 of 3 done: do routes (`test routes` exited with 0)',
+    '3 of 3 done: do ui (`test ui` exited with 0)',
+  ])
+  assert.deepEqual(phasesIn(events), [
+    '2 of 3: checking: test routes',
+    '3 of 3: do ui',
+    '3 of 3: checking: test ui',
+    'summing up',
+  ])
+  assert.deepEqual([rig.names(), await rig.left(), await lastLeft(trees)], [['claude'], [], undefined])
+})
+
+test('what was begun and is not done is begun again, by somebody who is told to look first', async () => {
+  const prompts: string[] = []
+  const acts = (turn: { prompt: string }) => (prompts.push(turn.prompt), [{ say: 'did it' }])
+  const rig = await leftAtTwo([acts], [1, 0])
+  const { result } = await rig.go({ prompt: 'go on' })
+  assert.deepEqual(result, { ok: true, text: 'did it' })
+  assert.ok(
+    prompts[0]!.includes(
+      '<approach>\ndo routes\nIt was begun before and broken off. Look first: it may be half done.\n`test routes` exited with 1:\n[no output]\n</approach>',
+    ),
+    prompts[0],
+  )
+  assert.ok(prompts[0]!.startsWith('Add accounts\n\nThis is done as a tree'), prompts[0])
+})
+
+test('an answer to what was asked belongs to the tree it was asked in; another request does not', async () => {
+  const asks = [
+    { type: 'reply', text: 'Which database?' },
+    { type: 'end', outcome: { ok: true, text: 'Which database?', asks: 'Which database?' } },
+  ] as const
+  const prompts: string[] = []
+  const rig = grove({
+    agents: { claude: [plan, json({ tasks: [task('ui')] })] },
+    actor: [asks, (turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
+    commands: { 'test schema': [1, 0], 'test routes': 0, 'test ui': 0 },
+  })
+  await rig.go({ id: 'first', prompt: 'Add accounts' })
+  const other = await rig.go({ id: 'second', prompt: 'Build a dashboard' })
+  assert.deepEqual(notesIn(other.events)[0], '1 task, each with a check of its own')
+  assert.deepEqual(await rig.left(), [['schema running', 'routes waiting', 'ui waiting']])
+  const entry = { type: 'note' as const, text: '', id: 'n', at: 0, by: 'actor', session: '', turn: 'first' }
+  const { result } = await rig.go({ id: 'third', prompt: 'SQLite', history: [entry] })
+  assert.deepEqual(result, { ok: true, text: 'did it' })
+  assert.ok(prompts[1]!.startsWith('Add accounts\n\nLater they said: SQLite\n\n'), prompts[1])
+  assert.deepEqual(await rig.left(), [])
+})
+
+test('whoever watches is asked first: go on, plan anew, or leave it', async () => {
+  const card = {
+    about: 'choice',
+    text: 'A tree of 3 tasks was left at 1 of 3 (Add accounts). Go on with it?',
+    from: [],
+    agent: 'decompose',
+    shows: [{ type: 'text', text: '[x] schema: do schema\n[>] routes: do routes\n[ ] ui: do ui' }],
+    options: [
+      { id: 'go', label: 'Go on' },
+      { id: 'anew', label: 'No, plan it anew' },
+    ],
+  }
+  for (const [picks, note, kept] of [
+    [['go'], 'going on with 3 tasks, 1 of them done', []],
+    [['anew'], 'no tree of tasks could be made (there is no JSON in it): taken directly', []],
+    [undefined, 'A tree of 3 tasks was left at 1 of 3 and stays so: taken directly', 'as it was'],
+  ] as const) {
+    const rig = await leftAtTwo([says('did it')], [0])
+    const before = await rig.left()
+    const { ask, asked } = person(picks as string[] | undefined)
+    const { events } = await rig.go({ id: 'second', prompt: 'Continue!', attended: true, ask })
+    assert.deepEqual([asked, notesIn(events)[0]], [[card], note])
+    assert.deepEqual(await rig.left(), kept === 'as it was' ? before : kept)
+    if (picks?.[0] === 'anew') assert.match(rig.told('claude')[1]!, /<request>\nAdd accounts\n<\/request>/)
+  }
+})
+
+test('a person who asked for it is not asked again; where nothing was left the turn is taken directly', async () => {
+  const rig = await leftAtTwo([says('did it')], [0])
+  const { ask, asked } = person()
+  const { events } = await rig.go({ prompt: 'go on', attended: true, ask }, { resume: true })
+  assert.deepEqual([asked, notesIn(events)[0]], [[], 'going on with 3 tasks, 1 of them done'])
+  const again = await rig.go({ prompt: 'go on' }, { resume: true })
+  assert.deepEqual(notesIn(again.events), ['no tree of tasks was left: taken directly'])
+})
+
+test('what failed is tried once more in a later turn, and so is what waited for it', async () => {
+  const tasks = [task('schema'), task('routes', { needs: ['schema'] })]
+  const prompts: string[] = []
+  const rig = grove({
+    agents: { claude: [json({ tasks }), says(''), says('')] },
+    actor: [says('one'), says('two'), (turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
+    commands: { 'test schema': [1, 1, 0], 'test routes': 0 },
+  })
+  const first = await rig.go({ id: 'first', prompt: 'Add accounts' })
+  assert.deepEqual(first.result.ok, false)
+  assert.deepEqual(await rig.left(), [['schema dead', 'routes dead']])
+  const { result } = await rig.go({ id: 'second', prompt: 'Add accounts' })
+  assert.deepEqual(result, { ok: true, text: 'did it' })
+  assert.match(prompts[0]!, /do schema\nIt was tried in an earlier turn, and failed:\n`test schema` exited with 1/)
+  assert.deepEqual(await rig.left(), [])
+})
+
+test('a tree that a living process is at work on is left to it', async () => {
+  const held = {
+    id: 'theirs',
+    prompt: 'Add accounts',
+    tasks: [{ id: 'a', task: 'do a', needs: [], state: 'running' as const }],
+    holder: { owner: 'me', turn: 'theirs' },
+  }
+  const rig = grove({
+    agents: { claude: [json({ tasks: [task('ui')] })] },
+    actor: [says('did it')],
+    commands: { 'test ui': 0 },
+  })
+  await rig.kept.update(() => [held])
+  const { events } = await rig.go({ prompt: 'Add accounts' })
+  assert.deepEqual(notesIn(events)[0], '1 task, each with a check of its own')
+  assert.deepEqual(await rig.kept.read(), [held])
+})
+
+test('trees that were given up do not pile up', async () => {
+  const rig = grove({ agents: { claude: [plan] }, actor: [quota], commands: {} })
+  for (let n = 1; n <= 10; n++) await rig.go({ id: `t${n}`, prompt: `Build thing ${n}` })
+  assert.deepEqual(
+    (await rig.kept.read()).map(({ id }) => id),
+    ['t3', 't4', 't5', 't6', 't7', 't8', 't9', 't10'],
+  )
+})
