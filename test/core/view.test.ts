@@ -150,3 +150,22 @@ test('a turn that ended while the thread was answering another was missed as wel
   const history = view([mine, ...other, ...rest])
   assert.deepEqual(missed(history, 'claude'), { key: 'k', entries: other })
 })
+
+test('what others did in the same turn after an agent spoke there was missed by its thread', () => {
+  const make = entryMaker()
+  const turn = [
+    make('t', 'user', { type: 'prompt', text: 'both of you' }),
+    make('t', 'claude', { type: 'thread', key: 'k' }),
+    make('t', 'claude', { type: 'reply', text: 'the first half' }),
+    make('t', 'termaite', { type: 'note', text: 'go on' }),
+    make('t', 'codex', { type: 'thread', key: 'c' }),
+    make('t', 'codex', { type: 'call', call: 'c1', tool: 'bash', input: {} }),
+    make('t', 'codex', { type: 'result', call: 'c1', ok: true, text: 'ok' }),
+    make('t', 'codex', { type: 'reply', text: 'the second half' }),
+    make('t', 'rotation', { type: 'end', outcome: { ok: true, text: '' } }),
+  ]
+  const next = answeredTurn(make, 'next', 'more', 'gemini', 'more')
+  const history = view([...turn, ...next])
+  assert.deepEqual(missed(history, 'claude'), { key: 'k', entries: [...turn.slice(5, 8), ...next] })
+  assert.deepEqual(missed(history, 'codex'), { key: 'c', entries: next })
+})

@@ -36,7 +36,10 @@ export function view(entries: readonly Entry[]): Entry[] {
   return summary.entry ? [summary.entry, ...kept] : kept
 }
 
-/** What an agent with a memory of its own has not seen: the turns that ended after the one its thread last answered. */
+/**
+ * What an agent with a memory of its own has not seen: what others did in the turn its thread last answered after it
+ * spoke there, and the turns that ended after that one.
+ */
 export function missed(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
   const turns = endedTurns(history)
   for (let i = turns.length - 1; i >= 0; i--) {
@@ -47,12 +50,15 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
     // A turn that ended while this one ran stands before it, and was not told to it.
     const asked = turn.entries.find((entry) => entry.type === 'prompt')?.at ?? Infinity
     const unseen = turns.filter((other, at) => at > i || (at < i && other.end.at > asked))
-    return { key: key.key, entries: unseen.flatMap((other) => other.entries) }
+    const spoke = turn.entries.findLastIndex((entry) => entry.type === 'reply' && entry.by === agent)
+    const after = turn.entries.slice(spoke + 1).filter((entry) => done.has(entry.type) && entry.by !== agent)
+    return { key: key.key, entries: [...after, ...unseen.flatMap((other) => other.entries)] }
   }
   return { entries: history }
 }
 
 const spoken = new Set<Entry['type']>(['reply', 'call', 'attempt', 'thread'])
+const done = new Set<Entry['type']>(['reply', 'call', 'result', 'attempt'])
 
 /** Who was told of these entries: everyone who spoke or tried, and whom a summary remembers; one that remembers nobody is a stranger's. */
 export function toldTo(entries: readonly Entry[]): string[] {
