@@ -15,9 +15,13 @@ import { firstBack, newTally, stillAway, unanswered } from './unanswered.ts'
 
 export type { Rotation } from './round.ts'
 
+/** `by`: whose answer it is, if there is one. */
+type Answered = { outcome: Outcome; by?: string }
+
 /** The agent whose turn is taken by whoever of the roster can answer it. */
 export function rotate(roster: Roster, o: Rotation): Agent {
   let traits: Traits | undefined
+  let last: { turn: string; by: string } | undefined
   return {
     name: 'rotation',
     get traits() {
@@ -26,7 +30,11 @@ export function rotate(roster: Roster, o: Rotation): Agent {
     async *turn(turn) {
       let outcome: Outcome
       try {
-        outcome = yield* answer(roster, o, turn)
+        // Whoever answered one piece of a turn goes on with the next: it knows what it did.
+        const went = last?.turn === turn.id ? last.by : undefined
+        const answered = yield* answer(roster, o, turn, went)
+        if (answered.by !== undefined) last = { turn: turn.id, by: answered.by }
+        outcome = answered.outcome
       } catch (error) {
         outcome = failed('crash', `the rotation broke: ${wordsOf(error)}`)
       }
@@ -36,27 +44,32 @@ export function rotate(roster: Roster, o: Rotation): Agent {
   }
 }
 
-async function* answer(roster: Roster, o: Rotation, turn: Turn): AsyncGenerator<Event, Outcome> {
+async function* answer(roster: Roster, o: Rotation, turn: Turn, went?: string): AsyncGenerator<Event, Answered> {
   const names = roster.names()
-  if (names.length === 0)
-    return failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works')
-  if (o.first !== undefined && !names.includes(o.first))
-    return failed('missing', `there is no agent ${o.first}; the roster holds ${names.join(', ')}`)
+  const nobody = noneIn(names, o.first)
+  if (nobody) return { outcome: nobody }
 
   const attended = turn.attended === true && !o.consulted
   const round: Round = { turn, health: noHealth, unkept: false, tally: newTally(), compacted: false, attended }
   round.health = yield* orNote(o.health.read(), noHealth, round)
   if (o.sharing === 'ask') round.seen = await vendorsSeen(roster, o.told ?? turn.history, turn)
-  const line = order(names, { ...o, position: round.health.position })
+  const line = order(names, { ...o, first: o.first ?? went, position: round.health.position })
   for (const [at, name] of line.entries()) {
-    if (turn.signal.aborted) return cancelled
+    if (turn.signal.aborted) return { outcome: cancelled }
     if (yield* passedOver(name, o, round)) continue
     if (round.seen && (yield* unshared(seat(roster, name, turn), round.seen, round))) continue
     const next = () => line.slice(at + 1).find((other) => isFree(other, o, round))
     const outcome = yield* tryAgent(roster, name, o, round, next)
-    if (outcome) return outcome
+    if (outcome) return outcome.ok ? { outcome, by: name } : { outcome }
   }
-  return turn.signal.aborted ? cancelled : nobodyAnswered(names, o, round)
+  return { outcome: turn.signal.aborted ? cancelled : await nobodyAnswered(names, o, round) }
+}
+
+function noneIn(names: readonly string[], first: string | undefined): Outcome | undefined {
+  if (names.length === 0)
+    return failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works')
+  if (first === undefined || names.includes(first)) return undefined
+  return failed('missing', `there is no agent ${first}; the roster holds ${names.join(', ')}`)
 }
 
 /** When all that is missing is time, the person may wait for whoever is the first one back. */
