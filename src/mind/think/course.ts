@@ -70,7 +70,13 @@ export class Course {
       now.push({ ...fact, id: newId(at), at, by, session: '', turn: piece } as Entry)
     }
     keep({ type: 'prompt', text: prompt }, 'user')
-    const events = take(minds.actor, { ...turn, prompt, history: [...turn.history, ...view(this.#done)] })
+    const steer: Turn['steer'] = async (until) => {
+      const typed = await turn.steer(until)
+      // Whoever takes the next piece is told it too.
+      for (const text of typed) keep({ type: 'steer', text }, 'user')
+      return typed
+    }
+    const events = take(minds.actor, { ...turn, prompt, steer, history: view([...turn.history, ...this.#done]) })
     try {
       for (;;) {
         const next = await events.next()
@@ -136,12 +142,15 @@ export class Course {
   ): AsyncGenerator<Event, Told<T>> {
     const wanted = `${prompt}\n\n${answerWith(shape.schema)}`
     let heard = yield* this.ask(asked, wanted, ms, enough)
+    let words: string | undefined
     for (let left = again; ; left--) {
       const { outcome, by } = heard
-      if (!outcome.ok) return { ok: false, why: outcome.failure.message, by }
-      const read = answerIn(outcome.text, shape)
-      if (read.ok || left <= 0) return { ...read, by, words: outcome.text }
-      const repair = `You were asked this before, and your answer could not be read: ${read.why}\n${quoted('answer', clipped(outcome.text, 8_000))}`
+      // Whoever cannot mend an answer has still given it in words.
+      if (!outcome.ok) return { ok: false, why: outcome.failure.message, by, ...(words === undefined ? {} : { words }) }
+      words = outcome.text
+      const read = answerIn(words, shape)
+      if (read.ok || left <= 0) return { ...read, by, words }
+      const repair = `You were asked this before, and your answer could not be read: ${read.why}\n${quoted('answer', clipped(words, 8_000))}`
       heard = yield* this.ask({ ...asked, agent: by }, `${wanted}\n\n${repair}`, ms, enough)
     }
   }
@@ -153,7 +162,8 @@ export class Course {
   }
 }
 
-/** What of the conversation is told to whoever is only asked. */
-export const toldOf = ({ history }: Pick<Turn, 'history'>) => lastTurns(history, toldTokens)
+/** What of the conversation is told to whoever is only asked: its own thread is not gone on with, which is for whoever acts. */
+export const toldOf = ({ history }: Pick<Turn, 'history'>) =>
+  lastTurns(history, toldTokens).filter(({ type }) => type !== 'thread')
 
 export const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })

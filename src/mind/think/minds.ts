@@ -36,10 +36,10 @@ export type Hands = {
 export type Rewind = {
   /** The files as they are now; undefined where that cannot be kept. */
   mark(): Promise<string | undefined>
-  /** What changed since, as a patch that may be cut, and the files. */
-  since(mark: string): Promise<{ patch: string; files: string[] }>
-  /** Puts the files back as they were; what could not be put back, in words. */
-  back(mark: string): Promise<string[]>
+  /** What changed since, as a patch that may be cut, the files, and a mark of them as they were seen now. */
+  since(mark: string): Promise<{ patch: string; files: string[]; seen: string }>
+  /** Puts the files back as they were; what changed after they were seen is not ours. What was left, in words. */
+  back(mark: string, seen: string): Promise<string[]>
 }
 
 /** One who is asked besides whoever acts. */

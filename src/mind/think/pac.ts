@@ -3,6 +3,7 @@ import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Check } from './check/kinds.ts'
 import type { Seen } from './check/seen.ts'
 import type { Course } from './course.ts'
+import { failed } from '../../core/talk/outcome.ts'
 import { checked } from './check/check.ts'
 import { note } from './course.ts'
 import { takenBack } from './take-back.ts'
@@ -20,14 +21,17 @@ export type Goal = {
   then?: string
 }
 
-/** An approach that failed twice, and what was seen then. */
-export type Failed = { approach: Approach; evidence: string }
+/** An approach that failed twice, what was seen then, and what became of its changes. */
+export type Failed = { approach: Approach; evidence: string; changes?: string }
 
 /**
  * How it went: reached, or not by any approach, or `refused`: done, and nobody allowed a look. `outcome` is of whoever
  * acted last; without `seen` the turn ended before anything could be seen.
  */
 export type Pursuit = { outcome: Outcome; by?: Approach; seen?: Seen; failed: Failed[] }
+
+/** So much of a task is said again; where a history was shortened meanwhile it would be lost. */
+const longestReminder = 2_000
 
 /** So often in a row one approach may fail. */
 const mostFailures = 2
@@ -38,23 +42,24 @@ export async function* pursue(goal: Goal, course: Course): AsyncGenerator<Event,
   const left = [...goal.approaches]
   let last: Outcome | undefined
   for (let approach = left.shift(); approach;) {
-    const mark = await course.minds.rewind?.mark()
+    const mark = await course.minds.rewind?.mark().catch(() => undefined)
     const tried = yield* tryApproach(goal, approach, failures, mark, course)
     last = tried.outcome
     course.passed = tried.seen && !tried.seen.refused ? tried.seen.passed : undefined
     if (!tried.seen || tried.seen.passed || tried.seen.refused) return { ...tried, by: approach, failed: failures }
-    failures.push({ approach, evidence: tried.seen.evidence })
-    const next: Approach | undefined = left.shift() ?? (goal.another && (yield* goal.another(failures)))
+    const failure: Failed = { approach, evidence: tried.seen.evidence }
+    const next: Approach | undefined = left.shift() ?? (goal.another && (yield* goal.another([...failures, failure])))
     if (course.over) return { outcome: course.over, failed: failures }
     const why = firstLine(tried.seen.evidence)
     yield note(
       `${approach.name} failed ${mostFailures} times (${why}); ${next ? `stepping back to ${next.name}` : (goal.then ?? 'there is nothing left to try')}`,
     )
-    if (mark !== undefined) yield* takenBack(approach.name, mark, course)
+    const changes = mark === undefined ? undefined : yield* takenBack(approach.name, mark, course)
+    failures.push({ ...failure, ...(changes === undefined ? {} : { changes }) })
     if (course.over) return { outcome: course.over, failed: failures }
     approach = next
   }
-  return { outcome: last!, failed: failures }
+  return { outcome: last ?? failed('unmet', 'there was nothing to try'), failed: failures }
 }
 
 /** One approach until it passes, or fails twice. */
@@ -83,6 +88,7 @@ async function* tryApproach(
   }
 }
 
+/** Everything is told once: the pieces before are history to whoever takes the next, who is only reminded of a long task. */
 function actWords(
   task: string,
   { name, how }: Approach,
@@ -90,15 +96,18 @@ function actWords(
   seen: Seen | undefined,
   { minds }: Course,
 ): string {
-  const before = failures.map(({ approach, evidence }) =>
-    quoted('failed', `${approach.name}\n${clipped(evidence, 2_000)}`),
+  const again = `The task stands:\n${clipped(task, longestReminder)}`
+  if (seen) {
+    const mend = 'This was done, and the check failed. Find out why, and mend it:'
+    return [again, mend, quoted('check', seen.evidence)].join('\n\n')
+  }
+  const before = failures.map(({ approach, evidence, changes }) =>
+    quoted('failed', [approach.name, clipped(evidence, 2_000), changes ?? ''].join('\n').trim()),
   )
   return [
-    task,
-    minds.machine.words,
-    quoted('approach', `${name}\n${how}`.trim()),
+    ...(before.length > 0 ? [again] : [task, minds.machine.words]),
     ...(before.length > 0 ? ['These were tried, and failed; do not try them again:', ...before] : []),
-    ...(seen ? ['You did this, and the check failed. Find out why, and mend it:', quoted('check', seen.evidence)] : []),
+    quoted('approach', `${name}\n${how}`.trim()),
     'The approach is what other agents advise: weigh it, then do the work that way, and say what you did.',
   ].join('\n\n')
 }

@@ -177,15 +177,17 @@ function bash(commands: NonNullable<Rigged['commands']>, times: Map<string, numb
 /** The past of files in memory; a patch is a line for each that changed. */
 function rewindOf(files: Map<string, string>): Rewind {
   const marks: Map<string, string>[] = []
+  const marked = () => `m${marks.push(new Map(files)) - 1}`
   const changed = (mark: string) => {
     const then = marks[Number(mark.slice(1))]!
     return [...new Set([...then.keys(), ...files.keys()])].filter((path) => then.get(path) !== files.get(path)).sort()
   }
   return {
-    mark: async () => `m${marks.push(new Map(files)) - 1}`,
+    mark: async () => marked(),
     since: async (mark) => {
       const paths = changed(mark)
-      return { patch: paths.map((path) => `+${path}: ${files.get(path) ?? '(gone)'}`).join('\n'), files: paths }
+      const patch = paths.map((path) => `+${path}: ${files.get(path) ?? '(gone)'}`).join('\n')
+      return { patch, files: paths, seen: marked() }
     },
     back: async (mark) => {
       const then = marks[Number(mark.slice(1))]!

@@ -2,6 +2,7 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Course } from '../course.ts'
 import type { Check } from './kinds.ts'
 import type { Done, Seen } from './seen.ts'
+import { isForbidden } from '../../../core/work/perform.ts'
 import { clipped } from '../words.ts'
 import { judged } from './judge.ts'
 import { checkName } from './kinds.ts'
@@ -16,13 +17,11 @@ export async function* checked(check: Check, done: Done, course: Course): AsyncG
 const longestEvidence = 4_000
 
 async function* commandSeen(check: Check & { kind: 'command' }, course: Course): AsyncGenerator<Event, Seen> {
-  const { ok, text, data } = yield* course.minds.hands.use(
-    'bash',
-    { command: check.command, timeout_seconds: 600 },
-    course.turn,
-  )
+  const input = { command: check.command, timeout_seconds: 600 }
+  const result = yield* course.minds.hands.use('bash', input, course.turn)
+  const { ok, text, data } = result
   const told = clipped(text, longestEvidence)
-  if (!ok && isDenied(data))
+  if (isForbidden(result))
     return { passed: false, evidence: `\`${check.command}\` was not allowed: ${told}`, refused: true }
   const exit = exitOf(data)
   const printed = check.prints === undefined || text.includes(check.prints)
@@ -32,7 +31,7 @@ async function* commandSeen(check: Check & { kind: 'command' }, course: Course):
 }
 
 async function fileSeen({ path, holds }: Check & { kind: 'file' }, { minds }: Course): Promise<Seen> {
-  const text = await minds.hands.read(path)
+  const text = await minds.hands.read(path).catch(() => undefined)
   if (text === undefined) return { passed: false, evidence: `${path} does not exist or cannot be read` }
   if (holds === undefined || text.includes(holds))
     return {
@@ -46,4 +45,3 @@ async function fileSeen({ path, holds }: Check & { kind: 'file' }, { minds }: Co
 }
 
 const exitOf = (data: unknown) => (data as { exit?: number | string } | undefined)?.exit
-const isDenied = (data: unknown) => typeof data === 'object' && data !== null && 'denied' in data
