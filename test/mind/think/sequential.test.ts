@@ -3,7 +3,8 @@ import type { Turn } from '../../../src/core/work/agent.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
-import { dies, empty, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
+import { cancelled } from './cancel.ts'
+import { dies, empty, hangs, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
 
 const port = { cause: 'the port is taken', why: 'it is fixed', diagnostic: 'ss -ltn', expects: ':3000 in use' }
 const key = { cause: 'the key is missing', why: 'no .env', diagnostic: 'cat .env', expects: 'no API_KEY' }
@@ -59,6 +60,7 @@ test('a cause is ruled out, the next is confirmed by what was seen, and a questi
     'deciding: the port is taken',
     'looking: cat .env',
     'deciding: the key is missing',
+    'answering on what was found',
   ])
   assert.deepEqual(names(), ['claude', 'gemini', 'gemini'])
   assert.deepEqual(sequential.asks(minds), [
@@ -366,5 +368,48 @@ test('an empty purse ends it wherever that is felt', async () => {
     })
     assert.deepEqual((await think({ budget: purse(calls) })).result, empty, `after ${calls}`)
     assert.deepEqual(running(), [])
+  }
+})
+
+test('a diagnostician who says nothing is not waited for for ever', async () => {
+  const { think, clock, running } = rig({ names: [], decides: [], agents: { claude: [hangs], gemini: [hangs] } })
+  const thought = think()
+  await clock.turn(180_000)
+  const { facts, result } = await thought
+  assert.deepEqual(facts, [
+    note('nobody could name a cause that can be tested (no answer in 180 s): taken directly'),
+    ended,
+    { ...verdict(1), ms: 180_000 },
+  ])
+  assert.deepEqual(result, { ok: true, text: 'the answer' })
+  assert.deepEqual([running(), clock.asleep], [[], 0])
+})
+
+test('a cancel ends everybody, whatever is under way', async () => {
+  const named = { names: [port], decides: [seen('confirmed', 'LISTEN')] }
+  const taken = { exit: 1, text: 'LISTEN' }
+  const commands = { 'ss -ltn': taken }
+  const check = { kind: 'command', command: 'curl :3000' }
+  const phases: [string, Parameters<typeof rig>[0]][] = [
+    ['naming what may be the cause', { ...named, agents: { claude: [hangs], gemini: [hangs] } }],
+    ['looking: ss -ltn', { ...named, commands: { 'ss -ltn': 'hang' } }],
+    ['deciding: the port is taken', { ...named, commands, decides: [hangs] }],
+    ['answering on what was found', { ...named, commands, actor: [hangs] }],
+    [
+      'checking: curl :3000',
+      {
+        ...named,
+        wants: 'fix',
+        decides: [seen('confirmed', 'LISTEN', { check })],
+        commands: { ...commands, 'curl :3000': 'hang' },
+      },
+    ],
+    ['mending “the port is taken”', { ...named, wants: 'fix', commands, actor: [hangs] }],
+    ['checking: ss -ltn', { ...named, wants: 'fix', commands: { 'ss -ltn': [taken, 'hang'] } }],
+  ]
+  for (const [phase, o] of phases) {
+    const { think, clock, running } = rig(o)
+    assert.deepEqual(await cancelled(think), { last: phase, kind: 'aborted' })
+    assert.deepEqual([running(), clock.asleep], [[], 0], phase)
   }
 })

@@ -47,7 +47,7 @@ async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
     found.push(finding)
     yield note(lineOf(finding))
     if (finding.verdict === 'confirmed') {
-      if (wants === 'answer') return yield* course.act(answeringWords(found, course))
+      if (wants === 'answer') return yield* answered(found, course)
       const { outcome, failed } = yield* mended(found, course)
       const [fruitless] = failed
       if (course.over ?? !fruitless) return course.over ?? outcome
@@ -57,6 +57,11 @@ async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
   }
   course.passed = false
   return yield* unmet(clipped(course.turn.prompt, 300), found.map(triedIn), found.flatMap(knownIn))
+}
+
+async function* answered(found: readonly Finding[], course: Course): AsyncGenerator<Event, Outcome> {
+  yield course.phase('answering on what was found')
+  return yield* course.act(answeringWords(found, course))
 }
 
 /** What is mended without any effect was not the cause. */

@@ -1,0 +1,326 @@
+import type { Turn } from '../../../src/core/work/agent.ts'
+import type { Script } from '../../../src/agents/scripted.ts'
+import type { Rigged } from './rig.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { reflect } from '../../../src/mind/think/reflect/reflect.ts'
+import { cancelled } from './cancel.ts'
+import { dies, empty, hangs, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
+
+const injection = {
+  severity: 'must',
+  head: 'security',
+  where: 'db.ts:4',
+  what: 'the id goes into the SQL as it is',
+  mend: 'bind it',
+}
+const taste = { severity: 'could', head: 'bugs', where: 'db.ts:9', what: 'a shorter name', mend: 'call it id' }
+const review = (...findings: object[]) => json({ findings })
+const tested = new Map([['package.json', '{"scripts":{"build":"tsc","test":"node --test"}}']])
+
+/** Writes a file, then says so; one text a time. */
+function writes(files: Map<string, string>, ...replies: string[]): Script[] {
+  return replies.map((reply) => () => {
+    files.set('db.ts', reply)
+    return [{ say: reply }]
+  })
+}
+
+/** claude acts by rotation and gemini is next, unless an `actor` is given. */
+function rig(o: Partial<Rigged> & { replies?: string[]; reviews?: Script[] }) {
+  const { replies = ['made'], reviews = [review()], ...rest } = o
+  const files = new Map(o.files ?? tested)
+  const made = minds({
+    agents: { claude: writes(files, ...replies), gemini: reviews },
+    rewind: true,
+    commands: { 'npm run build': 0, 'npm test': 0 },
+    ...rest,
+    files,
+  })
+  return { ...made, think: (over?: Partial<Turn>) => made.run(reflect.agent(made.minds), over) }
+}
+
+const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
+const reply = (text: string, by = 'claude') => ({ type: 'reply', text, by })
+const verdict = (calls: number, passed?: boolean, by = 'claude') => ({
+  type: 'verdict',
+  framework: 'reflect',
+  why: '',
+  ...(passed === undefined ? {} : { passed }),
+  calls,
+  ms: 0,
+  by,
+})
+const ran = (call: string, command: string, exit = 0, text = '[no output]') => [
+  { type: 'call', call, tool: 'bash', input: { command, timeout_seconds: 600 }, by: 'termaite' },
+  { type: 'result', call, ok: true, text, data: { exit }, by: 'termaite' },
+]
+const nothing = note('gemini looked for bugs, edge cases and security: nothing found')
+const withFlaw =
+  'gemini looked for bugs, edge cases and security: 1 finding: must: db.ts:4 the id goes into the SQL as it is'
+
+test('what another finds is mended by whoever made it, and build and tests decide', async () => {
+  const { think, told, minds } = rig({ replies: ['made', 'mended'], reviews: [review(injection, taste)] })
+  const { facts, events, result } = await think()
+  assert.deepEqual(facts, [
+    reply('made'),
+    note(`${withFlaw.replace('1 finding', '2 findings')}; could: db.ts:9 a shorter name`),
+    reply('mended'),
+    ...ran('c1', 'npm run build'),
+    ...ran('c2', 'npm test'),
+    verdict(1, true),
+  ])
+  assert.deepEqual(result, { ok: true, text: 'mended' })
+  assert.deepEqual(phasesIn(events), [
+    'making it',
+    'looking for bugs, edge cases and security',
+    'mending what was found',
+    'checking: npm run build',
+    'checking: npm test',
+  ])
+  const [first, second] = told('claude')
+  assert.equal(first, `the task\n\n${minds.machine.words}`)
+  assert.ok(
+    second!.includes(
+      '<finding>\nmust · security · db.ts:4\nthe id goes into the SQL as it is\nto mend it: bind it\n</finding>',
+    ),
+  )
+  assert.ok(!second!.includes('a shorter name'))
+  const [asked] = told('gemini')
+  for (const part of [
+    '<task>\nthe task\n</task>',
+    minds.machine.words,
+    '<reply from="claude">\nmade\n</reply>',
+    '<changes>\n+db.ts: made\n</changes>',
+  ])
+    assert.ok(asked!.includes(part), part)
+  assert.deepEqual(reflect.asks(minds), [{ role: 'critic', agent: 'gemini' }])
+})
+
+test('nothing found is said, and nothing is mended', async () => {
+  const { think } = rig({})
+  const { facts, result } = await think()
+  assert.deepEqual(facts, [
+    reply('made'),
+    nothing,
+    ...ran('c1', 'npm run build'),
+    ...ran('c2', 'npm test'),
+    verdict(1, true),
+  ])
+  assert.deepEqual(result, { ok: true, text: 'made' })
+})
+
+test('a matter of taste is told, and nothing is mended for it', async () => {
+  const { think } = rig({ reviews: [review(taste)] })
+  const { facts } = await think()
+  const [made, told, next] = facts
+  const line = 'gemini looked for bugs, edge cases and security: 1 finding: could: db.ts:9 a shorter name'
+  assert.deepEqual([made, told, next], [reply('made'), note(line), ran('c1', 'npm run build')[0]])
+})
+
+test('whoever made it is its critic only when alone, and that is said', async () => {
+  const files = new Map(tested)
+  const alone = minds({
+    agents: { claude: [...writes(files, 'made'), review()] },
+    commands: { 'npm run build': 0, 'npm test': 0 },
+    files,
+  })
+  const { events } = await alone.run(reflect.agent(alone.minds))
+  assert.deepEqual(notesIn(events), [
+    'claude itself (nobody else is there) looked for bugs, edge cases and security: nothing found',
+  ])
+  assert.ok(alone.told('claude')[1]!.includes('What changed is not recorded: find it in the files.'))
+  assert.deepEqual(reflect.asks(alone.minds), [{ role: 'critic', agent: 'claude' }])
+  const set = { readers: ['claude', 'gemini'], assigned: { critic: 'claude' } }
+  assert.deepEqual(reflect.asks(set), [{ role: 'critic', agent: 'claude' }])
+})
+
+test('tests that fail are mended once, and hold then', async () => {
+  const { think, told } = rig({
+    replies: ['made', 'mended'],
+    commands: { 'npm run build': 0, 'npm test': [{ exit: 1, text: '1 failing' }, 0] },
+  })
+  const { facts, result } = await think()
+  assert.deepEqual(facts, [
+    reply('made'),
+    nothing,
+    ...ran('c1', 'npm run build'),
+    ...ran('c2', 'npm test', 1, '1 failing'),
+    note('the check failed: `npm test` exited with 1; it is mended once more'),
+    reply('mended'),
+    ...ran('c3', 'npm run build'),
+    ...ran('c4', 'npm test'),
+    verdict(1, true),
+  ])
+  assert.deepEqual(result, { ok: true, text: 'mended' })
+  assert.ok(told('claude')[1]!.includes('<check>\n`npm test` exited with 1:\n1 failing\n</check>'))
+})
+
+test('what fails twice is taken back if the person says so, and told as it is', async () => {
+  const { think, files } = rig({
+    replies: ['made', 'mended', 'mended again'],
+    reviews: [review(injection)],
+    commands: { 'npm run build': { exit: 2, text: 'TS2304' } },
+  })
+  const { ask, asked } = person(['back'])
+  const { facts, result } = await think({ ask })
+  const text = [
+    'This was not reached: the task',
+    'What was tried:',
+    '- what was made: `npm run build` exited with 2:\n  TS2304',
+    '- what was mended after that: `npm run build` exited with 2:\n  TS2304',
+    'What is known:',
+    '- gemini found in db.ts:4: the id goes into the SQL as it is',
+  ].join('\n')
+  assert.deepEqual(facts, [
+    reply('made'),
+    note(withFlaw),
+    reply('mended'),
+    ...ran('c1', 'npm run build', 2, 'TS2304'),
+    note('the check failed: `npm run build` exited with 2; it is mended once more'),
+    reply('mended again'),
+    ...ran('c2', 'npm run build', 2, 'TS2304'),
+    note('the check failed 2 times; there is nothing left to try'),
+    note('what the work changed was taken back'),
+    reply(text, 'termaite'),
+    verdict(1, false),
+  ])
+  const message = 'not reached after 2 ways of trying; what was tried is said above'
+  assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
+  assert.deepEqual(
+    asked.map(({ text }) => text),
+    ['the work failed. Take back the 1 file it changed?'],
+  )
+  assert.deepEqual(files, tested)
+})
+
+test('without tests somebody else judges, who is told what was found', async () => {
+  const { think, told } = rig({
+    files: new Map(),
+    replies: ['made', 'bound it'],
+    reviews: [review(injection), json({ passed: true, quote: 'bound it', why: 'seen' })],
+  })
+  const { facts } = await think()
+  assert.deepEqual(facts, [reply('made'), note(withFlaw), reply('bound it'), verdict(2, true)])
+  assert.ok(told('gemini')[1]!.includes('Does it do all that the task asks?'))
+  assert.ok(told('gemini')[1]!.includes('the id goes into the SQL as it is'))
+})
+
+test('where no file was changed the reply is the work, and tests say nothing about it', async () => {
+  const { think, told } = rig({
+    actor: [says('CREATE TABLE')],
+    agents: { claude: [review(), json({ passed: true, quote: 'CREATE TABLE', why: 'seen' })] },
+  })
+  const { facts } = await think()
+  assert.deepEqual(facts, [
+    reply('CREATE TABLE', 'actor'),
+    note('claude looked for bugs, edge cases and security: nothing found'),
+    verdict(2, true, 'actor'),
+  ])
+  assert.ok(told('claude')[0]!.includes('No file was changed: the reply is the work.'))
+})
+
+test('tests that nobody allows, or that this machine cannot run, leave it to a judge', async () => {
+  const files = new Map([...tested, ['Cargo.toml', '[package]']])
+  const { think } = rig({
+    files,
+    reviews: [review(), json({ passed: true, quote: 'made', why: 'seen' })],
+    policy: async (_tool, input) =>
+      (input as { command: string }).command === 'npm test'
+        ? { verdict: 'no', why: 'a rule denies it' }
+        : { verdict: 'yes', why: '' },
+  })
+  const { events, result } = await think()
+  assert.deepEqual(notesIn(events), [
+    'gemini looked for bugs, edge cases and security: nothing found',
+    'not checked by cargo: not installed',
+    'not checked: `npm test` was not allowed: bash was not allowed: a rule denies it. Do it another way, or say what you need and why.',
+  ])
+  assert.deepEqual(result, { ok: true, text: 'made' })
+})
+
+test('a review that cannot be read is asked for again, then handed on as words', async () => {
+  const { think, told } = rig({
+    replies: ['made', 'mended'],
+    reviews: [json({ findings: [{ severity: 'fatal' }] }), says('Bind the id.')],
+  })
+  const { facts } = await think()
+  assert.deepEqual(facts.slice(0, 3), [
+    reply('made'),
+    note('gemini reviewed it in words of its own; they are handed on'),
+    reply('mended'),
+  ])
+  assert.equal(told('gemini').length, 2)
+  assert.ok(told('claude')[1]!.includes('<review from="gemini">\nBind the id.\n</review>'))
+})
+
+test('a dead critic is replaced; where nobody can review it that is said, and the tests decide', async () => {
+  const files = new Map(tested)
+  const commands = { 'npm run build': 0, 'npm test': 0 }
+  const actor = writes(files, 'made')
+  const one = rig({ files, commands, actor, rewind: false, agents: { claude: [dies()], gemini: [review()] } })
+  assert.deepEqual(notesIn((await one.think()).events), [nothing.text])
+  const none = rig({ files, commands, actor, rewind: false, agents: { claude: [dies()], gemini: [dies()] } })
+  const { events, result } = await none.think()
+  assert.deepEqual(
+    notesIn(events).map((text) => text.split(':')[0]),
+    ['nobody could review it'],
+  )
+  assert.deepEqual(result, { ok: true, text: 'made' })
+})
+
+test('whoever asks something or cannot act has the last word', async () => {
+  const outcome = { ok: true as const, text: 'Which table?', asks: 'Which table?' }
+  const asks: Script = [
+    { type: 'reply', text: 'Which table?' },
+    { type: 'end', outcome },
+  ]
+  for (const actor of [[asks], [says('made'), asks]]) {
+    const { think, told } = rig({ actor, agents: { claude: [review(injection)] } })
+    assert.deepEqual((await think()).result, outcome)
+    assert.equal(told('claude').length, actor.length - 1)
+  }
+})
+
+test('an empty purse ends it wherever that is felt', async () => {
+  for (const calls of [0, 1, 2]) {
+    const { think, running } = rig({ replies: ['made', 'mended'], reviews: [review(injection)] })
+    assert.deepEqual((await think({ budget: purse(calls) })).result, empty, `after ${calls}`)
+    assert.deepEqual(running(), [])
+  }
+})
+
+test('a critic who says nothing is not waited for for ever', async () => {
+  const { think, clock, running } = rig({
+    agents: { claude: [hangs], gemini: [review()] },
+    actor: [says('made')],
+    rewind: false,
+  })
+  const thought = think()
+  await clock.turn(180_000)
+  const { events, result } = await thought
+  assert.deepEqual(notesIn(events), ['nobody could review it: no answer in 180 s'])
+  assert.deepEqual(result, { ok: true, text: 'made' })
+  assert.deepEqual([running(), clock.asleep], [[], 0])
+})
+
+test('a cancel ends everybody, whatever is under way', async () => {
+  const gemini = [review(injection)]
+  const untested = { files: new Map<string, string>() }
+  const phases: [string, Parameters<typeof rig>[0]][] = [
+    ['making it', { actor: [hangs] }],
+    ['looking for bugs, edge cases and security', { actor: [says('made')], agents: { claude: [hangs] } }],
+    ['mending what was found', { actor: [says('made'), hangs], agents: { gemini } }],
+    ['checking: npm run build', { commands: { 'npm run build': 'hang' } }],
+    ['judging it', { ...untested, reviews: [review(), hangs] }],
+    [
+      'mending what the check showed',
+      { actor: [says('made'), hangs], agents: { gemini: [review()] }, rewind: false, commands: { 'npm run build': 1 } },
+    ],
+  ]
+  for (const [phase, o] of phases) {
+    const { think, clock, running } = rig(o)
+    assert.deepEqual(await cancelled(think), { last: phase, kind: 'aborted' })
+    assert.deepEqual([running(), clock.asleep], [[], 0], phase)
+  }
+})
