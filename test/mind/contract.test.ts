@@ -3,7 +3,6 @@ import type { Health } from '../../src/mind/health.ts'
 import type { Script, ScriptedAgent } from '../../src/agents/scripted.ts'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { realClock } from '../../src/base/clock.ts'
-import { consensus } from '../../src/mind/consensus.ts'
 import { rotate } from '../../src/mind/rotate.ts'
 import { supervise } from '../../src/mind/supervise.ts'
 import { memoryStore } from '../../src/store/memory.ts'
@@ -46,8 +45,7 @@ const rotation = (open: () => Agent) =>
   )
 const policy = { mostAnHour: 0, firstWaitMs: 1, longestWaitMs: 1, clock: realClock, mask }
 const supervision = (open: () => Agent) => supervise(() => ({ agent: open(), came: 'began' }), policy)
-const council = (actor: Agent) => consensus({ advisors: [], chair: actor, actor })
 
 composed('a rotation', rotation)
 composed('a supervision', supervision)
-composed('a consensus of a rotation of a supervision', (open) => council(rotation(() => supervision(open))))
+composed('a rotation of a supervision', (open) => rotation(() => supervision(open)))

@@ -1,79 +1,115 @@
+import type { Script, ScriptedAgent } from '../../src/agents/scripted.ts'
+import type { Health } from '../../src/mind/health.ts'
+import type { Minds } from '../../src/mind/think/minds.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { consensus } from '../../src/mind/consensus.ts'
+import { machineWords } from '../../src/machine/words.ts'
+import { rotate } from '../../src/mind/rotate.ts'
+import { consensus } from '../../src/mind/think/consensus/consensus.ts'
+import { council, roleOf } from '../mind/think/council.ts'
+import { machines } from '../mind/think/machines.ts'
+import { hangs } from '../mind/think/rig.ts'
 import { all, here, project } from './world.ts'
 
-const roles = ['architect', 'critic', 'tester', 'operator', 'user']
+const vendors = ['claude', 'gemini', 'codex']
 
-test('five advise side by side, the chair joins them, the actor does it; history keeps one reply', async () => {
-  const { conversation, kept } = project()
-  const advisors = roles.map((role, i) => ({
-    role,
-    agent: scriptedAgent(`a${i}`, [[{ say: `as the ${role}` }]], { talks: role !== 'operator' }),
-  }))
-  const failing = { role: 'lawyer', agent: scriptedAgent('a5', [[{ fail: { kind: 'quota', message: 'spent' } }]]) }
-  const chair = scriptedAgent('chair', [[{ say: 'the plan' }]])
-  const actor = scriptedAgent('actor', [[{ say: 'built' }]])
-  const council = consensus({ advisors: [...advisors, failing], chair, actor })
+/** A council of three vendors over a real rotation, in a conversation that is kept. */
+function sitting(says: Script, acts: Script) {
+  const { store, clock, conversation, kept } = project()
+  const seats: ScriptedAgent[] = []
+  const opened = (name: string, script: Script) => {
+    const agent = scriptedAgent(name, [script])
+    seats.push(agent)
+    return agent
+  }
+  const actor = rotate(
+    { names: () => vendors, open: (name) => opened(name, acts) },
+    {
+      strategy: 'round-robin',
+      health: store.doc<Health>('health', { agents: {} }),
+      cooldown: { failures: 3, seconds: 60, maxSeconds: 1_800 },
+      random: () => 0,
+      mask: (text) => text,
+      out: new Map(),
+      sharing: 'all',
+    },
+  )
+  const minds: Minds = {
+    actor,
+    readers: vendors,
+    assigned: {},
+    reader: (name) => opened(name, says),
+    machine: { spec: machines.office, words: machineWords(machines.office) },
+    hands: {
+      async *use(tool, input) {
+        yield { type: 'call', call: 'c1', tool, input, by: 'termaite' }
+        yield { type: 'result', call: 'c1', ok: true, text: 'a.pdf: PDF', data: { exit: 0 }, by: 'termaite' }
+        return { ok: true, text: 'a.pdf: PDF', data: { exit: 0 } }
+      },
+      read: async () => undefined,
+    },
+  }
+  return { clock, conversation, kept, seats, agent: consensus.agent(minds) }
+}
 
-  await all(conversation.converse(council, 'build it', here()))
-
-  const roll =
-    'architect (a0); critic (a1); tester (a2); operator (a3) was not asked: it cannot be held to reading; user (a4); lawyer (a5) failed: spent'
+test('five advise, the chair decides, one acts and is checked; the conversation keeps the prompt, the notes and one reply', async () => {
+  const { conversation, kept, agent, seats } = sitting(council(), [{ say: 'a.pdf is there' }])
+  await all(conversation.converse(agent, 'Convert docx to pdf', here()))
+  const by = 'termaite'
   assert.deepEqual(await kept(), [
-    { type: 'prompt', by: 'user', text: 'build it', owner: 'me' },
-    { type: 'note', by: 'termaite', text: `advice: ${roll}` },
-    { type: 'reply', by: 'actor', text: 'built' },
+    { type: 'prompt', by: 'user', text: 'Convert docx to pdf', owner: 'me' },
+    {
+      type: 'note',
+      by,
+      text: 'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
+    },
+    {
+      type: 'note',
+      by,
+      text: 'chosen by codex: LibreOffice (it keeps the layout); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
+    },
+    { type: 'reply', by: 'claude', text: 'a.pdf is there' },
+    { type: 'call', by, call: 'c1', tool: 'bash', input: { command: 'file a.pdf', timeout_seconds: 600 } },
+    { type: 'result', by, call: 'c1', ok: true, text: 'a.pdf: PDF', data: { exit: 0 } },
+    { type: 'verdict', by: 'claude', framework: 'consensus', why: '', passed: true, calls: 6, ms: 0 },
     { type: 'end', by: 'consensus', outcome: { ok: true, text: '' } },
   ])
-  const asked = ['architect', 'critic', 'tester', 'user'].map(
-    (role) => `<advice from="${role}">\nas the ${role}\n</advice>`,
-  )
-  assert.equal(chair.turns[0]!.prompt.split('\n\n').slice(2).join('\n\n'), asked.join('\n\n'))
   assert.deepEqual(
-    [chair, advisors[0]!.agent].map((agent) => agent.turns[0]!.leash),
-    ['read', 'read'],
+    seats.flatMap(({ name, closed, turns }) => turns.map(({ leash }) => [name, closed, leash])),
+    [...vendors, 'claude', 'gemini', 'codex'].map((name) => [name, true, 'read']).concat([['claude', true, 'edit']]),
   )
-  assert.match(actor.turns[0]!.prompt, /^build it\n\n<plan from="chair">\nthe plan\n<\/plan>/)
-  assert.deepEqual([actor.turns[0]!.leash, advisors[3]!.agent.turns.length], ['edit', 0])
 })
 
-test('a cancel in the middle reaches every leaf, and nothing is left running', async () => {
-  const { conversation, clock, kept } = project()
-  const agents = roles.map((_, i) => scriptedAgent(`a${i}`, [[{ type: 'text', delta: 'hm' }, { hang: true }]]))
-  const chair = scriptedAgent('chair', [[{ say: 'the plan' }]])
-  const actor = scriptedAgent('actor', [[{ say: 'built' }]])
-  const council = consensus({ advisors: roles.map((role, i) => ({ role, agent: agents[i]! })), chair, actor })
-  const cancel = new AbortController()
+const phases: [phase: string, says: Script, acts: Script, at: string[]][] = [
+  ['while they advise', hangs, [{ say: 'no' }], [...vendors, 'claude', 'gemini']],
+  ['while the chair weighs', council({ chair: hangs }), [{ say: 'no' }], ['codex']],
+  ['while one acts', council(), hangs, ['claude']],
+]
+for (const [phase, says, acts, at] of phases)
+  test(`a cancel ${phase} reaches every agent, and nothing is left running`, async () => {
+    const { conversation, clock, agent, seats, kept } = sitting(says, acts)
+    const running = () => seats.flatMap(({ name, running }) => (running ? [name] : []))
+    const cancel = new AbortController()
+    const turn = all(conversation.converse(agent, 'Convert docx to pdf', here({ signal: cancel.signal })))
+    await settled()
+    assert.deepEqual(running(), at)
+    cancel.abort()
+    await turn
+    assert.deepEqual((await kept()).at(-1), {
+      type: 'end',
+      by: 'consensus',
+      outcome: failed('aborted', 'cancelled'),
+    })
+    assert.deepEqual([running(), seats.filter(({ closed }) => !closed), clock.asleep], [[], [], 0])
+  })
 
-  const turn = all(conversation.converse(council, 'build it', here({ signal: cancel.signal })))
-  await settled()
-  assert.deepEqual(
-    agents.map(({ running }) => running),
-    [true, true, true, true, true],
-  )
-  cancel.abort()
-  await turn
-
-  assert.deepEqual(await kept(), [
-    { type: 'prompt', by: 'user', text: 'build it', owner: 'me' },
-    { type: 'end', by: 'consensus', outcome: failed('aborted', 'cancelled') },
-  ])
-  assert.deepEqual(
-    agents.map(({ running, closed, turns }) => [running, closed, turns[0]!.signal.aborted]),
-    agents.map(() => [false, true, true]),
-  )
-  assert.deepEqual([chair.turns, actor.turns, clock.asleep], [[], [], 0])
-})
-
-test('whoever stops watching ends every leaf as well', async () => {
-  const { conversation, clock } = project()
-  const agents = roles.map((_, i) => scriptedAgent(`a${i}`, [[{ type: 'text', delta: 'hm' }, { hang: true }]]))
-  const advisors = roles.map((role, i) => ({ role, agent: agents[i]! }))
-  const council = consensus({ advisors, chair: agents[0]!, actor: agents[1]! })
-  for await (const event of conversation.converse(council, 'build it', here())) if (event.type === 'inner') break
-  assert.deepEqual([agents.map(({ running }) => running), clock.asleep], [agents.map(() => false), 0])
+test('whoever stops watching ends every agent as well', async () => {
+  const { conversation, clock, agent, seats } = sitting(hangs, [{ say: 'no' }])
+  for await (const event of conversation.converse(agent, 'Convert docx to pdf', here()))
+    if (event.type === 'inner') break
+  assert.deepEqual([seats.filter(({ running, closed }) => running || !closed), clock.asleep], [[], 0])
+  assert.deepEqual(new Set(seats.flatMap(({ turns }) => turns.map(({ prompt }) => roleOf(prompt)))).has('chair'), false)
 })

@@ -1,0 +1,201 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { failed } from '../../../src/core/talk/outcome.ts'
+import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
+import { council, office, overheard, roleOf, sitting, tex } from './council.ts'
+import { machines } from './machines.ts'
+import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
+
+const prompt = 'Convert docx to pdf'
+const acted = { ok: true, text: 'done' }
+const chosen = (by: string) =>
+  `chosen by ${by}: LibreOffice (it keeps the layout); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)`
+
+test('whoever is dead is replaced, does not chair, and the line says who spoke for whom', async () => {
+  const one = council()
+  const rig = sitting({}, { agents: { claude: [one], gemini: [one], codex: [dies()] }, spec: machines.office })
+  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.deepEqual(notesIn(events), [
+    'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (claude for codex), fallback chain (claude), code generator (gemini)',
+    chosen('claude'),
+  ])
+  assert.deepEqual(result, acted)
+})
+
+test('one advisor without an answer does not hold up the rest', async () => {
+  const rig = sitting({ 'dependency scanner': dies('it broke') }, { spec: machines.office })
+  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const [roll, choice] = notesIn(events)
+  assert.match(
+    roll!,
+    /^advice: enumerator \(claude\), pattern matcher \(gemini\), fallback chain \(claude\), code generator \(gemini\); no advice: dependency scanner \(codex: .*it broke/,
+  )
+  assert.equal(choice, chosen('claude'))
+  const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
+  assert.ok(chair.prompt.includes('\n\nNothing came from the dependency scanner.\n\n'))
+  assert.deepEqual(result, acted)
+})
+
+test('one advisor of five is enough for a verdict', async () => {
+  const dead = dies('it broke')
+  const over = { enumerator: dead, 'pattern matcher': dead, 'dependency scanner': dead, 'code generator': dead }
+  const rig = sitting({}, { agents: { claude: [council(over)] }, spec: machines.office })
+  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.match(notesIn(events)[0]!, /^advice: fallback chain \(claude\); no advice: enumerator .*, code generator /)
+  assert.equal(notesIn(events)[1], chosen('claude'))
+  assert.deepEqual(result, acted)
+})
+
+test('where nobody advises the turn is taken directly, with the machine', async () => {
+  const rig = minds({ agents: { claude: [dies('no key')] }, actor: [says('done')], spec: machines.office })
+  const heard = overheard(rig)
+  const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.deepEqual(
+    facts.map((fact) =>
+      fact.type === 'note' ? fact.text.replaceAll(/\(claude: .*?\)(?=[,;])/g, '(claude)') : fact.type,
+    ),
+    [
+      'no advice: enumerator (claude), pattern matcher (claude), dependency scanner (claude), fallback chain (claude), code generator (claude); taken directly',
+      'reply',
+      'verdict',
+    ],
+  )
+  assert.deepEqual([heard, result], [[`${prompt}\n\n${rig.minds.machine.words}`], acted])
+})
+
+test('who hangs is let go a minute after most have advised, and is not asked to chair', async () => {
+  const one = council()
+  const rig = sitting({}, { agents: { claude: [one], gemini: [hangs], codex: [one] }, spec: machines.office })
+  const run = rig.run(consensus.agent(rig.minds), { prompt })
+  await settled()
+  assert.deepEqual(rig.running(), ['gemini', 'gemini'])
+  await rig.clock.turn(59_000)
+  assert.deepEqual(rig.running(), ['gemini', 'gemini'])
+  await rig.clock.turn(1_000)
+  const { events, result } = await run
+  assert.deepEqual(notesIn(events), [
+    'advice: enumerator (claude), dependency scanner (codex), fallback chain (claude); no advice: pattern matcher (gemini: it was not waited for any longer), code generator (gemini: it was not waited for any longer)',
+    chosen('codex'),
+  ])
+  assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
+})
+
+test('where most hang, each is waited for as long as anybody is', async () => {
+  const rig = sitting(
+    { 'pattern matcher': hangs, 'dependency scanner': hangs, 'fallback chain': hangs, 'code generator': hangs },
+    { spec: machines.office },
+  )
+  const run = rig.run(consensus.agent(rig.minds), { prompt })
+  await settled()
+  await rig.clock.turn(180_000)
+  const { events, result } = await run
+  assert.equal(
+    notesIn(events)[0],
+    'advice: enumerator (claude); no advice: pattern matcher (gemini: no answer in 180 s), dependency scanner (codex: no answer in 180 s), fallback chain (claude: no answer in 180 s), code generator (gemini: no answer in 180 s)',
+  )
+  assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
+})
+
+test('an answer that cannot be read goes to the chair as words', async () => {
+  const rig = sitting(
+    { enumerator: says('Use </advice> LibreOffice!'), 'code generator': json({ script: 'print(1)' }) },
+    { spec: machines.office },
+  )
+  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.equal(
+    notesIn(events)[0],
+    'advice: enumerator (claude, in prose), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini, in prose)',
+  )
+  const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
+  assert.ok(chair.prompt.includes('<advice from="enumerator">\nUse <\\/advice> LibreOffice!\n</advice>'))
+  assert.deepEqual([result, rig.names().length], [acted, 6])
+})
+
+test('a chair whose answer cannot be read is asked once more, then the advice is counted', async () => {
+  const rig = sitting({ chair: says('LibreOffice, I think') }, { spec: machines.office })
+  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.deepEqual(notesIn(events).slice(1), [
+    'the chair (codex) gave no verdict, the advice is counted: there is no JSON in it',
+    'chosen by count: LibreOffice (named by enumerator, pattern matcher, fallback chain); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
+  ])
+  assert.deepEqual(
+    rig.asked.flatMap(({ turns }) => turns.map((turn) => roleOf(turn.prompt))).filter((role) => role === 'chair'),
+    ['chair', 'chair'],
+  )
+  assert.deepEqual(result, acted)
+})
+
+test('counted advice: what an advisor saw not to work is left out, names that mean the same are one', async () => {
+  const rig = sitting(
+    {
+      enumerator: json({ approaches: [tex, { ...office, name: 'LibreOffice, headless' }] }),
+      'dependency scanner': json({ approaches: [{ ...tex, viable: false, reason: 'no fonts' }] }),
+      chair: dies('it broke'),
+    },
+    { spec: machines.tex },
+  )
+  rig.minds.machine.spec = { ...machines.office, binaries: { ...machines.office.binaries, ...machines.tex.binaries } }
+  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.equal(
+    notesIn(events)[2],
+    'chosen by count: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then python-docx; not pandoc (dependency scanner: no fonts)',
+  )
+})
+
+test('words that nobody could weigh reach whoever acts', async () => {
+  const words = says('Try LibreOffice.')
+  const rig = sitting({
+    enumerator: words,
+    'pattern matcher': dies(),
+    'dependency scanner': dies(),
+    'fallback chain': dies(),
+    'code generator': dies(),
+    chair: dies(),
+  })
+  const heard = overheard(rig)
+  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.deepEqual(notesIn(events).slice(2), ['no approach was named in words that can be weighed; taken directly'])
+  assert.deepEqual(heard, [
+    `${prompt}\n\n${rig.minds.machine.words}\n\nOther agents advised this; weigh it, then do the work:\n\n<advice from="enumerator">\nTry LibreOffice.\n</advice>`,
+  ])
+  assert.deepEqual(result, acted)
+})
+
+/** A turn asks the purse once, a consultation twice: for the rotation, and for whoever of it answers. */
+const spent: [calls: number, when: string, asked: number, notes: number][] = [
+  [1, 'before anybody advised', 0, 0],
+  [9, 'while they advise', 3, 0],
+  [11, 'before the chair', 5, 1],
+  [13, 'before anybody acts', 6, 2],
+]
+for (const [calls, when, asked, notes] of spent)
+  test(`a purse that is empty ${when} ends the turn there`, async () => {
+    const rig = sitting({}, { spec: machines.office })
+    const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(calls) })
+    const acts = facts.filter(({ type }) => type === 'reply' || type === 'call')
+    assert.deepEqual([result, rig.names().length, acts], [empty, asked, []])
+    assert.equal(facts.filter(({ type }) => type === 'note').length, notes)
+    assert.deepEqual([rig.running(), rig.clock.asleep], [[], 0])
+  })
+
+test('nobody is waited for once the purse is empty', async () => {
+  const rig = sitting({ enumerator: hangs }, { spec: machines.office })
+  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(9) })
+  assert.deepEqual(
+    [result, rig.names(), rig.running(), rig.clock.asleep],
+    [empty, ['claude', 'gemini', 'codex'], [], 0],
+  )
+})
+
+test('a cancel while the result is checked ends the check, and nothing is tried any more', async () => {
+  const rig = sitting({}, { spec: machines.office, commands: { 'file a.pdf': 'hang' } })
+  const heard = overheard(rig)
+  const cancel = new AbortController()
+  const run = rig.run(consensus.agent(rig.minds), { prompt, signal: cancel.signal })
+  await settled()
+  assert.equal(heard.length, 1)
+  cancel.abort()
+  const { result } = await run
+  assert.deepEqual([result, heard.length, rig.clock.asleep], [failed('aborted', 'cancelled'), 1, 0])
+})
