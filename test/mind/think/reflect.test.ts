@@ -224,7 +224,12 @@ test('tests that nobody allows, or that this machine cannot run, leave it to a j
   const files = new Map([...tested, ['Cargo.toml', '[package]']])
   const { think } = rig({
     files,
-    reviews: [review(), json({ passed: true, quote: 'made', why: 'seen' })],
+    replies: ['made', 'mended'],
+    reviews: [
+      review(),
+      json({ passed: false, why: 'half of it' }),
+      json({ passed: true, quote: 'mended', why: 'seen' }),
+    ],
     policy: async (_tool, input) =>
       (input as { command: string }).command === 'npm test'
         ? { verdict: 'no', why: 'a rule denies it' }
@@ -235,8 +240,9 @@ test('tests that nobody allows, or that this machine cannot run, leave it to a j
     'gemini looked for bugs, edge cases and security: nothing found',
     'not checked by cargo: not installed',
     'not checked: `npm test` was not allowed: bash was not allowed: a rule denies it. Do it another way, or say what you need and why.',
+    'the check failed: gemini judged that it is not done: half of it; it is mended once more',
   ])
-  assert.deepEqual(result, { ok: true, text: 'made' })
+  assert.deepEqual(result, { ok: true, text: 'mended' })
 })
 
 test('a review that cannot be read is asked for again, then handed on as words', async () => {

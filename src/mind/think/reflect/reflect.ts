@@ -12,7 +12,7 @@ import { unmet } from '../unmet.ts'
 import { clipped } from '../words.ts'
 import { criticised, criticOf } from './critique.ts'
 import { mendingWords, refiningWords, writingWords } from './prompts.ts'
-import { verified } from './verify.ts'
+import { Proof } from './proof.ts'
 import { workOf } from './work.ts'
 
 /** Generate, criticise by somebody else, refine, verify by the project's own tests. */
@@ -46,14 +46,15 @@ async function* proven(
   mark: string | undefined,
   course: Course,
 ): AsyncGenerator<Event, Outcome> {
+  const proof = new Proof(critique.flaws, course)
   const tried: Tried[] = []
   for (let outcome = made; ;) {
-    const seen = yield* verified(await workOf(outcome.text, mark, course), critique, course)
+    const seen = yield* proof.look(await workOf(outcome.text, mark, course))
     if (course.over) return course.over
     course.passed = seen.passed
     if (seen.passed) return outcome
     const what = tried.length === 0 ? 'what was made' : 'what was mended after that'
-    tried.push({ what, seen: clipped(seen.evidence, 2_000) })
+    tried.push({ what, seen: clipped(seen.evidence, 600) })
     if (tried.length === mostFailures) break
     yield note(`the check failed: ${firstLine(seen.evidence)}; it is mended once more`)
     yield course.phase('mending what the check showed')

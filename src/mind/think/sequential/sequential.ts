@@ -50,7 +50,8 @@ async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
       if (wants === 'answer') return yield* answered(found, course)
       const { outcome, failed } = yield* mended(found, course)
       const [fruitless] = failed
-      if (course.over ?? !fruitless) return course.over ?? outcome
+      if (course.over) return course.over
+      if (!fruitless) return outcome
       found.splice(-1, 1, disproved(finding, fruitless.evidence))
     }
     untested.learn(found)
@@ -73,7 +74,7 @@ const disproved = (finding: Finding, evidence: string): Finding => ({
 
 const triedIn = ({ hypothesis, verdict, why }: Finding): Tried => ({
   what: firstLine(hypothesis.cause),
-  seen: `${verdict}, ${clipped(why, 1_000)}`,
+  seen: `${verdict}, ${clipped(why, 600)}`,
 })
 
 const knownIn = ({ quote, where }: Finding) => (quote === undefined ? [] : [`${where}: ${clipped(quote.trim(), 300)}`])
