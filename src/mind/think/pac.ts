@@ -112,4 +112,8 @@ function actWords(
   ].join('\n\n')
 }
 
-export const firstLine = (text: string) => clipped(text.split('\n')[0]!.replace(/:$/, ''), 200)
+/** What fits into a note beside other words. */
+export function firstLine(text: string, most = 200): string {
+  const line = text.trim().split('\n')[0]!.replace(/:$/, '')
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
+}

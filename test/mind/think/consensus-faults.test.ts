@@ -126,6 +126,16 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
   assert.deepEqual(result, acted)
 })
 
+test('a chair that hangs is not waited for without end', async () => {
+  const rig = sitting({ chair: hangs }, { spec: machines.office })
+  const run = rig.run(consensus.agent(rig.minds), { prompt })
+  await settled()
+  await rig.clock.turn(180_000)
+  const { events, result } = await run
+  assert.equal(notesIn(events)[1], 'the chair (codex) gave no verdict, the advice is counted: no answer in 180 s')
+  assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
+})
+
 test('counted advice: what an advisor saw not to work is left out, names that mean the same are one', async () => {
   const rig = sitting(
     {

@@ -124,6 +124,46 @@ test('a chair that ranks the impossible is not believed, nor one that leaves out
   assert.deepEqual(result, { ok: true, text: 'done' })
 })
 
+test('a program that the scan does not look for is looked for before anybody says that it is missing', async () => {
+  const chair = json({
+    approaches: [{ name: 'unoconv', how: 'unoconv', needs: ['unoconv', 'abiword'], why: 'why not' }],
+  })
+  const rig = sitting({ chair }, { spec: machines.bare })
+  const looked: string[][] = []
+  rig.minds.machine.programs = async (names) => {
+    looked.push([...names])
+    return ['unoconv']
+  }
+  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  assert.equal(
+    notesIn(events)[1],
+    'no approach is possible here: unoconv (needs abiword: not installed, and apt needs root); taken directly',
+  )
+  const named = ['libreoffice', 'soffice', 'pandoc', 'pdflatex', 'latex', 'python', 'pip', 'python-docx']
+  assert.deepEqual(looked, [named, ['unoconv', 'abiword', ...named]])
+})
+
+test('a note is one line, however much the chair says', async () => {
+  const long = 'x'.repeat(300)
+  const chair = json({
+    approaches: ['a', 'b', 'c', 'd', 'e'].map((name) => ({
+      name: `${name}${long}`,
+      how: 'so',
+      why: `${long}\n${long}`,
+    })),
+    dropped: ['f', 'g', 'h', 'i', 'j'].map((name) => ({ name, why: `because\n${long}` })),
+    dissent: long,
+  })
+  const rig = sitting({ chair })
+  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const x = (most: number) => `${'x'.repeat(most - 1)}…`
+  const lost = ['f', 'g', 'h', 'i', 'j'].map((name) => `${name} (because)`).join(', ')
+  assert.deepEqual(notesIn(events).slice(1, 3), [
+    `chosen by codex: a${x(59)} (${x(200)}); then b${x(59)}, c${x(59)}, d${x(59)}; not ${lost}, 1 more`,
+    `dissent: ${x(200)}`,
+  ])
+})
+
 test('advisors who contradict the chair are heard also where it does not say so, and whoever acts is told', async () => {
   const rig = sitting(
     {

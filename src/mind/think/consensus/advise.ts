@@ -71,15 +71,14 @@ async function* heardFrom(
 ): AsyncGenerator<Event, Advice | Silence> {
   // What cannot be read is not sent back: the chair can read words, and the others are waiting.
   const told = yield* course.askFor(seat, adviceWords(seat.role, asked, course), shape, 0, undefined, enough)
-  if (told.ok)
-    return { ...seat, by: told.by, proposals: proposals(told.value), words: JSON.stringify(told.value, undefined, 1) }
+  if (told.ok) return { ...seat, by: told.by, proposals: proposals(told.value), words: JSON.stringify(told.value) }
   if (told.words?.trim()) return { ...seat, by: told.by, proposals: [], words: told.words, prose: true }
   return { ...seat, why: enough.aborted ? 'it was not waited for any longer' : told.why }
 }
 
 function adviceWords(role: string, asked: string, { turn, minds }: Course): string {
   return [
-    'Five advisors are asked at the same time how a request is best met; then a chair weighs what they say, and another agent does the work. You are one of the five. Do not do the work: change nothing, and look only as far as your answer depends on it. The chair knows only what you write.',
+    'Five advisors are asked at the same time how a request is best met; then a chair weighs what they say, and another agent does the work. You are one of the five. Do not do the work: change nothing, and look only as far as your answer depends on it. The chair knows only what you write, and waits two minutes for it.',
     quoted('request', turn.prompt),
     minds.machine.words,
     `You are the ${role}. ${asked}`,
@@ -91,7 +90,7 @@ function adviceWords(role: string, asked: string, { turn, minds }: Course): stri
 function roll({ advice, silent }: Hearing): string {
   const who = ({ role, agent, by, prose }: Advice) =>
     `${role} (${by}${by === agent ? '' : ` for ${agent}`}${prose ? ', in prose' : ''})`
-  const why = ({ role, agent, why }: Silence) => `${role} (${agent}: ${firstLine(why)})`
+  const why = ({ role, agent, why }: Silence) => `${role} (${agent}: ${firstLine(why, 120)})`
   return [
     ...(advice.length > 0 ? [`advice: ${advice.map(who).join(', ')}`] : []),
     ...(silent.length > 0 ? [`no advice: ${silent.map(why).join(', ')}`] : []),

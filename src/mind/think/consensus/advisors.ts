@@ -46,7 +46,7 @@ export const advisors: readonly Advisor[] = [
   advisor({
     role: 'fallback chain',
     asked:
-      'Rank the approaches, best first: by how surely the first try gives a right result, then by how fast. Each one after the first stands there for the case that the one before it failed, so it must not fail for the same reason. "fails" says how it goes wrong when it does, and how one would notice.',
+      'Rank the approaches that could do this, two to five, best first: by how surely the first try gives a right result, then by how fast. Each one after the first stands there for the case that the one before it failed, so it must not fail for the same reason. "fails" says how it goes wrong when it does, and how one would notice.',
     shape: answerShape({ approaches: list(part({ ...approachFields, fails: optional(string()) }), 1) }),
     proposals: ({ approaches }) => approaches.map((one, at) => proposal(one, Math.max(1, 3 - at))),
   }),

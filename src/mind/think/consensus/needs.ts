@@ -23,6 +23,7 @@ const plain = new Map<string, Need>(
 const called = new Map<string, readonly string[]>(
   Object.entries({
     cargo: ['cargo', 'rust'],
+    browser: ['google-chrome', 'chromium', 'firefox'],
     chrome: ['google-chrome', 'chromium'],
     golang: ['go'],
     graphviz: ['dot'],
@@ -30,6 +31,7 @@ const called = new Map<string, readonly string[]>(
     latex: ['pdflatex', 'latex'],
     libreoffice: ['libreoffice', 'soffice'],
     nodejs: ['node'],
+    'node.js': ['node'],
     npx: ['npm'],
     pip3: ['pip'],
     poppler: ['pdftotext'],
@@ -48,7 +50,7 @@ export const namesOf = (name: string): readonly string[] => called.get(name) ?? 
 
 /** Reads one need; undefined for words that only a person could check. */
 export function needIn(words: string): Need | undefined {
-  const text = words.trim()
+  const text = words.trim().replace(/ (access|connection|rights|privileges)$/i, '')
   const known = plain.get(text.toLowerCase())
   if (known) return known
   const [, from, name] = /^([a-z][\w-]*):\s*(\S+)$/i.exec(text) ?? []
@@ -65,5 +67,5 @@ export function programsIn(needs: readonly string[]): string[] {
     if (need?.kind === 'program') return need.any
     return need?.kind === 'package' ? [need.from, ...namesOf(need.name)] : []
   })
-  return [...new Set(names)]
+  return [...new Set(names)].filter((name) => /^[\w.+-]+$/.test(name))
 }

@@ -2,6 +2,7 @@ import type { Approach } from '../pac.ts'
 import type { Advice } from './advise.ts'
 import type { Dropped, Ranked, Verdict } from './verdict.ts'
 import type { Machine } from './viable.ts'
+import { firstLine } from '../pac.ts'
 import { isSame, keyOf } from './proposal.ts'
 import { mostTried } from './verdict.ts'
 import { fitOf } from './viable.ts'
@@ -11,13 +12,17 @@ export type Plan = { steps: Step[]; dropped: Dropped[]; dissent: string; by?: st
 
 type Step = Ranked & { installs: string[]; code?: string }
 
+/** A name stands in every line about it. */
+const longestName = 60
+
 /** A verdict held against the machine: what it cannot do goes, whoever ranked it, and what is there comes before what must first be installed. */
 export function planOf(verdict: Verdict, advice: readonly Advice[], machine: Machine): Plan {
   const proposals = advice.flatMap(({ proposals }) => proposals)
   const seen = new Set<string>()
   const possible: Step[] = []
   const impossible: Dropped[] = []
-  for (const ranked of verdict.ranked) {
+  for (const one of verdict.ranked) {
+    const ranked = { ...one, name: firstLine(one.name, longestName) }
     if (seen.has(keyOf(ranked.name))) continue
     seen.add(keyOf(ranked.name))
     const same = proposals.filter(({ name }) => keyOf(name) === keyOf(ranked.name))

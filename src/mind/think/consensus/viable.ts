@@ -90,7 +90,7 @@ function isThere(name: string, { spec, found }: Machine): boolean {
   if (name === 'pip' && python && (python.pip !== false || python.venv === true)) return true
   if (name === 'npm' && node?.npm !== undefined) return true
   const listed = Object.hasOwn(runtimes, name) || Object.hasOwn(binaries, name) || packageManagers.includes(name)
-  return listed || found.has(name) || name === shell.type
+  return listed || found.has(name) || name === shell.type || name === 'sh'
 }
 
 function versionOf(name: string, { runtimes, binaries }: SystemSpec): string | undefined {
