@@ -84,6 +84,28 @@ test('the journal of a CLI says the whole answer, what it cost and its thread; a
   await stage.close()
 })
 
+test('a journal that says that its turn is not over is waited for, however idle the screen is', async () => {
+  const clock = new HandClock()
+  const lagging: Journal = { ...journal, read: (lines, mark) => open(journal.read(lines, mark)) }
+  const open = (said: ReturnType<Journal['read']>) => said && { ...said, over: said.answer !== undefined }
+  const { agent, stage } = journalled(
+    clock,
+    () => {
+      const answer = () => appendFileSync(join(stage.cwd, 'journals', 'session.jsonl'), '{"answer":"whole"}\n')
+      void clock.sleep(5_000, new AbortController().signal).then(answer)
+      return { call: 'a tool' }
+    },
+    { facts: { journal: lagging } },
+  )
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'reply'),
+    [{ type: 'reply', text: 'whole' }],
+  )
+  await agent.close()
+  await stage.close()
+})
+
 test('what a journal says went wrong is a failure as the profile knows it', async () => {
   const clock = new HandClock()
   const failure = { kind: 'quota', message: 'spent', retryAt: 7 } as const

@@ -176,6 +176,8 @@ export class Follower {
   /** A prompt that no journal has yet may be waiting: some take one while they still start, and queue it. */
   #writeMs(journal: Journalled | undefined, written: Answered | undefined): number {
     if (written) return settleMs.seenBusy
+    // One that says that its turn is not over yet is behind what is shown, by seconds where the machine has much to do.
+    if (journal?.over === false && journal.fault === undefined) return emptyMs
     return journal || this.#seenBusy ? journalMs : emptyMs
   }
 
