@@ -1,0 +1,61 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { scriptedAgent } from '../../../src/agents/scripted.ts'
+import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
+import { all, here, project } from '../../walks/world.ts'
+import { json, minds, says } from './rig.ts'
+
+test('the conversation keeps the evidence, a line for each hypothesis and one reply; the next turn knows them', async () => {
+  const hypotheses = [
+    { cause: 'no network', why: 'it times out', diagnostic: 'ip route', expects: 'nothing' },
+    { cause: 'a wrong host', why: 'a typo', diagnostic: 'cat hosts', expects: 'exmaple' },
+  ]
+  const rig = minds({
+    agents: {
+      claude: [json({ wants: 'answer', hypotheses })],
+      gemini: [
+        json({ verdict: 'rejected', quote: 'default via', why: 'there is a way out' }),
+        json({ verdict: 'confirmed', quote: 'exmaple.com', why: 'a typo' }),
+      ],
+    },
+    actor: [says('It is a typo in hosts.')],
+    commands: {
+      'ip route': { exit: 0, text: 'default via 10.0.0.1' },
+      'cat hosts': { exit: 0, text: 'api.exmaple.com' },
+    },
+  })
+  const { conversation, kept, clock } = project()
+  await all(conversation.converse(sequential.agent(rig.minds), 'why does it time out?', here()))
+  const by = 'termaite'
+  const looked = (call: string, command: string, text: string) => [
+    { type: 'call', by, call, tool: 'bash', input: { command, timeout_seconds: 120 } },
+    { type: 'result', by, call, ok: true, text, data: { exit: 0 } },
+  ]
+  assert.deepEqual(await kept(), [
+    { type: 'prompt', by: 'user', text: 'why does it time out?', owner: 'me' },
+    ...looked('c1', 'ip route', 'default via 10.0.0.1'),
+    { type: 'note', by, text: 'rejected: no network (`ip route`: default via)' },
+    ...looked('c2', 'cat hosts', 'api.exmaple.com'),
+    { type: 'note', by, text: 'confirmed: a wrong host (`cat hosts`: exmaple.com)' },
+    { type: 'reply', by: 'actor', text: 'It is a typo in hosts.' },
+    { type: 'verdict', by: 'actor', framework: 'sequential', why: '', calls: 3, ms: 0 },
+    { type: 'end', by: 'sequential', outcome: { ok: true, text: '' } },
+  ])
+  const next = scriptedAgent('next', [says('done')])
+  await all(conversation.converse(next, 'fix it', here()))
+  const facts = next.turns[0]!.history.filter(({ type }) => type !== 'usage')
+  const told = facts.map((entry) => ('text' in entry ? entry.text : entry.type))
+  assert.deepEqual(told, [
+    'why does it time out?',
+    'call',
+    'default via 10.0.0.1',
+    'rejected: no network (`ip route`: default via)',
+    'call',
+    'api.exmaple.com',
+    'confirmed: a wrong host (`cat hosts`: exmaple.com)',
+    'It is a typo in hosts.',
+    'verdict',
+    'end',
+  ])
+  assert.equal(clock.asleep, 0)
+})
