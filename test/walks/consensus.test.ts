@@ -69,7 +69,7 @@ test('five advise, the chair decides, one acts and is checked; the conversation 
     {
       type: 'note',
       by,
-      text: 'chosen by codex: LibreOffice (it keeps the layout); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
+      text: 'chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
     },
     { type: 'reply', by: 'claude', text: 'a.pdf is there' },
     { type: 'call', by, call: 'c1', tool: 'bash', input: { command: 'file a.pdf', timeout_seconds: 600 } },

@@ -10,7 +10,7 @@ import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
 const prompt = 'Convert docx to pdf'
 const acted = { ok: true, text: 'done' }
 const chosen = (by: string) =>
-  `chosen by ${by}: LibreOffice (it keeps the layout); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)`
+  `chosen by ${by}: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)`
 
 test('whoever is dead is replaced, does not chair, and the line says who spoke for whom', async () => {
   const one = council()
@@ -117,7 +117,7 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.deepEqual(notesIn(events).slice(1), [
     'the chair (codex) gave no verdict, the advice is counted: there is no JSON in it',
-    'chosen by count: LibreOffice (named by enumerator, pattern matcher, fallback chain); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
+    'chosen by count: LibreOffice (named by enumerator, pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.deepEqual(
     rig.asked.flatMap(({ turns }) => turns.map((turn) => roleOf(turn.prompt))).filter((role) => role === 'chair'),
@@ -149,7 +149,7 @@ test('counted advice: what an advisor saw not to work is left out, names that me
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[2],
-    'chosen by count: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then python-docx; not pandoc (dependency scanner: no fonts)',
+    'chosen by count: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (dependency scanner: no fonts)',
   )
 })
 

@@ -17,7 +17,7 @@ test('five advise on different vendors, one who advises least chairs, the first 
     facts.map((fact) => (fact.type === 'note' ? fact.text : fact.type)),
     [
       roll,
-      'chosen by codex: LibreOffice (it keeps the layout); then python-docx; not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
+      'chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
       'reply',
       'call',
       'result',
@@ -73,9 +73,9 @@ test('the same advice is another approach on another machine, and it is said why
   assert.deepEqual(
     [await chosen('office'), await chosen('tex'), await chosen('bare'), await chosen('nothing')],
     [
-      `chosen by codex: LibreOffice (it keeps the layout); then python-docx; not ${noPandoc}, ${byHand}`,
-      `chosen by codex: pandoc (it is fast); then python-docx; not ${noOffice}, ${byHand}`,
-      `chosen by codex: python-docx (it needs no program); first installs python-docx with pip; not ${noOffice}, ${noPandoc}, ${byHand}`,
+      `chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not ${noPandoc}, ${byHand}`,
+      `chosen by codex: pandoc (it is fast); then python-docx (installs python-docx with pip); not ${noOffice}, ${byHand}`,
+      `chosen by codex: python-docx (it needs no program; installs python-docx with pip); not ${noOffice}, ${noPandoc}, ${byHand}`,
       `no approach is possible here: LibreOffice (needs libreoffice: not installed), pandoc (needs pandoc and pdflatex: not installed), python-docx (needs python and pip: not installed), ${byHand}; taken directly`,
     ],
   )
@@ -124,6 +124,21 @@ test('a chair that ranks the impossible is not believed, nor one that leaves out
   assert.deepEqual(result, { ok: true, text: 'done' })
 })
 
+test('a chair that sees no way is believed, and where all of its ways are impossible the others are counted', async () => {
+  const chosen = async (approaches: object[]) => {
+    const dropped = [{ name: 'python-docx', why: 'it loses the layout' }]
+    const rig = sitting({ chair: json({ approaches, dropped }) }, { spec: machines.bare })
+    return notesIn((await rig.run(consensus.agent(rig.minds), { prompt })).events)[1]
+  }
+  assert.deepEqual(
+    [await chosen([]), await chosen([{ ...office, why: 'best' }])],
+    [
+      'no approach is possible here: python-docx (it loses the layout); taken directly',
+      'chosen by count: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not LibreOffice (needs libreoffice: not installed, and apt needs root)',
+    ],
+  )
+})
+
 test('a program that the scan does not look for is looked for before anybody says that it is missing', async () => {
   const chair = json({
     approaches: [{ name: 'unoconv', how: 'unoconv', needs: ['unoconv', 'abiword'], why: 'why not' }],
@@ -137,7 +152,7 @@ test('a program that the scan does not look for is looked for before anybody say
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[1],
-    'no approach is possible here: unoconv (needs abiword: not installed, and apt needs root); taken directly',
+    'chosen by count: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not unoconv (needs abiword: not installed, and apt needs root)',
   )
   const named = ['libreoffice', 'soffice', 'pandoc', 'pdflatex', 'latex', 'python', 'pip', 'python-docx']
   assert.deepEqual(looked, [named, ['unoconv', 'abiword', ...named]])
@@ -194,7 +209,10 @@ test('what is there goes before what must first be installed, and a drafted scri
   const rig = sitting({ chair }, { spec: { ...machines.bare, sudoAvailable: true } })
   const heard = overheard(rig)
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
-  assert.equal(notesIn(events)[1], 'chosen by codex: python-docx (it is there); then LibreOffice')
+  assert.equal(
+    notesIn(events)[1],
+    'chosen by codex: python-docx (it is there); then LibreOffice (installs libreoffice with apt)',
+  )
   assert.ok(
     heard[0]!.includes(
       '<approach>\npython-docx\nrun it\n\nWhy: it is there\n\nA script that was drafted for it:\n```python\nprint(1)\n```\n\nWhat was said against it: the pattern matcher would take LibreOffice; the fallback chain would take LibreOffice\n</approach>',

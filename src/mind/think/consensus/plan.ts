@@ -3,6 +3,7 @@ import type { Advice } from './advise.ts'
 import type { Dropped, Ranked, Verdict } from './verdict.ts'
 import type { Machine } from './viable.ts'
 import { firstLine } from '../pac.ts'
+import { counted } from './count.ts'
 import { isSame, keyOf } from './proposal.ts'
 import { mostTried } from './verdict.ts'
 import { fitOf } from './viable.ts'
@@ -10,13 +11,25 @@ import { fitOf } from './viable.ts'
 /** What is done: the approaches in their order, what is left out and why, and who would have it otherwise. */
 export type Plan = { steps: Step[]; dropped: Dropped[]; dissent: string; by?: string }
 
-type Step = Ranked & { installs: string[]; code?: string }
+/** One of them; `installs`: what it must first bring, in words. */
+export type Step = Ranked & { installs: string[]; code?: string }
 
 /** A name stands in every line about it. */
 const longestName = 60
 
-/** A verdict held against the machine: what it cannot do goes, whoever ranked it, and what is there comes before what must first be installed. */
+/** A verdict held against the machine; where all that it ranks is impossible, what the advisors named besides is counted. */
 export function planOf(verdict: Verdict, advice: readonly Advice[], machine: Machine): Plan {
+  const plan = heldAgainst(verdict, advice, machine)
+  if (plan.steps.length > 0 || verdict.ranked.length === 0) return plan
+  const second = heldAgainst(counted(advice), advice, machine)
+  const tried = second.steps.map(({ name }) => keyOf(name))
+  return tried.length === 0
+    ? plan
+    : { ...second, dropped: plan.dropped.filter(({ name }) => !tried.includes(keyOf(name))) }
+}
+
+/** What the machine cannot do goes, whoever ranked it, and what is there comes before what must first be installed. */
+function heldAgainst(verdict: Verdict, advice: readonly Advice[], machine: Machine): Plan {
   const proposals = advice.flatMap(({ proposals }) => proposals)
   const seen = new Set<string>()
   const possible: Step[] = []

@@ -1,4 +1,4 @@
-import type { Plan } from './plan.ts'
+import type { Plan, Step } from './plan.ts'
 import type { Dropped } from './verdict.ts'
 import { firstLine } from '../pac.ts'
 
@@ -15,13 +15,19 @@ export function planSaid({ steps: [first, ...rest], dropped, dissent, by }: Plan
   const who = by === undefined ? 'chosen by count' : `chosen by ${by}`
   return [
     [
-      `${who}: ${first.name} (${firstLine(first.why)})`,
-      ...(first.installs.length > 0 ? [`first installs ${first.installs.join(', ')}`] : []),
-      ...(rest.length > 0 ? [`then ${rest.map(({ name }) => name).join(', ')}`] : []),
+      `${who}: ${first.name} (${[firstLine(first.why), ...installsSaid(first)].join('; ')})`,
+      ...(rest.length > 0 ? [`then ${rest.map(stepSaid).join(', ')}`] : []),
       ...(lost ? [`not ${lost}`] : []),
     ].join('; '),
     ...(dissent ? [`dissent: ${firstLine(dissent)}`] : []),
   ]
+}
+
+const installsSaid = ({ installs }: Step) => (installs.length > 0 ? [`installs ${installs.join(', ')}`] : [])
+
+function stepSaid(step: Step): string {
+  const [installs] = installsSaid(step)
+  return installs === undefined ? step.name : `${step.name} (${installs})`
 }
 
 function lostSaid(dropped: readonly Dropped[]): string {
