@@ -2,23 +2,19 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/work/framework.ts'
-import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Minds } from './minds.ts'
-import type { Choice } from './select/chosen.ts'
+import type { Routing } from './route.ts'
 import type { Way } from './thinker.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
-import { consult, outcomeOf, take } from '../../core/work/verbs.ts'
+import { take } from '../../core/work/verbs.ts'
 import { consented } from './consent.ts'
 import { note } from './course.ts'
-import { chosen } from './select/chosen.ts'
+import { Route } from './route.ts'
 
-export type Thinking = {
+export type Thought = Routing & {
   /** A framework that the person asked for, or what the request needs. */
   how: 'auto' | Framework
-  spec(): Promise<SystemSpec>
-  /** Whom an ambiguous request is put to: the cheapest one that is well; nobody where there is none. */
-  teller(): Promise<Agent | undefined>
   /** Whom a framework can turn to; undefined where nobody can be held to reading, with why. */
   minds(): Promise<Minds | { why: string }>
   way(framework: Exclude<Framework, 'direct'>): Promise<Way>
@@ -29,9 +25,9 @@ export type Thinking = {
 }
 
 /** An agent that first decides how to think about its turn: what needs no thought goes straight to whoever acts. */
-export function think(actor: Agent, o: Thinking): Agent {
+export function think(actor: Agent, o: Thought): Agent {
   return {
-    name: 'thinking',
+    name: actor.name,
     traits: actor.traits,
     async *turn(turn) {
       let outcome: Outcome
@@ -46,44 +42,48 @@ export function think(actor: Agent, o: Thinking): Agent {
   }
 }
 
-async function* thought(actor: Agent, o: Thinking, turn: Turn): AsyncGenerator<Event, Outcome> {
-  const choice = o.how === 'auto' ? yield* routed(o, turn) : { framework: o.how, why: 'asked for' }
-  if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  const { framework, why } = choice
-  if (framework === 'direct') return yield* direct(actor, why, turn)
-  const minds = await o.minds()
-  if ('why' in minds) {
-    yield note(`${framework} would fit (${why}), but ${minds.why}: taken directly`)
-    return yield* direct(actor, why, turn)
+async function* thought(actor: Agent, o: Thought, turn: Turn): AsyncGenerator<Event, Outcome> {
+  const route = new Route(o, turn)
+  try {
+    const outcome = yield* taken(actor, o, route, turn)
+    await route.ended()
+    yield* route.heard()
+    return outcome
+  } finally {
+    await route.ended()
   }
-  const way = await o.way(framework)
-  const agreed = yield* consented({ framework, why, way, minds, agreed: o.agreed, agree: o.agree }, turn)
-  if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  if (!agreed) return yield* direct(actor, why, turn)
-  return yield* judged(take(way.agent(minds), turn), why)
 }
 
-/** By its words, else by asking; what that costs is kept with the turn. */
-async function* routed(o: Thinking, turn: Turn): AsyncGenerator<Event, Pick<Choice, 'framework' | 'why'>> {
-  const spent: Event[] = []
-  const ask = async (prompt: string, signal: AbortSignal) => {
-    const teller = await o.teller()
-    if (!teller) throw new Error('nobody is there to ask')
-    const { files: _, sent: __, attended: ___, ...own } = turn
-    const asked: Turn = { ...own, prompt, history: [], attempts: [], steered: [], signal }
-    const outcome = await outcomeOf(consult(teller, 'selector', asked), (event) => void spent.push(event))
-    if (!outcome.ok) throw new Error(outcome.failure.message)
-    return outcome.text
+async function* taken(actor: Agent, o: Thought, route: Route, turn: Turn): AsyncGenerator<Event, Outcome> {
+  const { framework, why } = o.how === 'auto' ? await route.choose() : { framework: o.how, why: 'asked for' }
+  yield* route.heard()
+  if (turn.signal.aborted) return failed('aborted', 'cancelled')
+  if (framework === 'direct') return yield* direct(actor, why, route, turn)
+  const ready = await readied(framework, o)
+  if ('lacks' in ready) {
+    yield note(`${framework} would fit (${why}), but ${ready.lacks}: taken directly`)
+    return yield* direct(actor, why, route, turn)
   }
-  const { clock, signal } = turn
-  const followsUp = turn.history.length > 0
-  const choice = await chosen(turn.prompt, await o.spec(), { ask, clock, signal }, followsUp)
-  yield* spent
-  return choice
+  const agreed = yield* consented({ framework, why, ...ready, agreed: o.agreed, agree: o.agree }, turn)
+  if (turn.signal.aborted) return failed('aborted', 'cancelled')
+  if (!agreed) return yield* direct(actor, why, route, turn)
+  return yield* judged(take(ready.way.agent(ready.minds), turn), why, route)
 }
+
+/** What cannot be thought through can still be done. */
+async function readied(framework: Exclude<Framework, 'direct'>, o: Thought): Promise<Ready | { lacks: string }> {
+  try {
+    const minds = await o.minds()
+    return 'why' in minds ? { lacks: minds.why } : { minds, way: await o.way(framework) }
+  } catch (error) {
+    return { lacks: wordsOf(error) }
+  }
+}
+
+type Ready = { minds: Minds; way: Way }
 
 /** One agent, one turn: nothing is added to it. */
-async function* direct(actor: Agent, why: string, turn: Turn): AsyncGenerator<Event, Outcome> {
+async function* direct(actor: Agent, why: string, { calls }: Route, turn: Turn): AsyncGenerator<Event, Outcome> {
   const began = turn.clock.now()
   let by: string | undefined
   const events = take(actor, turn)
@@ -91,14 +91,8 @@ async function* direct(actor: Agent, why: string, turn: Turn): AsyncGenerator<Ev
     for (;;) {
       const next = await events.next()
       if (next.done) {
-        yield {
-          type: 'verdict',
-          framework: 'direct',
-          why,
-          calls: 0,
-          ms: turn.clock.now() - began,
-          by: by ?? 'termaite',
-        }
+        const ms = turn.clock.now() - began
+        yield { type: 'verdict', framework: 'direct', why, calls, ms, by: by ?? 'termaite' }
         return next.value
       }
       if (next.value.type === 'reply') by = next.value.by
@@ -109,13 +103,17 @@ async function* direct(actor: Agent, why: string, turn: Turn): AsyncGenerator<Ev
   }
 }
 
-/** A verdict says what kind of request it was about. */
-async function* judged(events: AsyncGenerator<Event, Outcome>, why: string): AsyncGenerator<Event, Outcome> {
+/** A verdict says what kind of request it was about, and counts who told that. */
+async function* judged(
+  events: AsyncGenerator<Event, Outcome>,
+  why: string,
+  { calls }: Route,
+): AsyncGenerator<Event, Outcome> {
   try {
     for (;;) {
       const next = await events.next()
       if (next.done) return next.value
-      yield next.value.type === 'verdict' ? { ...next.value, why } : next.value
+      yield next.value.type === 'verdict' ? { ...next.value, why, calls: next.value.calls + calls } : next.value
     }
   } finally {
     await events.return(failed('aborted', 'left'))

@@ -15,12 +15,13 @@ const spec: SystemSpec = {
   sudoAvailable: false,
   network: { hasInternet: true },
 }
+const here = async () => spec
 const byDefault = { framework: 'direct', confidence: 0, why: 'nothing says otherwise', by: 'default' }
 const strange = 'Warum ist das so?'
 
 test('what the words decide is put to nobody', async () => {
   const ask = () => assert.fail('asked')
-  assert.deepEqual(await chosen('yes, do it', spec, { ask, clock: new HandClock() }), {
+  assert.deepEqual(await chosen('yes, do it', here, { ask, clock: new HandClock() }), {
     framework: 'direct',
     confidence: 0.95,
     why: 'a follow-up',
@@ -31,7 +32,7 @@ test('what the words decide is put to nobody', async () => {
 test('what they do not is put to an agent with the six labels', async () => {
   const prompts: string[] = []
   const ask: Asking['ask'] = async (prompt) => (prompts.push(prompt), '**SEQUENTIAL**')
-  assert.deepEqual(await chosen(strange, spec, { ask, clock: new HandClock() }), {
+  assert.deepEqual(await chosen(strange, here, { ask, clock: new HandClock() }), {
     framework: 'sequential',
     confidence: 0.7,
     why: 'an agent was asked',
@@ -53,22 +54,70 @@ Do not act on the request. Answer with one of the six words and nothing else.`,
 
 test('nobody to ask, one that fails and one that rambles all end in what costs nothing', async () => {
   const clock = new HandClock()
-  assert.deepEqual(await chosen(strange, spec), byDefault)
-  assert.deepEqual(await chosen(strange, spec, { ask: async () => 'It depends.', clock }), byDefault)
-  assert.deepEqual(await chosen(strange, spec, { ask: () => Promise.reject(new Error('quota')), clock }), byDefault)
-  assert.deepEqual(await chosen(strange, spec, { ask: () => assert.fail('not async'), clock }), byDefault)
+  assert.deepEqual(await chosen(strange, here), byDefault)
+  assert.deepEqual(await chosen(strange, here, { ask: async () => 'It depends.', clock }), byDefault)
+  assert.deepEqual(await chosen(strange, here, { ask: () => Promise.reject(new Error('quota')), clock }), byDefault)
+  assert.deepEqual(await chosen(strange, here, { ask: () => assert.fail('not async'), clock }), byDefault)
+})
+
+test('a machine that cannot be looked at is nobody to ask, and one is looked at only to ask', async () => {
+  const clock = new HandClock()
+  const broken = () => Promise.reject(new Error('disk'))
+  assert.deepEqual(await chosen(strange, broken, { ask: async () => 'SCRIPT', clock }), byDefault)
+  assert.equal((await chosen('run the tests', () => assert.fail('looked'))).framework, 'direct')
+})
+
+test('in a talk a few words that go on with it cost nothing, whatever they would mean alone', async () => {
+  const asking = { ask: () => assert.fail('asked'), clock: new HandClock() }
+  const talk = [
+    'why?',
+    'fix it',
+    'make it faster',
+    'improve it',
+    'compare them',
+    'why did that fail?',
+    'it still fails',
+    'now deploy that',
+    'optimize this.',
+    'now convert it to pdf instead',
+    'now parse those too',
+    'extract it into a function',
+    'try the second approach instead',
+    'host it somewhere',
+    'is there a better way to do that?',
+    strange,
+  ]
+  for (const words of talk) {
+    const alone = await chosen(words, here)
+    const { framework, why } = await chosen(words, here, asking, true)
+    assert.deepEqual([words, framework, why], [words, 'direct', 'a follow-up'])
+    assert.notDeepEqual([alone.framework, alone.by], ['direct', 'words'], words)
+  }
+})
+
+test('in a talk what stands for itself, or must be right, is thought about as ever', async () => {
+  const own: [string, string][] = [
+    ['Add authentication to this app', 'decompose'],
+    ['why does this test fail?', 'sequential'],
+    ['Convert docx to pdf', 'consensus'],
+    ['Parse this JSON and extract all emails', 'script'],
+    ['write a migration for it', 'reflect'],
+    ['why is my build failing since I merged the branch and cleaned it?', 'sequential'],
+  ]
+  for (const [words, framework] of own)
+    assert.deepEqual([words, (await chosen(words, here, undefined, true)).framework], [words, framework])
 })
 
 test('one that does not answer is cut off after its time, and so is one whose turn was cancelled', async () => {
   const clock = new HandClock()
   let cut: AbortSignal | undefined
   const ask: Asking['ask'] = (_prompt, signal) => ((cut = signal), new Promise<string>(() => {}))
-  const late = chosen(strange, spec, { ask, clock, ms: 5000 })
+  const late = chosen(strange, here, { ask, clock, ms: 5000 })
   await clock.turn(5000)
   assert.deepEqual(await late, byDefault)
   assert.equal(cut!.aborted, true)
   const cancel = new AbortController()
-  const cancelled = chosen(strange, spec, { ask, clock, signal: cancel.signal })
+  const cancelled = chosen(strange, here, { ask, clock, signal: cancel.signal })
   cancel.abort()
   assert.deepEqual(await cancelled, byDefault)
   assert.equal(cut!.aborted, true)

@@ -1,0 +1,281 @@
+import type { Turn } from '../../../src/core/work/agent.ts'
+import type { Thought } from '../../../src/mind/think/think.ts'
+import type { Way } from '../../../src/mind/think/thinker.ts'
+import type { Rigged } from './rig.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { failed } from '../../../src/core/talk/outcome.ts'
+import { scriptedAgent } from '../../../src/agents/scripted.ts'
+import { assign } from '../../../src/mind/think/minds.ts'
+import { think } from '../../../src/mind/think/think.ts'
+import { thinker } from '../../../src/mind/think/thinker.ts'
+import { answeredTurn, entryMaker } from '../../core/made.ts'
+import { all, here, project } from '../../walks/world.ts'
+import { machines } from './machines.ts'
+import { dies, empty, hangs, minds, person, purse, says } from './rig.ts'
+
+/** A way that asks its roles one after another, and then acts. */
+const way = (...roles: string[]): Way => ({
+  asks: (among) => assign(roles, among),
+  rounds: roles.length,
+  agent: (from) =>
+    thinker('consensus', from, async function* (course) {
+      for (const seat of assign(roles, from)) yield* course.ask(seat, `as the ${seat.role}`)
+      return course.over ?? (yield* course.act(course.turn.prompt))
+    }),
+})
+
+const ambiguous = 'Warum ist das so?'
+
+function thinking(part: Partial<Thought> = {}, rigged: Rigged = {}, roles: string[] = ['critic']) {
+  const rig = minds({ actor: [says('done')], ...rigged })
+  const seen: string[] = []
+  const agent = think(rig.minds.actor, {
+    how: 'auto',
+    spec: async () => (seen.push('spec'), machines.bare),
+    teller: async () => (seen.push('teller'), rig.minds.reader('gemini', [])),
+    minds: async () => (seen.push('minds'), rig.minds),
+    way: async (framework) => (seen.push(framework), way(...roles)),
+    agreed: false,
+    agree: async () => void seen.push('agreed'),
+    ...part,
+  })
+  const run = (prompt: string, over: Partial<Turn> = {}) => rig.run(agent, { prompt, ...over })
+  return { rig, agent, seen, run }
+}
+
+const reply = { type: 'reply', text: 'done', by: 'actor' }
+const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
+const verdict = (framework: string, why: string, calls: number, ms = 0) => ({
+  type: 'verdict',
+  framework,
+  why,
+  calls,
+  ms,
+  by: 'actor',
+})
+
+test('what needs no thought goes straight to whoever acts: nobody is asked, nothing is loaded, nothing is said', async () => {
+  const { rig, seen, run } = thinking()
+  const { facts, result } = await run('run the tests')
+  assert.deepEqual(facts, [reply, verdict('direct', 'one step', 0)])
+  assert.deepEqual([result, seen, rig.names()], [{ ok: true, text: 'done' }, [], []])
+})
+
+test('what the words tell is thought about so, with one quiet line', async () => {
+  const { rig, seen, run } = thinking()
+  const { facts } = await run('Convert docx to pdf')
+  assert.deepEqual(facts, [
+    note('thinking: consensus, more than one way'),
+    reply,
+    verdict('consensus', 'more than one way', 1),
+  ])
+  assert.deepEqual([seen, rig.names()], [['minds', 'consensus'], ['claude']])
+})
+
+test('what was asked for is not questioned, also where the words say otherwise', async () => {
+  const asked = thinking({ how: 'reflect' })
+  assert.deepEqual((await asked.run('run the tests')).facts, [
+    note('thinking: reflect, asked for'),
+    reply,
+    verdict('consensus', 'asked for', 1),
+  ])
+  assert.deepEqual(asked.seen, ['minds', 'reflect'])
+  const direct = thinking({ how: 'direct' })
+  assert.deepEqual((await direct.run('Convert docx to pdf')).facts, [reply, verdict('direct', 'asked for', 0)])
+  assert.deepEqual(direct.seen, [])
+})
+
+test('what is ambiguous is put to one agent, once, and what that cost is kept', async () => {
+  const { conversation, log } = project()
+  const { agent, rig, seen } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
+  await all(conversation.converse(agent, ambiguous, here()))
+  const kept = []
+  for await (const { item } of log.back()) kept.unshift([item!.type, item!.by])
+  assert.deepEqual(kept, [
+    ['prompt', 'user'],
+    ['usage', 'gemini'],
+    ['note', 'termaite'],
+    ['usage', 'claude'],
+    ['reply', 'actor'],
+    ['usage', 'actor'],
+    ['verdict', 'actor'],
+    ['end', 'actor'],
+  ])
+  assert.deepEqual(
+    [seen, rig.names()],
+    [
+      ['spec', 'teller', 'minds', 'consensus'],
+      ['gemini', 'claude'],
+    ],
+  )
+  const { leash, history } = rig.asked[0]!.turns[0]!
+  assert.deepEqual([leash, history], ['read', []])
+})
+
+test('the verdict counts who was asked how to think', async () => {
+  const { run } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
+  assert.deepEqual((await run(ambiguous)).facts.at(-1), verdict('consensus', 'an agent was asked', 2))
+  const simple = thinking({}, { agents: { gemini: [says('DIRECT')] } })
+  assert.deepEqual((await simple.run(ambiguous)).facts, [reply, verdict('direct', 'an agent was asked', 1)])
+})
+
+test('nobody to ask, one that dies and one that is silent: it is taken directly, and nobody is left behind', async () => {
+  const nobody = thinking({ teller: async () => undefined })
+  assert.deepEqual((await nobody.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 0)])
+  const dead = thinking({}, { agents: { gemini: [dies()] } })
+  assert.deepEqual((await dead.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 1)])
+  const blind = thinking({ spec: () => Promise.reject(new Error('disk')) })
+  assert.deepEqual((await blind.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 0)])
+  const silent = thinking({}, { agents: { gemini: [hangs] } })
+  const turn = silent.run(ambiguous)
+  await settled()
+  assert.deepEqual(silent.rig.running(), ['gemini'])
+  await silent.rig.clock.turn(8_000)
+  assert.deepEqual((await turn).facts, [reply, verdict('direct', 'nothing says otherwise', 1)])
+  assert.deepEqual([silent.rig.running(), silent.rig.clock.asleep], [[], 0])
+})
+
+test('in a talk an ambiguous message, and one that goes on with it, costs nothing', async () => {
+  const history = answeredTurn(entryMaker(), 't0', 'hi', 'claude', 'hello')
+  for (const prompt of [ambiguous, 'make it faster']) {
+    const { seen, run } = thinking()
+    assert.deepEqual((await run(prompt, { history })).facts, [reply, verdict('direct', 'a follow-up', 0)])
+    assert.deepEqual(seen, [])
+  }
+})
+
+test('where nobody can be held to reading, or something breaks before it began, it is said and taken directly', async () => {
+  const lacks: [Partial<Thought>, string][] = [
+    [{ minds: async () => ({ why: 'no agent here can be held to reading' }) }, 'no agent here can be held to reading'],
+    [{ minds: () => Promise.reject(new Error('the settings broke')) }, 'the settings broke'],
+    [{ way: () => Promise.reject(new Error('it is not built')) }, 'it is not built'],
+  ]
+  for (const [part, why] of lacks) {
+    const { run } = thinking(part)
+    assert.deepEqual((await run('Convert docx to pdf')).facts, [
+      note(`consensus would fit (more than one way), but ${why}: taken directly`),
+      reply,
+      verdict('direct', 'more than one way', 0),
+    ])
+  }
+})
+
+test('a cancel while the selector, an advisor or whoever acts is at work ends it', async () => {
+  const phases: [string, Rigged][] = [
+    [ambiguous, { agents: { claude: [hangs], gemini: [hangs] } }],
+    ['Convert docx to pdf', { agents: { claude: [hangs] } }],
+    ['run the tests', { actor: scriptedAgent('actor', [hangs]) }],
+  ]
+  for (const [prompt, rigged] of phases) {
+    const { rig, run } = thinking({}, rigged)
+    const cancel = new AbortController()
+    const turn = run(prompt, { signal: cancel.signal })
+    await settled()
+    cancel.abort()
+    const { result, facts } = await turn
+    assert.equal(result.ok ? '' : result.failure.kind, 'aborted')
+    assert.equal(
+      facts.some(({ type }) => type === 'reply'),
+      false,
+    )
+    assert.deepEqual([rig.running(), rig.clock.asleep], [[], 0])
+  }
+})
+
+test('an empty purse refuses the next call of any kind', async () => {
+  const { run, rig } = thinking({}, { agents: { gemini: [says('CONSENSUS')] } })
+  // One for the turn itself: then nobody can be asked, and nobody can act.
+  assert.deepEqual((await run(ambiguous, { budget: purse(1) })).result, empty)
+  assert.deepEqual(rig.names(), [])
+})
+
+test('what breaks is a turn that failed', async () => {
+  const { rig } = thinking()
+  const agent = think(rig.minds.actor, {
+    how: 'script',
+    spec: async () => machines.bare,
+    teller: async () => undefined,
+    minds: async () => rig.minds,
+    way: async () => ({
+      asks: () => {
+        throw new Error('no roles')
+      },
+      rounds: 0,
+      agent: () => rig.minds.actor,
+    }),
+    agreed: false,
+    agree: async () => {},
+  })
+  assert.deepEqual((await rig.run(agent)).result, failed('crash', 'thinking broke: no roles'))
+})
+
+const roles = ['one', 'two', 'three']
+const cost = '3 extra calls (claude as one, three; gemini as two), about 5k tokens and 1 minute'
+const card = {
+  agent: 'actor',
+  about: 'choice',
+  text: `consensus: more than one way. It takes ${cost}.`,
+  from: [],
+  options: [
+    { id: 'go', label: 'Go on' },
+    { id: 'always', label: 'Go on, and do not ask again in this project' },
+    { id: 'direct', label: 'Without: one agent, directly' },
+  ],
+}
+const chosen = note('thinking: consensus, more than one way')
+const thought = verdict('consensus', 'more than one way', 3)
+
+test('what is dear is shown with its cost before, and a yes goes on', async () => {
+  const { asked, ask } = person(['go'])
+  const { run, seen } = thinking({}, {}, roles)
+  const { facts } = await run('Convert docx to pdf', { ask, attended: true })
+  assert.deepEqual(asked, [card])
+  assert.deepEqual(facts, [chosen, reply, thought])
+  assert.deepEqual(seen, ['minds', 'consensus'])
+})
+
+test('a yes for always is remembered; one that cannot be is said, and goes on', async () => {
+  const always = thinking({}, {}, roles)
+  const { facts } = await always.run('Convert docx to pdf', { ...person(['always']), attended: true })
+  assert.deepEqual([facts, always.seen.at(-1)], [[chosen, reply, thought], 'agreed'])
+  const full = thinking({ agree: () => Promise.reject(new Error('disk full')) }, {}, roles)
+  assert.deepEqual((await full.run('Convert docx to pdf', { ...person(['always']), attended: true })).facts, [
+    note('that is not remembered: disk full'),
+    chosen,
+    reply,
+    thought,
+  ])
+})
+
+test('a no, a card that was closed and nobody who answers take it directly', async () => {
+  for (const picks of [['direct'], [], undefined]) {
+    const { run, rig } = thinking({}, {}, roles)
+    const { facts } = await run('Convert docx to pdf', { ...person(picks), attended: true })
+    assert.deepEqual(facts, [
+      note('thinking: direct, consensus was not wanted'),
+      reply,
+      verdict('direct', 'more than one way', 0),
+    ])
+    assert.deepEqual(rig.names(), [])
+  }
+})
+
+test('what was agreed to before, and what nobody watches, is said with its cost and not asked', async () => {
+  const said = note(`thinking: consensus, more than one way; ${cost}`)
+  const agreed = thinking({ agreed: true }, {}, roles)
+  const { asked, ask } = person(['direct'])
+  assert.deepEqual((await agreed.run('Convert docx to pdf', { ask, attended: true })).facts, [said, reply, thought])
+  const alone = thinking({}, {}, roles)
+  assert.deepEqual((await alone.run('Convert docx to pdf', { ask })).facts, [said, reply, thought])
+  assert.deepEqual(asked, [])
+})
+
+test('a cancel while the card is open ends the turn', async () => {
+  const cancel = new AbortController()
+  const ask: Turn['ask'] = async () => (cancel.abort(), undefined)
+  const { run, rig } = thinking({}, {}, roles)
+  const { facts, result } = await run('Convert docx to pdf', { ask, attended: true, signal: cancel.signal })
+  assert.deepEqual([facts, result, rig.names()], [[], failed('aborted', 'cancelled'), []])
+})
