@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import type { Spent } from '../core/work/spent.ts'
 import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
 import type { NewTask } from './new-task.ts'
 import type { Given } from './waiters.ts'
@@ -220,9 +221,9 @@ export class Hub {
     return this.task(id)
   }
 
-  /** How many tokens an agent says it has used in all. */
-  async spent(id: string, tokens: number): Promise<void> {
-    this.#books.know({ ...this.agent(id), tokens, seen: this.#clock.now() })
+  /** What an agent says it has used in all. */
+  async spent(id: string, all: Spent): Promise<void> {
+    this.#books.know({ ...this.agent(id), ...all, seen: this.#clock.now() })
     await this.#dispatch.go()
   }
 

@@ -20,7 +20,7 @@ export function sincePrompt(
   return at < 0 ? undefined : lines.slice(at).map(lineOf)
 }
 
-type Used = { input: number; output: number; cached: number }
+type Used = { input: number; output: number; cached: number; cost?: number }
 
 /** What several requests used together; undefined when none is known. */
 export function sumOf(all: readonly Used[]): Used | undefined {
@@ -29,5 +29,6 @@ export function sumOf(all: readonly Used[]): Used | undefined {
     input: sum.input + one.input,
     output: sum.output + one.output,
     cached: sum.cached + one.cached,
+    ...(sum.cost === undefined && one.cost === undefined ? {} : { cost: (sum.cost ?? 0) + (one.cost ?? 0) }),
   }))
 }

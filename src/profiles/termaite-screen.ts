@@ -89,10 +89,11 @@ const journal: Journal = {
     const usage = sumOf(
       turn
         .filter(({ type }) => type === 'usage')
-        .map(({ input, output, cached }) => ({
+        .map(({ input, output, cached, cost }) => ({
           input: numberOf(input),
           output: numberOf(output),
           cached: numberOf(cached),
+          ...(typeof cost === 'number' ? { cost } : {}),
         })),
     )
     const answer = outcome.ok === true ? textOf(turn.findLast(({ type }) => type === 'reply')?.text) : undefined

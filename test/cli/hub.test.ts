@@ -35,13 +35,20 @@ test('tasks from the shell: given, taken, asked about, answered, reviewed, repor
     await termaite('task', 'show', id),
     /orc, question: Which test\?[^]*user, answer: the first[^]*Fixed it\.[^]*\+more/,
   )
-  await hub.spent('orc', 1234)
-  const report = await termaite('report', '--since', '1h')
-  assert.match(
-    report,
-    /To review \(termaite task approve\|reject <id>\): 1\n.*fix the test {2}\(orc, \+2 −1\)\n +Fixed it\./,
+  await hub.spent('orc', { tokens: 1234, cost: 0.05, priced: 1234 })
+  assert.equal(
+    await termaite('report', '--since', '2026-01-02'),
+    [
+      'Since 2026-01-02 00:00',
+      '',
+      'To review (termaite task approve|reject <id>): 1',
+      `  ${id}  fix the test  (orc, +2 −1)`,
+      '            Fixed it.',
+      '',
+      'Spent, each agent in all',
+      '  orc  1,234 tokens  $0.0500',
+    ].join('\n'),
   )
-  assert.match(report, /Tokens: orc 1234$/)
   assert.equal(await termaite('task', 'approve', id), `${id} APPROVED orc`)
   assert.deepEqual(JSON.parse(await termaite('task', 'list', '--json')), [])
 })

@@ -1,4 +1,5 @@
 import type { Fault, Machine } from './supervise-cli.ts'
+import type { Spent } from '../../src/core/work/spent.ts'
 import type { Duty, Heard, Order, Report } from '../../src/core/work/duty.ts'
 import type { Kept, ShiftParts } from '../../src/mind/supervise/parts.ts'
 import type { Over, Told } from '../../src/mind/supervise/telling.ts'
@@ -20,7 +21,7 @@ export class ScriptedDuty implements Duty {
   waiting = false
   hears: Heard = 'kept'
   lose: ((why: string) => void) | undefined
-  total = 0
+  total: Spent = { tokens: 0 }
   #clock: HandClock
   #wake = new AbortController()
 
@@ -79,8 +80,8 @@ export class ScriptedDuty implements Duty {
     return this.waiting
   }
 
-  tokens(total: number): void {
-    this.total = total
+  spent(all: Spent): void {
+    this.total = all
   }
 }
 

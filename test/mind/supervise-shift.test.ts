@@ -55,7 +55,7 @@ test('the workflow first, then each task: acknowledged, typed, answered, and the
   const last = at.kept.at(-1)!
   assert.equal(last.flight, undefined, 'nothing is on its way')
   assert.match(last.session!, /^[0-9a-f-]{36}$/)
-  assert.equal(last.tokens, duty.total)
+  assert.deepEqual(last.spent, duty.total)
   const flights = at.kept.flatMap(({ flight }) => (flight ? [flight.ticket] : []))
   assert.deepEqual([...new Set(flights)], [undefined, 'task-1', 'task-2'], 'each was kept before it was typed')
   await left(at)

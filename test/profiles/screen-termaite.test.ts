@@ -98,12 +98,13 @@ test('our own log tells what became of a turn, whatever else is said in it', () 
     entry('b', { type: 'prompt', text: 'something else' }),
     entry('a', { type: 'usage', input: 10, output: 2, cached: 4, source: 'reported' }),
     entry('a', { type: 'reply', text: 'I will.', step: 1 }),
+    entry('a', { type: 'usage', input: 1, output: 1, cost: 0.25, source: 'reported' }),
     entry('b', { type: 'reply', text: 'Not this.', step: 1 }),
     entry('a', { type: 'reply', text: 'Done.', step: 2 }),
     entry('a', { type: 'end', outcome: { ok: true, text: '' } }),
   ]
   const { read } = facts!.journal!
-  const usage = { input: 10, output: 2, cached: 4 }
+  const usage = { input: 11, output: 3, cached: 4, cost: 0.25 }
   const begun = lines.slice(0, -1)
   assert.deepEqual(
     [read(lines, 'mark-1'), read(begun, 'mark-1'), read(lines, 'mark-2')],

@@ -79,7 +79,7 @@ export type Journalled = {
   /** The same where it says of which kind that was: nothing is read from words then. */
   failure?: Failure
   over?: boolean
-  usage?: { input: number; output: number; cached?: number }
+  usage?: { input: number; output: number; cached?: number; cost?: number }
 }
 
 /** An MCP server as a program that is started. */

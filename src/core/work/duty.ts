@@ -1,3 +1,4 @@
+import type { Spent } from './spent.ts'
 import type { TaskNote } from './task.ts'
 
 /** What comes for whoever is on duty: a task by its `ticket`, words, the order to leave, or nothing for now. */
@@ -30,6 +31,6 @@ export interface Duty {
   lost?(ticket: string, signal: AbortSignal): Promise<string | undefined>
   /** Whether the CLI itself waits there now: its silence is no trouble then. */
   waits(): Promise<boolean>
-  /** How many tokens were used in all. */
-  tokens(total: number): void
+  /** What was used in all. */
+  spent(all: Spent): void
 }

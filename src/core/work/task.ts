@@ -1,3 +1,5 @@
+import type { Spent } from './spent.ts'
+
 export type TaskState =
   | 'QUEUED'
   | 'PENDING_ACK'
@@ -57,8 +59,8 @@ export type Task = {
 
 export type AgentSource = 'CLI' | 'IDE'
 
-/** An agent as the hub knows it. */
-export type HubAgent = {
+/** An agent as the hub knows it, and what it says that it used in all. */
+export type HubAgent = Partial<Spent> & {
   id: string
   role: string
   name?: string
@@ -68,7 +70,6 @@ export type HubAgent = {
   registered: number
   /** When it last said anything. */
   seen: number
-  tokens?: number
   /** What it is told the next time it waits. */
   inbox: string[]
   /** Why it is to leave; told the next time it waits. */

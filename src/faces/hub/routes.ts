@@ -38,7 +38,7 @@ const said = shape({ text: words })
 const why = shape({ why: optional(words) })
 const wait = shape({ timeout: optional(number(0)) })
 const broadcast = shape({ text: words, workspace: optional(words) })
-const tokens = shape({ tokens: integer(0) })
+const spent = shape({ tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) })
 
 /** The longest that one request waits. */
 const longestSeconds = 290
@@ -73,8 +73,8 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): Route[] {
       await hub.evict(id!, readBody(why, body).why ?? 'sent away')
       return {}
     }),
-    post('/api/agents/:id/tokens', async ({ body }, { id }) => {
-      await hub.spent(id!, readBody(tokens, body).tokens)
+    post('/api/agents/:id/spent', async ({ body }, { id }) => {
+      await hub.spent(id!, readBody(spent, body))
       return {}
     }),
     get('/api/tasks', async ({ query }) => hub.tasks().filter((each) => isWanted(each, query))),

@@ -36,7 +36,7 @@ export function taskOf(task: Task) {
 }
 
 export function agentOf(hub: Hub, id: string) {
-  const { role, name, capabilities, workspace, source, seen, tokens } = hub.agent(id)
+  const { role, name, capabilities, workspace, source, seen, tokens, cost } = hub.agent(id)
   const { waits, about, task } = hub.standing(id)
   return {
     agentId: id,
@@ -49,5 +49,6 @@ export function agentOf(hub: Hub, id: string) {
     ...(task ? { taskId: task.id } : {}),
     lastSeen: new Date(seen).toISOString(),
     ...(tokens === undefined ? {} : { tokens }),
+    ...(cost === undefined ? {} : { cost }),
   }
 }

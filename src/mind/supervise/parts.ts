@@ -5,6 +5,7 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Agent, Leash } from '../../core/work/agent.ts'
 import type { Budget } from '../../core/work/budget.ts'
 import type { Duty } from '../../core/work/duty.ts'
+import type { Spent } from '../../core/work/spent.ts'
 import type { Came, Told } from './telling.ts'
 
 export type Opened = { agent: Agent; came: Came }
@@ -21,7 +22,7 @@ export const usualPolicy: Policy = { mostAnHour: 10, firstWaitMs: 1_000, longest
 export type Flight = { turn: string; prompt: string; ticket?: string }
 
 /** What another process needs to go on where this one was ended: `session` is the CLI's own key. */
-export type Kept = { session?: string; flight?: Flight; tokens: number }
+export type Kept = { session?: string; flight?: Flight; spent: Spent }
 
 /** All that keeping one agent at work needs. */
 export type ShiftParts = {

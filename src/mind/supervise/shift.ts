@@ -9,6 +9,7 @@ import type { Rounds } from './rounds.ts'
 import type { Over, Told } from './telling.ts'
 import { newId } from '../../base/id.ts'
 import { nonceOf } from '../../core/screen/fence.ts'
+import { spentWith } from '../../core/work/spent.ts'
 import { outcomeOf, take } from '../../core/work/verbs.ts'
 import { supervise } from '../supervise.ts'
 import { usualPolicy } from './parts.ts'
@@ -40,7 +41,7 @@ class Shift {
 
   constructor(parts: ShiftParts) {
     this.#parts = parts
-    this.#kept = parts.kept ?? { tokens: 0 }
+    this.#kept = parts.kept ?? { spent: { tokens: 0 } }
     const { open, facts, clock, mask, tell, workflow, policy = usualPolicy } = parts
     const sending = ({ id, prompt }: Pick<Turn, 'id' | 'prompt'>) => this.#fly({ turn: id, prompt })
     const session = (key: string) => void this.#keep({ session: key }).catch(() => {})
@@ -166,9 +167,9 @@ class Shift {
     if (event.type !== 'usage') return
     const { used, duty } = this.#parts
     used?.(event)
-    const tokens = this.#kept.tokens + event.input + event.output
-    duty.tokens(tokens)
-    void this.#keep({ tokens }).catch(() => {})
+    const spent = spentWith(this.#kept.spent, event)
+    duty.spent(spent)
+    void this.#keep({ spent }).catch(() => {})
   }
 
   /** What a turn came to, told where it came from; what was let go of is still on its way. */

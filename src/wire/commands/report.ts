@@ -1,4 +1,3 @@
-import type { Task } from '../../core/work/task.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import { atHub } from '../hub/found.ts'
@@ -10,8 +9,7 @@ import { sinceOf } from '../since.ts'
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const since = sinceOf(typeof values.since === 'string' ? values.since : '24h', io.clock.now())
   const { tasks, agents } = await atHub(io, (hub) => hub.state())
-  const inside = (task: Task) => task.history.some(({ at }) => at >= since)
-  const report = reportOf(tasks.filter(inside), agents, since)
+  const report = reportOf(tasks, agents, since)
   print(io, values.json ? JSON.stringify(report) : reportWords(report))
   return 0
 }

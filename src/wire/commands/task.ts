@@ -2,6 +2,7 @@ import type { Task } from '../../core/work/task.ts'
 import type { Parsed } from '../args.ts'
 import type { Io } from '../io.ts'
 import type { HubClient } from '../hub/client.ts'
+import { stripAnsi } from '../../base/ansi.ts'
 import { momentFrom } from '../../base/moment.ts'
 import { atHub, shortId, taskLike } from '../hub/found.ts'
 import { taskWords } from '../hub/words.ts'
@@ -57,7 +58,7 @@ async function told(hub: HubClient, verb: string, [id, ...words]: string[]): Pro
 
 function shown(io: Io, task: Task, json: boolean): void {
   if (json) print(io, JSON.stringify(task))
-  else print(io, `${shortId(task.id)} ${task.state}${task.agent === undefined ? '' : ` ${task.agent}`}`)
+  else print(io, stripAnsi([shortId(task.id), task.state, task.agent].filter((part) => part !== undefined).join(' ')))
 }
 
 function list(io: Io, tasks: Task[], all: boolean, json: boolean): void {

@@ -1,3 +1,4 @@
+import type { Spent } from '../../core/work/spent.ts'
 import type { HubAgent, HubChange, Task } from '../../core/work/task.ts'
 import type { Given } from '../../hub/waiters.ts'
 import type { Registration, Response } from '../../hub/hub.ts'
@@ -76,8 +77,8 @@ export class HubClient {
     return this.#ask('GET', `/api/agents/${encodeURIComponent(id)}`)
   }
 
-  spent(agent: string, tokens: number): Promise<object> {
-    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/tokens`, { tokens })
+  spent(agent: string, all: Spent): Promise<object> {
+    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
   }
 
   /** Every change after a number, as it is kept; whoever is too far behind is refused, and reads everything anew. */

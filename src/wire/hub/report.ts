@@ -1,8 +1,10 @@
-import type { Task } from '../../core/work/task.ts'
-import type { AgentNow } from './client.ts'
+import type { SpentBy } from './spending.ts'
+import type { HubAgent, Task } from '../../core/work/task.ts'
+import { stripAnsi } from '../../base/ansi.ts'
 import { moment } from '../../base/moment.ts'
 import { oneLine } from '../table.ts'
 import { shortId } from './found.ts'
+import { spentBy, spentLines } from './spending.ts'
 
 type Row = { id: string; prompt: string; agent?: string; minutes: number; says?: string; changed?: string }
 
@@ -13,13 +15,14 @@ export type Report = {
   failed: Row[]
   questions: Row[]
   open: Row[]
-  /** Of every agent that told them, in all. */
-  tokens: { agent: string; tokens: number }[]
+  /** Of every agent that told it: all of its own, whatever the time. */
+  spent: SpentBy[]
 }
 
-/** What became of these tasks. */
-export function reportOf(tasks: readonly Task[], agents: readonly AgentNow[], since: number): Report {
-  const rows = (...states: Task['state'][]) => tasks.filter(({ state }) => states.includes(state)).map(rowOf)
+/** What became of the tasks that moved since then, and what the agents that were heard of spent. */
+export function reportOf(tasks: readonly Task[], agents: readonly HubAgent[], since: number): Report {
+  const moved = tasks.filter(({ history }) => history.some(({ at }) => at >= since))
+  const rows = (...states: Task['state'][]) => moved.filter(({ state }) => states.includes(state)).map(rowOf)
   return {
     since,
     done: rows('COMPLETED', 'APPROVED'),
@@ -27,37 +30,34 @@ export function reportOf(tasks: readonly Task[], agents: readonly AgentNow[], si
     failed: rows('FAILED', 'CANCELLED'),
     questions: rows('BLOCKED'),
     open: rows('QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS'),
-    tokens: agents.flatMap(({ id, tokens }) => (tokens === undefined ? [] : [{ agent: id, tokens }])),
+    spent: agents.filter(({ seen }) => seen >= since).flatMap(spentBy),
   }
 }
 
 export function reportWords(report: Report): string {
-  const { since, done, review, failed, questions, open, tokens } = report
-  const parts: [string, Row[]][] = [
-    ['Done', done],
-    ['To review (termaite task approve|reject <id>)', review],
-    ['Questions (termaite task answer <id> <words>)', questions],
-    ['Failed', failed],
-    ['Not done yet', open],
+  const { since, done, review, failed, questions, open, spent } = report
+  const parts: [string, string[]][] = [
+    [`Done: ${done.length}`, done.map(line)],
+    [`To review (termaite task approve|reject <id>): ${review.length}`, review.map(line)],
+    [`Questions (termaite task answer <id> <words>): ${questions.length}`, questions.map(line)],
+    [`Failed: ${failed.length}`, failed.map(line)],
+    [`Not done yet: ${open.length}`, open.map(line)],
+    ['Spent, each agent in all', spentLines(spent)],
   ]
-  const told = parts
-    .filter(([, rows]) => rows.length > 0)
-    .map(([head, rows]) => [`${head}: ${rows.length}`, ...rows.map(line)])
+  const told = parts.filter(([, lines]) => lines.length > 0).map(([head, lines]) => ['', head, ...lines].join('\n'))
   if (told.length === 0) return `Nothing happened since ${moment(since)}.`
-  const spent =
-    tokens.length > 0 ? [`Tokens: ${tokens.map(({ agent, tokens }) => `${agent} ${tokens}`).join(', ')}`] : []
-  return [
-    `Since ${moment(since)}`,
-    ...told.map((rows) => ['', ...rows].join('\n')),
-    ...(spent.length > 0 ? ['', ...spent] : []),
-  ].join('\n')
+  return [`Since ${moment(since)}`, ...told].join('\n')
 }
 
 function line({ id, prompt, agent, minutes, says, changed }: Row): string {
-  const facts = [agent, minutes > 0 ? `${minutes} min` : undefined, changed].filter((fact) => fact !== undefined)
-  const head = `  ${shortId(id)}  ${oneLine(prompt, 60)}${facts.length > 0 ? `  (${facts.join(', ')})` : ''}`
-  return says === undefined ? head : `${head}\n            ${oneLine(says, 100)}`
+  const who = agent === undefined ? undefined : plain(agent, 40)
+  const facts = [who, minutes > 0 ? `${minutes} min` : undefined, changed].filter((fact) => fact !== undefined)
+  const head = `  ${shortId(id)}  ${plain(prompt, 60)}${facts.length > 0 ? `  (${facts.join(', ')})` : ''}`
+  return says === undefined ? head : `${head}\n            ${plain(says, 100)}`
 }
+
+/** Words of agents do nothing at a person's terminal. */
+const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
 
 function rowOf(task: Task): Row {
   const { id, prompt, agent, result, question, why } = task

@@ -113,7 +113,7 @@ export function hubDuty({ hub, as, clock, bench, tell }: DutyParts): Duty {
       const { waits } = await hub.agent(as.id).catch(() => ({ waits: false }))
       return waits
     },
-    tokens: (total) => void hub.spent(as.id, total).catch(() => {}),
+    spent: (all) => void hub.spent(as.id, all).catch(() => {}),
   }
 }
 

@@ -77,8 +77,8 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
       clock: io.clock,
       signal: AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])]),
       outlives: kind === 'tmux',
-      kept: { tokens, ...(cliSession ? { session: cliSession } : {}), ...(flight ? { flight } : {}) },
-      keep: async (kept: Kept) => session.keep({ cliSession: kept.session, flight: kept.flight, tokens: kept.tokens }),
+      kept: { spent: session.spent, ...(cliSession ? { session: cliSession } : {}), ...(flight ? { flight } : {}) },
+      keep: async (kept: Kept) => session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
       tell(told: Told) {
         voice.tell(told)
         if (told.type === 'asking' && !attended && kind === 'pty')

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Spent } from '../../core/work/spent.ts'
 import type { Worktree } from '../../crew/slot.ts'
 import type { Kept } from '../../mind/supervise/parts.ts'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -6,7 +7,7 @@ import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 
 /** All that another run needs to go on with an agent where this one left it. */
-export type SessionState = {
+export type SessionState = Spent & {
   id: string
   agent: string
   workflow: string
@@ -22,7 +23,6 @@ export type SessionState = {
   cwd: string
   worktree?: Worktree
   flight?: Kept['flight']
-  tokens: number
   /** The process that has it. */
   owner: string
 }
@@ -48,6 +48,11 @@ export class Session {
 
   get state(): SessionState {
     return this.#state
+  }
+
+  get spent(): Spent {
+    const { tokens, cost, priced } = this.#state
+    return { tokens, ...(cost === undefined ? {} : { cost }), ...(priced === undefined ? {} : { priced }) }
   }
 
   keep(part: Partial<SessionState>): void {

@@ -11,6 +11,7 @@ import { memoryLedger } from '../../../src/store/memory-ledger.ts'
 import { ticketOf } from '../../../src/hub/ticket.ts'
 import { worktreesOf } from '../../../src/wire/crew/worktrees.ts'
 import { HubAway, HubRefused } from '../../../src/wire/hub/client.ts'
+import type { Spent } from '../../../src/core/work/spent.ts'
 import type { HubClient } from '../../../src/wire/hub/client.ts'
 import { openBench, worktreeBench } from '../../../src/wire/supervised/bench.ts'
 import { hubDuty } from '../../../src/wire/supervised/duty.ts'
@@ -52,7 +53,7 @@ function seat(bench = openBench) {
       said(() => hub.respond(idOf(ticket), agent, response)),
     task: (id: string) => said(() => hub.task(id)),
     agent: (id: string) => said(() => ({ ...hub.agent(id), ...hub.standing(id) })),
-    spent: (id: string, tokens: number) => said(() => hub.spent(id, tokens)),
+    spent: (id: string, all: Spent) => said(() => hub.spent(id, all)),
   } as unknown as HubClient
   const duty = hubDuty({ hub: client, as, clock, bench, tell: (text) => words.push(text) })
   const add = (prompt: string) => hub.add({ prompt, workspace: '/w', by: 'user', capabilities: [], needs: [] })
@@ -69,8 +70,9 @@ test('a task is taken, told of and answered; the hub learns who we are when it d
   assert.equal(await duty.progress(`${id}.1`, 'half', never), 'kept')
   assert.equal(await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
   assert.deepEqual([hub.task(id).state, hub.task(id).result], ['COMPLETED', { message: 'Done.' }])
-  duty.tokens(12)
-  assert.equal(hub.agent('me').tokens, 12)
+  duty.spent({ tokens: 12, cost: 0.5, priced: 10 })
+  const { tokens, cost, priced } = hub.agent('me')
+  assert.deepEqual({ tokens, cost, priced }, { tokens: 12, cost: 0.5, priced: 10 })
 })
 
 test('what the agent answered itself is settled, and what was taken away is lost', async () => {

@@ -1,0 +1,110 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
+import { moment } from '../../src/base/moment.ts'
+import { taskFrom } from '../../src/hub/new-task.ts'
+import { taskWords } from '../../src/wire/hub/words.ts'
+import { reportOf, reportWords } from '../../src/wire/hub/report.ts'
+
+const minute = 60_000
+const since = Date.parse('2026-11-15T06:00:00Z')
+
+/** A task that was taken on at `since`, and came to this state after so many minutes. */
+function task(id: string, state: TaskState, minutes: number, over: Partial<Task> = {}): Task {
+  const added = taskFrom({ id: `task-${id}`, prompt: `do ${id}`, workspace: 'w', by: 'me' }, new Map(), since - minute)
+  const step = (at: number, of: TaskState) => ({ at: since + at * minute, state: of, by: 'orc' })
+  const history = [...added.history, step(0, 'PENDING_ACK'), step(0, 'ASSIGNED'), step(minutes, state)]
+  return { ...added, state, agent: 'orc', history, ...over }
+}
+
+function agent(id: string, over: Partial<HubAgent> = {}): HubAgent {
+  const known = { id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI', inbox: [] } as const
+  return { ...known, capabilities: [], inbox: [], registered: since, seen: since, ...over }
+}
+
+test('what a person reads in the morning: work, diffs, questions, failures, cost', () => {
+  const diff = '--- a/x\n+++ b/x\n-old\n+new\n+more\n'
+  const tasks = [
+    task('aaaa', 'COMPLETED', 12, { result: { message: 'Did\nit.' } }),
+    task('bbbb', 'IN_REVIEW', 5, { result: { message: 'Look.', diff } }),
+    task('cccc', 'BLOCKED', 1, { question: 'Which\u001b[2J one?\u001bPhidden' }),
+    task('dddd', 'FAILED', 0, { why: 'no disk' }),
+    task('eeee', 'IN_PROGRESS', 0),
+    task('long-ago', 'COMPLETED', -60, { history: [{ at: since - 1, state: 'COMPLETED', by: 'orc' }] }),
+  ]
+  const agents = [
+    agent('orc', { tokens: 12_345, cost: 0.5, priced: 12_345 }),
+    agent('claude-3f', { tokens: 1_000, cost: 0.0123, priced: 400 }),
+    agent('quiet'),
+    agent('gemini', { tokens: 70 }),
+    agent('gone', { tokens: 1, seen: since - 1 }),
+  ]
+  assert.equal(
+    reportWords(reportOf(tasks, agents, since)),
+    `Since ${moment(since)}
+
+Done: 1
+  ask-aaaa  do aaaa  (orc, 12 min)
+            Did it.
+
+To review (termaite task approve|reject <id>): 1
+  ask-bbbb  do bbbb  (orc, 5 min, +2 −1)
+            Look.
+
+Questions (termaite task answer <id> <words>): 1
+  ask-cccc  do cccc  (orc, 1 min)
+            Which one?
+
+Failed: 1
+  ask-dddd  do dddd  (orc)
+            no disk
+
+Not done yet: 1
+  ask-eeee  do eeee  (orc)
+
+Spent, each agent in all
+  orc        12,345 tokens  $0.5000
+  claude-3f  1,000 tokens   $0.0123 for 400 of them
+  gemini     70 tokens      no cost known
+  together   13,415 tokens  $0.5123 for 12,745 of them`,
+  )
+})
+
+test('a night in which nothing happened is said to be one', () => {
+  assert.deepEqual(reportOf([], [agent('a')], since), {
+    since,
+    done: [],
+    review: [],
+    failed: [],
+    questions: [],
+    open: [],
+    spent: [],
+  })
+  assert.equal(reportWords(reportOf([], [], since)), `Nothing happened since ${moment(since)}.`)
+})
+
+test('all of a task, and its words do nothing at a terminal', () => {
+  const said = { at: since, by: 'orc', kind: 'progress', text: 'half\u001b]0;mine\u0007way' } as const
+  const done = task('aaaa', 'FAILED', 3, { needs: ['task-x'], why: 'no disk', notes: [said] })
+  const result = { message: 'No\u001b[31m.\u001b[0m', diff: '-a\n+b' }
+  assert.equal(
+    taskWords({ ...done, result }),
+    `task-aaaa  FAILED: no disk
+w, with orc
+after task-x
+
+do aaaa
+
+${moment(since - minute)}  QUEUED by me
+${moment(since)}  PENDING_ACK by orc
+${moment(since)}  ASSIGNED by orc
+${moment(since + 3 * minute)}  FAILED by orc
+
+${moment(since)}  orc, progress: halfway
+
+No.
+
+-a
++b`,
+  )
+})
