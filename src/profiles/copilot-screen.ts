@@ -15,7 +15,8 @@ export const flags: Record<Leash, readonly string[]> = {
   all: ['--allow-all'],
 }
 
-const rule = /^─{20,}/
+/** Above and below its composer; where it knows the terminal's colours it draws a block in place of two rules. */
+const rule = /^(?:─{20,}|[╻╹][▄▀]{20,})/
 
 /** A framed menu that says which keys it takes, the last thing on the screen. */
 const asking = /^│\s+❯ \S[^]*^│ .*\b(?:enter to (?:select|submit|confirm)|esc to cancel)\b.*\n╰─+╯\s*(?![^])/im
@@ -57,7 +58,7 @@ function dialog(screen: Screen): Dialog | undefined {
 }
 
 function composer(screen: Screen): string | undefined {
-  return ruledComposer(screen, /^❯/, rule)
+  return ruledComposer(screen, /^[❯┃]/, rule)
 }
 
 /** GitHub Copilot CLI in a terminal. */
@@ -84,10 +85,10 @@ export const copilotScreen: ScreenFacts = {
   env: { COPILOT_AUTO_UPDATE: 'false' },
   reader: {
     // " ○ Working esc esc edit prompt", right below the composer
-    busy: /^─{20,}\n \S (?:Working|Thinking|Cancelling)\b/m,
+    busy: /^(?:─{20,}|╹▀{20,})\n \S (?:Working|Thinking|Cancelling)\b/m,
     asking,
     // Below the composer: " ← open sidebar · Interactive · Manual Approval · / commands"
-    idle: /^─{20,}\n (?:← open sidebar|Interactive) · /m,
+    idle: /^(?:─{20,}|╹▀{20,})\n (?:← open sidebar|Interactive) · /m,
   },
   dialog,
   composer,

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
+import { ptyHost } from '../../src/terminals/pty/host.ts'
 import { tmuxHost } from '../../src/terminals/tmux/host.ts'
 import { folder, printScreen } from '../profiles/golden-screens.ts'
 import { modelServer } from './model-server.ts'
@@ -33,8 +34,10 @@ async function journalled({ journal }: ScreenFacts, place: Rig): Promise<string 
   return normaliser(place.root)(lines.filter((line) => line.length < 6_000).join('\n'))
 }
 
-// Usage: node test/real/record-screens.ts <cli> [80x24 …]
-const [cli = '', ...sizes] = process.argv.slice(2)
+// Usage: node test/real/record-screens.ts <cli> [--pty] [80x24 …]; without --pty in tmux, which some draw otherwise in.
+const [cli = '', ...words] = process.argv.slice(2)
+const sizes = words.filter((word) => word !== '--pty')
+const open = words.includes('--pty') ? ptyHost : tmuxHost
 const facts = profileNamed(cli)?.screen
 if (!facts) throw new Error(`${cli} has no screen`)
 await mkdir(join(folder, cli), { recursive: true })
@@ -45,7 +48,7 @@ for (const size of sizes.length > 0 ? sizes : ['80x24', '120x40', '200x50']) {
   const server = await modelServer(scenes(cli, () => cwd))
   await using place = await screenRig(cli, server.url)
   cwd = place.cwd
-  const host = tmuxHost({
+  const host = open({
     folder: join(place.root, 'terminals'),
     env: place.env,
     clock: realClock,
