@@ -10,6 +10,7 @@ import { string } from '../../../src/core/work/shape.ts'
 import { missed } from '../../../src/core/talk/view.ts'
 import { scriptedAgent } from '../../../src/agents/scripted.ts'
 import { answerShape } from '../../../src/mind/think/answer.ts'
+import { assign } from '../../../src/mind/think/minds.ts'
 import { thinker } from '../../../src/mind/think/thinker.ts'
 import { answeredTurn, entryMaker } from '../../core/made.ts'
 import { dies, empty, hangs, json, minds, purse, says } from './rig.ts'
@@ -148,7 +149,7 @@ test('whoever stops watching ends who is at work as well', async () => {
     yield* course.ask(critic, 'why?')
     return done
   })
-  for await (const event of agent.turn(rig.turn())) if (event.type === 'inner') break
+  for await (const event of agent.turn(rig.turn())) if (event.type === 'inner' && event.event.type === 'text') break
   assert.deepEqual([rig.running(), rig.asked[0]!.closed, rig.clock.asleep], [[], true, 0])
 })
 
@@ -205,6 +206,16 @@ test('what an agent trimmed in one piece stays trimmed in the next', async () =>
     turns[0]!.history.flatMap((entry) => (entry.type === 'result' ? [entry.text.slice(0, 26)] : [])),
   )
   assert.deepEqual(texts, [['x'.repeat(26)], ['[output of 1000 characters']])
+})
+
+test('every role has an agent: who was set, else one after another', () => {
+  const among = { readers: ['claude', 'gemini'], assigned: { chair: 'codex' } }
+  assert.deepEqual(assign(['a', 'chair', 'b', 'c'], among), [
+    { role: 'a', agent: 'claude' },
+    { role: 'chair', agent: 'codex' },
+    { role: 'b', agent: 'gemini' },
+    { role: 'c', agent: 'claude' },
+  ])
 })
 
 test('a framework that breaks is a turn that failed', async () => {

@@ -1,0 +1,87 @@
+import type { Goal } from '../../src/mind/think/pac.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { pursue } from '../../src/mind/think/pac.ts'
+import { thinker } from '../../src/mind/think/thinker.ts'
+import { rewindOf } from '../../src/wire/thinking/rewind.ts'
+import { minds, notesIn, person } from '../mind/think/rig.ts'
+import { Project } from '../safety/project.ts'
+
+const goal: Goal = {
+  task: 'make it',
+  check: { kind: 'judge', question: 'Is it made?' },
+  approaches: [
+    { name: 'A', how: '' },
+    { name: 'B', how: '' },
+  ],
+}
+
+test('on a real repository: A fails twice, a yes puts its files back, what the person wrote meanwhile stays, B begins clean', async () => {
+  using disk = new Project()
+  disk.git('init', '-q')
+  disk.write('.gitignore', '*.log\n')
+  disk.write('kept.txt', 'old\n')
+  disk.write('gone.txt', 'here\n')
+  const trees: Record<string, string>[] = []
+  const acts = () => {
+    trees.push(disk.tree())
+    const time = actor.turns.length
+    if (time < 3) {
+      disk.write('kept.txt', `by A, time ${time}\n`)
+      disk.write('a/new.txt', 'by A\n')
+      disk.write('a.log', 'ignored\n')
+      rmSync(join(disk.root, 'gone.txt'), { force: true })
+    } else disk.write('b.txt', 'by B\n')
+    return [{ say: 'made' }]
+  }
+  const actor = scriptedAgent('actor', [acts])
+  const verdict = (passed: boolean, quote: string) => [{ say: JSON.stringify({ passed, quote, why: 'no' }) }]
+  const rewind = rewindOf(disk.snapshots())
+  const judge = [verdict(false, ''), verdict(false, ''), verdict(true, '+by B')]
+  const rig = minds({ actor, agents: { judge }, rewind })
+  const agent = thinker('consensus', rig.minds, async function* (course) {
+    return (yield* pursue(goal, course)).outcome
+  })
+  const { asked, ask } = person(['back'])
+  const { events, facts } = await rig.run(agent, {
+    cwd: disk.root,
+    ask: async (...question) => {
+      disk.write('a/new.txt', 'mended by the person\n')
+      return ask(...question)
+    },
+  })
+
+  assert.deepEqual(asked[0]!.shows, [{ type: 'text', text: 'a/new.txt\ngone.txt\nkept.txt' }])
+  assert.deepEqual(notesIn(events), [
+    'the check failed: judge judged that it is not done: no; A is tried once more',
+    'A failed 2 times (judge judged that it is not done: no); stepping back to B',
+    'what A changed was taken back, except a/new.txt (it was changed again since)',
+  ])
+  const rest = {
+    '.gitignore': 'file *.log\n',
+    'a.log': 'file ignored\n',
+    'a/new.txt': 'file mended by the person\n',
+    'gone.txt': 'file here\n',
+    'kept.txt': 'file old\n',
+  }
+  assert.deepEqual(trees[2], rest)
+  assert.deepEqual(disk.tree(), { ...rest, 'b.txt': 'file by B\n' })
+  // The judge was shown what each try really changed.
+  const [first, , last] = rig.told('judge')
+  assert.match(first!, /\+by A, time 1/)
+  assert.match(last!, /<changes>\ndiff --git a\/b\.txt[^]*\+by B\n/)
+  assert.equal(last!.includes('by A'), false)
+  assert.equal(readFileSync(join(disk.root, 'kept.txt'), 'utf8'), 'old\n')
+  assert.deepEqual(facts.at(-1), {
+    type: 'verdict',
+    framework: 'consensus',
+    why: '',
+    passed: true,
+    calls: 3,
+    ms: 0,
+    by: 'actor',
+  })
+})
