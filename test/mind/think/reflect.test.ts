@@ -330,3 +330,12 @@ test('a cancel ends everybody, whatever is under way', async () => {
     assert.deepEqual([running(), clock.asleep], [[], 0], phase)
   }
 })
+
+test('a cancel while leave for the tests is asked for is a cancel and no refusal', async () => {
+  const { think } = rig({ policy: async () => ({ verdict: 'ask', why: 'it runs something' }) })
+  const cancel = new AbortController()
+  const ask = async () => void cancel.abort()
+  const { events, result } = await think({ signal: cancel.signal, ask })
+  assert.deepEqual(notesIn(events), [nothing.text])
+  assert.equal(result.ok || result.failure.kind, 'aborted')
+})

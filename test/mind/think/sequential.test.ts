@@ -136,9 +136,44 @@ test('where no command shows it, somebody judges who quotes what was done', asyn
   assert.ok(told('claude')[1]!.includes('Is this cause gone, so that what the task is about works? the key is missing'))
 })
 
+test('a check that nobody allows is none either; one that only a judge can make is put to a judge', async () => {
+  const judge = json({ passed: true, quote: 'the answer', why: 'it says so' })
+  const named = json({ wants: 'fix', hypotheses: [key] })
+  const commands = { 'cat .env': { exit: 1, text: 'no such key' } }
+  const policy: Rigged['policy'] = async (_tool, input) =>
+    (input as { command: string }).command === 'sudo true'
+      ? { verdict: 'no', why: 'never' }
+      : { verdict: 'yes', why: '' }
+  const denied = rig({
+    names: [key],
+    wants: 'fix',
+    decides: [seen('confirmed', 'no such key', { check: { kind: 'command', command: 'sudo true' } })],
+    commands: { 'cat .env': [commands['cat .env'], 0] },
+    policy,
+  })
+  const { events } = await denied.think()
+  assert.deepEqual(phasesIn(events).slice(3), [
+    'checking: sudo true',
+    'mending “the key is missing”',
+    'checking: cat .env',
+  ])
+  const question = 'Is the page shown again?'
+  const judged = rig({
+    names: [],
+    decides: [],
+    agents: {
+      claude: [named, judge],
+      gemini: [seen('confirmed', 'no such key', { check: { kind: 'judge', question } })],
+    },
+    commands,
+  })
+  assert.deepEqual((await judged.think()).facts.slice(-2), [ended, verdict(3, true)])
+  assert.ok(judged.told('claude')[1]!.includes(question))
+})
+
 test('a fix that fails twice shows that it was not the cause: the next one is looked at, and this one never again', async () => {
   const files = new Map([['a.ts', 'old']])
-  const { think } = rig({
+  const { think, told, minds } = rig({
     names: [port, key],
     wants: 'fix',
     decides: [seen('confirmed', 'LISTEN', { more: [port] }), seen('confirmed', 'no such key')],
@@ -162,6 +197,9 @@ test('a fix that fails twice shows that it was not the cause: the next one is lo
     'confirmed: the key is missing (`cat .env`: no such key)',
   ])
   assert.deepEqual(result, { ok: true, text: 'tried' })
+  const disproved = 'it seemed confirmed, was mended twice, and still `ss -ltn` exited with 1:\nLISTEN'
+  for (const prompt of [told('gemini')[1]!, (minds.actor as unknown as { turns: Turn[] }).turns[2]!.prompt])
+    assert.ok(prompt.includes(`rejected: the port is taken\nseen in \`ss -ltn\`: LISTEN\n${disproved}`))
   assert.deepEqual(
     asked.map(({ text }) => text),
     ['mending “the port is taken” failed. Take back the 1 file it changed?'],

@@ -48,7 +48,7 @@ export function answeringWords(findings: readonly Finding[], { turn, minds }: Co
     minds.machine.words,
     'Other agents looked for the cause; this is what they found, each with what was seen:',
     ...findings.map(findingWords),
-    'Answer what was asked on that evidence, and name it. The person asked only to know: change nothing, and say how it could be mended.',
+    'Answer what was asked on that evidence, and name it. Where only an answer was asked for, change nothing, and say how it could be mended.',
   ].join('\n\n')
 }
 
