@@ -102,6 +102,8 @@ export class Course {
     enough?: AbortSignal,
   ): AsyncGenerator<Event, Heard> {
     if (this.over) return { outcome: this.over, by: agent }
+    // Whoever watches sees at once whom an answer is awaited from: some say nothing until they have it.
+    yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
     const { turn, minds } = this
     const late = new AbortController()
     const settled = new AbortController()
