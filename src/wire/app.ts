@@ -2,12 +2,13 @@ import type { Budget } from '../core/work/budget.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
+import type { Thinking } from '../core/work/framework.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { WorkMode } from '../faces/chat/desk.ts'
 import type { Io } from './io.ts'
 import type { NativeParts } from './native/parts.ts'
 import type { Place } from './place.ts'
-import type { OpenSession, Project, Wanted } from './project.ts'
+import type { OpenSession, Project, ProjectDoc, Wanted } from './project.ts'
 import type { RosterParts } from './roster.ts'
 import type { Settings } from './settings/settings.ts'
 import { changedSince } from '../base/changed.ts'
@@ -27,7 +28,7 @@ import { loosestLeash } from './settings/enabled.ts'
 import { setAsideIfBroken } from './set-aside.ts'
 import { inMode } from './work-mode.ts'
 
-export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode }
+export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
 
 /** What a turn needs, joined from the wings: a list, and no rule of its own. */
 export type App = {
@@ -48,6 +49,8 @@ export type App = {
   budget: Budget
   leash: Leash
   ephemeral: boolean
+  /** How turns are thought through: as was said for this run, and as this project has it. */
+  thinking: { said?: Thinking; project?: Thinking; agreed: boolean }
   /** Agents that are not installed or not logged in: out for this process. */
   out: Parameters<typeof rotate>[1]['out']
 }
@@ -93,8 +96,16 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     budget: wishes.budget,
     leash: loosestLeash(settings),
     ephemeral: wishes.ephemeral ?? false,
+    thinking: {
+      ...(wishes.think === undefined ? {} : { said: wishes.think }),
+      ...thinkingIn(await project.doc.read()),
+    },
     out: new Map(),
   }
+}
+
+function thinkingIn({ thinking, thinkingAgreed }: ProjectDoc): Omit<App['thinking'], 'said'> {
+  return { ...(thinking === undefined ? {} : { project: thinking }), agreed: thinkingAgreed === true }
 }
 
 export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {

@@ -27,7 +27,7 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
-  if (wishes.agent !== undefined) desk.aim(wishes.agent)
+  if (wishes.agent !== undefined) desk.hold.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)
   const beside = await attended(desk, wishes)
   const fault = await shown

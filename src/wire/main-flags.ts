@@ -1,5 +1,6 @@
 import type { CommandShape } from './command-shape.ts'
 import { leashes } from '../core/work/agent.ts'
+import { thinkings } from '../core/work/framework.ts'
 import { strategies } from '../core/work/strategy.ts'
 import { workModes } from './work-mode.ts'
 
@@ -25,6 +26,7 @@ export const mainShape: CommandShape = {
       choices: Object.keys(workModes),
       help: 'everybody, our own agents alone, or our own that plan and change nothing',
     },
+    think: { value: 'how', choices: thinkings, help: 'how turns are thought through before somebody acts' },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
     allow: {
       value: 'rule',

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
+import type { Thinking } from '../core/work/framework.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
 import { isEntry } from '../core/talk/entry.ts'
@@ -21,6 +22,9 @@ export type ProjectDoc = {
   rules?: string[]
   /** A prompt that is sent by itself once an agent's quota is back. */
   waiting?: { session: string; agent: string; until: number; prompt: string }
+  /** How turns are thought through here, and whether what that costs need not be asked about. */
+  thinking?: Thinking
+  thinkingAgreed?: true
   /** Every turn that stands in the log before this place is over. */
   over?: number
 }

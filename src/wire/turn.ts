@@ -1,6 +1,8 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
+import type { Agent } from '../core/work/agent.ts'
 import type { Ref } from '../core/talk/ref.ts'
+import type { Thinking } from '../core/work/framework.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './bracket.ts'
 import type { Reachable } from './shown.ts'
@@ -11,6 +13,7 @@ import { compactNow } from './compaction.ts'
 import { bracketInLine, readingLate } from './in-line.ts'
 import { touch } from './project.ts'
 import { shownTo } from './shown.ts'
+import { howOf } from './thinking/how.ts'
 import { traces } from './traced.ts'
 
 /** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
@@ -19,6 +22,8 @@ export type TurnWishes = {
   /** Pictures that go with it. */
   files?: Ref[]
   agent?: string
+  /** How this one is thought through, whatever was said for the others. */
+  think?: Thinking | 'resume'
   signal: AbortSignal
   ask?: Ask
   /** What is typed while the turn runs; see `Turn.steer`. */
@@ -33,6 +38,15 @@ export type TurnWishes = {
 /** How a turn is made; the usual one is `runTurn`. */
 export type TurnMaker = (app: App, wishes: TurnWishes) => AsyncIterable<Event>
 
+/** What is not thought through loads nothing of how that is done. */
+async function thinking(app: App, rotation: Agent, { agent, think, attended }: TurnWishes): Promise<Agent> {
+  const said = think === undefined ? {} : { think }
+  const how = howOf(app, { ...said, aimed: agent !== undefined, chat: attended === true })
+  if (how === 'off') return rotation
+  const { thoughtful } = await import('./thinking/thinking.ts')
+  return thoughtful(app, rotation, how)
+}
+
 /** One turn of the rotation, bracketed by snapshots of the project. */
 export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
   const { conversation, snapshots, io } = app
@@ -43,11 +57,12 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
   const bracket = wishes.exclusive
     ? bracketInLine(app, wishes.prompt, wishes.signal)
     : await (wishes.bracket ?? openBracket(app, wishes.prompt))
-  const agent = openRotation(app, {
+  const rotation = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
     changes: changesFrom(snapshots, () => bracket.tree),
     compact: async ({ signal }) => ((await compactNow(app, 'auto', signal)).ok ? conversation.view() : undefined),
   })
+  const agent = await thinking(app, rotation, wishes)
   const spans = traces(app)
   const around = {
     begin: bracket.begin,

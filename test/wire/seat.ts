@@ -88,6 +88,7 @@ export class Seat {
     aim: (agent) => void this.turned.push(['aim', agent]),
     setStrategy: (strategy) => void this.turned.push(['strategy', strategy]),
     setLeash: (leash) => void this.turned.push(['leash', leash]),
+    setThinking: async (how) => void this.turned.push(['think', how]),
     setModel: (agent, choice) => void this.turned.push(['model', agent, choice]),
     setMode: async (mode) => {
       this.turned.push(['mode', mode])

@@ -11,3 +11,8 @@ export const frameworks = {
 export type Framework = keyof typeof frameworks
 
 export const frameworkNames = Object.keys(frameworks) as Framework[]
+
+/** How a person wants turns thought through: by what each request needs, always in one framework, or not at all. */
+export type Thinking = 'auto' | 'off' | Framework
+
+export const thinkings: readonly Thinking[] = ['auto', 'off', ...frameworkNames]

@@ -82,7 +82,7 @@ export class EditorOffices implements Offices {
       firstStart: setupCommand,
       turns: this.#turns,
     })
-    if (session !== undefined) await desk.open({ id: session })
+    if (session !== undefined) await desk.hold.open({ id: session })
     const opened = await this.#begun(desk)
     return {
       session: desk.app().session.id,
@@ -90,8 +90,8 @@ export class EditorOffices implements Offices {
       desk,
       opened,
       modes: modesOf(settings),
-      setMode: async (mode) => void (await desk.setMode(mode)),
-      aim: (agent) => desk.aim(agent),
+      setMode: async (mode) => void (await desk.hold.setMode(mode)),
+      aim: (agent) => desk.hold.aim(agent),
       get busy() {
         return desk.busy
       },

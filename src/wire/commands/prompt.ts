@@ -1,5 +1,6 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Budget } from '../../core/work/budget.ts'
+import type { Thinking } from '../../core/work/framework.ts'
 import type { WorkMode } from '../../faces/chat/desk.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
@@ -53,6 +54,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
+    ...(flag('think', values.think) as { think?: Thinking }),
     mode,
     budget: purse(io, values),
   }

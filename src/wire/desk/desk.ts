@@ -1,18 +1,14 @@
 import type { TurnsAtWork } from '../../core/talk/at-work.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
-import type { Strategy } from '../../core/work/strategy.ts'
-import type { Desk, Happening, Standing, WorkMode } from '../../faces/chat/desk.ts'
+import type { Desk, Happening, Standing } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
-import type { TurnMaker } from '../turn.ts'
 import type { TurnSeen } from './closing.ts'
 import type { Hold } from './hold.ts'
-import type { ModelChoice } from './modelled.ts'
 import type { Page } from './pages.ts'
 import type { Station } from './station.ts'
 import { wordsOf } from '../../base/words.ts'
 import { openFinder } from '../finder.ts'
-import { UsageError } from '../io.ts'
 import { closeNative, leaveSession } from '../native/parts.ts'
 import { brokenWords } from '../ready.ts'
 import { Audience } from './audience.ts'
@@ -20,6 +16,7 @@ import { Cards } from './cards.ts'
 import { Elsewhere } from './elsewhere.ts'
 import { Errands } from './errands.ts'
 import { greeting } from './greeting.ts'
+import { Holding } from './holding.ts'
 import { Ledger } from './ledger.ts'
 import { Line } from './line.ts'
 import { Offers } from './offers.ts'
@@ -31,8 +28,6 @@ import { Work } from './work.ts'
 /** So many entries are shown at first; more come when they are scrolled to. */
 const firstPage = 200
 
-const atWork = 'a turn is at work; cancel it first (Esc), or wait for its end.'
-
 /** What can be typed after a slash, and what is run by itself where nobody is configured yet. */
 export type DeskWords = {
   commands(hold: Hold, warn: (words: string) => void): Command[]
@@ -42,8 +37,9 @@ export type DeskWords = {
 }
 
 /** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */
-export class ChatDesk implements Desk, Hold {
+export class ChatDesk implements Desk {
   readonly commands: readonly Command[]
+  readonly hold: Hold
   #warnings: string[]
   #station: Station
   #audience = new Audience()
@@ -90,16 +86,23 @@ export class ChatDesk implements Desk, Hold {
       over: () => this.#overElsewhere(),
     })
     this.#errands = new Errands({ audience, cards, clock: this.app().io.clock, done: () => this.#ledger.refresh() })
-    this.#offers = new Offers({ hold: this, errands: this.#errands })
+    this.hold = new Holding({
+      station,
+      work: this.#work,
+      ledger: this.#ledger,
+      moving: (move) => this.#move(move),
+      send: (prompt) => this.#send(prompt),
+    })
+    this.#offers = new Offers({ hold: this.hold, errands: this.#errands })
     this.#warnings = [...this.app().settings.warnings]
-    this.commands = words.commands(this, (warning) => this.#warnings.push(warning))
+    this.commands = words.commands(this.hold, (warning) => this.#warnings.push(warning))
     this.#outbox = new Outbox({
       station,
       work: this.#work,
       elsewhere: this.#elsewhere,
       errands: this.#errands,
       line,
-      firstStart: words.firstStart(this),
+      firstStart: words.firstStart(this.hold),
       say: (text, how) => this.#say(text, how),
     })
   }
@@ -125,7 +128,7 @@ export class ChatDesk implements Desk, Hold {
     if (command) void this.#errands.run(command, args.trim())
     // A word that is no command was meant as one; a path was not.
     else if (name !== undefined && !name.includes('/')) this.#errands.screen?.palette(name)
-    else if (typed !== '') this.send(text)
+    else if (typed !== '') this.#send(text)
   }
 
   takeBack(): string | undefined {
@@ -153,78 +156,22 @@ export class ChatDesk implements Desk, Hold {
     return pastPrompts(this.app().project.log)
   }
 
+  setLeash(leash: Leash): void {
+    this.hold.setLeash(leash)
+  }
+
   seatedAt(screen: CommandScreen): void {
     this.#errands.screen = screen
   }
 
-  // What a slash command can turn.
+  // What whoever opened it does with it.
 
   app = (): App => this.#station.app
-
-  async open(session: Parameters<Hold['open']>[0]): Promise<void> {
-    if (this.#work.busy) throw new UsageError(atWork)
-    this.#waiting.close()
-    await this.#station.enter(session)
-    await this.#page()
-    this.#ledger.open(await this.app().conversation.view())
-    await this.#takeUp()
-  }
-
-  async reload(): Promise<void> {
-    await this.#station.reload()
-    await this.#ledger.stand()
-  }
-
-  aim(agent: string | undefined): void {
-    this.#work.aim(agent)
-    void this.#ledger.stand()
-  }
-
-  setStrategy(strategy: Strategy): void {
-    this.#station.setStrategy(strategy)
-    void this.#ledger.stand()
-  }
-
-  setLeash(leash: Leash): void {
-    this.#station.setLeash(leash)
-    void this.#ledger.stand()
-  }
-
-  setModel(agent: string, choice: ModelChoice): void {
-    this.#station.setModel(agent, choice)
-    void this.#ledger.stand()
-  }
-
-  async setMode(mode: WorkMode): Promise<string[]> {
-    const words = await this.#station.setMode(mode)
-    void this.#ledger.stand()
-    return words
-  }
-
-  leavePlan(): void {
-    this.#station.leavePlan()
-    void this.#ledger.stand()
-  }
-
-  async begin(prompt: string, make: TurnMaker): Promise<void> {
-    if (!this.#work.begin(prompt, make)) throw new UsageError(atWork)
-  }
-
-  send(prompt: string): void {
-    this.#offers.withdraw()
-    this.#outbox.send(prompt)
-  }
-
-  lastAnswer(): Promise<string | undefined> {
-    return this.#station.pages.lastAnswer()
-  }
 
   /** Runs a command that nobody typed: something that happens beside the conversation, and needs the person. */
   put(command: Command): void {
     void this.#errands.run(command, '')
   }
-
-  // What whoever opened it needs to know.
 
   /** Resolves once whoever looked first has been told how things are. */
   async begun(): Promise<void> {
@@ -281,6 +228,19 @@ export class ChatDesk implements Desk, Hold {
     if (this.#station.nobody) await this.#outbox.setUp()
   }
 
+  async #move(move: () => Promise<void>): Promise<void> {
+    this.#waiting.close()
+    await move()
+    await this.#page()
+    this.#ledger.open(await this.app().conversation.view())
+    await this.#takeUp()
+  }
+
+  #send(prompt: string): void {
+    this.#offers.withdraw()
+    this.#outbox.send(prompt)
+  }
+
   async #overElsewhere(): Promise<void> {
     await this.#ledger.refresh()
     if (!this.#elsewhere.busy) this.#work.goOn()
@@ -312,7 +272,7 @@ export class ChatDesk implements Desk, Hold {
   /** What came with the folder holds everybody from now on. */
   async #takeTrust(): Promise<void> {
     delete this.app().native.lasting.trustGiven
-    await this.reload().catch((error) => this.#say(wordsOf(error), 'error'))
+    await this.hold.reload().catch((error) => this.#say(wordsOf(error), 'error'))
   }
 
   async #giveUp(): Promise<void> {

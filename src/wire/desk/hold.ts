@@ -1,4 +1,5 @@
 import type { Leash } from '../../core/work/agent.ts'
+import type { Thinking } from '../../core/work/framework.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
 import type { Standing, WorkMode } from '../../faces/chat/desk.ts'
 import type { App } from '../app.ts'
@@ -18,6 +19,8 @@ export interface Hold {
   aim(agent: string | undefined): void
   setStrategy(strategy: Strategy): void
   setLeash(leash: Leash): void
+  /** How turns of this project are thought through from now on. */
+  setThinking(how: Thinking): Promise<void>
   /** Which model a native agent asks until this process ends. */
   setModel(agent: string, choice: ModelChoice): void
   /** Gives what the person should know of it; throws a UsageError where nobody could work so. */

@@ -1,4 +1,5 @@
 import type { Leash } from '../../core/work/agent.ts'
+import type { Thinking } from '../../core/work/framework.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
 import type { WorkMode } from '../../faces/chat/desk.ts'
 import type { App, AppWishes } from '../app.ts'
@@ -79,6 +80,13 @@ export class Station {
     this.#read = read
     // Who was not there may have been installed or logged in meanwhile.
     this.app.out.clear()
+  }
+
+  /** For this project from now on, where anything is kept. */
+  async setThinking(how: Thinking): Promise<void> {
+    const { said: _, ...thinking } = this.app.thinking
+    this.app = { ...this.app, thinking: { ...thinking, project: how } }
+    await this.app.project.doc.update((doc) => ({ ...doc, thinking: how }))
   }
 
   setLeash(leash: Leash): void {

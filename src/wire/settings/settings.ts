@@ -1,4 +1,5 @@
 import type { Leash } from '../../core/work/agent.ts'
+import type { Thinking } from '../../core/work/framework.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileSettings } from './schema.ts'
@@ -44,6 +45,9 @@ export type Settings = {
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane' }
   /** How many agents may live side by side, and what makes a new worktree ready for one. */
   crew: { perWorkspace: number; total: number; setup?: string }
+  /** How turns are thought through, where the person says so, and who is asked in which role. */
+  thinking?: Thinking
+  advisors: Record<string, string>
   /** Where agents register and take tasks. */
   hub: NonNullable<FileSettings['hub']>
   /** How a person who looks elsewhere is told what happens. */
@@ -100,6 +104,8 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     web: user.web ?? {},
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
+    ...(user.thinking === undefined ? {} : { thinking: user.thinking }),
+    advisors: user.advisors ?? {},
     hub: user.hub ?? {},
     notify: user.notify ?? [],
     warnings,

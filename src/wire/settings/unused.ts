@@ -4,11 +4,6 @@ type Agent = NonNullable<FileSettings['agents']>[number]
 
 const notUsed = 'is not used in this version'
 
-/** What a file may hold for a later version, and what to use until then. */
-const ofAll: Partial<Record<keyof FileSettings, string>> = {
-  thinking: notUsed,
-}
-
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
   ...(['baseURL', 'apiKeyEnv', 'effort'] as const).map((what) => ({
     what,
@@ -22,15 +17,10 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
 /** One sentence for each thing that is accepted and does nothing: a rule that denies nothing in silence is worse than none. */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
-  return [
-    ...Object.entries(ofAll)
-      .filter(([key]) => Object.hasOwn(settings, key))
-      .map(([key, words]) => `${key} ${words}.`),
-    ...ofAgents.flatMap(({ what, of, words }) => {
-      const names = agents.filter(of).map(({ name }) => name)
-      return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]
-    }),
-  ]
+  return ofAgents.flatMap(({ what, of, words }) => {
+    const names = agents.filter(of).map(({ name }) => name)
+    return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]
+  })
 }
 
 function isNative({ kind }: Agent): boolean {

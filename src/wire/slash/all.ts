@@ -24,6 +24,7 @@ import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { skillCommands } from './skills.ts'
 import { refreshSystemCommand } from './system.ts'
+import { thinkCommand } from './think.ts'
 import { todosCommand } from './todos.ts'
 import { triggerCommands } from './triggers.ts'
 import { trustCommand } from './trust.ts'
@@ -38,6 +39,7 @@ export function slashCommands(hold: Hold, warn: (words: string) => void = () => 
     ...rotationCommands(hold),
     agentsCommand(hold),
     leashCommand(hold),
+    thinkCommand(hold),
     ...changeCommands(hold),
     ...sessionCommands(hold),
     clearCommand(hold),

@@ -1,0 +1,46 @@
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { Minds } from '../../mind/think/minds.ts'
+import type { App } from '../app.ts'
+import { machineWords } from '../../machine/words.ts'
+import { openRotation, rosterParts } from '../app.ts'
+import { findProgram } from '../found.ts'
+import { machineIn } from '../native/machine.ts'
+import { openRoster } from '../roster.ts'
+import { handsOf } from './hands.ts'
+import { readersIn } from './readers.ts'
+import { rewindOf } from './rewind.ts'
+
+/** Whom and what a framework can turn to in this project; else why it cannot think here. */
+export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: string }> {
+  const found = await readersIn(app)
+  if ('why' in found) return found
+  const { spec } = await machineNow(app)
+  return {
+    actor,
+    readers: found.names,
+    assigned: app.settings.advisors,
+    reader: (name, told) => readerIn(app, found.names, name, told),
+    machine: {
+      spec,
+      words: machineWords(spec),
+      programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
+    },
+    hands: handsOf(app),
+    ...(app.ephemeral ? {} : { rewind: rewindOf(app.snapshots) }),
+  }
+}
+
+/** A seat whose answer is no part of the conversation: another who can be held to reading answers where this one cannot. */
+export function readerIn(app: App, names: readonly string[], first: string, told: readonly Entry[]): Agent {
+  const all = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
+  const roster = { ...all, names: () => [...names] }
+  return openRotation(app, { consulted: true, first, roster, told, out: new Map(app.out) })
+}
+
+/** What is decided by it must not be a day old. */
+async function machineNow({ native }: App) {
+  const { known } = machineIn(native)
+  const now = await known.known()
+  return now.fresh ? now : known.scan()
+}

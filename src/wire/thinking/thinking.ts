@@ -1,0 +1,32 @@
+import type { Thinking } from '../../core/work/framework.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { App } from '../app.ts'
+import { think } from '../../mind/think/think.ts'
+import { machineIn } from '../native/machine.ts'
+import { mindsOf, readerIn } from './minds.ts'
+import { readersIn } from './readers.ts'
+import { teller } from './teller.ts'
+import { waysIn } from './ways.ts'
+
+/** Whoever acts, thinking first. */
+export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume'): Agent {
+  const agreement = {
+    agreed: app.thinking.agreed,
+    async agree() {
+      app.thinking.agreed = true
+      await app.project.doc.update((doc) => ({ ...doc, thinkingAgreed: true as const }))
+    },
+  }
+  const ways = waysIn(app, agreement, how === 'resume')
+  return think(actor, {
+    how: how === 'resume' ? 'decompose' : how,
+    spec: async () => (await machineIn(app.native).known.known()).spec,
+    async teller() {
+      const found = await readersIn(app)
+      return 'why' in found ? undefined : readerIn(app, found.names, teller(app.settings, found.names), [])
+    },
+    minds: () => mindsOf(app, actor),
+    way: (framework) => ways[framework](),
+    ...agreement,
+  })
+}

@@ -1,0 +1,23 @@
+import type { Framework } from '../../core/work/framework.ts'
+import type { Agreement } from '../../mind/think/consent.ts'
+import type { Way } from '../../mind/think/thinker.ts'
+import type { App } from '../app.ts'
+import { treesOf } from './tree.ts'
+
+/** Each is loaded when it is first chosen. `resume`: the tree of tasks that was left last is meant. */
+export function waysIn(
+  app: App,
+  agreement: Agreement,
+  resume: boolean,
+): Record<Exclude<Framework, 'direct'>, () => Promise<Way>> {
+  return {
+    consensus: async () => (await import('../../mind/think/consensus/consensus.ts')).consensus,
+    sequential: async () => (await import('../../mind/think/sequential/sequential.ts')).sequential,
+    reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
+    script: () => Promise.reject(new Error('it is not there yet')),
+    async decompose() {
+      const { decompose } = await import('../../mind/think/decompose/decompose.ts')
+      return decompose({ ...treesOf(app), ...agreement, resume })
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { Answer, Asked } from './model-server.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { machine } from './three.ts'
+
+const told = (value: unknown) => ({ text: `\`\`\`json\n${JSON.stringify(value)}\n\`\`\`` })
+
+const node = { name: 'a node script', how: 'write out.txt with node', needs: ['node'] }
+const latex = { name: 'latex', how: 'typeset it', needs: ['no-such-latex'] }
+
+const check = { kind: 'file', path: 'out.txt', holds: 'made' }
+
+/** What each is asked to be, and what it answers. */
+const answers: Record<string, Answer> = {
+  enumerator: told({ approaches: [node, latex] }),
+  'pattern matcher': told({ approach: latex, rationale: 'it is usual' }),
+  'dependency scanner': told({ approaches: [{ ...node, viable: true, reason: 'node is there' }] }),
+  'fallback chain': told({ approaches: [node, latex] }),
+  'code generator': told({ script: null, why: 'one command does it' }),
+  chair: told({
+    approaches: [{ ...node, why: 'it is there', check }],
+    dropped: [{ name: latex.name, why: 'no-such-latex is not installed' }],
+    dissent: 'the pattern matcher would typeset it',
+  }),
+}
+
+function roleOf({ text }: Asked): string | undefined {
+  if (text.includes('You chair five advisors')) return 'chair'
+  return Object.keys(answers).find((role) => text.includes(`You are the ${role}.`))
+}
+
+test('five advisors on three vendors, one chair, one agent acts: the conversation holds one prompt, the notes and one reply', async (t) => {
+  const asked: [role: string, wire: string][] = []
+  let acted = 0
+  const { run, history } = await machine(t, (request) => {
+    const role = roleOf(request)
+    asked.push([role ?? 'actor', request.wire])
+    if (role) return answers[role]!
+    const write = { tool: 'Bash', input: { command: 'echo made > out.txt', description: 'makes it' } }
+    return acted++ === 0 ? { call: write } : { text: 'out.txt is made.' }
+  })
+  const { code, out, err } = await run('-p', 'make out.txt, by any means', '--think', 'consensus', '--leash', 'all')
+  assert.deepEqual({ code, out }, { code: 0, out: 'out.txt is made.\n' }, err)
+  const advisors = asked.filter(([role]) => role !== 'actor' && role !== 'chair').sort()
+  assert.deepEqual(advisors, [
+    ['code generator', 'gemini'],
+    ['dependency scanner', 'responses'],
+    ['enumerator', 'anthropic'],
+    ['fallback chain', 'anthropic'],
+    ['pattern matcher', 'gemini'],
+  ])
+  assert.deepEqual(
+    asked.slice(advisors.length).map(([role]) => role),
+    ['chair', 'actor', 'actor'],
+  )
+  const kept = history()
+  const [verdict] = kept.filter(({ type }) => type === 'verdict')
+  assert.deepEqual(
+    kept.filter(({ type }) => ['prompt', 'reply', 'end'].includes(type)).map(({ type, by }) => [type, by]),
+    [
+      ['prompt', 'user'],
+      ['reply', 'claude'],
+      ['end', 'rotation'],
+    ],
+  )
+  assert.deepEqual(
+    verdict?.type === 'verdict' && { by: verdict.by, passed: verdict.passed, calls: verdict.calls, why: verdict.why },
+    { by: 'claude', passed: true, calls: 6, why: 'asked for' },
+  )
+  const notes = kept.flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
+  assert.deepEqual(
+    notes.map((text) => text.replace(/about .*/, 'about so much')),
+    [
+      'thinking: consensus, asked for; 6 extra calls (claude as enumerator, fallback chain; gemini as pattern matcher, code generator; codex as dependency scanner, chair), about so much',
+      'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
+      'chosen by codex: a node script (it is there); not latex (no-such-latex is not installed)',
+      'dissent: the pattern matcher would typeset it',
+    ],
+  )
+  const usage = kept.filter(({ type }) => type === 'usage').map(({ by }) => by)
+  assert.deepEqual([...new Set(usage)].sort(), ['claude', 'codex', 'gemini'])
+})

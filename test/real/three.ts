@@ -1,0 +1,46 @@
+import type { TestContext } from 'node:test'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import type { Answer, Asked } from './model-server.ts'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ended, program } from '../cli/program.ts'
+import { modelServer } from './model-server.ts'
+import { rigAll } from './rig.ts'
+
+const windows = { claude: 200_000, gemini: 1_000_000, codex: 272_000 }
+
+/** The built program over the three real CLIs, on models that say what the script says. */
+export async function machine(t: TestContext, script: (asked: Asked) => Answer, more: Record<string, unknown> = {}) {
+  const model = await modelServer(script)
+  const rig = await rigAll(model.url)
+  t.after(async () => {
+    await rig[Symbol.asyncDispose]()
+    await model.close()
+  })
+  const home = join(rig.root, 'termaite')
+  mkdirSync(home, { mode: 0o700 })
+  const agents = Object.entries(windows).map(([name, contextWindowTokens]) => ({
+    name,
+    profile: name,
+    contextWindowTokens,
+    silenceSeconds: 60,
+  }))
+  writeFileSync(join(home, 'settings.json'), JSON.stringify({ ...more, agents }))
+  const run = (...args: string[]) => {
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: rig.cwd,
+      env: { ...rig.env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    return ended(child)
+  }
+  const history = () => {
+    const [slug] = readdirSync(join(home, 'projects'))
+    return readFileSync(join(home, 'projects', slug!, 'history.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Entry)
+  }
+  return { model, run, history }
+}

@@ -1,0 +1,81 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { healthDoc } from '../../src/mind/health.ts'
+import { howOf } from '../../src/wire/thinking/how.ts'
+import { readersIn } from '../../src/wire/thinking/readers.ts'
+import { teller } from '../../src/wire/thinking/teller.ts'
+import { seated } from './seat.ts'
+
+test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
+  const { app } = await seated(t, { agents: [] })
+  const chat = { aimed: false, chat: true }
+  const printed = { aimed: false, chat: false }
+  const explicit = { ...app, settings: { ...app.settings, thinking: 'reflect' as const } }
+  const project = { ...explicit, thinking: { ...app.thinking, project: 'script' as const } }
+  const said = { ...project, thinking: { ...project.thinking, said: 'off' as const } }
+  assert.deepEqual(
+    [
+      howOf(app, chat),
+      howOf(app, printed),
+      howOf(app, { aimed: true, chat: true }),
+      howOf({ ...app, mode: 'agent' }, printed),
+      howOf({ ...app, mode: 'agent' }, { aimed: true, chat: false }),
+      howOf({ ...app, mode: 'plan' }, { ...chat, think: 'consensus' }),
+      howOf(explicit, { aimed: true, chat: false }),
+      howOf(project, printed),
+      howOf(said, chat),
+      howOf(said, { ...printed, think: 'consensus' }),
+    ],
+    ['auto', 'off', 'off', 'auto', 'off', 'off', 'reflect', 'script', 'off', 'consensus'],
+  )
+})
+
+const roster = {
+  agents: [
+    { name: 'claude', profile: 'claude', contextWindowTokens: 1000 },
+    { name: 'claude-two', profile: 'claude', contextWindowTokens: 1000 },
+    { name: 'own', command: 'cat', contextWindowTokens: 1000 },
+    { name: 'tame', command: 'cat', leash: 'read', contextWindowTokens: 1000 },
+    { name: 'gemini', profile: 'gemini', contextWindowTokens: 1000 },
+    { name: 'local', kind: 'native', model: 'ollama/x', baseURL: 'http://127.0.0.1:9', contextWindowTokens: 1000 },
+  ],
+}
+
+test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
+  const { app } = await seated(t, roster)
+  const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
+  assert.deepEqual(await readersIn(app), { names })
+  assert.equal(teller(app.settings, names), 'local')
+  assert.equal(teller(app.settings, ['gemini', 'claude']), 'gemini')
+})
+
+test('who is parked, cooling down or out is not asked; where nobody is left it says why', async (t) => {
+  const { app } = await seated(t, roster)
+  const until = app.io.clock.now() + 60_000
+  const parked = { failures: 0, parked: { until, why: 'spent' } }
+  await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked } }))
+  app.out.set('local', failed('auth', 'not logged in').failure)
+  assert.deepEqual(await readersIn(app), { names: ['claude', 'claude-two'] })
+  for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
+  assert.deepEqual(await readersIn(app), { why: 'nobody who can be held to reading is well' })
+  const { app: wild } = await seated(t, { agents: [roster.agents[2]] })
+  assert.deepEqual(await readersIn(wild), { why: 'no agent here can be held to reading' })
+})
+
+test('/think says, sets and tells what it knows; with a request it is for that one only', async (t) => {
+  const seat = await seated(t, {
+    agents: [{ name: 'own', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }],
+  })
+  assert.deepEqual(await seat.type('/think consensus'), [
+    ['note', 'Turns of this project are thought through with consensus from now on: weigh several ways.'],
+  ])
+  assert.deepEqual(seat.turned, [['think', 'consensus']])
+  assert.deepEqual(await seat.type('/think concensus'), [
+    ['error', 'there is no way of thinking "concensus"; did you mean "consensus"?'],
+  ])
+  await seat.type('/think reflect write a migration')
+  assert.deepEqual(seat.turned, [['think', 'consensus']])
+  const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
+  assert.deepEqual(notes, ['reflect was asked for, but no agent here can be held to reading: taken directly'])
+})
