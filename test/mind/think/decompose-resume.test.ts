@@ -45,6 +45,26 @@ test('the same request goes on where it was left: what is done is not done again
   assert.deepEqual([rig.names(), await rig.left(), await lastLeft(trees)], [['claude'], [], undefined])
 })
 
+test('how a task stands is kept before it begins, and after it ended before anything is said of it', async () => {
+  const stood: unknown[] = []
+  const rig = grove({
+    agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
+    actor: [says('did it')],
+    commands: { 'test schema': 0, 'test ui': 0 },
+  })
+  for await (const event of rig.agent().turn(rig.turn()))
+    if (event.type === 'plan' || event.type === 'note') stood.push([event.type, ...(await rig.left()).flat()])
+  assert.deepEqual(stood, [
+    ['note'],
+    ['plan', 'schema running', 'ui waiting', 'held'],
+    ['plan', 'schema done', 'ui waiting', 'held'],
+    ['note', 'schema done', 'ui waiting', 'held'],
+    ['plan', 'schema done', 'ui running', 'held'],
+    ['plan', 'schema done', 'ui done', 'held'],
+    ['note', 'schema done', 'ui done', 'held'],
+  ])
+})
+
 test('what was begun and is not done is begun again, by somebody who is told to look first', async () => {
   const prompts: string[] = []
   const acts = (turn: { prompt: string }) => (prompts.push(turn.prompt), [{ say: 'did it' }])

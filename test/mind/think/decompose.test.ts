@@ -45,7 +45,7 @@ test('a tree is gone through depth first, each task checked, the whole after its
     '3 of 4 done: do api (`test api` exited with 0)',
     '4 of 4 done: do ui (`test ui` exited with 0)',
   ])
-  assert.deepEqual(plansIn(events), ['ippp', 'cppp', 'cipp', 'ccpp', 'ccip', 'cccp', 'ccci', 'cccc', 'cccc'])
+  assert.deepEqual(plansIn(events), ['ippp', 'cppp', 'cipp', 'ccpp', 'ccip', 'cccp', 'ccci', 'cccc'])
   assert.deepEqual(facts.at(-1), {
     type: 'verdict',
     framework: 'decompose',
@@ -91,6 +91,16 @@ test('what needs another waits for it, whatever the order it was listed in', asy
     '1 of 2 done: do api (`test api` exited with 0)',
     '2 of 2 done: do ui (`test ui` exited with 0)',
   ])
+})
+
+test('what a whole needs, each of its parts waits for', async () => {
+  const tasks = [task('api', { needs: ['ui'], children: [task('schema'), task('routes')] }), task('ui')]
+  const { go } = grove({ agents: { claude: [json({ tasks })] }, actor: [says('did it')], commands: pass })
+  const { events } = await go()
+  assert.deepEqual(
+    phasesIn(events).filter((words) => words.includes('do ')),
+    ['1 of 4: do ui', '2 of 4: do schema', '3 of 4: do routes'],
+  )
 })
 
 test('a task without a check of its own is judged, and one task needs no closing words', async () => {
@@ -154,7 +164,7 @@ test('what cannot be done keeps its dependents from being begun, the others go o
     ].join('\n'),
   )
   assert.deepEqual(notesIn(events).slice(-3), [
-    '1 of 3 failed: do schema (`test schema` exited with 1)',
+    'do schema, another way failed 2 times (`test schema` exited with 1); there is nothing left to try',
     '3 of 3 done: do ui (`test ui` exited with 0)',
     '1 of 3 tasks are done; the same request again goes on from there',
   ])
