@@ -66,5 +66,7 @@ export async function hubParts(
   const trouble = (error: Error) => {
     if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
   }
-  return { routes: hubRoutes(hub, io.clock), changes, mcp: mcpAnswer(library, make, trouble) }
+  // A task is for whoever waits for it, never for a connection that is gone.
+  const mcp = mcpAnswer(library, make, trouble, { hangUpCancels: true })
+  return { routes: hubRoutes(hub, io.clock), changes, mcp }
 }

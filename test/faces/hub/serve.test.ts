@@ -28,7 +28,7 @@ async function serving(t: TestContext) {
   const resources = { families: [], list: async () => [], read: async () => undefined }
   const tools = hubTools(hub, clock, 'mcp')
   const make = toolServer(library, { name: 'hub', version: '1', cwd: '/', clock, tools, resources })
-  const mcp = mcpAnswer(library, make, () => {})
+  const mcp = mcpAnswer(library, make, () => {}, { hangUpCancels: true })
   const at = await serveHub({ host: '127.0.0.1', port: 0, key, clock, routes: hubRoutes(hub, clock), changes, mcp })
   t.after(async () => {
     await at.close()
@@ -140,30 +140,64 @@ test('changes are streamed by number, and a follower that comes back misses none
   assert.deepEqual(ids, ['1', '2', '3'])
 })
 
-test('MCP is beside the API: the same key, the same hub', async (t) => {
-  const { ask } = await serving(t)
+/** A call of a tool as a client of the newer protocol sends it. */
+function called(name: string, args: object): [object, Record<string, string>] {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   }
-  const params = { name: 'assign_task', arguments: { prompt: 'from MCP', workspaceId: 'w' }, _meta }
-  const answer = await ask(
-    'POST',
-    '/mcp',
-    { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-    {
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'assign_task',
-    },
-  )
+  const params = { name, arguments: args, _meta }
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': name,
+  }
+  return [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers]
+}
+
+test('MCP is beside the API: the same key, the same hub', async (t) => {
+  const { ask } = await serving(t)
+  const answer = await ask('POST', '/mcp', ...called('assign_task', { prompt: 'from MCP', workspaceId: 'w' }))
   assert.equal(answer.status, 200)
   const tasks = (await (await ask('GET', '/api/tasks')).json()) as { prompt: string; history: { by: string }[] }[]
   assert.deepEqual(
     tasks.map(({ prompt, history }) => [prompt, history[0]!.by]),
     [['from MCP', 'mcp']],
   )
+})
+
+test('an agent that hangs up on MCP while it waits is given nothing, by any protocol', async (t) => {
+  const { hub, ask, url } = await serving(t)
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const older = new Client({ name: 'test', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers: json } })
+  await older.connect(transport)
+  const waits = {
+    newer: (signal: AbortSignal) =>
+      ask('POST', '/mcp', ...called('wait_for_prompt', { agentId: 'newer' }), signal).then((answer) => answer.text()),
+    alone(signal: AbortSignal) {
+      const params = { name: 'wait_for_prompt', arguments: { agentId: 'alone' } }
+      const accept = { accept: 'application/json, text/event-stream' }
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+      return ask('POST', '/mcp', call, accept, signal).then((answer) => answer.text())
+    },
+    older(signal: AbortSignal) {
+      signal.addEventListener('abort', () => void transport.close())
+      return older.callTool({ name: 'wait_for_prompt', arguments: { agentId: 'older' } })
+    },
+  }
+  for (const [id, wait] of Object.entries(waits)) {
+    await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' })
+    const hangUp = new AbortController()
+    const waiting = wait(hangUp.signal).then(String, () => 'gone')
+    await until(() => hub.standing(id).waits)
+    hangUp.abort()
+    assert.equal(await waiting, 'gone')
+    await until(() => !hub.standing(id).waits)
+  }
+  const { id } = (await (await ask('POST', '/api/tasks', { prompt: 'x', workspace: 'w' })).json()) as { id: string }
+  assert.equal(hub.task(id).state, 'QUEUED')
 })
 
 test('bytes that are no request end their own connection alone', async (t) => {

@@ -14,8 +14,16 @@ export type McpAnswer = {
   close(): Promise<void>
 }
 
-/** Answers any number of clients of both protocols; whoever calls has let them in. */
-export function mcpAnswer(library: Library, make: McpServerFactory, trouble: (error: Error) => void): McpAnswer {
+/**
+ * Answers any number of clients of both protocols; whoever calls has let them in. By the older one a client that hangs
+ * up has not cancelled its calls, unless `hangUpCancels` says that nobody comes back for what they give.
+ */
+export function mcpAnswer(
+  library: Library,
+  make: McpServerFactory,
+  trouble: (error: Error) => void,
+  { hangUpCancels = false } = {},
+): McpAnswer {
   const limits = { maxRequestBodySize: mostBytes }
   const modern = library.createMcpHandler(make, { legacy: 'reject', onerror: trouble, ...limits })
   const alone = library.legacyStatelessFallback(make, trouble, limits)
@@ -23,7 +31,9 @@ export function mcpAnswer(library: Library, make: McpServerFactory, trouble: (er
   const fetch = async (request: Request) => {
     const parsed = { parsedBody: await bodyOf(request) }
     if (!(await library.isLegacyRequest(request, parsed.parsedBody, limits))) return modern.fetch(request, parsed)
-    return sessions.wants(request, parsed.parsedBody) ? sessions.fetch(request, parsed) : alone(request, parsed)
+    if (!sessions.wants(request, parsed.parsedBody)) return alone(request, parsed)
+    if (hangUpCancels) request.signal.addEventListener('abort', () => sessions.cancel(request, parsed.parsedBody))
+    return sessions.fetch(request, parsed)
   }
   const answer = toNodeHandler({ fetch }, { onerror: trouble, ...limits })
   return {

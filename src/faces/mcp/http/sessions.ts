@@ -41,6 +41,16 @@ export class Sessions {
     return session.handleRequest(request, parsed)
   }
 
+  /** As if the client had cancelled what it called there. */
+  cancel(request: Request, body: unknown): void {
+    const session = this.#open.get(request.headers.get('mcp-session-id') ?? '')
+    for (const message of [body].flat()) {
+      if (!this.#library.isJSONRPCRequest(message)) continue
+      const params = { requestId: message.id, reason: 'the connection is gone' }
+      session?.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open.values()].map((session) => session.close()))
   }
