@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { openIndex } from '../../src/store/index/index.ts'
 import { plain, seated, type Seat } from './seat.ts'
+import { treesOf } from '../../src/wire/thinking/tree.ts'
 
 const echo = plain({ amber: 'cat >/dev/null; date +%N > made.txt; echo fine' })
 
@@ -93,16 +94,18 @@ test('/clear asks: a new session keeps the old one, and leaving the card changes
   )
 })
 
-test('/clear with the word typed erases history, outputs, snapshots and index for good', async (t) => {
+test('/clear with the word typed erases history, outputs, snapshots, index and trees of tasks for good', async (t) => {
   const seat = await seated(t, echo)
   await seat.turn('a secret thing')
+  const { kept } = treesOf(seat.app)
+  await kept.update(() => [{ id: 't', prompt: 'a secret thing', tasks: [] }])
   assert.equal((await indexed(seat)).length, 1)
   seat.answers.push(['Delete '])
   assert.deepEqual(await seat.type('/clear'), [['note', `What was said in ${seat.project} is erased for good.`]])
   const folder = join(seat.home, 'projects', seat.app.project.slug)
   assert.deepEqual(
-    [existsSync(history(seat)), existsSync(join(folder, 'snapshots')), await indexed(seat)],
-    [false, false, []],
+    [existsSync(history(seat)), existsSync(join(folder, 'snapshots')), await indexed(seat), await kept.read()],
+    [false, false, [], []],
   )
   const doc = await seat.app.project.doc.read()
   assert.deepEqual(Object.keys(doc.sessions), [seat.app.session.id], 'only the new session is known')

@@ -4,6 +4,7 @@ import type { Hold } from '../desk/hold.ts'
 import { forgetInIndex } from '../forgetting.ts'
 import { UsageError } from '../io.ts'
 import { runningIn } from '../running.ts'
+import { treesOf } from '../thinking/tree.ts'
 
 /** What has to be typed before anything is erased. */
 const word = 'delete'
@@ -52,11 +53,13 @@ async function refuseIfAtWork({ project, io }: App): Promise<void> {
 }
 
 /** The words of a prompt stand beside each snapshot, so those go too. */
-async function erase({ project, blobs, snapshots, place, io, ephemeral }: App): Promise<void> {
+async function erase(app: App): Promise<void> {
+  const { project, blobs, snapshots, place, io, ephemeral } = app
   await project.log.clear()
   await blobs.clear()
   await project.doc.update(({ path, lastUsed }) => ({ path, lastUsed, sessions: {} }))
   if (ephemeral) return
+  await treesOf(app).kept.update(() => [])
   await snapshots.clear()
   await forgetInIndex(place.home, project.slug, io.clock)
 }
