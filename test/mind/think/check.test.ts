@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { checked } from '../../../src/mind/think/check/check.ts'
+import { holds } from '../../../src/mind/think/check/judge.ts'
 import { checkField, checkIn, checkName } from '../../../src/mind/think/check/kinds.ts'
 import { Course } from '../../../src/mind/think/course.ts'
 import { drained } from '../../core/made.ts'
@@ -211,6 +212,13 @@ test('a quote counts where it stands: in the reply, in the changes or in a file,
   ]
   for (const [answer, wanted] of verdicts)
     assert.deepEqual((await seen(question, { agents: { claude: [json(answer)] }, files })).result, wanted)
+})
+
+test('words are found whatever their blanks and the marks of a patch; a mark alone shows nothing', () => {
+  assert.deepEqual(
+    [holds('-a\n+b  c', 'b c'), holds('a b', 'a\n+b'), holds('a.b', '.'), holds('a', ''), holds('ab', 'abc')],
+    [true, true, false, false, false],
+  )
 })
 
 test('a judge that dies is replaced; one that rambles, all dead ones and a silent one are failures', async () => {
