@@ -77,5 +77,5 @@ test('/think says, sets and tells what it knows; with a request it is for that o
   await seat.type('/think reflect write a migration')
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
-  assert.deepEqual(notes, ['reflect was asked for, but no agent here can be held to reading: taken directly'])
+  assert.deepEqual(notes, ['reflect would fit (asked for), but no agent here can be held to reading: taken directly'])
 })

@@ -4,6 +4,7 @@ import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/work/framework.ts'
 import type { Minds } from './minds.ts'
 import type { Routing } from './route.ts'
+import type { Choice } from './select/chosen.ts'
 import type { Way } from './thinker.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -18,6 +19,8 @@ export type Thought = Routing & {
   /** Whom a framework can turn to; undefined where nobody can be held to reading, with why. */
   minds(): Promise<Minds | { why: string }>
   way(framework: Exclude<Framework, 'direct'>): Promise<Way>
+  /** Whether this turn goes on with a tree of tasks that an earlier one left. */
+  left?(turn: Turn): Promise<boolean>
   /** Whether the cost was agreed to before: in this project, by the mode, or by asking for this framework where nobody can be asked. */
   agreed: boolean
   /** Remembers for this project that the cost need not be asked about again. */
@@ -55,13 +58,13 @@ async function* thought(actor: Agent, o: Thought, turn: Turn): AsyncGenerator<Ev
 }
 
 async function* taken(actor: Agent, o: Thought, route: Route, turn: Turn): AsyncGenerator<Event, Outcome> {
-  const { framework, why } = o.how === 'auto' ? await route.choose() : { framework: o.how, why: 'asked for' }
+  const { framework, why } = await chosenFor(o, route, turn)
   yield* route.heard()
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
   if (framework === 'direct') return yield* direct(actor, why, route, turn)
   const ready = await readied(framework, o)
   if ('lacks' in ready) {
-    yield note(`${framework} would fit (${why}), but ${ready.lacks}: taken directly`)
+    if (!ready.usual) yield note(`${framework} would fit (${why}), but ${ready.lacks}: taken directly`)
     return yield* direct(actor, why, route, turn)
   }
   const agreed = yield* consented({ framework, why, ...ready, agreed: o.agreed, agree: o.agree }, turn)
@@ -70,17 +73,25 @@ async function* taken(actor: Agent, o: Thought, route: Route, turn: Turn): Async
   return yield* judged(take(ready.way.agent(ready.minds), turn), why, route)
 }
 
+async function chosenFor({ how, left }: Thought, route: Route, turn: Turn): Promise<Pick<Choice, 'framework' | 'why'>> {
+  if (how !== 'auto') return { framework: how, why: 'asked for' }
+  return (await left?.(turn)) ? { framework: 'decompose', why: 'a tree of tasks was left' } : route.choose()
+}
+
 /** What cannot be thought through can still be done. */
-async function readied(framework: Exclude<Framework, 'direct'>, o: Thought): Promise<Ready | { lacks: string }> {
+async function readied(framework: Exclude<Framework, 'direct'>, o: Thought): Promise<Ready | Lacking> {
   try {
     const minds = await o.minds()
-    return 'why' in minds ? { lacks: minds.why } : { minds, way: await o.way(framework) }
+    // Whoever did not ask for it need not hear at every turn that it cannot be had.
+    if ('why' in minds) return { lacks: minds.why, usual: o.how === 'auto' }
+    return { minds, way: await o.way(framework) }
   } catch (error) {
-    return { lacks: wordsOf(error) }
+    return { lacks: wordsOf(error), usual: false }
   }
 }
 
 type Ready = { minds: Minds; way: Way }
+type Lacking = { lacks: string; usual: boolean }
 
 /** One agent, one turn: nothing is added to it. */
 async function* direct(actor: Agent, why: string, { calls }: Route, turn: Turn): AsyncGenerator<Event, Outcome> {

@@ -1,11 +1,13 @@
 import type { Thinking } from '../../core/work/framework.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
+import { leftFor } from '../../mind/think/decompose/left.ts'
 import { think } from '../../mind/think/think.ts'
 import { machineIn } from '../native/machine.ts'
 import { mindsOf, readerIn } from './minds.ts'
 import { readersIn } from './readers.ts'
 import { teller } from './teller.ts'
+import { treesOf } from './tree.ts'
 import { waysIn } from './ways.ts'
 
 /** Whoever acts, thinking first. */
@@ -27,6 +29,7 @@ export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'>
     },
     minds: () => mindsOf(app, actor),
     way: (framework) => ways[framework](),
+    left: async (turn) => (await leftFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
     ...agreement,
   })
 }

@@ -146,9 +146,28 @@ test('in a talk an ambiguous message, and one that goes on with it, costs nothin
   }
 })
 
-test('where nobody can be held to reading, or something breaks before it began, it is said and taken directly', async () => {
+test('where nobody can be held to reading it is taken directly, and only whoever asked for more is told', async () => {
+  const minds = async () => ({ why: 'no agent here can be held to reading' })
+  const unasked = await thinking({ minds }).run('Convert docx to pdf')
+  assert.deepEqual(unasked.facts, [reply, verdict('direct', 'more than one way', 0)])
+  const asked = await thinking({ minds, how: 'consensus' }).run('Convert docx to pdf')
+  assert.deepEqual(asked.facts, [
+    note('consensus would fit (asked for), but no agent here can be held to reading: taken directly'),
+    reply,
+    verdict('direct', 'asked for', 0),
+  ])
+})
+
+test('what goes on with a tree that was left is decomposed, whatever its words say', async () => {
+  const asked: string[] = []
+  const way = (framework: string) => (asked.push(framework), Promise.reject(new Error('it is not built')))
+  await thinking({ way, left: async ({ prompt }) => prompt === 'go on' }).run('go on')
+  await thinking({ way, left: async () => false }).run('go on')
+  assert.deepEqual(asked, ['decompose'])
+})
+
+test('where something breaks before it began, it is said and taken directly', async () => {
   const lacks: [Partial<Thought>, string][] = [
-    [{ minds: async () => ({ why: 'no agent here can be held to reading' }) }, 'no agent here can be held to reading'],
     [{ minds: () => Promise.reject(new Error('the settings broke')) }, 'the settings broke'],
     [{ way: () => Promise.reject(new Error('it is not built')) }, 'it is not built'],
   ]

@@ -1,4 +1,5 @@
 import type { Event } from '../../../core/talk/entry.ts'
+import type { Turn } from '../../../core/work/agent.ts'
 import type { Course } from '../course.ts'
 import type { KeptTree, Trees } from './kept.ts'
 import { note } from '../course.ts'
@@ -16,8 +17,7 @@ export type Begun = { tree: KeptTree } | { plan: string } | { leave: string }
  */
 export async function* begun(wanted: boolean, trees: Trees, course: Course): AsyncGenerator<Event, Begun> {
   const { turn } = course
-  const left = await treesLeft(trees)
-  const tree = left.find(({ prompt }) => plain(prompt) === plain(turn.prompt)) ?? (isMeant() ? left[0] : undefined)
+  const tree = await leftFor(turn, trees, wanted)
   if (!tree) return wanted ? { leave: 'no tree of tasks was left' } : { plan: turn.prompt }
   const { done, of } = progressOf(tree.tasks)
   const words = `A tree of ${count(of, 'task')} was left at ${done} of ${of}`
@@ -46,11 +46,14 @@ export async function* begun(wanted: boolean, trees: Trees, course: Course): Asy
   yield note(`going on with ${count(of, 'task')}, ${done} of them done`)
   const { asked: _, ...rest } = held
   return { tree: { ...rest, tasks: revived(held.tasks) } }
+}
 
-  function isMeant(): boolean {
-    const isAnswer = left[0]?.asked !== undefined && left[0].asked === turn.history.at(-1)?.turn
-    return wanted || isAnswer || goesOn(turn.prompt)
-  }
+/** The tree that a turn is about: it says the same again, or to go on, or answers what was asked. */
+export async function leftFor(turn: Turn, trees: Trees, wanted = false): Promise<KeptTree | undefined> {
+  const left = await treesLeft(trees)
+  const isAnswer = left[0]?.asked !== undefined && left[0].asked === turn.history.at(-1)?.turn
+  const same = left.find(({ prompt }) => plain(prompt) === plain(turn.prompt))
+  return same ?? (wanted || isAnswer || goesOn(turn.prompt) ? left[0] : undefined)
 }
 
 /** The request of a tree, and what the person said when they came back to it. */
