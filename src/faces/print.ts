@@ -1,10 +1,11 @@
 import type { Writable } from 'node:stream'
-import type { Entry, Event, Usage } from '../core/talk/entry.ts'
+import type { Entry, Event, Usage, Verdict } from '../core/talk/entry.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { moment } from '../base/moment.ts'
+import { thoughtWords } from './chat/numbers.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
@@ -26,13 +27,16 @@ export async function printTurn(events: AsyncIterable<Event>, page: Page): Promi
   const attempts: Attempted[] = []
   const usages: Usage[] = []
   let agent: string | undefined
+  let reply = ''
+  let thought: Verdict | undefined
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamed(event, page.clock))}\n`)
     else if (event.type === 'note') page.err.write(`${clean(event.text)}\n`)
     if (event.type === 'usage') usages.push(event)
-    if (event.type === 'reply') agent = event.by
+    if (event.type === 'reply') [agent, reply] = [event.by, event.text]
+    if (event.type === 'verdict' && event.framework !== 'direct') [agent, thought] = [event.by, event]
     if (event.type === 'attempt') {
       const { kind, message } = event.failure
       attempts.push({ agent: event.by ?? '', ok: false, failure: { kind, message }, ms: event.ms })
@@ -42,11 +46,14 @@ export async function printTurn(events: AsyncIterable<Event>, page: Page): Promi
     if (event.type === 'end') outcome = event.outcome
   }
   if (!outcome) throw new Error('a turn came without an end')
+  // What was tried in vain is the turn's last word.
+  const report = !outcome.ok && outcome.failure.kind === 'unmet' ? reply : ''
   if (outcome.ok && agent !== undefined) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
-  if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages)
+  if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages, report)
   if (page.format === 'text') await printText(page, outcome)
+  if (page.format === 'text' && report !== '') page.err.write(`${stripAnsi(report).trimEnd()}\n`)
   if (page.format !== 'stream-json')
-    page.err.write(closing(outcome, agent ?? '', page.clock.now() - started, usages, attempts))
+    page.err.write(closing(outcome, agent ?? '', page.clock.now() - started, usages, attempts, thought))
   return exitCode(outcome)
 }
 
@@ -74,6 +81,7 @@ async function printJson(
   agent: string,
   attempts: Attempted[],
   usages: Usage[],
+  report: string,
 ): Promise<void> {
   const rest = {
     ...(outcome.ok ? {} : { failure: outcome.failure }),
@@ -84,14 +92,13 @@ async function printJson(
     project: page.project,
   }
   await write(page.out, `${JSON.stringify({ ok: outcome.ok, agent }).slice(0, -1)},"text":"`)
-  for await (const text of pieces(page, outcome)) await write(page.out, JSON.stringify(text).slice(1, -1))
+  for await (const text of pieces(page, outcome, report)) await write(page.out, JSON.stringify(text).slice(1, -1))
   await write(page.out, `",${JSON.stringify(rest).slice(1)}\n`)
 }
 
 /** The whole answer, without escape sequences and without room at its end; one that could not be kept is an answer too. */
-async function* pieces(page: Page, outcome: Outcome): AsyncGenerator<string> {
-  const answer = outcome.ok ? outcome : outcome.unkept
-  if (!answer) return
+async function* pieces(page: Page, outcome: Outcome, report = ''): AsyncGenerator<string> {
+  const answer = outcome.ok ? outcome : (outcome.unkept ?? { text: report })
   const stripper = new AnsiStripper()
   let text = ''
   for await (const chunk of answer.whole ? page.blobs.read(answer.whole) : [answer.text]) {
@@ -126,7 +133,14 @@ function sum(usages: readonly Usage[]) {
   }
 }
 
-function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[], attempts: Attempted[]): string {
+function closing(
+  outcome: Outcome,
+  agent: string,
+  ms: number,
+  usages: Usage[],
+  attempts: Attempted[],
+  thought: Verdict | undefined,
+): string {
   if (!outcome.ok) {
     const { message, retryAt } = outcome.failure
     // Each attempt stands above in a line of its own: a message that only strings them together adds nothing.
@@ -140,7 +154,8 @@ function closing(outcome: Outcome, agent: string, ms: number, usages: Usage[], a
     : ''
   const tokens = used ? ` · ${thousands(used.input + used.output)} tokens (${used.source})` : ''
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
-  return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${tokens}${cost}\n`
+  const how = thought ? ` · ${thoughtWords(thought).join(' · ')}` : ''
+  return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
 }
 
 const toldAs = ({ agent, failure }: Attempted) => `${agent}: ${failure?.kind}: ${failure?.message}`

@@ -12,11 +12,12 @@ import { memoryStore } from '../../src/store/memory.ts'
 const loss = failed('crash', 'the turn ran, but it could not be kept: disk full')
 
 /** What is printed of a turn in which `a` said something and that ended so. */
-async function printed(said: string, outcome: Outcome, format: Format = 'text') {
-  const events: Event[] = [
-    { type: 'reply', text: said, by: 'a' },
-    { type: 'end', outcome, by: 'a' },
-  ]
+function printed(said: string, outcome: Outcome, format: Format = 'text') {
+  return printedOf([{ type: 'reply', text: said, by: 'a' }], outcome, format)
+}
+
+async function printedOf(before: Event[], outcome: Outcome, format: Format = 'text') {
+  const events: Event[] = [...before, { type: 'end', outcome, by: 'a' }]
   const streams = { out: '', err: '' }
   const into = (name: keyof typeof streams) =>
     new Writable({
@@ -60,4 +61,43 @@ test('a good answer that could not be kept is printed all the same', async () =>
 
 test('an answer of nothing prints nothing', async () => {
   assert.equal((await printed('', { ok: true, text: ' \n' })).out, '')
+})
+
+/** A turn that was thought through, by the one who acted. */
+const thought: Event[] = [
+  { type: 'note', text: 'thinking: consensus, more than one way', by: 'termaite' },
+  { type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' },
+  { type: 'inner', role: 'enumerator', event: { type: 'reply', text: 'pandoc', by: 'b' } },
+  { type: 'reply', text: 'done', by: 'a' },
+]
+const verdict: Event = { type: 'verdict', framework: 'consensus', why: 'w', passed: true, calls: 6, ms: 5, by: 'a' }
+
+test('how a turn was thought through goes beside its answer, and where it stands to programs alone', async () => {
+  const answer: Outcome = { ok: true, text: 'done' }
+  const err = 'thinking: consensus, more than one way\n— a · 0.0 s · consensus · 6 calls\n'
+  assert.deepEqual(await printedOf([...thought, verdict], answer), { code: 0, out: 'done\n', err })
+  assert.deepEqual(
+    JSON.parse((await printedOf([...thought, verdict], answer, 'json')).out),
+    JSON.parse((await printed('done', answer, 'json')).out),
+  )
+  const streamed = (await printedOf([...thought, verdict], answer, 'stream-json')).out.trim().split('\n')
+  assert.deepEqual(
+    streamed.map((line) => (JSON.parse(line) as Event).type),
+    ['note', 'phase', 'inner', 'reply', 'verdict', 'end'],
+  )
+  const direct = { ...verdict, framework: 'direct', calls: 0 } as Event
+  assert.equal((await printedOf([...thought.slice(3), direct], answer)).err, '— a · 0.0 s\n')
+})
+
+test('what was tried in vain is said, and is no answer', async () => {
+  const report: Event = { type: 'reply', text: 'This was not reached: a pdf\n- pandoc: no', by: 'termaite' }
+  const unmet = failed('unmet', 'not reached after 1 way of trying')
+  const events = [...thought.slice(3), report, verdict]
+  assert.deepEqual(await printedOf(events, unmet), {
+    code: 1,
+    out: '',
+    err: 'This was not reached: a pdf\n- pandoc: no\ntermaite: not reached after 1 way of trying\n',
+  })
+  const { ok, agent, text } = JSON.parse((await printedOf(events, unmet, 'json')).out) as Record<string, unknown>
+  assert.deepEqual({ ok, agent, text }, { ok: false, agent: 'a', text: 'This was not reached: a pdf\n- pandoc: no' })
 })

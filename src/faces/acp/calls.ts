@@ -15,7 +15,7 @@ export const toolTitle = (tool: string, input: unknown) => {
 /** What a call does, by what it is given: every agent has its own names for it. */
 export function kindOf(input: unknown): ToolKind {
   const has = (...keys: string[]) => keys.some((key) => typeof (input as Record<string, unknown>)?.[key] === 'string')
-  if (has('command', 'cmd')) return 'execute'
+  if (has('command', 'cmd', 'code')) return 'execute'
   if (has('pattern', 'query')) return 'search'
   if (has('url')) return 'fetch'
   const edits = ['content', 'edits', 'new_string', 'newText', 'patch', 'diff']

@@ -68,6 +68,9 @@ export class Telling {
       case 'attempt':
         this.#streamed = ''
         return this.notice(`${event.by ?? 'An agent'} could not: ${event.failure.message}`, 'warning')
+      // What takes minutes is followed where an editor shows what goes on behind the words.
+      case 'phase':
+        return this.#say('agent_thought_chunk', `${event.framework}: ${event.words}\n\n`)
       case 'note':
         return this.notice(event.text, 'info')
       case 'end':

@@ -1,7 +1,7 @@
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
-import type { Desk, Happening } from './desk.ts'
+import type { Desk, Happening, Standing } from './desk.ts'
 import type { Frame } from './screen/frame.ts'
 import type { Wishes } from './screen/keys.ts'
 import type { State } from './state.ts'
@@ -66,6 +66,12 @@ const [mostBlocks, keptBlocks] = [10_000, 9000]
 const keptInBuffer = 400
 const earlierEntries = 300
 
+/** What a turn at work is thought with is truer than what the next one would be. */
+function thinking({ running }: State): Pick<Standing, 'thinking'> {
+  const phase = running.at(-1)?.phase
+  return phase ? { thinking: phase.framework } : {}
+}
+
 class Chat {
   #desk: Desk
   #parts: ChatParts
@@ -119,7 +125,7 @@ class Chat {
           () => this.#state.asks.length > 0,
         ),
       ),
-      status: guarded(new StatusLine(theme, clock, standing)),
+      status: guarded(new StatusLine(theme, clock, () => ({ ...standing(), ...thinking(this.#state) }))),
       unseen: () => this.#transcript.unseen,
       copy: (text) => this.#copy(text),
     })

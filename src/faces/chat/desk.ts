@@ -1,6 +1,7 @@
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Leash } from '../../core/work/agent.ts'
+import type { Framework, Thinking } from '../../core/work/framework.ts'
 
 /** An agent as the status line shows it; `left` is the part of its window that is free, from 1 to 0. */
 export type AgentStanding = {
@@ -21,6 +22,8 @@ export type Standing = {
   mode: WorkMode
   leash: Leash
   strategy: string
+  /** How the next turn is thought through. */
+  thinking?: Thinking
   agents: AgentStanding[]
   /** Who takes the next turn; undefined when that is not known before. */
   next?: string
@@ -36,6 +39,8 @@ export type Closing = {
   by?: string
   why?: string
   ms: number
+  /** How it was thought through, where it did not go straight to an agent, and how many were asked besides. */
+  thought?: { framework: Framework; calls: number }
   changed?: { files: number; added: number; removed: number }
   tokens?: number
   source?: 'reported' | 'parsed' | 'estimated'

@@ -38,6 +38,11 @@ export function lineCounts({ added, removed }: { added: number; removed: number 
   return `+${added} −${removed}`
 }
 
+/** How a turn was thought through, and how many were asked besides. */
+export function thoughtWords({ framework, calls }: NonNullable<Closing['thought']>): string[] {
+  return [framework, ...(calls === 0 ? [] : [`${calls} ${calls === 1 ? 'call' : 'calls'}`])]
+}
+
 const about = (source: Source) => (source === 'reported' ? '' : '~')
 
 function thousands(count: number): string {

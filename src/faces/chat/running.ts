@@ -1,6 +1,7 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
+import type { Framework } from '../../core/work/framework.ts'
 import { changesOf } from './transcript/changes.ts'
-import { isAgents } from './transcript/speech.ts'
+import { isAgents, whoOf } from './transcript/speech.ts'
 
 /** A turn at work, as the working line tells it. */
 export type Running = {
@@ -11,6 +12,10 @@ export type Running = {
   calls: readonly { call: string; tool: string }[]
   lastAt: number
   files: readonly string[]
+  /** Where it stands, when it is thought through. */
+  phase?: { framework: Framework; words: string }
+  /** Who is asked right now besides, each in a role. */
+  consulted?: readonly { role: string; by?: string }[]
   /** Cancelled, and not over yet. */
   stopping?: true
 }
@@ -34,11 +39,26 @@ export function advanced(was: Running | undefined, turn: string, event: Event, n
           changesOf(event.data).map(({ path }) => path),
         ),
       }
+    case 'phase':
+      return { ...next, phase: { framework: event.framework, words: event.words } }
+    case 'inner':
+      return { ...next, consulted: consulted(next.consulted ?? [], event.role, event.event) }
     case 'attempt':
       return { ...next, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
     default:
       return next
   }
+}
+
+type Consulted = NonNullable<Running['consulted']>
+
+function consulted(known: Consulted, role: string, event: Event): Consulted {
+  if (event.type === 'end') return known.filter((one) => one.role !== role)
+  const was = known.find((one) => one.role === role)
+  const by = whoOf(event) ?? was?.by
+  const now = by === undefined ? { role } : { role, by }
+  if (was?.by === by && was) return known
+  return was ? known.map((one) => (one === was ? now : one)) : [...known, now]
 }
 
 function withFiles(known: readonly string[], more: readonly string[]): readonly string[] {

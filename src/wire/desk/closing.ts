@@ -18,6 +18,8 @@ export class TurnSeen {
   asks: readonly Question[] = []
   /** An agent whose quota the person chose to wait for. */
   waits: string | undefined
+  /** How it was thought through, where it was. */
+  thought: Closing['thought']
   readonly spent = new Spent()
   #clock: Clock
   #began: number
@@ -33,6 +35,7 @@ export class TurnSeen {
     this.spent.see(event)
     if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.#begin(event as EntryOf<'prompt'>)
     if (event.type === 'reply' && event.by !== undefined) this.by = event.by
+    if (event.type === 'verdict' && event.framework !== 'direct') this.#judge(event)
     if (event.type === 'attempt') this.after = { name: event.by ?? '', kind: event.failure.kind }
     if (event.type === 'question' && event.question.about === 'quota' && event.question.agent !== undefined)
       this.#quota.set(event.ask, event.question.agent)
@@ -46,6 +49,12 @@ export class TurnSeen {
   /** By what was kept, so that it is the same for whoever came late. */
   get ms(): number {
     return (this.#over ?? this.#clock.now()) - this.#began
+  }
+
+  /** A verdict is signed by whoever acted; a report of ours after it is no work of anybody. */
+  #judge({ framework, calls, by }: Extract<Event, { type: 'verdict' }>): void {
+    this.thought = { framework, calls }
+    this.by = by === 'termaite' ? undefined : by
   }
 
   #begin({ turn, at }: EntryOf<'prompt'>): void {
@@ -70,6 +79,7 @@ export async function closingOf(app: App, seen: TurnSeen, aimed: string | undefi
     ...(by === undefined ? {} : { by }),
     ...(why === undefined ? {} : { why }),
     ms,
+    ...(seen.thought ? { thought: seen.thought } : {}),
     ...(stat.length > 0 ? { changed: { files: stat.length, added: sum('added'), removed: sum('removed') } } : {}),
     ...(spent.total ? { tokens: spent.total.used, source: spent.total.source } : {}),
   }

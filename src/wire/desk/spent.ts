@@ -10,8 +10,8 @@ export class Spent {
   #source = 0
   #any = false
 
+  /** What a consulted agent spent is kept beside its own event, and comes by itself. */
   see(event: Event): void {
-    if (event.type === 'inner') return this.see(event.event)
     if (event.type !== 'usage') return
     this.#any = true
     this.#used += event.input + event.output

@@ -119,6 +119,18 @@ test('a plan, a failed attempt and a note are told; apart from the words, where 
   ])
 })
 
+test('where a turn that is thought through stands is told behind its words, and who advised is not', async (context) => {
+  const { updates } = await turnOf(context, [
+    { type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' },
+    { type: 'inner', role: 'enumerator', event: { type: 'reply', text: 'pandoc', by: 'gemini' } },
+    { type: 'verdict', framework: 'consensus', why: 'more than one way', calls: 6, ms: 5, by: 'claude' },
+    { type: 'reply', text: 'Done.' },
+    good,
+  ])
+  const thought = { type: 'text', text: 'consensus: 3 of 5 advisors\n\n' }
+  assert.deepEqual(updates, [{ sessionUpdate: 'agent_thought_chunk', content: thought }, said('Done.')])
+})
+
 test('how a turn ended is how its prompt ends', async (context) => {
   const refused = await turnOf(context, [end({ ok: true, text: 'no', refused: true })])
   assert.deepEqual(refused.answer.result, { stopReason: 'refusal' })

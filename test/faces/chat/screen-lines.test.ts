@@ -40,6 +40,12 @@ test('the status line says all where there is room, and what matters most where 
   assert.equal(line(80), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · ~45.7k tokens · ~$0.35')
   assert.equal(line(50), ' ask · claude ● · gemini ○ · codex ✗ · → claude')
   assert.equal(line(20), ' ask · claude ●')
+  assert.equal(
+    line(145, { thinking: 'auto' }),
+    ' chat · leash ask · claude ● 82% · gemini ○ parked until 23:59 · codex ✗ out · next claude · think auto · ~45.7k tokens · ~$0.35',
+  )
+  assert.equal(line(145, { thinking: 'off' }), line(145))
+  assert.equal(line(80, { thinking: 'consensus' }), line(80), 'it is the first to go')
   const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
 })
@@ -51,6 +57,8 @@ const anyRun = fc.record({
   calls: fc.array(fc.record({ call: fc.string(), tool: fc.string() }), { maxLength: 2 }),
   lastAt: fc.integer({ min: now - 100_000, max: now }),
   files: fc.array(fc.string(), { maxLength: 3 }),
+  phase: fc.record({ framework: fc.constant('consensus' as const), words: fc.string({ maxLength: 100 }) }),
+  consulted: fc.array(fc.record({ role: fc.string(), by: fc.string() }), { maxLength: 6 }),
 })
 
 test('no line round the transcript is ever wider than the screen, or two', () => {
@@ -107,6 +115,44 @@ test('the working line says what is at work, and nothing when nothing is', () =>
     line([run, { ...run, turn: 'u' }], true),
     ' * claude · 1 min 05 s · waits for your answer · 1 more at work · Ctrl+C cancels',
   )
+})
+
+test('while a turn is thought through, the working line says in what, where that stands, and who speaks', () => {
+  const run: Running = {
+    turn: 't',
+    since: now - 12_000,
+    calls: [],
+    lastAt: now,
+    files: [],
+    phase: { framework: 'consensus', words: '3 of 5 advisors are done' },
+  }
+  const line = (width: number, how: Partial<Running> = {}) =>
+    bare(
+      new WorkingLine(
+        plain,
+        clock,
+        () => [{ ...run, ...how }],
+        () => false,
+      ).render(width)[0],
+    )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
+  const consulted = [
+    { role: 'enumerator', by: 'gemini' },
+    { role: 'chair', by: 'codex' },
+    { role: 'judge', by: 'gemini' },
+    { role: 'critic' },
+  ]
+  assert.equal(line(90), ' * consensus · 3 of 5 advisors are done · 12 s · Esc cancels')
+  assert.equal(
+    line(90, { consulted, by: 'claude' }),
+    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Esc cancels',
+  )
+  assert.equal(line(60, { consulted, by: 'claude' }), ' * consensus · 3 of 5 advisors are done · 2 agents · 12 s')
+  const long = { framework: 'consensus' as const, words: `checking: ${'npm test '.repeat(20)}` }
+  assert.equal(
+    line(80, { consulted: [], by: 'claude', phase: long, calls: [{ call: 'c', tool: 'bash' }] }),
+    ' * consensus · checking: npm test npm … · claude · 12 s · bash · Esc cancels',
+  )
+  assert.equal(line(30, { by: 'claude' }), ' * consensus · claude · 12 s')
 })
 
 test('numbers are short, and say when they are only about right', () => {

@@ -298,8 +298,22 @@ test('consulted agents are one group a role, and a plan is one block that change
   )
   assert.deepEqual(seen(state), [
     { type: 'prompt', text: 'hi', by: 'you' },
-    { type: 'group', role: 'advisor', blocks: [{ type: 'reply', text: 'I think', live: true, by: 'gemini' }] },
-    { type: 'group', role: 'critic', blocks: [{ type: 'reply', text: 'no', live: true, by: 'codex' }] },
+    {
+      type: 'group',
+      role: 'advisor',
+      by: 'gemini',
+      state: 'running',
+      since: 2000,
+      blocks: [{ type: 'reply', text: 'I think', live: true, by: 'gemini' }],
+    },
+    {
+      type: 'group',
+      role: 'critic',
+      by: 'codex',
+      state: 'running',
+      since: 3000,
+      blocks: [{ type: 'reply', text: 'no', live: true, by: 'codex' }],
+    },
     { type: 'plan', items: [{ task: 'look', status: 'completed' }], by: 'claude' },
   ])
 })

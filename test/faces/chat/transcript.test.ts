@@ -99,8 +99,12 @@ test('whatever an agent prints, no line is wider than the screen and nothing but
   fc.assert(
     fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (text, width, open) => {
       const blocks = blocksOf(text)
-      const group: Block = { key: 2, turn: 't', type: 'group', role: text, blocks }
-      for (const block of [...blocks, group]) {
+      const group = { key: 2, turn: 't', type: 'group', role: text, since: 0, blocks } as const
+      const groups: Block[] = [
+        { ...group, state: 'running' },
+        { ...group, state: 'ok', ms: 5, blocks: blocks.slice(0, 5) },
+      ]
+      for (const block of [...blocks, ...groups]) {
         for (const line of new Rendered().lines(block, undefined, width, look(dark), open)) {
           assert.ok(visibleWidth(line) <= width, `${block.type}: ${JSON.stringify(line)} in ${width}`)
           const bare = line.replaceAll(

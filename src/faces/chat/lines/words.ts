@@ -5,7 +5,7 @@ import type { Closing, Standing } from '../desk.ts'
 import { moment } from '../../../base/moment.ts'
 import { askedText } from '../../asked.ts'
 import { called, ranked } from '../palette/ranking.ts'
-import { duration, lineCounts, tokens } from '../numbers.ts'
+import { duration, lineCounts, thoughtWords, tokens } from '../numbers.ts'
 import { brief } from '../transcript/brief.ts'
 
 /** What is read out of an event of a turn; undefined when there is nothing to say. */
@@ -15,6 +15,8 @@ export function eventWords(event: Event): string | undefined {
       return `${event.by ?? 'agent'} says:\n${event.text}`
     case 'note':
       return event.text
+    case 'phase':
+      return `${event.framework}: ${event.words}`
     case 'attempt':
       return `${event.by ?? 'agent'} failed: ${event.failure.message}`
     case 'call':
@@ -46,9 +48,10 @@ export function answerWords(question: Question, picks: readonly string[] | undef
   return labels === undefined ? 'The question was left without an answer.' : `It was answered: ${labels.join(', ')}`
 }
 
-export function closingWords({ by, why, ms, changed, tokens: used, source = 'estimated' }: Closing): string {
+export function closingWords({ by, why, ms, thought, changed, tokens: used, source = 'estimated' }: Closing): string {
   const parts = [
     `Done${by === undefined ? '' : ` by ${by}${why === undefined ? '' : ` (${why})`}`} in ${duration(ms)}`,
+    ...(thought ? [`thought through by ${thoughtWords(thought).join(' with ')}`] : []),
     ...(changed ? [`${changed.files} ${changed.files === 1 ? 'file' : 'files'} changed ${lineCounts(changed)}`] : []),
     ...(used === undefined ? [] : [tokens(used, source)]),
   ]

@@ -56,11 +56,16 @@ export class StatusLine implements Component {
               matters: 6,
             },
           ]),
+      ...this.#thinking(standing),
       { forms: [quiet(tokens(used.used, used.source)), ''], matters: 2 },
       ...(used.cost === undefined
         ? []
         : [{ forms: [quiet(cost(used.cost, used.source)), ''] as [string, string], matters: 1 }]),
     ]
+  }
+
+  #thinking({ thinking = 'off' }: Standing): Segment[] {
+    return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], matters: 0 }]
   }
 
   /** The one who is next is kept longest, then those before the others. */

@@ -2,6 +2,8 @@ import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
 import type { Running } from '../running.ts'
 import type { Theme } from '../theme/theme.ts'
+import type { Segment } from './squeeze.ts'
+import { truncateToWidth } from '@earendil-works/pi-tui'
 import { elapsed } from '../numbers.ts'
 import { oneLine } from '../transcript/text.ts'
 import { squeezed } from './squeeze.ts'
@@ -42,7 +44,6 @@ export class WorkingLine implements Component {
     const call = run.calls.at(-1)
     const more = this.#running().length - 1
     const spinner = theme.accent(frames[Math.floor((now - run.since) / stepMs) % frames.length]!)
-    const who = run.by === undefined ? 'starting' : theme.speaker(run.by)(oneLine(run.by, 40))
     const files = run.files.length
     // Esc answers an open card.
     const way = this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'
@@ -50,7 +51,7 @@ export class WorkingLine implements Component {
       word === '' ? [] : [{ forms: [word, ''] as [string, string], matters }]
     return squeezed(
       [
-        { forms: [`${spinner} ${who}`], matters: 10 },
+        ...this.#who(run, spinner),
         { forms: [elapsed(now - run.since)], matters: 9 },
         ...optional(this.#asked() ? theme.warn('waits for your answer') : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
@@ -62,4 +63,22 @@ export class WorkingLine implements Component {
       Math.max(0, width),
     )
   }
+
+  /** Who is at work; where it is thought through, in which framework and where that stands before that. */
+  #who({ by, phase, consulted = [] }: Running, spinner: string): Segment[] {
+    const theme = this.#theme
+    const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
+    if (!phase) return [{ forms: [`${spinner} ${by === undefined ? 'starting' : name(by)}`], matters: 10 }]
+    const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]
+    const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
+    const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
+    const few = speak.length > 1 ? [`${speak.length} agents`] : []
+    return [
+      { forms: [`${spinner} ${theme.strong(phase.framework)}`], matters: 10 },
+      { forms: [...words, ''], matters: 7 },
+      ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, matters: 8 }] : []),
+    ]
+  }
 }
+
+const clipped = (words: string, most: number) => truncateToWidth(words, most, '…')

@@ -43,8 +43,15 @@ export type Asked = Common & {
 
 export type Plan = Common & { type: 'plan'; items: readonly PlanItem[] }
 
-/** All that one consulted agent did, in one. */
-export type Group = Common & { type: 'group'; role: string; blocks: readonly Block[] }
+/** One consultation: all that whoever was asked did, in one. */
+export type Group = Common & {
+  type: 'group'
+  role: string
+  state: Call['state']
+  since: number
+  ms?: number
+  blocks: readonly Block[]
+}
 
 export type Closed = Common & { type: 'closing'; closing: Closing }
 

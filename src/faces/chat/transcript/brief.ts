@@ -4,6 +4,7 @@ import { harmless, oneLine } from './text.ts'
 const telling = [
   'command',
   'cmd',
+  'code',
   'file_path',
   'filePath',
   'path',

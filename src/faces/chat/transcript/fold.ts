@@ -1,9 +1,9 @@
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
-import type { Block, Call, Fresh, Speech } from './block.ts'
+import type { Block, Call, Fresh, Group, Speech } from './block.ts'
 import { isOwnQuestion } from './block.ts'
 import { changesOf } from './changes.ts'
-import { askerOf, isAgents, settledReply, swallowed } from './speech.ts'
+import { askerOf, isAgents, settledReply, swallowed, whoOf } from './speech.ts'
 
 /** Where an event belongs, and when it was. `mint` gives the next key. */
 export type Place = { turn: string; at: number; mint(): number }
@@ -46,7 +46,7 @@ export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
     case 'result':
       return changed(blocks, isCall(event.call), (call) => resulted(call as Call, event, place.at))
     case 'attempt': {
-      const { rest, said } = swallowed(blocks, place.turn)
+      const { rest, said } = swallowed(blocks, place.turn, ({ live, by }) => live || by === event.by)
       const words = said || (event.did?.lastWords ?? '')
       return append(rest, { type: 'attempt', failure: event.failure, ms: event.ms, said: words }, event, place)
     }
@@ -166,29 +166,45 @@ function planned(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place:
   return append(blocks, { type: 'plan', items: event.items }, event, place)
 }
 
-function grouped(blocks: Blocks, { role, event, by }: Extract<Event, { type: 'inner' }>, place: Place): Blocks {
-  const at = blocks.findLastIndex((block) => block.type === 'group' && block.turn === place.turn && block.role === role)
+/** Whoever is asked again after its end begins anew. */
+function grouped(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner' }>, place: Place): Blocks {
+  const open = (block: Block) =>
+    block.type === 'group' && block.turn === place.turn && block.role === role && block.state === 'running'
+  const at = blocks.findLastIndex(open)
   const known = blocks[at]
-  const inside = fold(known?.type === 'group' ? known.blocks : [], event, place)
-  if (known?.type === 'group') return replaced(blocks, at, { ...known, blocks: inside })
-  return append(blocks, { type: 'group', role, blocks: inside }, { ...event, by } as Event, place)
+  const group: Group =
+    known?.type === 'group'
+      ? known
+      : { type: 'group', key: place.mint(), turn: place.turn, role, state: 'running', since: place.at, blocks: [] }
+  const more = heard(group, event, place)
+  return known ? replaced(blocks, at, more) : [...blocks, more]
+}
+
+function heard(group: Group, event: Event, place: Place): Group {
+  const blocks = fold(group.blocks, event, place)
+  const by = whoOf(event) ?? group.by
+  if (event.type !== 'end') return { ...group, ...(by === undefined ? {} : { by }), blocks }
+  const { outcome } = event
+  const state = outcome.ok ? 'ok' : outcome.failure.kind === 'aborted' ? 'stopped' : 'failed'
+  return { ...group, state, ms: Math.max(0, place.at - group.since), blocks }
 }
 
 function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Place): Blocks {
   const { outcome } = event
-  const settled = blocks.map((block) => (block.turn === place.turn ? atRest(block) : block))
+  const rested = (all: Blocks) => all.map((block) => (block.turn === place.turn ? atRest(block) : block))
   if (outcome.ok) {
+    const settled = rested(blocks)
     const has = (type: Block['type']) => settled.some((block) => block.turn === place.turn && block.type === type)
     // Without its prompt only the end of the turn was read, and the reply is further up.
     if (!has('prompt') || has('reply') || outcome.text === '') return settled
     return append(settled, { type: 'reply', live: false, ...held(outcome.text) }, event, place)
   }
-  const waits = chosenWait(settled, outcome.failure, place.turn)
-  if (waits) return append(settled, waits, event, place)
+  const waits = chosenWait(blocks, outcome.failure, place.turn)
+  if (waits) return append(rested(blocks), waits, event, place)
   // What was streamed and never kept is no answer: it goes into the failure.
-  const { rest, said } = swallowed(settled, place.turn)
+  const { rest, said } = swallowed(blocks, place.turn, ({ live }) => live)
   const failure = { ...outcome.failure, message: untold(outcome.failure.message, rest, place.turn) }
-  return append(rest, { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
+  return append(rested(rest), { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
 }
 
 /** Whom the person chose to wait for, on the card that said whose quota is spent. */
@@ -221,7 +237,7 @@ function atRest(block: Block): Block {
     case 'question':
       return block.state === 'open' ? { ...block, state: 'unanswered' } : block
     case 'group':
-      return { ...block, blocks: block.blocks.map(atRest) }
+      return block.state === 'running' ? { ...block, state: 'stopped', blocks: block.blocks.map(atRest) } : block
     default:
       return block
   }

@@ -66,7 +66,7 @@ function adopted(blocks: readonly Block[], call: string, orphans: Map<string, En
   )
 }
 
-type Ledger = { since?: number; by?: string; tokens: number; source?: Closing['source'] }
+type Ledger = Pick<Closing, 'by' | 'source' | 'thought'> & { since?: number; tokens: number }
 
 const exactness = ['estimated', 'parsed', 'reported'] as const
 
@@ -75,6 +75,10 @@ function ledgerOf(begun: Map<string, Ledger>, entry: Entry): Ledger {
   begun.set(entry.turn, ledger)
   if (entry.type === 'prompt') ledger.since = entry.at
   if (entry.type === 'reply') ledger.by = entry.by
+  if (entry.type === 'verdict' && entry.framework !== 'direct') {
+    ledger.thought = { framework: entry.framework, calls: entry.calls }
+    ledger.by = entry.by
+  }
   if (entry.type === 'usage') {
     const { source } = ledger
     ledger.tokens += entry.input + entry.output
@@ -83,7 +87,14 @@ function ledgerOf(begun: Map<string, Ledger>, entry: Entry): Ledger {
   return ledger
 }
 
-function closingOf({ since, by, tokens, source }: Ledger, { turn, at, outcome }: EntryOf<'end'>): Closing | undefined {
+function closingOf(ledger: Ledger, { turn, at, outcome }: EntryOf<'end'>): Closing | undefined {
+  const { since, by, thought, tokens, source } = ledger
   if (since === undefined || !outcome.ok) return undefined
-  return { turn, ms: at - since, ...(by === undefined ? {} : { by }), ...(source ? { tokens, source } : {}) }
+  return {
+    turn,
+    ms: at - since,
+    ...(by === undefined ? {} : { by }),
+    ...(thought ? { thought } : {}),
+    ...(source ? { tokens, source } : {}),
+  }
 }

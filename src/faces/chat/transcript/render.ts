@@ -3,6 +3,7 @@ import type { Look } from './look.ts'
 import { speaks } from './block.ts'
 import { attemptLines, errorLines } from './blocks/failure.ts'
 import { callLines } from './blocks/call.ts'
+import { groupLine } from './blocks/group.ts'
 import { closingLines, planLines, questionLines, toldLines, waitsLines } from './blocks/line.ts'
 import type { Columns } from './markdown/prose.ts'
 import { Prose } from './markdown/prose.ts'
@@ -78,7 +79,7 @@ function lead(block: Block, before: Block | undefined, { theme }: Look): string[
   const together =
     (close(block) && close(before)) ||
     block.type === 'closing' ||
-    (block.type === before.type && (block.type === 'note' || block.type === 'attempt'))
+    (block.type === before.type && ['note', 'attempt', 'group'].includes(block.type))
   return together ? [] : ['']
 }
 
@@ -114,17 +115,7 @@ function folded(mark: string, title: string, text: string, width: number, { them
 
 /** A consulted agent: one line, that opens to all it did. */
 function groupLines(group: Group, width: number, look: Look, open: boolean): string[] {
-  const { theme } = look
-  const who = group.blocks.find(({ by }) => by !== undefined)?.by
-  const calls = group.blocks.filter(({ type }) => type === 'call').length
-  const last = group.blocks.findLast((block) => block.type === 'reply')
-  const words = [
-    oneLine(group.role, 60),
-    who === undefined ? '' : oneLine(who, 60),
-    calls === 0 ? '' : `${calls} ${calls === 1 ? 'call' : 'calls'}`,
-    last?.type === 'reply' ? oneLine(last.text, 200) : '',
-  ].filter((word) => word !== '')
-  const head = `  ${theme.quiet(`${open ? '▾' : '▸'} ${words.join(' · ')}`)}`
+  const head = groupLine(group, width, look)
   if (!open) return [head]
   const inside = group.blocks.flatMap((block, at) =>
     new Rendered().lines(block, group.blocks[at - 1], Math.max(1, width - 4), look, false),

@@ -12,6 +12,11 @@ export function isAgents(event: Event): boolean {
   return event.by !== undefined && own.has(event.type)
 }
 
+/** Whose doing it is, or who says that it has begun. */
+export function whoOf(event: Event): string | undefined {
+  return isAgents(event) || event.type === 'state' ? event.by : undefined
+}
+
 /** Whose question it is: kept ones are signed by whoever keeps them. */
 export function askerOf(blocks: Blocks, { agent }: Question, turn: string): string | undefined {
   return agent ?? blocks.findLast((block) => block.turn === turn && speaks(block))?.by
@@ -38,11 +43,15 @@ export function settledReply(
   return acted < last ? { rest, at: rest.indexOf(blocks[last]!) } : { rest }
 }
 
-/** The blocks without what was said since the last failed try of a turn, and that. */
-export function swallowed(blocks: Blocks, turn: string): { rest: Blocks; said: string } {
+/** The blocks without what was said since the last failed try of a turn, as far as it is of `what`, and that. */
+export function swallowed(
+  blocks: Blocks,
+  turn: string,
+  what: (speech: Speech) => boolean,
+): { rest: Blocks; said: string } {
   const from = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
   const goes = (block: Block, at: number) =>
-    at > from && block.turn === turn && (block.type === 'reply' || block.type === 'thought')
+    at > from && block.turn === turn && (block.type === 'reply' || block.type === 'thought') && what(block)
   const said = blocks.flatMap((block, at) => (goes(block, at) && block.type === 'reply' ? [block.text] : []))
   return { rest: blocks.filter((block, at) => !goes(block, at)), said: said.join('\n\n') }
 }

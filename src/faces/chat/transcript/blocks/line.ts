@@ -2,7 +2,7 @@ import type { Asked, Closed, Plan, Told, Waits } from '../block.ts'
 import type { Look } from '../look.ts'
 import { moment } from '../../../../base/moment.ts'
 import { isOwnQuestion } from '../block.ts'
-import { duration, lineCounts, tokens } from '../../numbers.ts'
+import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
 import { bounded, harmless, indented, listed, oneLine, wrapped } from '../text.ts'
 
 /** A question that was asked, and what was said to it; while it is open its card says all that. */
@@ -32,13 +32,14 @@ export function waitsLines({ agent, until }: Waits, width: number, { theme }: Lo
 
 /** One line for a turn that is over: who, why that one, how long, what it changed and what it took. */
 export function closingLines({ closing }: Closed, width: number, { theme }: Look): string[] {
-  const { by, why, ms, changed } = closing
+  const { by, why, ms, thought, changed } = closing
   // A failure has said all there is to say.
   if (by === undefined && changed === undefined && closing.tokens === undefined) return []
   const parts = [
     by === undefined ? '' : oneLine(by, 60),
     why === undefined ? '' : oneLine(why, 100),
     duration(ms),
+    ...(thought ? thoughtWords(thought) : []),
     changed && changed.files > 0
       ? `${changed.files} ${changed.files === 1 ? 'file' : 'files'} ${lineCounts(changed)}`
       : '',

@@ -1,0 +1,194 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
+import type { State } from '../../../src/faces/chat/state.ts'
+import type { Block } from '../../../src/faces/chat/transcript/block.ts'
+import type { Look } from '../../../src/faces/chat/transcript/look.ts'
+import { plain } from '../../../src/faces/chat/theme/colours.ts'
+import { blank, next } from '../../../src/faces/chat/state.ts'
+import { closingWords, eventWords } from '../../../src/faces/chat/lines/words.ts'
+import { gist, tail } from '../../../src/faces/chat/transcript/gist.ts'
+import { Late } from '../../../src/faces/chat/transcript/late.ts'
+import { Rendered } from '../../../src/faces/chat/transcript/render.ts'
+
+const never = () => {}
+const look: Look = { theme: plain, late: new Late(never, never), links: false, sides: false }
+
+/** The screen after these events of one turn, a second apart. */
+const turn = (...events: Event[]): State =>
+  events.reduce((state, event, at) => next(state, { type: 'event', turn: 't', event }, 1000 * (at + 1)), blank)
+
+const blocksOf = ({ done, live }: State): Block[] => [...done, ...live]
+
+/** Its rows as they are read, without what only makes them look so. */
+function rows(state: State, width: number, open = false): string[] {
+  const blocks = blocksOf(state)
+  return blocks.flatMap((block, at) =>
+    new Rendered()
+      .lines(block, blocks[at - 1], width, look, open)
+      .map((line) => line.replaceAll(/\x1b(?:\[[\d;]*m|\]133;A\x07)/g, '').trimEnd()),
+  )
+}
+
+const prompt: Event = { type: 'prompt', text: 'make a pdf', by: 'you' }
+const inner = (role: string, event: Event): Event => ({ type: 'inner', role, event })
+const over = (role: string, failure?: string): Event =>
+  inner(role, {
+    type: 'end',
+    outcome:
+      failure === undefined ? { ok: true, text: '' } : { ok: false, failure: { kind: 'crash', message: failure } },
+    by: 'rotation',
+  })
+const json =
+  '```json\n{"approaches":[{"name":"pandoc","how":"one command"},{"name":"weasyprint","how":"html first"}]}\n```'
+
+const five: Event[] = [
+  prompt,
+  inner('enumerator', { type: 'reply', text: json, by: 'gemini' }),
+  inner('pattern matcher', { type: 'text', delta: '{"approach": {"name": "pandoc", "how": "with', by: 'claude' }),
+  inner('dependency scanner', {
+    type: 'call',
+    call: 'c',
+    tool: 'Bash',
+    input: { command: 'which pdflatex' },
+    by: 'codex',
+  }),
+  inner('fallback chain', { type: 'state', state: 'busy', by: 'gemini' }),
+  over('enumerator'),
+  over('code generator', 'exit 3'),
+]
+
+test('five who are asked side by side stand in a row each: as what, who, how far, and what they say', () => {
+  assert.deepEqual(rows(turn(...five), 80).slice(2), [
+    '  ✓ enumerator          gemini    4.0 s · pandoc, weasyprint',
+    '  ◌ pattern matcher     claude    approach: name: pandoc, how: with',
+    '  ◌ dependency scanner  codex     1 call · Bash which pdflatex',
+    '  ◌ fallback chain      gemini',
+    '  ✗ code generator      0.0 s · exit 3',
+  ])
+  assert.deepEqual(rows(turn(...five), 50).slice(2, 5), [
+    '  ✓ enumerator  gemini  4.0 s · pandoc, weasyprint',
+    '  ◌ pattern matcher  claude  approach: name: pand…',
+    '  ◌ dependency scanner  codex  1 call · Bash whic…',
+  ])
+})
+
+test('an opened row shows all that was said in it', () => {
+  assert.deepEqual(rows(turn(...five.slice(0, 2), over('enumerator')), 60, true).slice(2), [
+    '  ✓ enumerator          gemini    1.0 s · pandoc, weasyprint',
+    '    ● gemini',
+    '        json',
+    '        {"approaches":[{"name":"pandoc","how":"one',
+    '        command"},{"name":"weasyprint","how":"html first"}]}',
+  ])
+})
+
+test('whoever is asked again after its end has a row of its own, and nobody is at work when the turn is over', () => {
+  const state = turn(
+    prompt,
+    inner('judge', { type: 'reply', text: '{"passed":false,"quote":"","why":"no pdf"}', by: 'codex' }),
+    over('judge'),
+    inner('judge', { type: 'text', delta: 'I look', by: 'gemini' }),
+    { type: 'end', outcome: { ok: false, failure: { kind: 'aborted', message: 'cancelled' } } },
+  )
+  assert.deepEqual(rows(state, 80).slice(2), [
+    '  ✓ judge               codex     1.0 s · no pdf',
+    '  ■ judge               gemini    I look',
+    '',
+    '■ cancelled',
+  ])
+})
+
+test('what was done and kept before a turn failed stays in sight, and so does what was tried', () => {
+  const failure = { kind: 'unmet', message: 'not reached after 2 ways of trying' } as const
+  const state = turn(
+    prompt,
+    { type: 'reply', text: 'It is done.', by: 'claude' },
+    { type: 'note', text: 'pandoc failed 2 times (exited with 1); stepping back to weasyprint', by: 'termaite' },
+    { type: 'attempt', failure: { kind: 'quota', message: 'spent' }, ms: 5, by: 'gemini' },
+    { type: 'reply', text: 'Now it is.', by: 'claude' },
+    { type: 'thought', delta: 'hm', by: 'claude' },
+    { type: 'reply', text: 'This was not reached: a pdf', by: 'termaite' },
+    { type: 'end', outcome: { ok: false, failure } },
+  )
+  assert.deepEqual(rows(state, 80).slice(2), [
+    '● claude',
+    '  It is done.',
+    '',
+    '· pandoc failed 2 times (exited with 1); stepping back to weasyprint',
+    '',
+    '↷ gemini: quota: spent · 0.0 s → claude',
+    '',
+    '● claude',
+    '  Now it is.',
+    '',
+    '● termaite',
+    '  This was not reached: a pdf',
+    '',
+    '✗ not reached after 2 ways of trying',
+    '  Say what to try next; /diff shows what was changed, /undo takes it back.',
+  ])
+})
+
+test('a turn at work knows its phase and who is asked right now, each where it was', () => {
+  const [run] = turn(
+    ...five,
+    { type: 'phase', framework: 'consensus', words: '2 of 5', by: 'termaite' },
+    inner('pattern matcher', { type: 'text', delta: ' more', by: 'qwen' }),
+  ).running
+  assert.deepEqual(
+    [run!.phase, run!.consulted, run!.by],
+    [
+      { framework: 'consensus', words: '2 of 5' },
+      [
+        { role: 'pattern matcher', by: 'qwen' },
+        { role: 'dependency scanner', by: 'codex' },
+        { role: 'fallback chain', by: 'gemini' },
+      ],
+      undefined,
+    ],
+  )
+})
+
+test('the closing line says how it was thought through and how many were asked, also from what is kept', () => {
+  let id = 0
+  const kept = (at: number, fact: Fact, by: string): Entry =>
+    ({ ...fact, id: `e${++id}`, at, by, session: 's', turn: 't' }) as Entry
+  const ended = (framework: 'consensus' | 'direct', calls: number): Entry[] => [
+    kept(0, { type: 'prompt', text: 'make a pdf' }, 'user'),
+    kept(8000, { type: 'reply', text: 'Done.' }, 'claude'),
+    kept(8000, { type: 'verdict', framework, why: 'more than one way', calls, ms: 8000 }, 'claude'),
+    kept(9000, { type: 'end', outcome: { ok: true, text: 'Done.' } }, 'thinking'),
+  ]
+  const closed = (entries: Entry[]) => rows(next(blank, { type: 'opened', entries, more: false }, 0), 80).at(-1)
+  assert.equal(closed(ended('consensus', 6)), '─ claude · 9.0 s · consensus · 6 calls')
+  assert.equal(closed(ended('consensus', 0)), '─ claude · 9.0 s · consensus')
+  assert.equal(closed(ended('direct', 0)), '─ claude · 9.0 s')
+})
+
+test('read out as lines, a turn says where it stands, and at its end how it was thought through', () => {
+  assert.equal(
+    eventWords({ type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' }),
+    'consensus: 3 of 5 advisors',
+  )
+  const thought = { framework: 'consensus', calls: 6 } as const
+  assert.equal(
+    closingWords({ turn: 't', by: 'claude', ms: 12_000, thought, tokens: 900, source: 'reported' }),
+    'Done by claude in 12 s, thought through by consensus with 6 calls, 900 tokens.',
+  )
+})
+
+test('the gist of an answer is what its JSON names, else its first line', () => {
+  assert.deepEqual(
+    [
+      gist(`I looked.\n${json}`),
+      gist('{"script": null, "why": "one command does it"}'),
+      gist('\nPlain words.\nAnd more.'),
+      gist('```json\n{"broken": \n```'),
+      gist('[]'),
+      gist(''),
+    ],
+    ['pandoc, weasyprint', 'one command does it', 'Plain words.', '```json', '[]', ''],
+  )
+  assert.deepEqual([tail('first\n  "how": "run `make`",\n}'), tail('}\n]'), tail('')], ['how: run make,', '', ''])
+})
