@@ -87,6 +87,7 @@ test('who was told: whoever spoke or tried, whom a summary remembers, and a stra
   assert.deepEqual(toldTo([summary(['codex', 'claude']), ...turn]), ['codex', 'claude'])
   assert.deepEqual(toldTo([summary(), ...turn]), ['termaite', 'claude'])
   assert.deepEqual(toldTo(turn.slice(0, 1)), [])
+  assert.deepEqual(toldTo([make('2', 'termaite', { type: 'call', call: 'c', tool: 'bash', input: {} })]), [])
 })
 
 test('a trim leaves out old raw outputs, and nothing else', () => {

@@ -64,7 +64,8 @@ const done = new Set<Entry['type']>(['reply', 'call', 'result', 'attempt'])
 export function toldTo(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
-    return spoken.has(entry.type) ? [entry.by] : []
+    // What we do ourselves tells nobody.
+    return spoken.has(entry.type) && entry.by !== 'termaite' ? [entry.by] : []
   })
   return [...new Set(names)]
 }
