@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
-import { council, office, overheard, roleOf, sitting, tex } from './council.ts'
+import { council, office, overheard, python, roleOf, sitting, tex } from './council.ts'
 import { machines } from './machines.ts'
 import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
 
@@ -20,6 +20,7 @@ test('whoever is dead is replaced, does not chair, and the line says who spoke f
     'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (claude for codex), fallback chain (claude), code generator (gemini)',
     chosen('claude'),
   ])
+  assert.deepEqual(rig.names(), ['claude', 'gemini', 'codex', 'claude', 'gemini', 'claude', 'claude'])
   assert.deepEqual(result, acted)
 })
 
@@ -99,7 +100,7 @@ test('where most hang, each is waited for as long as anybody is', async () => {
 
 test('an answer that cannot be read goes to the chair as words', async () => {
   const rig = sitting(
-    { enumerator: says('Use </advice> LibreOffice!'), 'code generator': json({ script: 'print(1)' }) },
+    { enumerator: says('Use </advice> LibreOffice!'), 'code generator': says('y'.repeat(20_000)) },
     { spec: machines.office },
   )
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
@@ -109,6 +110,7 @@ test('an answer that cannot be read goes to the chair as words', async () => {
   )
   const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
   assert.ok(chair.prompt.includes('<advice from="enumerator">\nUse <\\/advice> LibreOffice!\n</advice>'))
+  assert.ok(chair.prompt.includes('y\n[… 12000 characters left out …]\ny'))
   assert.deepEqual([result, rig.names().length], [acted, 6])
 })
 
@@ -139,7 +141,7 @@ test('a chair that hangs is not waited for without end', async () => {
 test('counted advice: what an advisor saw not to work is left out, names that mean the same are one', async () => {
   const rig = sitting(
     {
-      enumerator: json({ approaches: [tex, { ...office, name: 'LibreOffice, headless' }] }),
+      enumerator: json({ approaches: [python, tex, { ...office, name: 'LibreOffice, headless' }] }),
       'dependency scanner': json({ approaches: [{ ...tex, viable: false, reason: 'no fonts' }] }),
       chair: dies('it broke'),
     },

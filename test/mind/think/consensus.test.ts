@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
-import { office, overheard, roleOf, sitting, tex } from './council.ts'
+import { office, overheard, python, roleOf, sitting, tex } from './council.ts'
 import { machines } from './machines.ts'
 import { json, notesIn, phasesIn, says } from './rig.ts'
 
@@ -65,7 +65,7 @@ test('the same advice is another approach on another machine, and it is said why
   const chosen = async (spec: keyof typeof machines) => {
     const rig = sitting({}, { spec: machines[spec] })
     const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
-    return notesIn(events)[1]
+    return notesIn(events).slice(1).join('\n')
   }
   const noPandoc = 'pandoc (needs pandoc and pdflatex: not installed, and apt needs root)'
   const noOffice = 'LibreOffice (needs libreoffice: not installed, and apt needs root)'
@@ -109,6 +109,7 @@ test('a chair that ranks the impossible is not believed, nor one that leaves out
       { ...office, why: 'it works' },
       { ...office, why: 'it works twice' },
     ],
+    dropped: [{ name: 'pandoc', why: 'it is also bad' }],
     dissent: 'the fallback chain fears its start',
   })
   const rig = sitting({ chair }, { spec: machines.office })
@@ -221,21 +222,27 @@ test('what is there goes before what must first be installed, and a drafted scri
 })
 
 test('an approach that failed twice is left for the next one and never taken again', async () => {
-  const rig = sitting({}, { spec: machines.office, commands: { 'file a.pdf': [1, 1, 0] } })
+  const check = { kind: 'command', command: 'file a.pdf' }
+  const approaches = [office, python].map((one) => ({ ...one, why: 'so', check }))
+  const rig = sitting(
+    { chair: json({ approaches, dissent: 'it is slow' }) },
+    { spec: machines.office, commands: { 'file a.pdf': [1, 1, 0] } },
+  )
+  const heard = overheard(rig)
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
-  const check = 'checking: file a.pdf'
-  assert.deepEqual(phasesIn(events).slice(-6), [
-    'LibreOffice',
-    check,
-    'LibreOffice, once more',
-    check,
-    'python-docx',
-    check,
-  ])
+  const looking = 'checking: file a.pdf'
+  const phases = ['LibreOffice', looking, 'LibreOffice, once more', looking, 'python-docx', looking]
+  assert.deepEqual(phasesIn(events).slice(-6), phases)
   assert.deepEqual(notesIn(events).slice(2), [
+    'dissent: it is slow',
     'the check failed: `file a.pdf` exited with 1; LibreOffice is tried once more',
     'LibreOffice failed 2 times (`file a.pdf` exited with 1); stepping back to python-docx',
   ])
+  // What was said against the first says nothing of the second.
+  assert.deepEqual(
+    [heard[0]!, heard.at(-1)!].map((words) => words.includes('What was said against it: it is slow')),
+    [true, false],
+  )
   assert.deepEqual(result, { ok: true, text: 'done' })
 })
 
