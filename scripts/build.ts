@@ -32,8 +32,9 @@ const { metafile } = await build({
 })
 await joinStart(root, join(outdir, 'main.js'), metafile)
 
-// What a model reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
-for (const text of globSync('**/*.md', { cwd: join(root, 'src') })) cpSync(join(root, 'src', text), join(outdir, text))
+// What a model or an interpreter reads is text beside its source, and lies the same way in the bundle: see src/base/text-beside.ts.
+for (const text of globSync('**/*.{md,py,cjs}', { cwd: join(root, 'src') }))
+  cpSync(join(root, 'src', text), join(outdir, text))
 
 // The shell's grammar and its engine are read as bytes: see src/safety/shell/parser.ts.
 for (const wasm of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'])

@@ -1,17 +1,15 @@
-import type { Exit, Run } from '../base/process/run.ts'
+import type { Exit } from '../base/process/run.ts'
 import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { Background } from './shell/background.ts'
 import type { ShellParts } from './shell/command.ts'
 import { made } from './made.ts'
 import { boolean, integer, optional, shape, string } from '../core/work/shape.ts'
 import { exitWords, listen, startShell } from './shell/command.ts'
-import { Printed } from './shell/printed.ts'
+import { Hold } from './shell/hold.ts'
+import { Printed, tooMuch } from './shell/printed.ts'
 
 const usualSeconds = 120
 const mostSeconds = 600
-
-/** More than this is no output that anybody reads: the command is ended before it fills the disk. */
-const mostBytes = 2 * 1024 * 1024 * 1024
 
 const input = shape({
   command: string({ min: 1 }),
@@ -37,47 +35,22 @@ export function bash(parts: ShellParts, background: Background): Tool {
 type Ran = { text: string; exit: Exit; ended?: string }
 
 async function runToEnd(command: string, seconds: number, call: ToolCall, parts: ShellParts): Promise<Ran> {
-  const { clock } = parts
   const run = await startShell(command, call.cwd, parts)
   const printed = new Printed(parts)
-  let why: string | undefined
-  let ending: Promise<number[]> | undefined
-  const end = (words: string) => {
-    why ??= words
-    return (ending ??= run.end())
-  }
-  const stop = () => void end('[cancelled]')
-  call.signal.addEventListener('abort', stop, { once: true })
-  if (call.signal.aborted) stop()
-  const over = new AbortController()
-  const until = Math.min(seconds * 1000, call.until - clock.now())
-  const timer = clock.sleep(until, over.signal).then(() => {
-    if (!over.signal.aborted) return void end(timeoutWords(seconds))
-  })
+  const hold = new Hold(run, seconds, timeoutWords(seconds), call, parts.clock)
   try {
-    const exit = await listened(run, printed, call, () => void end('[ended: it printed more than 2 GB]'))
-    over.abort()
-    await timer
-    const left = (await ending) ?? []
-    const stubborn = left.length > 0 ? ` These processes would not end: ${left.join(', ')}.` : ''
-    return { text: await printed.done(), exit, ...(why === undefined ? {} : { ended: why + stubborn }) }
+    const exit = await listen(
+      run,
+      printed.shown(call, () => void hold.end(tooMuch)),
+    )
+    const ended = await hold.release()
+    return { text: await printed.done(), exit, ...(ended === undefined ? {} : { ended }) }
   } catch (error) {
-    await Promise.all([end('[broken]'), printed.drop()])
+    await Promise.all([hold.end('[broken]'), printed.drop()])
     throw error
   } finally {
-    over.abort()
-    call.signal.removeEventListener('abort', stop)
+    await hold.release()
   }
-}
-
-function listened(run: Run, printed: Printed, call: ToolCall, tooMuch: () => void): Promise<Exit> {
-  let bytes = 0
-  return listen(run, async (chunk) => {
-    bytes += chunk.length
-    if (bytes > mostBytes) return tooMuch()
-    const text = await printed.add(chunk)
-    if (text !== '') call.progress(text)
-  })
 }
 
 const timeoutWords = (seconds: number) =>

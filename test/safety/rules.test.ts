@@ -21,6 +21,7 @@ const risks: Record<string, Risk> = {
   file_creator: 'write',
   web_fetch: 'run',
   sandbox: 'run',
+  repl: 'run',
 }
 const tool = (name: string): Tool => ({
   name,
@@ -251,6 +252,34 @@ test('the narrowest rule of every kind allows the same again and nothing beside 
   }
   for (const command of ['$X', 'rm -rf ~', 'git push --force'])
     assert.equal((await made({})(tool('bash'), { command }, turn('all'))).grants, undefined)
+})
+
+test('a script is code that nobody read: it is asked for each time, as it is written, and held as the shell is', async () => {
+  const input = { language: 'python', code: 'import os\nprint(os.environ)' }
+  const judged = await made({})(tool('repl'), input, turn('all'))
+  assert.deepEqual(judged, {
+    verdict: 'ask',
+    why: 'the code in it is not read',
+    shows: [{ type: 'command', command: input.code, cwd: project.root }],
+  })
+  const settings: Setting[] = [
+    { mode: 'bypass' },
+    { mode: 'bypass', deny: ['Read(.env)'] },
+    { mode: 'bypass', deny: ['Bash'] },
+    { mode: 'bypass', deny: ['bash(*environ*)'] },
+    { mode: 'acceptEdits' },
+    { mode: 'dontAsk' },
+    { mode: 'plan' },
+    { leash: 'read' },
+    { leash: 'edit' },
+    { leash: 'ask', allow: ['repl'] },
+    { leash: 'ask', allow: ['Bash'] },
+    { allow: ['repl'], ask: ['bash'] },
+    { allow: ['bash(python)', 'repl(python)'] },
+  ]
+  const found = await Promise.all(settings.map((setting) => verdict('repl', input, setting)))
+  const expected = ['yes', 'ask', 'no', 'no', 'ask', 'no', 'no', 'no', 'ask', 'yes', 'yes', 'ask', 'ask']
+  assert.deepEqual(found, expected)
 })
 
 test('nobody to ask means no', async () => {

@@ -9,9 +9,13 @@ export type RuleSet = {
   allow: readonly Rule[]
 }
 
+/** What a shell may or may not do, a script may or may not do as well. */
+const shells = ['bash', 'repl']
+
 /** The names that rules made for Claude Code use, and our tools behind them. */
 const others: Readonly<Record<string, readonly string[]>> = {
-  Bash: ['bash'],
+  bash: shells,
+  Bash: shells,
   Read: ['file_reader', 'grep_search', 'glob', 'ls'],
   Edit: ['file_editor', 'file_creator'],
   MultiEdit: ['file_editor'],

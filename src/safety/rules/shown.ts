@@ -1,10 +1,11 @@
 import type { Shown } from '../../core/talk/question.ts'
 import type { Tool } from '../../core/work/tool.ts'
 
-/** What a person sees before a yes: the command, the change, or what else the call was given. */
+/** What a person sees before a yes: the command, the code, the change, or what else the call was given. */
 export function shownOf(tool: Tool, input: unknown, cwd: string): Shown[] {
-  const { command, file_path: path, content, edits } = (input ?? {}) as Record<string, unknown>
+  const { command, code, file_path: path, content, edits } = (input ?? {}) as Record<string, unknown>
   if (typeof command === 'string') return [{ type: 'command', command, cwd }]
+  if (typeof code === 'string') return [{ type: 'command', command: code, cwd }]
   if (typeof path === 'string' && typeof content === 'string') return [{ type: 'diff', path, after: content }]
   if (typeof path === 'string' && Array.isArray(edits) && edits.every(isEdit))
     return edits.map(({ old_string: before, new_string: after }) => ({ type: 'diff', path, before, after }))

@@ -6,18 +6,25 @@ import { wordsOf } from '../../base/words.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell'>
 
-/** Starts a command line in a group of its own; both outputs come by one pipe, in the order they were written. */
+/** Runs a command line, which is given nothing to read. */
 export async function startShell(command: string, cwd: string, parts: ShellParts): Promise<Run> {
-  const { env, clock, shell } = parts
-  const inner = (await shell?.(command)) ?? ['bash', '-c', command]
+  const run = await startIn(await shellOf(command, parts), cwd, parts)
+  run.stdin.end()
+  return run
+}
+
+/** What runs a command line: the shell, within walls where there are some. */
+export const shellOf = async (command: string, { shell }: Pick<ShellParts, 'shell'>) =>
+  (await shell?.(command)) ?? (['bash', '-c', command] as const)
+
+/** Starts it in a group of its own; both outputs come by one pipe, in the order they were written. */
+export async function startIn(inner: readonly string[], cwd: string, { env, clock }: ShellParts): Promise<Run> {
   // Loaded with the first command: a turn that runs none does not pay for it.
   const { start } = await import('../../base/process/run.ts')
   const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner] as const
-  const run = await start({ argv, cwd, env, clock }).catch((error) => {
+  return start({ argv, cwd, env, clock }).catch((error) => {
     throw new Error(cannotStart(error, cwd))
   })
-  run.stdin.end()
-  return run
 }
 
 function cannotStart(error: unknown, cwd: string): string {

@@ -1,4 +1,5 @@
 import type { BlobWriter } from '../../core/talk/store.ts'
+import type { ToolCall } from '../../core/work/tool.ts'
 import type { ToolParts } from '../parts.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { joinCut } from '../../core/talk/body.ts'
@@ -6,6 +7,11 @@ import { joinCut } from '../../core/talk/body.ts'
 /** So much of an output is told: where it begins, and, as errors come last, more of where it ends. */
 const headChars = 10 * 1024
 const tailChars = 22 * 1024
+
+/** More than this is no output that anybody reads: whoever prints it is ended before it fills the disk. */
+const mostBytes = 2 * 1024 * 1024 * 1024
+
+export const tooMuch = '[ended: it printed more than 2 GB]'
 
 /** Text is masked in pieces of at most this length, cut at line ends, so that no secret lies across two. */
 const blockChars = 64 * 1024
@@ -34,6 +40,17 @@ export class Printed {
     const text = this.#waiting.slice(0, whole)
     this.#waiting = this.#waiting.slice(whole)
     return this.#keep(text)
+  }
+
+  /** Takes what is printed, and shows it as it comes; `over` is told when it is too much. */
+  shown({ progress }: Pick<ToolCall, 'progress'>, over: () => void): (chunk: Uint8Array) => Promise<void> {
+    let bytes = 0
+    return async (chunk) => {
+      bytes += chunk.length
+      if (bytes > mostBytes) return over()
+      const text = await this.add(chunk)
+      if (text !== '') progress(text)
+    }
   }
 
   /** All that is told of it, with the place of the whole. */
