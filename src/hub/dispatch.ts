@@ -51,6 +51,12 @@ export class Dispatch {
     }))
   }
 
+  /** Resolves when nothing is changed that is not kept. */
+  async kept(): Promise<void> {
+    // Whoever made the change hears what became of it.
+    while (this.#round) await this.#round.catch(() => {})
+  }
+
   wait(agent: string, until: number, connection: AbortSignal): Promise<Given> {
     return this.waiters.wait(agent, this.#clock, until, connection)
   }

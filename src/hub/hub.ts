@@ -4,9 +4,10 @@ import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '..
 import type { NewTask } from './new-task.ts'
 import type { Given } from './waiters.ts'
 import { Books } from './books.ts'
+import { checkClaim, checkState } from './claim.ts'
 import { Dispatch, wishFor } from './dispatch.ts'
 import { taskFrom } from './new-task.ts'
-import { isHeld, isOver } from './states.ts'
+import { isOver } from './states.ts'
 import { HubError } from './trouble.ts'
 
 export type HubParts = { ledger: Ledger; clock: Clock; published(changes: readonly HubChange[]): void }
@@ -29,6 +30,11 @@ export class Hub {
 
   get seq(): number {
     return this.#books.seq
+  }
+
+  /** Whoever only looks waits for this first: nobody is told what a power cut could undo. */
+  kept(): Promise<void> {
+    return this.#dispatch.kept()
   }
 
   tasks(): Task[] {
@@ -104,13 +110,13 @@ export class Hub {
   }
 
   async ack(taskId: string, agentId: string): Promise<Task> {
-    const task = this.#held(taskId, agentId)
+    const task = this.#claimed(taskId, agentId)
     if (task.state === 'PENDING_ACK') this.#books.move(taskId, 'ASSIGNED', agentId, { heard: this.#clock.now() })
     return this.#answered(taskId)
   }
 
   async progress(taskId: string, agentId: string | undefined, text: string, percentage?: number): Promise<Task> {
-    const task = agentId === undefined ? this.#atWork(taskId) : this.#held(taskId, agentId)
+    const task = this.#claimed(taskId, agentId)
     const by = task.agent!
     const note = this.#note(by, 'progress', text, percentage)
     this.#acked(task)
@@ -121,7 +127,7 @@ export class Hub {
 
   /** The agent needs an answer: the task waits for it, and the agent is free for others. */
   async block(taskId: string, agentId: string | undefined, why: string, question: string): Promise<Task> {
-    const task = agentId === undefined ? this.#atWork(taskId) : this.#held(taskId, agentId)
+    const task = this.#claimed(taskId, agentId)
     this.#acked(task)
     const by = task.agent!
     this.#books.move(taskId, 'BLOCKED', by, { why, question }, this.#note(by, 'question', question))
@@ -140,8 +146,8 @@ export class Hub {
     const done = this.task(taskId)
     // An answer that is sent again because ours got lost on its way.
     if (agentId !== undefined && done.agent === agentId && done.state === status && same(done.result, result))
-      return done
-    const task = agentId === undefined ? this.#atWork(taskId) : this.#held(taskId, agentId)
+      return this.#answered(taskId)
+    const task = this.#claimed(taskId, agentId)
     this.#acked(task)
     const why = status === 'FAILED' ? { why: result.message } : {}
     const note = this.#note(task.agent!, 'response', result.message)
@@ -246,26 +252,16 @@ export class Hub {
     if (task.state === 'PENDING_ACK') this.#books.move(task.id, 'ASSIGNED', task.agent!, { heard: this.#clock.now() })
   }
 
-  #held(taskId: string, agentId: string): Task {
-    this.#heardOf(agentId)
+  #claimed(taskId: string, agentId: string | undefined): Task {
+    if (agentId !== undefined) this.#heardOf(agentId)
     const task = this.task(taskId)
-    if (task.agent !== agentId || !isHeld(task))
-      throw new HubError(
-        'conflict',
-        `Task ${taskId} is not ${agentId}'s: ${whose(task)}. Ask for the next one with wait_for_prompt.`,
-      )
-    return task
-  }
-
-  #atWork(taskId: string): Task {
-    const task = this.task(taskId)
-    if (!isHeld(task)) throw new HubError('conflict', `Task ${taskId} is with nobody: ${whose(task)}.`)
+    checkClaim(task, agentId)
     return task
   }
 
   #in(taskId: string, state: Task['state'], words: string): Task {
     const task = this.task(taskId)
-    if (task.state !== state) throw new HubError('conflict', `Task ${taskId} ${words}: it is ${task.state}.`)
+    checkState(task, state, words)
     return task
   }
 
@@ -274,5 +270,4 @@ export class Hub {
   }
 }
 
-const whose = ({ state, agent }: Task) => (agent === undefined ? `it is ${state}` : `it is ${state}, with ${agent}`)
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

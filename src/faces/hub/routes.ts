@@ -56,7 +56,12 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): Route[] {
     path: path.split('/'),
     answer,
   })
-  const [get, post] = [route('GET'), route('POST')]
+  const post = route('POST')
+  const get = (path: string, answer: Route['answer']) =>
+    route('GET')(path, async (asked, parts) => {
+      await hub.kept()
+      return answer(asked, parts)
+    })
   return [
     get('/api/state', async () => ({ seq: hub.seq, agents: agents(hub), tasks: hub.tasks() })),
     get('/api/agents', async () => agents(hub)),

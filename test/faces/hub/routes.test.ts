@@ -1,11 +1,14 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { HubChange } from '../../../src/core/work/task.ts'
+import type { ToolCall } from '../../../src/core/work/tool.ts'
+import { realClock } from '../../../src/base/clock.ts'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
 import { Changes, sseOf } from '../../../src/faces/hub/events.ts'
 import { Rate } from '../../../src/faces/http/rate.ts'
 import { answered } from '../../../src/faces/hub/route.ts'
 import { hubRoutes } from '../../../src/faces/hub/routes.ts'
+import { hubTools } from '../../../src/hub/tools.ts'
 import { hubAt } from '../../hub/seat.ts'
 
 function routesAt(t: TestContext) {
@@ -69,6 +72,31 @@ test('what is wrong is refused with its status and words, and leaves no trace', 
     [404, 'No agent a is registered; register_agent comes first.'],
   ])
   assert.deepEqual([hub.seq, hub.tasks()], [before, []])
+})
+
+test('nobody is told what is not kept: neither who looks, nor who says it again', async (t) => {
+  const { ask, hub, ledger, register, wait, add } = routesAt(t)
+  await register('a')
+  const { id } = await add('x')
+  await wait('a')
+  const { keep } = ledger
+  ledger.keep = () => {
+    throw new Error('disk full')
+  }
+  const answer = { agent: 'a', status: 'COMPLETED', message: 'done' }
+  const look = hubTools(hub, realClock, 'mcp').find(({ name }) => name === 'get_task_context')!
+  const at = () =>
+    Promise.all([
+      ask('POST', `/api/tasks/${id}/respond`, answer).then(({ status }) => status),
+      ask('POST', `/api/tasks/${id}/respond`, answer).then(({ status }) => status),
+      ask('GET', `/api/tasks/${id}`).then(({ body }) => body.state),
+      look
+        .run({ taskId: id }, {} as ToolCall)
+        .then((output) => /"status":"(\w+)"/.exec(JSON.stringify((output as any).data))![1]),
+    ])
+  assert.deepEqual(await at(), [500, 500, 'PENDING_ACK', 'PENDING_ACK'])
+  ledger.keep = keep
+  assert.deepEqual(await at(), [200, 200, 'COMPLETED', 'COMPLETED'])
 })
 
 test('a follower sees every change in order, from the number it names, and goes on with what comes', async (t) => {
