@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { lastLeft } from '../../../src/mind/think/decompose/kept.ts'
+import { hold, lastLeft, treesLeft } from '../../../src/mind/think/decompose/kept.ts'
 import { grove, task } from './decompose-rig.ts'
 import { json, notesIn, person, phasesIn, says } from './rig.ts'
 
@@ -180,4 +180,16 @@ test('trees that were given up do not pile up', async () => {
     (await rig.kept.read()).map(({ id }) => id),
     ['t3', 't4', 't5', 't6', 't7', 't8', 't9', 't10'],
   )
+})
+
+test('of two that take a tree up at once one has it', async () => {
+  const rig = await leftAtTwo([says('did it')], [0])
+  const trees = { kept: rig.kept, owner: 'me', alive: () => true }
+  const [tree] = await treesLeft(trees)
+  const took = await Promise.all([hold(trees, tree!, 'one'), hold({ ...trees, owner: 'you' }, tree!, 'two')])
+  assert.deepEqual(
+    took.map((held) => held?.holder),
+    [{ owner: 'me', turn: 'one' }, undefined],
+  )
+  assert.deepEqual(await treesLeft(trees), [])
 })

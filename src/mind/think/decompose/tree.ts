@@ -1,6 +1,7 @@
 import type { Ready, Work } from '../../../core/work/depends.ts'
 import type { Check } from '../check/kinds.ts'
 import { depends } from '../../../core/work/depends.ts'
+import { firstLine } from '../pac.ts'
 
 /**
  * One task of a tree. `failed`: what was seen when it failed; `why`: why it never came to it; `unseen`: done, and
@@ -68,7 +69,7 @@ export function changed(tasks: readonly TreeTask[], id: string, change: Partial<
 function workOf(tasks: readonly TreeTask[], task: TreeTask): Work {
   const { id, state, failed, why } = task
   const needs = [...new Set([...neededBy(tasks, task), ...childrenOf(tasks, id).map((child) => child.id)])]
-  const said = failed?.split('\n')[0] ?? why
+  const said = failed === undefined ? why : firstLine(failed)
   return { id, state, needs, ...(said === undefined ? {} : { why: said }) }
 }
 
