@@ -60,7 +60,11 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
   const rotation = openRotation(app, {
     ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
     changes: changesFrom(snapshots, () => bracket.tree),
-    compact: async ({ signal }) => ((await compactNow(app, 'auto', signal)).ok ? conversation.view() : undefined),
+    async compact({ id, history, signal }) {
+      if (!(await compactNow(app, 'auto', signal)).ok) return undefined
+      // What this turn did so far is on no log as turns of their own.
+      return [...(await conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
+    },
   })
   const agent = await thinking(app, rotation, wishes)
   const spans = traces(app)

@@ -87,6 +87,8 @@ test('who was told: whoever spoke or tried, whom a summary remembers, and a stra
   assert.deepEqual(toldTo([summary(['codex', 'claude']), ...turn]), ['codex', 'claude'])
   assert.deepEqual(toldTo([summary(), ...turn]), ['termaite', 'claude'])
   assert.deepEqual(toldTo(turn.slice(0, 1)), [])
+  const usage = { type: 'usage' as const, input: 1, output: 1, source: 'reported' as const }
+  assert.deepEqual(toldTo([make('2', 'gemini', usage)]), ['gemini'])
   assert.deepEqual(toldTo([make('2', 'termaite', { type: 'call', call: 'c', tool: 'bash', input: {} })]), [])
 })
 

@@ -39,7 +39,7 @@ test('on a real repository: A fails twice, a yes puts its files back, what the p
   }
   const actor = scriptedAgent('actor', [acts])
   const verdict = (passed: boolean, quote: string) => [{ say: JSON.stringify({ passed, quote, why: 'no' }) }]
-  const rewind = rewindOf(disk.snapshots())
+  const rewind = rewindOf(disk.snapshots(), (text) => text)
   const judge = [verdict(false, ''), verdict(false, ''), verdict(true, '+by B')]
   const rig = minds({ actor, agents: { judge }, rewind })
   const agent = thinker('consensus', rig.minds, async function* (course) {

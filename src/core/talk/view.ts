@@ -64,8 +64,9 @@ const done = new Set<Entry['type']>(['reply', 'call', 'result', 'attempt'])
 export function toldTo(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
-    // What we do ourselves tells nobody.
-    return spoken.has(entry.type) && entry.by !== 'termaite' ? [entry.by] : []
+    // What we do ourselves tells nobody; whoever was only asked for advice is known by what it spent.
+    const told = spoken.has(entry.type) || entry.type === 'usage'
+    return told && entry.by !== 'termaite' ? [entry.by] : []
   })
   return [...new Set(names)]
 }

@@ -4,7 +4,7 @@ import type { Hold } from '../desk/hold.ts'
 import { frameworks, thinkings } from '../../core/work/framework.ts'
 import { lastLeft } from '../../mind/think/decompose/kept.ts'
 import { UsageError } from '../io.ts'
-import { howOf } from '../thinking/how.ts'
+import { usualHow } from '../thinking/how.ts'
 import { treesOf } from '../thinking/tree.ts'
 import { runTurn } from '../turn.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
@@ -25,7 +25,7 @@ export function thinkCommand(hold: Hold): Command {
     async run(args, world) {
       const [, word = '', request = ''] = /^(\S*)\s*([^]*)$/.exec(args.trim()) ?? []
       if (word === 'resume') return resumed(hold, request)
-      const now = howOf(hold.app(), { aimed: false, chat: true })
+      const now = usualHow(hold.app(), { aimed: false, chat: true })
       const options = thinkings.map((id) => ({ id, label: `${id}: ${meanings[id]}` }))
       const how =
         word === ''

@@ -27,7 +27,7 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
       programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
     },
     hands: handsOf(app),
-    ...(app.ephemeral ? {} : { rewind: rewindOf(app.snapshots) }),
+    ...(app.ephemeral ? {} : { rewind: rewindOf(app.snapshots, app.mask) }),
   }
 }
 
