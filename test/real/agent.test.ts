@@ -1,62 +1,71 @@
-import type { Task } from '../../src/core/work/task.ts'
+import type { Answered } from './agent-rig.ts'
 import type { Script } from './model-server.ts'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { collect } from '../../src/base/collect.ts'
+import { readdirSync, readFileSync } from 'node:fs'
 import { markOf } from '../../src/terminals/ending.ts'
-import { HubClient } from '../../src/wire/hub/client.ts'
-import { slugOf } from '../../src/wire/project.ts'
-import { program } from '../cli/program.ts'
-import { modelServer } from './model-server.ts'
-import { screenRig } from './screen-rig.ts'
+import { agentRig, introduction, storyOf, storyTold } from './agent-rig.ts'
 import { skipped } from './turns.ts'
 
-type Env = Record<string, string | undefined>
+/** How a CLI is told to run a command, and what a person has answered on its own dialogs before. */
+type Ways = { shell(command: string): { tool: string; input: object }; answered: Answered }
 
-/** What a person has answered on a CLI's own dialogs before: that the folder is trusted, and the key meant. */
-const settled: Record<string, { shell: string; files(home: string, folder: string): Record<string, object> }> = {
+const killed: Record<string, Ways> = {
   claude: {
-    shell: 'Bash',
-    files: (_, folder) => ({
-      '.claude.json': {
+    shell: (command) => ({ tool: 'Bash', input: { command } }),
+    answered: (folder) => ({
+      '.claude.json': JSON.stringify({
         hasCompletedOnboarding: true,
         theme: 'dark',
         customApiKeyResponses: { approved: ['made-up'], rejected: [] },
         projects: { [folder]: { hasTrustDialogAccepted: true } },
-      },
+      }),
     }),
   },
   gemini: {
-    shell: 'run_shell_command',
-    files: (_, folder) => ({ '.gemini/trustedFolders.json': { [folder]: 'TRUST_FOLDER' } }),
+    shell: (command) => ({ tool: 'run_shell_command', input: { command } }),
+    answered: (folder) => ({ '.gemini/trustedFolders.json': JSON.stringify({ [folder]: 'TRUST_FOLDER' }) }),
   },
 }
 
+const others: Record<string, Ways> = {
+  codex: {
+    shell: (cmd) => ({ tool: 'exec_command', input: { cmd } }),
+    answered: (folder) => ({
+      '.codex/config.toml': `\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+    }),
+  },
+  qwen: {
+    shell: (command) => ({ tool: 'run_shell_command', input: { command, is_background: false } }),
+    answered: () => ({}),
+  },
+  copilot: {
+    shell: (command) => ({ tool: 'bash', input: { command, description: 'makes a file' } }),
+    answered: (folder) => ({ '.copilot/config.json': JSON.stringify({ trusted_folders: [folder] }) }),
+  },
+}
+
+const mostLooks = 10
+
 /** A model that says who it is to the hub, then does each thing once; in the middle of the second, `cut` is called. */
-function worker(shell: string, cut: () => void): Script {
-  let [isKnown, isCut] = [false, false]
+function worker({ shell }: Ways, cut = () => {}): Script {
+  let [isKnown, isCut, looks] = [false, false, 0]
   return async ({ text, body }) => {
-    const said = JSON.stringify(body.messages ?? body.contents)
+    const said = JSON.stringify(body.messages ?? body.contents ?? body.input)
     const thing = [...said.matchAll(/Do thing (\d)\./g)].at(-1)?.[1]
-    // A CLI may begin its first turn before its servers are there, and name their tools in words alone.
-    const tool = isKnown ? undefined : /\bmcp_+termaite-hub_+register_agent\b/.exec(text)?.[0]
+    const tool = isKnown ? undefined : registering(text)
     if (tool !== undefined) {
       isKnown = true
-      const id = /at the hub is ([\w-]+),/.exec(said)?.[1]
-      const who = { agentId: id, role: 'orc', capabilities: ['typescript'], workspaceContext: workspaceIn(said) }
-      return { call: { tool, input: { ...who, source: 'CLI' } } }
+      return introduction(tool, said)
     }
     if (thing === undefined) return { text: 'ready' }
+    // A CLI may begin before its servers are there: it is given something to do until they are.
+    if (!isKnown && looks < mostLooks) return { call: shell(`sleep 1; echo ${++looks}`) }
     // As it is told to: it looks at what is done first, because a killed CLI may have lost the end of its own journal.
     const file = `thing-${thing}.txt`
     const command = `grep -qs made ${file} || echo made-${thing} >> ${file}; echo made-${thing}`
     const results = said.replaceAll(/echo made-\d/g, '')
-    if (!results.includes(`made-${thing}`)) return { call: { tool: shell, input: { command } } }
+    if (!results.includes(`made-${thing}`)) return { call: shell(command) }
     if (thing !== '2' || isCut) return { text: `Thing ${thing} is made.` }
     isCut = true
     cut()
@@ -64,7 +73,9 @@ function worker(shell: string, cut: () => void): Script {
   }
 }
 
-const workspaceIn = (said: string) => /your project is ([^\s\\]+)\./.exec(said)?.[1] ?? ''
+/** What the tool by which one registers is called by each: Claude names it in words alone, Codex in a namespace. */
+const registering = (text: string) =>
+  /\b(?:mcp_+)?termaite-hub[_-]+register_agent\b|(?<="name":")register_agent(?=")/.exec(text)?.[0]
 
 /** The CLI itself, among all that runs in its terminal. */
 function cliPids(terminal: string): number[] {
@@ -81,107 +92,51 @@ function cliPids(terminal: string): number[] {
     .map(Number)
 }
 
-for (const [cli, { shell, files }] of Object.entries(settled))
+const skip = (cli: string) => (process.platform === 'linux' ? skipped(cli) : 'only Linux tells whose process is whose')
+
+for (const [cli, ways] of Object.entries(killed))
   test(
     `${cli} does three tasks of the hub, is killed in the middle of the second, and does nothing twice`,
-    { skip: process.platform === 'linux' ? skipped(cli) : 'only Linux tells whose process is whose', timeout: 120_000 },
+    { skip: skip(cli), timeout: 120_000 },
     async (t) => {
-      const session = () => {
-        const folder = join(cwd, '.termaite', 'sessions')
-        return JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!, 'session.json'), 'utf8'))
-      }
-      const killed: number[] = []
+      const pids: number[] = []
       const cut = () => {
-        for (const pid of cliPids(session().terminal)) killed.push(pid) && process.kill(pid, 'SIGKILL')
+        for (const pid of cliPids(rig.session().terminal)) pids.push(pid) && process.kill(pid, 'SIGKILL')
       }
-      const server = await modelServer(worker(shell, cut))
-      t.after(() => server.close())
-      await using place = await screenRig(cli, server.url)
-      const { cwd } = place
-      const home = place.env.HOME!
-      const worktree = join(home, '.termaite', 'worktrees', slugOf(cwd), `agent-${cli}`)
-      for (const [path, body] of Object.entries(files(home, worktree))) {
-        mkdirSync(dirname(join(home, path)), { recursive: true })
-        writeFileSync(join(home, path), JSON.stringify(body))
-      }
-      const author = {
-        GIT_AUTHOR_NAME: 'x',
-        GIT_AUTHOR_EMAIL: 'x@y',
-        GIT_COMMITTER_NAME: 'x',
-        GIT_COMMITTER_EMAIL: 'x@y',
-      }
-      const git = async (...args: string[]) =>
-        (await collect('git', args, { cwd, env: { ...place.env, ...author } })).out.toString()
-      await git('add', '-A')
-      await git('commit', '-q', '-m', 'first')
-      const serving = spawn(process.execPath, [program, 'serve', '--port', '0'], {
-        cwd,
-        env: place.env as NodeJS.ProcessEnv,
-      })
-      t.after(() => serving.kill('SIGKILL'))
-      const { value: url } = await createInterface({ input: serving.stdout })[Symbol.asyncIterator]().next()
-      const env: Env = { ...place.env, TERMAITE_HUB: url as string }
-      const hub = new HubClient({
-        url: url as string,
-        key: readFileSync(join(home, '.termaite', 'hub.key'), 'utf8').trim(),
-      })
-      for (const thing of [1, 2, 3]) {
-        const args = [program, 'task', 'add', `Do thing ${thing}.`]
-        assert.equal((await collect(process.execPath, args, { cwd, env })).code, 0)
-      }
-      const args = [program, 'agent', `--start=${cli}`, '--leash', 'all', '--yes']
-      const agent = spawn(process.execPath, args, {
-        cwd,
-        env: env as NodeJS.ProcessEnv,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
-      let lines = ''
-      agent.stderr.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
-      const exited = once(agent, 'exit')
-      const waiting = new AbortController()
-      t.after(() => waiting.abort())
-      const done = async () => {
-        for await (const _ of hub.changes(0, waiting.signal)) {
-          const tasks = await hub.tasks()
-          if (tasks.every(({ state }) => state === 'IN_REVIEW' || state === 'FAILED')) return tasks
-        }
-        return hub.tasks()
-      }
-      const tasks = await Promise.race([done(), exited.then(() => assert.fail(`it ended: ${lines}`))])
-      agent.kill('SIGTERM')
-      await exited
+      const rig = await agentRig(t, cli, ways.answered, worker(ways, cut))
+      for (const thing of [1, 2, 3]) await rig.add(`Do thing ${thing}.`)
+      const { tasks, lines } = await rig.work()
 
       const told = tasks.toSorted((a, b) => (a.prompt < b.prompt ? -1 : 1)).map(storyOf)
       assert.deepEqual(told, [1, 2, 3].map(storyTold), lines)
-      assert.equal(killed.length > 0, true)
-      const agents = (await hub.agents()).map(({ source, workspace, capabilities }) => ({
-        source,
-        workspace,
-        capabilities,
-      }))
-      assert.deepEqual(agents, [{ source: 'CLI', workspace: cwd, capabilities: ['typescript'] }])
+      assert.equal(pids.length > 0, true)
+      assert.deepEqual(await known(rig.hub), [{ source: 'CLI', workspace: rig.cwd, capabilities: ['typescript'] }])
       assert.match(lines, /ended by a signal \(9\)|exited with|Killed/)
       assert.match(lines, /started again on its own session[^]*task \w{8} is done: Thing 2 is made\./)
-      assert.match(
-        lines,
-        /Tokens: [\d,]+ \([\d,]+ reported\)\nResume with: termaite agent --start=\w+ --as=orc --resume\n$/,
-      )
-      const branches = (await git('branch', '--list', '--format=%(refname:short)', 'termaite/*')).trim().split('\n')
+      assert.match(lines, farewell)
+      const branches = (await rig.git('branch', '--list', '--format=%(refname:short)', 'termaite/*')).trim().split('\n')
       assert.deepEqual(branches, tasks.map(({ id }) => `termaite/task-${id.slice(-8)}`).sort())
-      assert.equal(await git('status', '--porcelain'), '')
+      assert.equal(await rig.git('status', '--porcelain'), '')
     },
   )
 
-const storyOf = ({ state, result, history }: Task) => ({
-  state,
-  message: result?.message,
-  diff: result?.diff?.split('\n').filter((row) => /^[+-][^+-]/.test(row)),
-  handed: history.filter((step) => step.state === 'PENDING_ACK').length,
+// They wait for their own start more than for each other.
+describe('the other CLIs at the hub', { concurrency: 3 }, () => {
+  for (const [cli, ways] of Object.entries(others))
+    test(`${cli} registers by the hub's tools and does a task`, { skip: skip(cli), timeout: 90_000 }, async (t) => {
+      const rig = await agentRig(t, cli, ways.answered, worker(ways))
+      await rig.add('Do thing 1.')
+      const { tasks, lines } = await rig.work()
+      assert.deepEqual(tasks.map(storyOf), [storyTold(1)], lines)
+      assert.deepEqual(await known(rig.hub), [{ source: 'CLI', workspace: rig.cwd, capabilities: ['typescript'] }])
+      assert.match(lines, farewell)
+      assert.equal(await rig.git('status', '--porcelain'), '')
+    })
 })
 
-const storyTold = (thing: number) => ({
-  state: 'IN_REVIEW',
-  message: `Thing ${thing} is made.`,
-  diff: [`+made-${thing}`],
-  handed: 1,
-})
+const farewell = /Tokens: [\d,]+ \([\d,]+ reported\)\nResume with: termaite agent --start=\w+ --as=orc --resume\n$/
+
+/** Who is known at the hub, as it said itself. */
+async function known(hub: Awaited<ReturnType<typeof agentRig>>['hub']) {
+  return (await hub.agents()).map(({ source, workspace, capabilities }) => ({ source, workspace, capabilities }))
+}

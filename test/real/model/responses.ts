@@ -27,11 +27,20 @@ const thinking = (asked: Asked, text: string): Item => ({
   encrypted_content: 'c2VhbGVk',
 })
 
+type Offered = { type: string; name?: string; tools?: { name: string }[] }
+
+/** Codex puts the tools of each server into a namespace, and knows a call by both names. */
+function named(asked: Asked, tool: string): { name: string; namespace?: string } {
+  const offered = (asked.body.tools ?? []) as Offered[]
+  const space = offered.find(({ type, tools }) => type === 'namespace' && tools?.some(({ name }) => name === tool))
+  return { name: tool, ...(space?.name === undefined ? {} : { namespace: space.name }) }
+}
+
 const calling = (asked: Asked, tool: string, input: unknown): Item => ({
   id: `fc_${asked.count}`,
   type: 'function_call',
   call_id: `call_${asked.count}`,
-  name: tool,
+  ...named(asked, tool),
   arguments: JSON.stringify(input),
   status: 'completed',
 })

@@ -1,0 +1,109 @@
+import type { TestContext } from 'node:test'
+import type { Task } from '../../src/core/work/task.ts'
+import type { Script } from './model-server.ts'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { collect } from '../../src/base/collect.ts'
+import { HubClient } from '../../src/wire/hub/client.ts'
+import { slugOf } from '../../src/wire/project.ts'
+import { program } from '../cli/program.ts'
+import { modelServer } from './model-server.ts'
+import { screenRig } from './screen-rig.ts'
+
+const author = { GIT_AUTHOR_NAME: 'x', GIT_AUTHOR_EMAIL: 'x@y', GIT_COMMITTER_NAME: 'x', GIT_COMMITTER_EMAIL: 'x@y' }
+
+/** What a person has answered on a CLI's own dialogs before, as text in its files: that the folder is trusted, say. */
+export type Answered = (folder: string) => Record<string, string>
+
+/** A real CLI on a scripted model, a hub, and a repository in which it is to work. */
+export async function agentRig(t: TestContext, cli: string, answered: Answered, script: Script) {
+  const server = await modelServer(script)
+  t.after(() => server.close())
+  const place = await screenRig(cli, server.url)
+  t.after(() => place[Symbol.asyncDispose]())
+  const { cwd } = place
+  const home = place.env.HOME!
+  const worktree = join(home, '.termaite', 'worktrees', slugOf(cwd), `agent-${cli}`)
+  for (const [path, text] of Object.entries(answered(worktree))) {
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    if (path.endsWith('.json')) rmSync(join(home, path), { force: true })
+    appendFileSync(join(home, path), text)
+  }
+  const git = async (...args: string[]) =>
+    (await collect('git', args, { cwd, env: { ...place.env, ...author } })).out.toString()
+  await git('add', '-A')
+  await git('commit', '-q', '-m', 'first')
+  const serving = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+    cwd,
+    env: place.env as NodeJS.ProcessEnv,
+  })
+  t.after(() => serving.kill('SIGKILL'))
+  const { value: url } = await createInterface({ input: serving.stdout })[Symbol.asyncIterator]().next()
+  const env = { ...place.env, TERMAITE_HUB: url as string } as NodeJS.ProcessEnv
+  const key = readFileSync(join(home, '.termaite', 'hub.key'), 'utf8').trim()
+  const hub = new HubClient({ url: url as string, key })
+  const waiting = new AbortController()
+  t.after(() => waiting.abort())
+  const done = async () => {
+    for await (const _ of hub.changes(0, waiting.signal)) {
+      const tasks = await hub.tasks()
+      if (tasks.every(({ state }) => state === 'IN_REVIEW' || state === 'FAILED')) return tasks
+    }
+    return hub.tasks()
+  }
+  return {
+    cwd,
+    git,
+    hub,
+    /** Its session, as it is kept. */
+    session() {
+      const folder = join(cwd, '.termaite', 'sessions')
+      return JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!, 'session.json'), 'utf8'))
+    },
+    async add(prompt: string) {
+      assert.equal((await collect(process.execPath, [program, 'task', 'add', prompt], { cwd, env })).code, 0)
+    },
+    /** Keeps the CLI at work until every task is over, and ends it; `lines` is all that was said meanwhile. */
+    async work(): Promise<{ tasks: Task[]; lines: string }> {
+      const args = [program, 'agent', `--start=${cli}`, '--leash', 'all', '--yes']
+      const agent = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] })
+      t.after(() => agent.kill('SIGKILL'))
+      let lines = ''
+      agent.stderr.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+      const exited = once(agent, 'exit')
+      const left = exited.then(() => assert.fail(`it ended: ${lines}`))
+      const late = once(t.signal, 'abort').then(() => assert.fail(`it is not done: ${lines}`))
+      const tasks = await Promise.race([done(), left, late])
+      left.catch(() => {})
+      agent.kill('SIGTERM')
+      await exited
+      return { tasks, lines }
+    },
+  }
+}
+
+/** A model's own first words to the hub: who it is. */
+export function introduction(tool: string, said: string) {
+  const id = /at the hub is ([\w-]+),/.exec(said)?.[1]
+  const workspaceContext = /your project is ([^\s\\]+)\./.exec(said)?.[1] ?? ''
+  const input = { agentId: id, role: 'orc', capabilities: ['typescript'], workspaceContext, source: 'CLI' }
+  return { call: { tool, input } }
+}
+
+export const storyOf = ({ state, result, history }: Task) => ({
+  state,
+  message: result?.message,
+  diff: result?.diff?.split('\n').filter((row) => /^[+-][^+-]/.test(row)),
+  handed: history.filter((step) => step.state === 'PENDING_ACK').length,
+})
+
+export const storyTold = (thing: number) => ({
+  state: 'IN_REVIEW',
+  message: `Thing ${thing} is made.`,
+  diff: [`+made-${thing}`],
+  handed: 1,
+})
