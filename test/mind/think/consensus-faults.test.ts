@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
-import { council, office, overheard, python, roleOf, sitting, tex } from './council.ts'
+import { council, office, overheard, roleOf, sitting, tex } from './council.ts'
 import { machines } from './machines.ts'
 import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
 
@@ -139,9 +139,10 @@ test('a chair that hangs is not waited for without end', async () => {
 })
 
 test('counted advice: what an advisor saw not to work is left out, names that mean the same are one', async () => {
+  const script = { name: 'a script', how: 'so', needs: ['python'] }
   const rig = sitting(
     {
-      enumerator: json({ approaches: [python, tex, { ...office, name: 'LibreOffice, headless' }] }),
+      enumerator: json({ approaches: [script, tex, { ...office, name: 'LibreOffice, headless' }] }),
       'dependency scanner': json({ approaches: [{ ...tex, viable: false, reason: 'no fonts' }] }),
       chair: dies('it broke'),
     },
@@ -151,7 +152,7 @@ test('counted advice: what an advisor saw not to work is left out, names that me
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[2],
-    'chosen by count: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (dependency scanner: no fonts)',
+    'chosen by count: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then a script, python-docx (installs python-docx with pip); not pandoc (dependency scanner: no fonts)',
   )
 })
 

@@ -71,7 +71,7 @@ const missing: [string, SystemSpec, string[], string[]][] = [
   [
     'the network, root and another system',
     offline,
-    ['network', 'root', 'windows'],
+    ['Internet access', 'sudo rights', 'windows'],
     ['the network: there is none', 'root: not without a password', 'windows: this is Debian GNU/Linux'],
   ],
 ]
@@ -79,13 +79,10 @@ for (const [name, spec, needs, reasons] of missing)
   test(`not viable: ${name}`, () => assert.deepEqual(fit(spec, needs), [reasons, []]))
 
 test('what is looked for before anybody says that it is missing', () => {
-  assert.deepEqual(programsIn(['Unoconv', 'chrome', 'apt:texlive', 'network', 'some words', 'unoconv>=2']), [
-    'unoconv',
-    'google-chrome',
-    'chromium',
-    'apt',
-    'pdflatex',
-  ])
+  assert.deepEqual(
+    programsIn(['Unoconv', 'chrome', 'apt:texlive', 'network', 'some words', 'unoconv>=2', 'npm:@a/b']),
+    ['unoconv', 'google-chrome', 'chromium', 'apt', 'pdflatex', 'npm'],
+  )
   assert.deepEqual(needIn('some words'), undefined)
 })
 
