@@ -7,6 +7,7 @@ import { viewTokens } from '../../core/talk/tokens.ts'
 import { away } from '../../mind/health.ts'
 import { nextUp } from '../../mind/next.ts'
 import { enabledAgents, windowOf } from '../settings/enabled.ts'
+import { usualHow } from '../thinking/how.ts'
 import { Spent } from './spent.ts'
 
 export type Known = {
@@ -32,6 +33,7 @@ export function standingOf(app: App, known: Known): Standing {
     return { name: agent.name, state, until, left, ...(why === undefined ? {} : { why }) }
   })
   const names = agents.map(({ name }) => name)
+  const thinking = usualHow(app, { aimed: known.aimed !== undefined, chat: true })
   const next = nextUp(names, settings.rotationStrategy, known.health, now, known.aimed, app.out)
   return {
     project: basename(place.root) || place.root,
@@ -39,6 +41,7 @@ export function standingOf(app: App, known: Known): Standing {
     mode: app.mode,
     leash: settings.leash,
     strategy: settings.rotationStrategy,
+    thinking,
     agents,
     ...(next === undefined ? {} : { next }),
     tokens: known.spent.standing(),
