@@ -9,6 +9,16 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<b
   return /^y(es)?$/i.test(answer.trim())
 }
 
+/** The same for what nobody else should read on the screen. */
+export async function askHidden(io: Io, question: string): Promise<string> {
+  io.err.write(question)
+  const { Writable } = process.getBuiltinModule('node:stream')
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const line = await ask({ ...io, err: Object.assign(nowhere, { isTTY: true }) }, '')
+  io.err.write('\n')
+  return line
+}
+
 /** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal, a question withdrawn) is no answer, and says so. */
 export function ask(io: Io, question: string, withdrawn?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {

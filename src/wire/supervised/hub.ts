@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { hubPlace, keyFileOf, usualPort } from '../hub/address.ts'
 import { HubAway, HubClient, HubRefused } from '../hub/client.ts'
-import { ask } from '../confirm.ts'
+import { ask, askHidden } from '../confirm.ts'
 import { say, UsageError } from '../io.ts'
 import { jsonFormat } from '../mcp/config/json.ts'
 import { readConfig, writeConfig } from '../mcp/config/file.ts'
@@ -48,8 +48,9 @@ function checked(url: string): string {
 /** Whoever is asked is asked once: what they say is kept. */
 async function askedFor(io: Io, home: string): Promise<string> {
   if (io.in.isTTY !== true) return usual
-  const url = checked((await ask(io, `Server address [${usual}]: `)).trim() || usual)
-  const key = (await ask(io, 'API key (optional): ')).trim()
+  const said = (await ask(io, `Server address [${usual}]: `)).trim() || usual
+  const url = checked(said.includes('://') ? said : `http://${said}`)
+  const key = (await askHidden(io, 'API key (optional): ')).trim()
   makeFolder(home)
   if (key !== '') keepKey(home, url, key)
   const settings = readConfig(join(home, 'settings.json'), home)

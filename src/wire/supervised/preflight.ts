@@ -57,7 +57,7 @@ export async function readyToStart(io: Io, place: Place, agent: AgentSettings, w
   if (wishes.yes || wishes.dry) return say(io, `termaite: ${words}`)
   if (io.in.isTTY !== true) throw new UsageError(`${words} (or start it all the same with --yes)`, 1)
   say(io, `termaite: ${words}`)
-  if (!(await confirm(io, 'Start it all the same?', false))) throw new UsageError(words, 1)
+  if (!(await confirm(io, 'Start it all the same?', false))) throw new UsageError(`${profile.name} was not started.`, 1)
 }
 
 const isHere = (words: readonly string[], io: Io) => words.some((word) => findProgram(word, io.env) !== undefined)

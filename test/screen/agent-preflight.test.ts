@@ -1,0 +1,150 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { Glass, keys } from './glass.ts'
+
+const options = { timeout: 60_000 }
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const nowhere = { TERMAITE_HUB: 'http://127.0.0.1:9' }
+
+/** A machine with a fake CLI as its agent, in a folder that is no repository yet. */
+function machineOf(t: TestContext): Machine {
+  const machine = new Machine(t)
+  const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
+  machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
+  return machine
+}
+
+function start(t: TestContext, machine: Machine, args: readonly string[], env: Record<string, string> = {}): Glass {
+  const glass = new Glass(machine, { args: ['agent', ...args], env, size: { cols: 160, rows: 24 } })
+  t.after(() => glass.end())
+  return glass
+}
+
+/** Everything that is said on a screen before the CLI has it. */
+const said = (glass: Glass) =>
+  glass
+    .scrollback()
+    .split('\n')
+    .map((row) => row.trimEnd())
+
+/** All that lies in a person's home, ours and the project. */
+const traces = (machine: Machine) =>
+  [join(machine.folder, 'home'), machine.home, machine.project].map((folder) => readdirSync(folder).sort())
+
+async function leaves(glass: Glass): Promise<void> {
+  glass.type(keys.ctrlC)
+  await glass.shows('Exit or continue? [e/c]')
+  glass.type('e\r')
+  assert.equal((await glass.exited).exitCode, 0)
+}
+
+test(
+  'a folder without git: yes makes it a repository, no works in it as it is, and Ctrl+C leaves nothing',
+  options,
+  async (t) => {
+    const machine = machineOf(t)
+    const before = traces(machine)
+    const words = `termaite: ${machine.project} is not in a git repository. With git each task is a branch to review.`
+    const stopped = start(t, machine, ['--start=fake'], nowhere)
+    await stopped.shows('Run git init here? [y/N]')
+    stopped.type(keys.ctrlC)
+    assert.equal((await stopped.exited).exitCode, 130)
+    assert.deepEqual(said(stopped), [
+      words,
+      'Run git init here? [y/N]',
+      'termaite: nothing was answered; nothing was changed.',
+    ])
+    assert.deepEqual(traces(machine), before)
+
+    const refused = start(t, machine, ['--start=fake'], nowhere)
+    await refused.shows('Run git init here? [y/N]')
+    refused.type('n\r')
+    await refused.shows('answer 1')
+    await leaves(refused)
+    assert.match(refused.scrollback(), new RegExp(`^fake: works in ${machine.project} itself$`, 'm'))
+    assert.equal(existsSync(join(machine.project, '.git')), false)
+
+    const made = start(t, machine, ['--start=fake'], nowhere)
+    await made.shows('Run git init here? [y/N]')
+    made.type('y\r')
+    await made.shows('answer 1')
+    await leaves(made)
+    assert.equal(execFileSync('git', ['status', '--porcelain'], { cwd: machine.project }).toString(), '')
+    assert.match(
+      made.scrollback(),
+      /a worktree needs a commit to begin from, and this repository has none; fake works in the project itself\./,
+    )
+  },
+)
+
+test('a hub that nobody named is asked for once: its address, and its key unseen', options, async (t) => {
+  const elsewhere = new Machine(t)
+  const serving = elsewhere.start(['serve', '--port', '0'])
+  t.after(() => serving.kill('SIGKILL'))
+  const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
+  const url = String(line).trim()
+  const key = readFileSync(join(elsewhere.home, 'hub.key'), 'utf8').trim()
+
+  const machine = machineOf(t)
+  execFileSync('git', ['init', '-q'], { cwd: machine.project })
+  const before = traces(machine)
+  const stopped = start(t, machine, ['--start=fake', '--here'])
+  await stopped.shows('Server address [http://localhost:3456]:')
+  stopped.type(`${url}\r`)
+  await stopped.shows('API key (optional):')
+  stopped.type(`${key.slice(0, 9)}${keys.ctrlC}`)
+  assert.equal((await stopped.exited).exitCode, 130)
+  assert.deepEqual(traces(machine), before, 'what was half said is not kept')
+
+  const glass = start(t, machine, ['--start=fake', '--here'])
+  await glass.shows('Server address [http://localhost:3456]:')
+  glass.type(`${url.replace('http://', '')}\r`)
+  await glass.shows('API key (optional):')
+  glass.type(`${key}\r`)
+  await glass.shows('answer 1')
+  await leaves(glass)
+  assert.equal(
+    [stopped.raw, glass.raw].some((raw) => raw.includes(key.slice(0, 9))),
+    false,
+  )
+  const { hub, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
+  assert.deepEqual([hub, leash], [{ url }, 'edit'])
+  const kept = join(machine.home, 'hub.key')
+  assert.deepEqual([readFileSync(kept, 'utf8'), statSync(kept).mode & 0o777], [`${key}\n`, 0o600])
+
+  const again = start(t, machine, ['--start=fake', '--here'])
+  await again.shows('answer 1')
+  await leaves(again)
+  assert.doesNotMatch(again.scrollback(), /Server address|Cannot connect/)
+})
+
+test('a CLI that nobody logged in to: what to run, and the choice to start it all the same', options, async (t) => {
+  const machine = machineOf(t)
+  execFileSync('git', ['init', '-q'], { cwd: machine.project })
+  const env = { ...machine.install(['gemini']), ...nowhere }
+  const missing = start(t, machine, ['--start=codex'], env)
+  assert.equal((await missing.exited).exitCode, 1)
+  assert.deepEqual(said(missing), ['termaite: codex CLI not found. Install with: npm install -g @openai/codex'])
+
+  const asked = ['termaite: gemini requires login. Run: gemini', 'Start it all the same? [y/N]']
+  const before = traces(machine)
+  for (const [typed, code, end] of [
+    ['n\r', 1, 'gemini was not started.'],
+    [keys.ctrlC, 130, 'nothing was answered; nothing was changed.'],
+    [keys.ctrlD, 1, 'nothing was answered; nothing was changed.'],
+  ] as const) {
+    const glass = start(t, machine, ['--start=gemini'], env)
+    await glass.shows('Start it all the same? [y/N]')
+    glass.type(typed)
+    assert.equal((await glass.exited).exitCode, code)
+    const lines = said(glass).map((row) => row.replace(/(?<=\[y\/N\]) n$/, ''))
+    assert.deepEqual(lines, [...asked, `termaite: ${end}`])
+  }
+  assert.deepEqual(traces(machine), before)
+})
