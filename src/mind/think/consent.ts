@@ -25,13 +25,15 @@ export async function* consented(o: Proposed, turn: Turn): AsyncGenerator<Event,
   const { framework, why, way, minds } = o
   const asks = way.asks(minds)
   const chosen = `thinking: ${framework}, ${why}`
-  const cost = `${count(asks.length, 'extra call')} (${assignment(asks)}), about ${costOf(asks, way.rounds, minds, turn)}`
+  const calls = count(asks.length, 'extra call')
+  const cost = `about ${costOf(asks, way.rounds, minds, turn)}`
   const dear = asks.length > mostUnasked
   if (!dear || o.agreed || !turn.attended) {
-    yield note(dear ? `${chosen}; ${cost}` : chosen)
+    yield note(dear ? `${chosen}; ${calls} (${assignment(asks).join('; ')}), ${cost}` : chosen)
     return true
   }
-  const go = yield* agreedTo({ text: `${framework}: ${why}. It takes ${cost}.` }, o, turn)
+  const text = `${framework}: ${why}. It takes ${calls}, ${cost}.`
+  const go = yield* agreedTo({ text, shows: [{ type: 'text', text: assignment(asks).join('\n') }] }, o, turn)
   if (turn.signal.aborted) return false
   yield note(go ? chosen : `thinking: direct, ${framework} was not wanted`)
   return go
@@ -48,7 +50,7 @@ export async function* agreedTo(
     { id: 'always', label: 'Go on, and do not ask again in this project' },
     { id: 'direct', label: 'Without: one agent, directly' },
   ]
-  const picks = await turn.ask({ about: 'choice', ...card, from: [], options }, turn.signal)
+  const picks = await turn.ask({ about: 'choice', agent: 'termaite', ...card, from: [], options }, turn.signal)
   if (turn.signal.aborted) return false
   if (picks?.includes('always'))
     for (const words of await agree().then(
@@ -59,11 +61,11 @@ export async function* agreedTo(
   return picks?.includes('go') || picks?.includes('always') || false
 }
 
-/** Who is asked as what: "claude as enumerator and chair, gemini as …". */
-export function assignment(asks: readonly Asked[]): string {
+/** Who is asked as what: "claude as enumerator, chair". */
+function assignment(asks: readonly Asked[]): string[] {
   const roles = new Map<string, string[]>()
   for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), role])
-  return [...roles].map(([agent, as]) => `${agent} as ${as.join(', ')}`).join('; ')
+  return [...roles].map(([agent, as]) => `${agent} as ${as.join(', ')}`)
 }
 
 export function costOf(asks: readonly Asked[], rounds: number, { machine }: Minds, turn: Turn): string {

@@ -32,7 +32,7 @@ async function became(name: string, mark: string, { turn, minds }: Course): Prom
     { id: 'keep', label: 'No, leave them' },
   ]
   const shows = [{ type: 'text' as const, text: shown.join('\n') }]
-  const picks = await turn.ask({ about: 'choice', text, from: [], shows, options }, turn.signal)
+  const picks = await turn.ask({ about: 'choice', agent: 'termaite', text, from: [], shows, options }, turn.signal)
   if (!picks?.includes('back')) return `what ${name} changed is left as it is: ${shown.join(', ')}`
   const left = await minds.rewind!.back(mark, seen)
   return `what ${name} changed was taken back${left.length > 0 ? `, except ${left.join('; ')}` : ''}`

@@ -45,7 +45,7 @@ test('the status line says all where there is room, and what matters most where 
     ' chat · leash ask · claude ● 82% · gemini ○ parked until 23:59 · codex ✗ out · next claude · think auto · ~45.7k tokens · ~$0.35',
   )
   assert.equal(line(145, { thinking: 'off' }), line(145))
-  assert.equal(line(80, { thinking: 'consensus' }), line(80), 'it is the first to go')
+  assert.equal(line(130, { thinking: 'consensus' }), line(130), 'it is the first to go')
   const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
 })

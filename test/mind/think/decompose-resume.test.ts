@@ -107,7 +107,7 @@ test('whoever watches is asked first: go on, plan anew, or leave it', async () =
     about: 'choice',
     text: 'A tree of 3 tasks was left at 1 of 3 (Add accounts). Go on with it?',
     from: [],
-    agent: 'decompose',
+    agent: 'termaite',
     shows: [{ type: 'text', text: '[x] schema: do schema\n[>] routes: do routes\n[ ] ui: do ui' }],
     options: [
       { id: 'go', label: 'Go on' },

@@ -338,7 +338,7 @@ test('whoever watches sees the tree and its cost first; a yes may be for good, a
       text: 'decompose: 3 tasks; 1 extra call to judge, about 2k tokens and 20 s besides the work.',
       shows: [{ type: 'text', text: '[ ] schema: do schema\n[ ] routes: do routes\n[ ] docs: describe it' }],
       from: [],
-      agent: 'decompose',
+      agent: 'termaite',
       options: [
         { id: 'go', label: 'Go on' },
         { id: 'always', label: 'Go on, and do not ask again in this project' },

@@ -42,7 +42,7 @@ test('a yes takes back what a failed approach changed, and the next one is told'
   const { notes, files, told, changes } = await stepped({ ask })
   assert.deepEqual(asked, [
     {
-      agent: 'consensus',
+      agent: 'termaite',
       about: 'choice',
       text: 'by hand failed. Take back the 1 file it changed?',
       from: [],

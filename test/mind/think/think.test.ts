@@ -233,9 +233,10 @@ test('what breaks is a turn that failed', async () => {
 const roles = ['one', 'two', 'three']
 const cost = '3 extra calls (claude as one, three; gemini as two), about 5k tokens and 1 minute'
 const card = {
-  agent: 'actor',
   about: 'choice',
-  text: `consensus: more than one way. It takes ${cost}.`,
+  agent: 'termaite',
+  text: 'consensus: more than one way. It takes 3 extra calls, about 5k tokens and 1 minute.',
+  shows: [{ type: 'text', text: 'claude as one, three\ngemini as two' }],
   from: [],
   options: [
     { id: 'go', label: 'Go on' },

@@ -64,8 +64,9 @@ export class StatusLine implements Component {
     ]
   }
 
+  /** It goes before anything else is shortened for it. */
   #thinking({ thinking = 'off' }: Standing): Segment[] {
-    return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], matters: 0 }]
+    return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], matters: -100 }]
   }
 
   /** The one who is next is kept longest, then those before the others. */

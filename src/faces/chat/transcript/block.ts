@@ -63,9 +63,12 @@ export type Block = Said | Speech | Call | Tried | Failed | Waits | Asked | Plan
 /** A block before it has its place in the transcript. */
 export type Fresh = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
 
-/** Whether an agent asked it itself, as part of what it does; the others are asked about an agent, or by a command. */
+/** Who asks what no agent does. */
+export const ourselves = 'termaite'
+
+/** Whether an agent asked it itself, as part of what it does; the others are asked by us, about an agent, or by a command. */
 export function isOwnQuestion({ by, question }: Asked): boolean {
-  return by !== undefined && (question.about === 'permission' || question.about === 'choice')
+  return by !== undefined && by !== ourselves && (question.about === 'permission' || question.about === 'choice')
 }
 
 /** Whether it is an agent's own doing, said under its name. */

@@ -25,6 +25,7 @@ export async function* begun(wanted: boolean, trees: Trees, course: Course): Asy
     const picks = await turn.ask(
       {
         about: 'choice',
+        agent: 'termaite',
         text: `${words} (${titleOf({ task: tree.prompt })}). Go on with it?`,
         from: [],
         shows: [{ type: 'text', text: drawn(tree.tasks) }],

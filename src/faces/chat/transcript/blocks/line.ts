@@ -1,7 +1,7 @@
 import type { Asked, Closed, Plan, Told, Waits } from '../block.ts'
 import type { Look } from '../look.ts'
 import { moment } from '../../../../base/moment.ts'
-import { isOwnQuestion } from '../block.ts'
+import { isOwnQuestion, ourselves } from '../block.ts'
 import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
 import { bounded, harmless, indented, listed, oneLine, wrapped } from '../text.ts'
 
@@ -12,7 +12,7 @@ export function questionLines(asked: Asked, width: number, { theme }: Look): str
   const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
   const [first = ''] = asked.question.text.trimStart().split('\n', 1)
   // Under its name, or where the words name it, an agent need not be named again.
-  const named = asked.by === undefined || isOwnQuestion(asked) || first.includes(asked.by)
+  const named = asked.by === undefined || asked.by === ourselves || isOwnQuestion(asked) || first.includes(asked.by)
   const from = [...asked.question.from, ...(named ? [] : [asked.by!])].map((name) => oneLine(name, 60))
   const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(first)}${answer}`
   const margin = isOwnQuestion(asked) ? '  ' : ''
