@@ -57,7 +57,7 @@ export async function preflight(io: Io, wishes: AgentWishes): Promise<Plan> {
   const before = wishes.resume ? await sessionBefore(io, place, wishes.start) : undefined
   const agent = agentNamed(io, settings, wishes.start ?? before?.agent)
   await readyToStart(io, place, agent, wishes)
-  const workflow = await findWorkflow(io, place, wishes.as ?? before?.workflow ?? usualWorkflow)
+  const workflow = await findWorkflow(io, place, wishes.as ?? before?.workflow ?? usualWorkflow, wishes)
   const found = scan(io, place)
   for (const words of found.plain) say(io, `termaite: ${words}; whoever can read that file can use it.`)
   const { server } = wishes

@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts'
 import type { Place } from '../place.ts'
+import type { Wishes } from './preflight.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { slips } from '../../base/nearest.ts'
@@ -20,21 +21,18 @@ export const usualWorkflow = 'orc'
 const spellings = (name: string) => [name, `termaite-${name}`, `waaah-${name}`]
 
 /** The project's own where it is trusted, else the one that is built in. */
-export async function findWorkflow(io: Io, place: Place, name: string): Promise<Workflow> {
+export async function findWorkflow(io: Io, place: Place, name: string, wishes: Wishes): Promise<Workflow> {
   if (basename(name) !== name)
     throw new UsageError(`--as: found "${name}", allowed: the name of a workflow, not a path.`)
   const file = spellings(name)
     .map((one) => join(place.root, folder, `${one}.md`))
     .find((path) => existsSync(path))
   const ours = builtIn.find((one) => spellings(one).includes(name))
-  if (file !== undefined && (await trusted(io, place))) return { name, text: read(file), from: file }
-  if (file !== undefined)
-    say(io, `termaite: ${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`)
-  if (ours !== undefined)
-    return { name, text: textBeside(`wire/supervised/workflows/${ours}.md`).trim(), from: 'built in' }
-  throw file === undefined
-    ? missing(name, place.root)
-    : new UsageError(`--as: ${file} steers an agent, and is used only in a folder that you trust.`)
+  if (file !== undefined && (await trusted(io, place, wishes))) return { name, text: read(file), from: file }
+  const untrusted = `${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`
+  if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
+  if (file !== undefined) say(io, `termaite: ${untrusted}`)
+  return { name, text: textBeside(`wire/supervised/workflows/${ours}.md`).trim(), from: 'built in' }
 }
 
 function read(file: string): string {
@@ -44,10 +42,12 @@ function read(file: string): string {
 }
 
 /** Whoever sits there is asked once; nobody there means no. */
-async function trusted(io: Io, { root, home }: Place): Promise<boolean> {
+async function trusted(io: Io, { root, home }: Place, { yes, dry }: Wishes): Promise<boolean> {
   const book = new TrustBook(fileStore(home, { clock: io.clock }), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true
+  // Trust is given on a card that shows what it is about, and by no flag.
+  if (yes || dry) return false
   const picks = await personAt(io)(trustQuestion(root, now), io.signal)
   return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'
 }

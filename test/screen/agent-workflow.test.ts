@@ -1,0 +1,71 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { Glass, keys } from './glass.ts'
+
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const words = 'Review what was changed, and nothing else.'
+
+test(
+  'a project’s own workflow is used once it is trusted, under each name of its family',
+  { timeout: 60_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
+    machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
+    execFileSync('git', ['init', '-q'], { cwd: machine.project })
+    const folder = join(machine.project, '.agent', 'workflows')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'waaah-review.md'), words)
+    const env = { TERMAITE_HUB: 'http://127.0.0.1:9' }
+    const start = (name: string, ...more: string[]) => {
+      const args = ['agent', '--start=fake', `--as=${name}`, '--here', ...more]
+      const glass = new Glass(machine, { args, env, size: { cols: 200, rows: 40 } })
+      t.after(() => glass.end())
+      return glass
+    }
+    const runs = async (glass: Glass) => {
+      await glass.shows(words)
+      await glass.shows('answer 1')
+      glass.type(keys.ctrlC)
+      await glass.shows('Exit or continue? [e/c]')
+      glass.type('e\r')
+      assert.equal((await glass.exited).exitCode, 0)
+    }
+
+    // Nobody is asked: nothing is trusted.
+    for (const flag of ['--dry-run', '--yes']) {
+      const glass = start('review', flag)
+      assert.equal((await glass.exited).exitCode, 2)
+      const file = join(folder, 'waaah-review.md')
+      assert.equal(
+        glass.scrollback(),
+        `termaite: --as: ${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`,
+      )
+    }
+    const refused = start('review')
+    const card = await refused.shows('2 Leave it unused')
+    assert.match(card, /\.agent\/workflows\/waaah-review\.md/, 'what it would trust is shown')
+    refused.type('\r')
+    assert.equal((await refused.exited).exitCode, 2)
+
+    const trusting = start('review')
+    await trusting.shows('2 Leave it unused')
+    trusting.type('1\r')
+    await runs(trusting)
+    const known = start('waaah-review')
+    await runs(known)
+    assert.doesNotMatch(known.raw, /trust/i)
+
+    // What was trusted is these words: with others it is asked again.
+    writeFileSync(join(folder, 'waaah-review.md'), 'Delete everything.')
+    const changed = start('review')
+    await changed.shows('2 Leave it unused')
+    changed.type(keys.ctrlC)
+    assert.notEqual((await changed.exited).exitCode, 0)
+    assert.doesNotMatch(changed.raw, /answer 1/)
+  },
+)
