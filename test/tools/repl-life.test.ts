@@ -2,9 +2,10 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
+import { sandbox } from '../../src/safety/sandbox/sandbox.ts'
 import { Marks } from '../../src/tools/repl/marks.ts'
 import { alive, labelled, labelledProcesses, turning, until } from '../base/alive.ts'
 import { noPython, ran, repl } from './repl-seat.ts'
@@ -150,6 +151,37 @@ test('it is started by the shell it is given, and anew where that holds it in an
   box = 'b'
   const other = '[a new interpreter: other walls hold it now, and all that was defined is gone]'
   assert.deepEqual(await node('[process.env.BOX, typeof x]'), ran(`${other}\n[ 'b', 'undefined' ]`))
+})
+
+test('behind walls: the project alone can be written to, there is no network, and the end is the end of all', async (t) => {
+  const walls = sandbox({ platform: process.platform, env: process.env })
+  const none = await walls.none()
+  if (none !== undefined) return t.skip(none)
+  const { label, env } = labelled()
+  const place = folder(t)
+  const root = join(place, 'project')
+  mkdirSync(root)
+  const shell = async (command: string) => {
+    const inside = await walls.wrap(['bash', '-c', command], { root, network: false, home: place })
+    return 'none' in inside ? assert.fail(inside.none) : inside
+  }
+  const { node, close } = repl(t, { env, shell })
+  const send = (code: string) => node(code, {}, { cwd: root })
+  const write = (path: string) => `require('node:fs').writeFileSync(${JSON.stringify(path)}, 'x')`
+  assert.deepEqual(await send(`var x = 1; ${write(join(root, 'in'))}`), ran('[no output]'))
+  const outside = join(import.meta.dirname, 'out')
+  const still = await send(`try { ${write(outside)} } catch {}\nx`)
+  assert.deepEqual([readFileSync(join(root, 'in'), 'utf8'), existsSync(outside), still], ['x', false, ran('1')])
+  const reach = "require('node:os').networkInterfaces()"
+  assert.match(
+    ((await send(`Object.keys(${reach}).filter((name) => name !== 'lo')`)) as { text: string }).text,
+    /^\[\]$/,
+  )
+  const child = "void require('node:child_process').spawn('sleep', ['77'], { detached: true, stdio: 'ignore' }).unref()"
+  assert.deepEqual(await send(child), ran('[no output]'))
+  await until(async () => (await sleeping(label)).length === 1)
+  await close()
+  assert.deepEqual(await alive(label), [])
 })
 
 test('one that cannot be started says why', async (t) => {
