@@ -65,7 +65,7 @@ test(
     const changed = start('review')
     await changed.shows('2 Leave it unused')
     changed.type(keys.ctrlC)
-    assert.notEqual((await changed.exited).exitCode, 0)
+    assert.equal((await changed.exited).exitCode, 130)
     assert.doesNotMatch(changed.raw, /answer 1/)
   },
 )

@@ -8,7 +8,7 @@ import { textBeside } from '../../base/text-beside.ts'
 import { TrustBook, trustQuestion } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { say, UsageError } from '../io.ts'
-import { personAt } from '../person.ts'
+import { answered } from '../person.ts'
 
 /** What an agent is told first, and where that comes from. */
 export type Workflow = { name: string; text: string; from: string }
@@ -47,8 +47,8 @@ async function trusted(io: Io, { root, home }: Place, { yes, dry }: Wishes): Pro
   const now = await book.of(root)
   if (now.state === 'trusted') return true
   // Trust is given on a card that shows what it is about, and by no flag.
-  if (yes || dry) return false
-  const picks = await personAt(io)(trustQuestion(root, now), io.signal)
+  if (yes || dry || io.in.isTTY !== true) return false
+  const picks = await answered(io, trustQuestion(root, now), io.signal)
   return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'
 }
 
