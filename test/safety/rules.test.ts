@@ -259,7 +259,7 @@ test('a script is code that nobody read: it is asked for each time, as it is wri
   const judged = await made({})(tool('repl'), input, turn('all'))
   assert.deepEqual(judged, {
     verdict: 'ask',
-    why: 'the code in it is not read',
+    why: 'what this code does shows only when it runs',
     shows: [{ type: 'command', command: input.code, cwd: project.root }],
   })
   const settings: Setting[] = [

@@ -38,7 +38,7 @@ export async function actOf(tool: Tool, input: unknown, world: ActWorld): Promis
     return { name, parts: parts.length > 0 ? parts : [worst], worst, command: fields.command }
   }
   if (tool.name === 'repl' && typeof fields.code === 'string')
-    return { ...one(name, 'dynamic', 'the code in it is not read'), command: fields.code }
+    return { ...one(name, 'dynamic', 'what this code does shows only when it runs'), command: fields.code }
   if (tool.name === 'web_fetch') {
     const host = hostOf(fields.url)
     return one(name, 'network', host ? `it reaches ${host}` : 'it reaches the network', host ? { host } : {})
