@@ -1,16 +1,19 @@
 import type { Turn } from '../../core/work/agent.ts'
 import type { Hands } from '../../mind/think/minds.ts'
 import type { App } from '../app.ts'
-import type { NativeSeat } from '../native/parts.ts'
+import type { ToolSet } from '../../tools/all.ts'
+import type { NativeParts, NativeSeat } from '../native/parts.ts'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { newId } from '../../base/id.ts'
 import { perform } from '../../core/work/perform.ts'
 import { spotOf } from '../../safety/places.ts'
-import { boxOf } from '../native/box.ts'
+import { replTool } from '../../tools/repl.ts'
+import { toolsIn } from '../native/box.ts'
 import { heldBy } from '../native/hold.ts'
 import { hookedTool } from '../native/hooked.ts'
 import { maskedTool } from '../native/masked.ts'
+import { wallsOf } from '../native/walls.ts'
 
 /** Whoever of us needs hands, beside any agent. */
 const name = 'termaite'
@@ -22,30 +25,54 @@ export function handsOf(app: App): Hands {
   const { native, place, settings } = app
   return {
     async *use(tool, input, turn) {
-      const seat = seatOf(app, turn)
+      const seat = seatOf(turn)
       native.lasting.held.set(name, seat)
-      const { box } = boxOf(name, native)
+      const box = boxIn(native)
       const found = box.tools.find((one) => one.name === tool)
       const held = found && maskedTool(hookedTool(found, seat, native), native)
       const policy = await heldBy(seat, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
       const events = perform(call, turn, policy)
-      for (;;) {
-        const next = await events.next()
-        if (next.done) return next.value
-        yield { by: name, ...next.value }
+      try {
+        for (;;) {
+          const next = await events.next()
+          if (next.done) return next.value
+          yield { by: name, ...next.value }
+        }
+      } finally {
+        await events.return({ ok: false, text: 'left' })
       }
     },
     async read(path) {
-      const { real, inside, secret } = await spotOf(resolve(place.cwd, path), { root: place.root, home: place.home })
+      const { real, inside, secret } = await spotOf(resolve(place.cwd, path), {
+        root: place.root,
+        home: app.io.env.HOME ?? place.home,
+      })
       return inside && !secret ? beginningOf(real) : undefined
     },
   }
 
-  function seatOf(_: App, turn: Turn): NativeSeat {
+  function seatOf(turn: Turn): NativeSeat {
     const window = 200_000
     return { agent: { name, kind: 'native', contextWindowTokens: window }, settings, leash: turn.leash, window }
   }
+}
+
+/** Our own agent's tools, and interpreters that stay: they end with the run. */
+function boxIn(native: NativeParts): ToolSet {
+  const known = native.lasting.boxes.get(name)
+  if (known) return known.box
+  const { clock, blobs, mask } = native
+  const { env, shell } = wallsOf(name, native)
+  const { tools, own, close } = toolsIn(name, native, [])
+  const repl = replTool({ env, clock, blobs, mask, shell })
+  const box = {
+    tools: [...tools, repl.tool],
+    own,
+    close: async () => void (await Promise.all([close(), repl.close()])),
+  }
+  native.lasting.boxes.set(name, { box, use: () => {} })
+  return box
 }
 
 /** A file as far as anybody would quote from it. */

@@ -14,7 +14,7 @@ export function waysIn(
     consensus: async () => (await import('../../mind/think/consensus/consensus.ts')).consensus,
     sequential: async () => (await import('../../mind/think/sequential/sequential.ts')).sequential,
     reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
-    script: () => Promise.reject(new Error('it is not there yet')),
+    script: async () => (await import('../../mind/think/script/script.ts')).script,
     async decompose() {
       const { decompose } = await import('../../mind/think/decompose/decompose.ts')
       return decompose({ ...treesOf(app), ...agreement, resume })
