@@ -86,7 +86,7 @@ test('script: nobody there to allow it means that it is not run', options, async
     'termaite: thinking: script, asked for',
     `termaite repl: ${write}`,
     refused,
-    `termaite: the script was not allowed: ${refused}; taken directly`,
+    'termaite: the script was not allowed (repl was refused: nobody was there to say yes); taken directly',
     'one: Two, I think.',
     'one, passed: undefined, 1 asked',
   ])

@@ -147,7 +147,7 @@ test('where a script is no help, nothing is run', async () => {
   const none = { code: null, why: 'the answer stands in the first line.\nReally.' }
   const rig = scripted([], { agents: { claude: [json(none)] }, actor })
   const { facts } = await rig.run(rig.agent, { prompt: task })
-  assert.deepEqual(facts, [note('no script: the answer stands in the first line.; taken directly'), reply, verdict(1)])
+  assert.deepEqual(facts, [note('no script (the answer stands in the first line); taken directly'), reply, verdict(1)])
   assert.deepEqual(promptsOf(actor), [`${task}\n\n${rig.minds.machine.words}`])
 })
 
@@ -173,20 +173,20 @@ test('a script beside no JSON is still a script; words alone are none', async ()
   assert.deepEqual(facts, [called('c1', input), came('c1', ran('2')), reply, verdict(2, true)])
   const mute = scripted([], { agents: { claude: [says('I would count them.')] } })
   const { events } = await mute.run(mute.agent)
-  assert.deepEqual(notesIn(events), ['no script: nobody wrote one: there is no JSON in it; taken directly'])
+  assert.deepEqual(notesIn(events), ['no script (nobody wrote one: there is no JSON in it); taken directly'])
 })
 
 test('nobody who could write one, dead or silent: taken directly', async () => {
   const dead = scripted([], { agents: { claude: [dies()], gemini: [dies('it is out')] } })
   const { facts } = await dead.run(dead.agent, { prompt: task })
   assert.equal(facts.length, 3)
-  assert.match(notesIn(facts)[0]!, /^no script: nobody wrote one: .*; taken directly$/)
+  assert.match(notesIn(facts)[0]!, /^no script \(nobody wrote one: .*\); taken directly$/)
   assert.deepEqual(facts.slice(1), [reply, verdict(1)])
   const still = scripted([], { agents: { claude: [hangs] } })
   const run = still.run(still.agent, { prompt: task })
   await still.clock.turn(180_000)
   const { events, result } = await run
-  assert.deepEqual(notesIn(events), ['no script: nobody wrote one: no answer in 180 s; taken directly'])
+  assert.deepEqual(notesIn(events), ['no script (nobody wrote one: no answer in 180 s); taken directly'])
   assert.deepEqual([result, still.running()], [{ ok: true, text: 'There are 42.' }, []])
 })
 
@@ -200,7 +200,7 @@ test('a run that is not allowed, or that cannot be, is told; nothing else is tri
   const refused = 'repl was refused: the person said no. Do not try it again in this turn.'
   assert.deepEqual(facts.slice(1), [
     came('c1', { ok: false, text: refused, data: { refused: `repl: ${JSON.stringify(input)}` } }),
-    note(`the script was not allowed: ${refused}; taken directly`),
+    note('the script was not allowed (repl was refused: the person said no); taken directly'),
     reply,
     verdict(1),
   ])
@@ -209,7 +209,7 @@ test('a run that is not allowed, or that cannot be, is told; nothing else is tri
   const broken = scripted([new Error('python could not be started: not found')], { agents: { claude: [json(good)] } })
   const { events } = await broken.run(broken.agent)
   assert.deepEqual(notesIn(events), [
-    'the script was not run: repl failed: python could not be started: not found.; taken directly',
+    'the script was not run (repl failed: python could not be started: not found); taken directly',
   ])
 })
 

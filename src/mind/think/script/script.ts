@@ -30,14 +30,14 @@ async function* scripted(course: Course): AsyncGenerator<Event, Outcome> {
     yield course.phase(failed.length === 0 ? 'writing a script' : 'mending the script')
     const written = yield* proposed(coder!, failed, course)
     if (course.over) return course.over
-    if ('none' in written) return yield* directly(`no script: ${written.none}`, failed, course)
+    if ('none' in written) return yield* directly(`no script (${sentence(written.none)})`, failed, course)
     // Whoever wrote it mends it.
     coder = { ...coder!, agent: written.by }
     yield course.phase('running the script')
     const trial = yield* tried(written, course)
     if (course.over) return course.over
     if (trial.ended === 'not allowed' || trial.ended === 'not run')
-      return yield* directly(`the script was ${trial.ended}: ${trial.printed}`, [...failed, trial], course)
+      return yield* directly(`the script was ${trial.ended} (${sentence(trial.printed)})`, [...failed, trial], course)
     course.passed = trial.ended === 'well'
     if (course.passed) {
       yield course.phase('answering by its result')
@@ -51,6 +51,9 @@ async function* scripted(course: Course): AsyncGenerator<Event, Outcome> {
 
 /** Without a script, by whoever acts, who is told what was tried. */
 async function* directly(why: string, failed: readonly Trial[], course: Course): AsyncGenerator<Event, Outcome> {
-  yield note(`${firstLine(why)}; taken directly`)
+  yield note(`${why}; taken directly`)
   return yield* course.act(unaidedWords(failed, course))
 }
+
+/** Enough for a quiet line: the rest stands with the call, or is told to whoever acts. */
+const sentence = (text: string) => firstLine(text).split(/[.!](?:\s|$)/)[0]!
