@@ -1,64 +1,10 @@
-import type { Size } from './glass.ts'
 import { describe, test } from 'node:test'
 import { Glass, keys } from './glass.ts'
-import { golden } from './golden.ts'
-import { looks, narrow, sizes } from './looks.ts'
+import { looks, narrow } from './looks.ts'
 import { recordedClaude, talkers } from './machine.ts'
+import { Sitting, rested } from './sitting.ts'
 
 const options = { timeout: 120_000 }
-
-/** All of these have to be true of a screen before all of it is there. */
-type Signs = readonly (string | RegExp | ((screen: string) => boolean))[]
-
-const has = (screen: string, signs: Signs) =>
-  signs.every((sign) =>
-    typeof sign === 'string' ? screen.includes(sign) : sign instanceof RegExp ? sign.test(screen) : sign(screen),
-  )
-
-/** Nothing is at work, and the last row says what the conversation has taken so far. */
-const rested = (tokens: string) => (screen: string) =>
-  !/ Esc cancels$/m.test(screen) && screen.includes('Ask anything') && screen.endsWith(tokens)
-
-class Sitting {
-  readonly glass: Glass
-  readonly look: string
-
-  constructor(glass: Glass, look: string) {
-    this.glass = glass
-    this.look = look
-  }
-
-  /** The background is asked for, and the colours turn when it is known: the border of a light screen is blue. */
-  async begun(): Promise<void> {
-    const border = { dark: '0 0:fg6', light: '0 0:fg4', plain: '' }[this.look]!
-    const { glass } = this
-    await glass.shows(
-      (screen) => / next (alpha|claude) /.test(screen) && (glass.frame().styles[0] ?? '').startsWith(border),
-    )
-  }
-
-  async shows(...signs: Signs): Promise<void> {
-    await this.glass.shows((screen) => has(screen, signs))
-  }
-
-  /** The frame at every size, each once all of it is there; then the first size comes back. */
-  async framed(name: string, signs: Signs, at: readonly Size[] = sizes): Promise<void> {
-    for (const size of at) {
-      await this.glass.resize(size)
-      await this.shows(...signs)
-      golden(`${name}-${size.cols}x${size.rows}`, this.look, this.glass.frame())
-    }
-    await this.glass.resize(sizes[0]!)
-  }
-
-  /** The popup goes first, then what was typed. */
-  async emptied(): Promise<void> {
-    this.glass.type(keys.escape)
-    await this.glass.shows((screen) => !screen.includes('›'))
-    this.glass.type(keys.ctrlU)
-    await this.shows('Ask anything')
-  }
-}
 
 describe('golden frames', { concurrency: 2 }, () => {
   for (const [look, shown] of Object.entries(looks)) {

@@ -14,9 +14,10 @@ export async function* unmet(
 ): AsyncGenerator<Event, Outcome> {
   const text = [
     `This was not reached: ${wanted}`,
+    '',
     'What was tried:',
     ...tried.map(({ what, seen }) => `- ${what}: ${seen.replaceAll('\n', '\n  ')}`),
-    ...(known.length > 0 ? ['What is known:', ...known.map((fact) => `- ${fact}`)] : []),
+    ...(known.length > 0 ? ['', 'What is known:', ...known.map((fact) => `- ${fact}`)] : []),
   ].join('\n')
   yield { type: 'reply', text, by: 'termaite' }
   return failed('unmet', `not reached after ${count(tried.length, 'way')} of trying; what was tried is said above`)

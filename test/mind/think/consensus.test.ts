@@ -133,11 +133,13 @@ test('when all have failed, what was tried and what is known is said', async () 
   const replies = facts.flatMap((fact) => (fact.type === 'reply' && fact.by === 'termaite' ? [fact.text] : []))
   assert.deepEqual(replies, [
     `This was not reached: Convert docx to pdf
+
 What was tried:
 - LibreOffice: \`file a.pdf\` exited with 1:
   [no output]
 - python-docx: \`file a.pdf\` exited with 1:
   [no output]
+
 What is known:
 - pandoc was not tried: needs pandoc and pdflatex: not installed, and apt needs root
 - by hand was not tried: a person is slow`,

@@ -156,8 +156,10 @@ test('what cannot be done keeps its dependents from being begun, the others go o
     repliesIn(events).at(-1),
     [
       'termaite: This was not reached: Add accounts',
+      '',
       'What was tried:',
       '- do schema: `test schema` exited with 1:\n  [no output]',
+      '',
       'What is known:',
       '- not begun: do routes (routes needs schema, which failed: `test schema` exited with 1)',
       '- done: do ui',

@@ -130,7 +130,7 @@ test('all fail: what was tried and seen is the reply, and nobody takes it for a 
       {
         type: 'reply',
         by: 'termaite',
-        text: 'This was not reached: Convert a.docx to pdf\nWhat was tried:\n- pandoc: `check` exited with 1:\n  no pdf\n  [exit 1]\n- libreoffice: `check` exited with 1:\n  no pdf\n  [exit 1]',
+        text: 'This was not reached: Convert a.docx to pdf\n\nWhat was tried:\n- pandoc: `check` exited with 1:\n  no pdf\n  [exit 1]\n- libreoffice: `check` exited with 1:\n  no pdf\n  [exit 1]',
       },
       { ...verdict, passed: false },
       {

@@ -166,9 +166,11 @@ test('what fails twice is taken back if the person says so, and told as it is', 
   const { facts, result } = await think({ ask })
   const text = [
     'This was not reached: the task',
+    '',
     'What was tried:',
     '- what was made: `npm run build` exited with 2:\n  TS2304',
     '- what was mended after that: `npm run build` exited with 2:\n  TS2304',
+    '',
     'What is known:',
     '- gemini found in db.ts:4: the id goes into the SQL as it is',
   ].join('\n')

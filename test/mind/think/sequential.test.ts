@@ -215,9 +215,11 @@ test('nothing left to test: what was tried and what is known is said, and it is 
   const { facts, result } = await think()
   const text = [
     'This was not reached: the task',
+    '',
     'What was tried:',
     '- the port is taken: rejected, that is what it shows',
     '- the key is missing: rejected, that is what it shows',
+    '',
     'What is known:',
     '- `ss -ltn`: no listener',
     '- `cat .env`: API_KEY=1',

@@ -1,0 +1,62 @@
+import type { Glass, Size } from './glass.ts'
+import { keys } from './glass.ts'
+import { golden } from './golden.ts'
+import { sizes } from './looks.ts'
+
+/** All of these have to be true of a screen before all of it is there. */
+type Signs = readonly (string | RegExp | ((screen: string) => boolean))[]
+
+const has = (screen: string, signs: Signs) =>
+  signs.every((sign) =>
+    typeof sign === 'string' ? screen.includes(sign) : sign instanceof RegExp ? sign.test(screen) : sign(screen),
+  )
+
+/** Nothing is at work, and the last row says what the conversation has taken so far. */
+export const rested = (tokens: string) => (screen: string) =>
+  !/ Esc cancels$/m.test(screen) && screen.includes('Ask anything') && screen.endsWith(tokens)
+
+/** Somebody at the chat who has every frame looked at. */
+export class Sitting {
+  readonly glass: Glass
+  readonly look: string
+  #tidy: (row: string) => string
+
+  /** `tidy`: takes out of a row what may change without anybody looking at it. */
+  constructor(glass: Glass, look: string, tidy = (row: string) => row) {
+    this.glass = glass
+    this.look = look
+    this.#tidy = tidy
+  }
+
+  /** The background is asked for, and the colours turn when it is known: the border of a light screen is blue. */
+  async begun(): Promise<void> {
+    const border = { dark: '0 0:fg6', light: '0 0:fg4', plain: '' }[this.look]!
+    const { glass } = this
+    await glass.shows(
+      (screen) => / next (alpha|claude) /.test(screen) && (glass.frame().styles[0] ?? '').startsWith(border),
+    )
+  }
+
+  async shows(...signs: Signs): Promise<void> {
+    await this.glass.shows((screen) => has(screen, signs))
+  }
+
+  /** The frame at every size, each once all of it is there; then the first size comes back. */
+  async framed(name: string, signs: Signs, at: readonly Size[] = sizes): Promise<void> {
+    for (const size of at) {
+      await this.glass.resize(size)
+      await this.shows(...signs)
+      const { rows, styles } = this.glass.frame()
+      golden(`${name}-${size.cols}x${size.rows}`, this.look, { rows: rows.map(this.#tidy), styles })
+    }
+    await this.glass.resize(sizes[0]!)
+  }
+
+  /** The popup goes first, then what was typed. */
+  async emptied(): Promise<void> {
+    this.glass.type(keys.escape)
+    await this.glass.shows((screen) => !screen.includes('›'))
+    this.glass.type(keys.ctrlU)
+    await this.shows('Ask anything')
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, test } from 'node:test'
+import { council } from './council.ts'
+import { Glass, keys } from './glass.ts'
+import { looks, sizes } from './looks.ts'
+import { Sitting, rested } from './sitting.ts'
+
+const atRest = rested('k tokens')
+
+/** How much is said to those who are asked is counted elsewhere. */
+const uncounted = (row: string) => row.replaceAll(/\d+(?:\.\d+)?(?=k tokens)/g, (count) => count.replaceAll(/\d/g, '#'))
+
+const options = { timeout: 120_000 }
+
+/** The one most people have, and the widest. */
+const seen = [sizes[0]!, sizes.at(-1)!]
+
+describe('golden frames of a turn that is thought through', { concurrency: 2 }, () => {
+  for (const [look, shown] of Object.entries(looks)) {
+    test(`from its cost to its end, ${look}`, options, async (t) => {
+      const { machine, goOn } = council(t)
+      const glass = new Glass(machine, shown)
+      t.after(() => glass.end())
+      const sitting = new Sitting(glass, look, uncounted)
+      await sitting.begun()
+      glass.type('/think consensus make a pdf of notes.md\r')
+      await sitting.framed('think-consent', ['termaite asks', 'gamma as dependency', 'Esc: no answer'], seen)
+      glass.type(keys.down + keys.up)
+      glass.type(keys.enter)
+      const asked = [/◌ dependency scanner +gamma +I look/, /◌ fallback chain +alpha +I look/, '3 of 5']
+      await sitting.framed('think-advisors', [...asked, /✓ code generator +beta/, /Esc cancels$/m], seen)
+      goOn()
+      await sitting.framed(
+        'think-done',
+        ['stepping back', 'is printed', /─ alpha · .* consensus · 6 calls/, 'alpha ● 99%', atRest],
+        seen,
+      )
+
+      glass.type('/think consensus make a pdf in vain\r')
+      await sitting.shows('Esc: no answer')
+      glass.type(keys.down + keys.up)
+      glass.type(keys.enter)
+      await sitting.framed('think-unmet', ['This was not reached', '✗ not reached', 'alpha ● 97%', atRest], seen)
+    })
+  }
+})
