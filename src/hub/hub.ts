@@ -83,6 +83,8 @@ export class Hub {
   /** Waits for a task, a word or an eviction: what the agent holds already comes first, so that a lost answer costs nothing. */
   async wait(id: string, until: number, connection: AbortSignal): Promise<Given> {
     this.#heardOf(id)
+    // To take a task from somebody at work is worse than to hand one out in vain.
+    if (await isGone(connection, this.#dispatch.heldBy(id) ? 8 : 3)) return { type: 'idle' }
     const agent = this.agent(id)
     if (agent.evicted !== undefined) {
       const why = agent.evicted
@@ -271,3 +273,13 @@ export class Hub {
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/**
+ * What an agent asked before it hung up may be read long after, and the hang-up right behind it: a few turns of the
+ * loop later it is known, and nothing is taken from its newer connection or given to the one that is gone.
+ */
+async function isGone(connection: AbortSignal, turns: number): Promise<boolean> {
+  for (let turn = 0; turn < turns && !connection.aborted; turn++)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  return connection.aborted
+}

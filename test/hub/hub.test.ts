@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 import { memoryLedger } from '../../src/store/memory-ledger.ts'
-import { hubAt } from './seat.ts'
+import { hubAt, noticed } from './seat.ts'
 
 const path = (hub: Hub, id: string) => hub.task(id).history.map(({ state }) => state)
 
@@ -87,7 +87,7 @@ test('an agent that comes back for work without an answer gets the same task, an
     await hub.ack(id, 'a')
   }
   const last = wait('a')
-  await settled()
+  await noticed()
   assert.deepEqual(
     [hub.task(id).state, hub.task(id).why],
     ['FAILED', 'given out 6 times without an answer: its agent asked for work again without an answer'],
@@ -141,7 +141,7 @@ test('who never acknowledges is not blamed, and is not given the same task for e
     assert.deepEqual([hub.task(id).returns, path(hub, id).length], [0, 2 * time])
   }
   void wait('a')
-  await settled()
+  await noticed()
   const { state, why, returns } = hub.task(id)
   assert.deepEqual(
     [state, why, returns],

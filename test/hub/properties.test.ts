@@ -8,6 +8,7 @@ import { fits } from '../../src/hub/matching.ts'
 import { moves } from '../../src/hub/states.ts'
 import { HubError } from '../../src/hub/trouble.ts'
 import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { noticed } from './seat.ts'
 
 const agents = ['a', 'b', 'c']
 const able: Record<string, string[]> = { a: [], b: ['x'], c: ['x', 'y'] }
@@ -193,7 +194,7 @@ test('whatever agents, people, time and restarts do, each task has one holder an
       await outside.start()
       for (const deed of deeds) {
         await outside.act(deed).catch((error: unknown) => assert.ok(error instanceof HubError, String(error)))
-        await settled()
+        await noticed()
         outside.check()
       }
       outside.stop.abort()

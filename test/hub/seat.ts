@@ -1,5 +1,5 @@
 import type { HubChange, Ledger } from '../../src/core/work/task.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 import { memoryLedger } from '../../src/store/memory-ledger.ts'
 
@@ -21,4 +21,10 @@ export function hubAt(t: { after(work: () => unknown): void }, ledger: Ledger = 
   const add = (prompt: string, over: Partial<Parameters<Hub['add']>[0]> = {}) =>
     hub.add({ prompt, workspace: 'w', by: 'me', ...over })
   return { hub, clock, ledger, published, register, wait, add }
+}
+
+/** Whoever holds a task and asks for another is heard once it is sure that they are there. */
+export async function noticed(): Promise<void> {
+  await settled()
+  await settled()
 }

@@ -62,7 +62,7 @@ async function api(
   url: URL,
   { routes }: HubServing,
 ): Promise<void> {
-  const signal = goneOf(response)
+  const signal = goneOf(request, response)
   const body = await bodyOf(request)
   if ('refused' in body) return send(response, refused(body.refused, body.why), { connection: 'close' })
   const asked = { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams, body: body.json }
@@ -80,7 +80,7 @@ async function follow(
   const after = Number(request.headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
   if (!Number.isSafeInteger(after) || after < 0)
     return send(response, refused(400, 'after must be a whole number from 0 on'))
-  const gone = goneOf(response)
+  const gone = goneOf(request, response)
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
@@ -107,10 +107,15 @@ function send(response: ServerResponse, { status, body }: Answer, headers: Recor
   response.end(JSON.stringify(body))
 }
 
-/** Aborted when the other end hangs up before it was answered. */
-function goneOf(response: ServerResponse): AbortSignal {
+/** Aborted as soon as the other end hangs up, also while its request is still read. */
+function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   // A reason of its own costs less than the error that an abort makes without one.
-  response.once('close', () => gone.abort('gone'))
+  const hungUp = () => gone.abort('gone')
+  socket.once('end', hungUp)
+  response.once('close', () => {
+    socket.off('end', hungUp)
+    hungUp()
+  })
   return gone.signal
 }

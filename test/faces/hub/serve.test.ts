@@ -200,6 +200,34 @@ test('an agent that hangs up on MCP while it waits is given nothing, by any prot
   assert.equal(hub.task(id).state, 'QUEUED')
 })
 
+test('a wait that arrives late, from a connection that is gone, takes nothing from whoever works', async (t) => {
+  const { hub, ask, url, clock } = await serving(t)
+  for (const id of ['a', 'b']) await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' })
+  await ask('POST', '/api/tasks', { id: 'the-task', prompt: 'x', workspace: 'w' })
+  await ask('POST', '/api/agents/a/wait', {})
+  await ask('POST', '/api/tasks/the-task.1/ack', { agent: 'a' })
+  void ask('POST', '/api/agents/b/wait', {}).catch(() => {})
+  await until(() => hub.standing('b').waits)
+  const [call, headers] = called('wait_for_prompt', { agentId: 'a' })
+  for (const [path, body, more] of [
+    ['/api/agents/a/wait', {}, {}],
+    ['/mcp', call, headers],
+  ] as const) {
+    const late = connect(Number(new URL(url).port), '127.0.0.1')
+    await once(late, 'connect')
+    await clock.turn(1)
+    const text = JSON.stringify(body)
+    const said = { host: 'localhost', ...json, ...more, 'content-length': text.length }
+    const lines = Object.entries(said).map(([name, value]) => `${name}: ${value}`)
+    late.write([`POST ${path} HTTP/1.1`, ...lines, '', text].join('\r\n'))
+    late.destroy()
+    await until(() => hub.agent('a').seen === clock.now())
+    for (let time = 0; time < 3; time++) await settled()
+    const { state, agent, returns } = hub.task('the-task')
+    assert.deepEqual({ path, state, agent, returns }, { path, state: 'ASSIGNED', agent: 'a', returns: 0 })
+  }
+})
+
 test('bytes that are no request end their own connection alone', async (t) => {
   const { url, ask } = await serving(t)
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
