@@ -11,6 +11,11 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   const { code, out, err } = await machine.run(['demo'], { env: { TMPDIR: tmp } })
   assert.equal(code, 0, err)
   assert.match(out, /only its model is a script; fir and gum sit$/m)
+  assert.match(
+    err,
+    /^chosen by juniper: a short plan \(it needs nothing\); not a drawn plan \(there is no plotter here\)$/m,
+  )
+  assert.match(err, /^— cedar · [\d.]+ s · consensus · 6 calls · /m)
   const own = out.slice(out.indexOf('Our own agent reads'), out.indexOf('\nTwo agents in terminals'))
   assert.equal(
     own.replace(/^index .*$/m, 'index …'),

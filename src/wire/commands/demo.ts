@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Line } from '../demo/model.ts'
-import { pipes, terminals } from '../demo/agents.ts'
+import { pipes, readers, roles, terminals } from '../demo/agents.ts'
 import { scriptedServer } from '../demo/model.ts'
 import { carries, processTable } from '../../base/process/table.ts'
 import { print } from '../io.ts'
@@ -56,7 +56,9 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
           contextWindowTokens: 100_000,
         },
         ...Object.entries(terminals).map(([name, command]) => ({ name, command, ...inTerminal })),
+        ...Object.entries(readers).map(([name, command]) => ({ name, command, ...reading })),
       ],
+      advisors: roles,
     })
     const bold =
       io.out.isTTY && !io.env.NO_COLOR && io.env.TERM !== 'dumb'
@@ -70,12 +72,16 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
     print(io, 'and so are their answers.')
     print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works; elder is')
     print(io, 'our own agent: its tools are real, only its model is a script; fir and gum sit')
-    print(io, 'in terminals of their own.')
+    print(io, 'in terminals of their own; hazel, ivy and juniper only read, and advise.')
     const steps: [string, string[]][] = [
       ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
       ['The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']],
       ['Whatever an agent did can be seen,', ['diff', '--stat']],
       ['and taken back.', ['undo', '--yes']],
+      [
+        'Five advisors on three agents, a chair, and cedar acts and is checked.',
+        ['-p', 'Plan the greeting', ...thought],
+      ],
       ['Our own agent reads, edits, and asks what only you can decide.', ['-p', 'Greet the world', ...elder]],
       ['This is its edit,', ['diff']],
       ['and your answer is the next prompt.', ['-p', 'Hallo', ...elder]],
@@ -104,6 +110,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
 }
 
 const elder = ['-a', 'elder', '--leash', 'edit']
+const thought = ['-a', 'cedar', '--think', 'consensus']
 const closing = ['crew', 'close', '--yes']
 const inTerminal = {
   kind: 'screen',
@@ -112,6 +119,8 @@ const inTerminal = {
   silenceSeconds: 60,
   contextWindowTokens: 100_000,
 }
+
+const reading = { leash: 'read', contextWindowTokens: 100_000 }
 
 /** So long at most: whoever keeps a crew leaves a moment after its last agent. */
 const goneMs = 5_000

@@ -24,3 +24,37 @@ export const terminals = {
   fir: inTerminal(`'README.md greets nobody in French.'`),
   gum: inTerminal(`"In short: $(printf '%s' "$told" | grep -o 'greets nobody in [A-Z][a-z]*')"`),
 }
+
+const written = { name: 'a short plan', how: 'write PLAN.md in a few lines', needs: [] }
+const drawn = { name: 'a drawn plan', how: 'draw it', needs: ['a-plotter'] }
+
+/** What each says who is asked for advice, by a word of what it is told. */
+const advice: Record<string, unknown> = {
+  'You are the enumerator': { approaches: [written, drawn] },
+  'You are the pattern matcher': { approach: written, rationale: 'it is read, and kept with the code' },
+  'You are the dependency scanner': { approaches: [{ ...drawn, viable: false, reason: 'there is no plotter here' }] },
+  'You are the fallback chain': { approaches: [written] },
+  'You are the code generator': { script: null, why: 'it is prose' },
+  'You chair five advisors': {
+    approaches: [{ ...written, why: 'it needs nothing', check: { kind: 'file', path: 'PLAN.md', holds: 'Say hello' } }],
+    dropped: [{ name: drawn.name, why: 'there is no plotter here' }],
+    dissent: '',
+  },
+}
+
+const advisor = `case "$(cat)" in ${Object.entries(advice)
+  .map(([told, answer]) => `*'${told}'*) echo '${JSON.stringify(answer)}';;`)
+  .join(' ')} esac`
+
+/** Three that only read, and say what they think when they are asked. */
+export const readers = { hazel: advisor, ivy: advisor, juniper: advisor }
+
+/** Who is asked as what. */
+export const roles = {
+  enumerator: 'hazel',
+  'pattern matcher': 'ivy',
+  'dependency scanner': 'juniper',
+  'fallback chain': 'hazel',
+  'code generator': 'ivy',
+  chair: 'juniper',
+}
