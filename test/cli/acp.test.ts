@@ -33,7 +33,16 @@ test(
     assert.deepEqual(await first.close(), { code: 0, faults: [] })
     assert.deepEqual(
       machine.history().flatMap(({ type, by }) => (type === 'note' ? [] : [`${by} ${type}`])),
-      ['user prompt', 'spent attempt', 'termaite question', 'user answer', 'good reply', 'good usage', 'rotation end'],
+      [
+        'user prompt',
+        'spent attempt',
+        'termaite question',
+        'user answer',
+        'good reply',
+        'good usage',
+        'good verdict',
+        'rotation end',
+      ],
     )
 
     const second = editorOn(t, machine.start(['acp']))
