@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import type { Brought } from './snapshots/copy.ts'
 import type { Kept } from './snapshots/kept.ts'
 import type { Limits } from './snapshots/limits.ts'
 import type { Env } from './snapshots/repository.ts'
@@ -10,23 +11,28 @@ import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { Camera } from './snapshots/camera.ts'
+import { broughtBack, laid } from './snapshots/copy.ts'
 import { holdsHome, isWithin, isWorktree, ourHome } from './snapshots/homes.ts'
 import { KeptTurns, lastStanding } from './snapshots/kept.ts'
 import { usualLimits } from './snapshots/limits.ts'
 import { shown } from './snapshots/paths.ts'
 import { RecentTrees } from './snapshots/recent.ts'
 import { Off, openRepository } from './snapshots/repository.ts'
+import { ignoreRules } from './snapshots/rules.ts'
 import { asideFolder, isDue, tidy } from './snapshots/tidy.ts'
 import { briefDiff, changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
 import { goBack, keepAside, wayBack } from './snapshots/undo.ts'
 
-export type { Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
+export type { Brought, Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
 export { lastStanding, Off }
 
 export type Taken = { tree: string } | { off: string }
 
 /** What an undo did: its own turn, by which it can be undone; what it left, and where later changes are kept. */
 export type Undone = { turn: string; left: Left[]; aside?: { folder: string; files: string[] } }
+
+/** A copy of the project, until it is forgotten; `back` brings what became of it into the project, all of it or nothing. */
+export type Copy = { back(): Promise<Brought>; forget(): void }
 
 /** Whoever judges what was done reads no further. */
 const longestPatch = 256 * 1024
@@ -49,6 +55,8 @@ export interface Snapshots {
   since(tree: string): Promise<Diff & { tree: string }>
   /** Puts the files back as they were in a tree, without a turn of its own; what changed after `seen` was taken is left. */
   back(tree: string, seen?: string): Promise<Left[]>
+  /** Writes the project's files as they are now into a folder that holds none; what git ignores is not among them. */
+  copy(folder: string, signal: AbortSignal): Promise<Copy>
   /** What taking a turn back would do. */
   planUndo(turn: string): Promise<UndoPlan>
   undo(plan: UndoPlan): Promise<Undone>
@@ -143,6 +151,20 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
         )),
       )
       return left
+    },
+    async copy(folder, signal) {
+      const base = await now()
+      const { repository } = store()
+      const rules = ignoreRules(repository, ourHome(dir))
+      const { tree, forget } = await laid(repository, rules, limits, { tree: base, folder, signal })
+      return {
+        forget,
+        async back() {
+          const copy = await tree()
+          store().recent.add(copy, clock.now())
+          return broughtBack(repository, { base, copy, now: await now() })
+        },
+      }
     },
     async planUndo(turn) {
       const { moves: _, ...plan } = await wayBack(store().repository, find(turn), await now())

@@ -53,6 +53,13 @@ export async function takeTree(
   }
 }
 
+/** The tree of a folder whose index knows what was in it: what git ignores by now and knows stays in it. */
+export async function addedTree(git: Git, folder: string, limits: Limits): Promise<string> {
+  await weighed(folder, await survey(git, limits.files), limits.bytes)
+  await addAll(git)
+  return treeOf(checked(await git(['write-tree'])))
+}
+
 /** More bytes than this, and the size of the store is looked at before the day is over. */
 const muchAtOnce = 64 * 1024 ** 2
 
