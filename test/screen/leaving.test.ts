@@ -54,6 +54,7 @@ test('two Ctrl+C cancel the turn and leave; nothing of it is left', options, asy
   assert.equal(glass.emulator.buffer.active.type, 'normal')
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', 'say it'],
+    ['verdict', 'termaite', ''],
     ['end', 'rotation', 'aborted'],
   ])
 })
@@ -72,6 +73,7 @@ test('a closed terminal lets the turn finish; the next chat shows it, and then i
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', 'say it'],
     ['reply', 'slow', 'the first half\nthe second half'],
+    ['verdict', 'slow', ''],
     ['end', 'rotation', 'ok'],
   ])
 })

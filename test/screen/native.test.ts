@@ -23,7 +23,8 @@ test(
     })
     t.after(() => server.close())
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
-    machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 200_000 }] })
+    const agents = [{ ...agent, contextWindowTokens: 200_000 }]
+    machine.settings({ metaInstruction: false, thinking: 'off', agents })
     const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['paint it'] })
     t.after(() => glass.end())
     await glass.shows(/native asks for permission[^]*- one[^]*\+ two[^]*Yes, once/)

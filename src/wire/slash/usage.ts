@@ -8,7 +8,7 @@ import { withIndex } from './indexed.ts'
 export function usageCommand(hold: Hold): Command {
   return {
     name: 'usage',
-    words: '[agent|day|project|framework]',
+    words: '[agent|day|…]',
     help: 'Tokens and cost, each with how it is known.',
     matters: true,
     complete: (typed) => goingOn(typed, usageRows),
