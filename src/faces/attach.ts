@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { StringDecoder } from 'node:string_decoder'
 import { stripAnsi } from '../base/ansi.ts'
 import { detachKey, DetachKey } from './attach/detach.ts'
+import { setRaw } from './attach/raw.ts'
 import { takeScreen } from './attach/screen.ts'
 import { Shown } from './attach/shown.ts'
 
@@ -75,7 +76,7 @@ class Visit {
     const resized = () => void this.#fit().then(() => this.#repaint())
     const type = this.#typing()
     const giveBack = takeScreen(out)
-    input.setRawMode?.(true)
+    setRaw(input, true)
     input.on('data', type).resume()
     out.on('resize', resized)
     signal.addEventListener('abort', stop, { once: true })
@@ -93,7 +94,7 @@ class Visit {
       signal.removeEventListener('abort', stop)
       out.off('resize', resized)
       input.off('data', type).pause()
-      input.setRawMode?.(false)
+      setRaw(input, false)
       giveBack()
     }
   }

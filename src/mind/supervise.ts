@@ -92,7 +92,8 @@ export function supervise(open: Open, supervision: Supervision, session?: string
         before = [...(before ?? []), crashed]
         yield crashed
       }
-      await plan.go(turn.signal)
+      // What another process kept and never typed is not waited for: nobody is at it.
+      if (!plan.nudges || asked?.sent === undefined) await plan.go(turn.signal)
     }
     return failed('aborted', 'cancelled')
   }

@@ -307,6 +307,23 @@ test('let go of, a program that outlives us goes on; its prompt is only watched 
   await left(next)
 })
 
+test('what was kept and never typed is typed by who comes next, at once', async () => {
+  const at = await ready({ outlives: true })
+  at.stop.abort()
+  await at.clock.turn(1_000)
+  const flight = { turn: 'never-typed', prompt: 'do task-1', ticket: 'task-1' }
+  const next = floor({ before: at, kept: { ...at.kept.at(-1)!, flight } })
+  await at.clock.turn(30_000)
+  assert.deepEqual(events(next), [
+    { type: 'started', came: 'there' },
+    { type: 'working', ticket: 'task-1' },
+    done('task-1'),
+    { type: 'waiting' },
+  ])
+  assert.deepEqual([asked(at).length, asked(at)[1]!.endsWith('do task-1'), at.machine.opened], [2, true, 1])
+  await left(next)
+})
+
 test('one that ended with us goes on with its session and its task', async () => {
   const at = await ready()
   at.duty.task('task-1')

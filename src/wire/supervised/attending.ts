@@ -2,6 +2,7 @@ import type { Io } from '../io.ts'
 import type { Seen } from './seen.ts'
 import { attach } from '../../faces/attach.ts'
 import { HoldKey } from '../../faces/attach/hold.ts'
+import { setRaw } from '../../faces/attach/raw.ts'
 import { ask } from '../confirm.ts'
 import { say, UsageError } from '../io.ts'
 
@@ -54,11 +55,11 @@ async function waitedHere(io: Io, seen: Seen, now: Seen['now'], over: AbortSigna
   const type = (chunk: Buffer) => {
     if (keys.push(chunk.toString()).leaves) held.abort()
   }
-  input.setRawMode?.(true)
+  setRaw(input, true)
   input.on('data', type).resume()
   await seen.other(now, AbortSignal.any([over, held.signal]))
   input.off('data', type).pause()
-  input.setRawMode?.(false)
+  setRaw(input, false)
   return held.signal.aborted ? 'held' : 'other'
 }
 
