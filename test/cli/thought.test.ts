@@ -1,0 +1,45 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { UsageRow, VerdictRow } from '../../src/store/index/index.ts'
+import { council } from '../screen/council.ts'
+
+const consensus = ['--think', 'consensus']
+
+test('what five advisors and a chair took is in the usage, with what came of it', async (t) => {
+  const { machine, goOn } = council(t)
+  goOn()
+  const good = await machine.run(['-p', 'make a pdf of notes.md', ...consensus])
+  assert.deepEqual([good.code, good.out], [0, '**notes.pdf** is printed.\n'])
+  assert.match(good.err, /^— alpha · [\d.]+ s · consensus · 6 calls · [\d,]+ tokens \(estimated\)\n$/m)
+  const vain = await machine.run(['-p', 'make a pdf in vain', ...consensus])
+  assert.deepEqual([vain.code, vain.out], [1, ''])
+  assert.match(vain.err, /^This was not reached: make a pdf in vain\n[^]*^- pandoc: never\.pdf does not exist/m)
+
+  const json = (await machine.run(['usage', '--json'])).out
+  const { framework, verdicts } = JSON.parse(json) as { framework: UsageRow[]; verdicts: VerdictRow[] }
+  const [{ ms, ...row }] = verdicts as [VerdictRow]
+  assert.equal(typeof ms, 'number')
+  const [used] = framework as [UsageRow]
+  // Five who advise and the chair, and whoever acted: three times in the one turn, four times in the other.
+  assert.equal(used.count, 6 + 3 + 6 + 4)
+  assert.deepEqual(
+    { framework, row },
+    {
+      framework: [{ ...used, key: 'consensus', source: 'estimated', cached: 0, priced: 0 }],
+      row: {
+        framework: 'consensus',
+        agent: 'alpha',
+        turns: 2,
+        passed: 1,
+        failed: 1,
+        unchecked: 0,
+        calls: 12,
+        tokens: used.input + used.output,
+        source: 'estimated',
+        priced: 0,
+        counts: used.count,
+      },
+    },
+  )
+  assert.match((await machine.run(['usage'])).out, /^HOW IT WAS THOUGHT\n.*\nconsensus  alpha  2 +1 of 2 passed  12 /m)
+})
