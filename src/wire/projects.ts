@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 import type { ProjectDoc } from './project.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { UsageError } from './io.ts'
 import { homeOf } from './place.ts'
 
@@ -30,7 +30,9 @@ export function knownProjects(home: string): KnownProject[] {
 }
 
 export function latestProject(io: Io): string {
-  const [latest] = knownProjects(homeOf(io.env))
+  const home = homeOf(io.env)
+  // Where an agent works apart is its own place, and goes with it.
+  const [latest] = knownProjects(home).filter(({ path }) => !path.startsWith(join(home, 'worktrees') + sep))
   if (!latest)
     throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')
   if (!existsSync(latest.path))

@@ -38,6 +38,8 @@ test(
     const agents = [{ name: 'own', ...own, contextWindowTokens: 200_000 }]
     const at = await machineWithHub(t, { leash: 'edit', agents })
     const env = { ANTHROPIC_API_KEY: 'made-up' }
+    const say = (cwd: string, ...args: string[]) => at.machine.run([...args, '-p', 'hello'], { env, cwd })
+    assert.equal((await say(at.machine.project)).out, 'ready\n')
     const first = at.start(['agent', '--start=own'], env)
     const [one] = await at.settled([await at.add('Do thing 1.')])
     const id = await at.add('Do thing 2.')
@@ -64,5 +66,7 @@ test(
     const ran = server.asked.at(-1)!.text
     assert.match(ran, /worktrees\/[^/]+\/agent-own/, 'its commands run in its worktree')
     assert.doesNotMatch(ran, /bwrap:/)
+    const { code, err } = await say(at.machine.folder, '--continue')
+    assert.equal(code, 0, `the project that was talked in last is not an agent's place of work: ${err}`)
   },
 )
