@@ -1,33 +1,26 @@
+import type { Git } from '../../base/run-git.ts'
 import type { Worktrees } from '../../crew/parts.ts'
 import type { Worktree } from '../../crew/slot.ts'
+import type { SetupParts } from './setup.ts'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { collect } from '../../base/collect.ts'
 import { makeFolder } from '../../base/files.ts'
 import { gitFolders, withoutGit } from '../../base/git.ts'
+import { gitWith } from '../../base/run-git.ts'
 import { isWithin } from '../../safety/places.ts'
+import { madeReady } from './setup.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
-export type WorktreeParts = {
+export type WorktreeParts = SetupParts & {
   root: string
   home: string
   slug: string
-  env: Env
-  /** What makes a fresh one ready, and whether the project is trusted to run it. */
-  setup?: string
-  trusted(): Promise<boolean>
 }
 
 /** Git worktrees outside of the project, so that nothing in it meets a second copy of its files; none without git. */
 export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   const { root, home, slug, env } = parts
   if (!gitFolders(root)) return undefined
-  const git = async (cwd: string, ...args: string[]) => {
-    const { code, out, err, error } = await collect('git', args, { cwd, env: withoutGit(env) })
-    if (code === 0) return out.toString().trim()
-    throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
-  }
+  const git = gitWith(withoutGit(env))
   /** By its own repository: whoever ends an agent may stand in another one. */
   const remove = async ({ path, branch }: Worktree) => {
     const repository = await git(path, 'rev-parse', '--path-format=absolute', '--git-common-dir')
@@ -45,7 +38,7 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       await git(root, 'worktree', 'add', '-b', free.branch, free.path, base)
       const made: Worktree = { ...free, base, made: true }
       const inside = isWithin(root, cwd) ? join(free.path, relative(root, cwd)) : free.path
-      const ready = await prepared(parts, made).catch(async (error) => {
+      const ready = await madeReady(parts, made.path).catch(async (error) => {
         await remove(made)
         throw error
       })
@@ -66,8 +59,6 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   }
 }
 
-type Git = (cwd: string, ...args: string[]) => Promise<string>
-
 const branchIs = (git: Git, root: string, branch: string) =>
   git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).then(
     () => true,
@@ -81,16 +72,6 @@ async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boo
     const { path, branch } = { path: `${wanted.path}${more}`, branch: `${wanted.branch}${more}` }
     if (!existsSync(path) && !(await taken(branch))) return { path, branch }
   }
-}
-
-const setupMs = 600_000
-
-async function prepared({ setup, trusted, env }: WorktreeParts, { path }: Worktree): Promise<string[]> {
-  if (setup === undefined) return []
-  if (!(await trusted())) return [`crew.setup was not run: this folder is not trusted`]
-  const { code, err } = await collect('bash', ['-c', setup], { cwd: path, env, signal: AbortSignal.timeout(setupMs) })
-  if (code === 0) return [`made ready with: ${setup}`]
-  throw new Error(`crew.setup failed (${setup}): ${err.trim().split('\n').at(-1) || `exit ${code ?? 'by a signal'}`}`)
 }
 
 /** Every worktree of ours that is there. */
