@@ -1,6 +1,6 @@
 import type { Entry, Event, Fact } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Turn } from '../../core/work/agent.ts'
+import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/work/framework.ts'
 import type { Shape } from '../../core/work/shape.ts'
 import type { Read } from './answer.ts'
@@ -92,6 +92,38 @@ export class Course {
     } finally {
       await events.return(failed('aborted', 'left'))
     }
+  }
+
+  /** A piece of the turn that somebody takes in a folder of its own, maybe beside another: its events are told apart by its role. */
+  async *aside(role: string, prompt: string, seat: { actor: Agent; cwd: string }): AsyncGenerator<Event, Heard> {
+    const { turn } = this
+    let by = seat.actor.name
+    if (this.over) return { outcome: this.over, by }
+    // Nobody's own thread is gone on with: two at once would both write to it.
+    const history = view([...turn.history, ...this.#done]).filter(({ type }) => type !== 'thread')
+    const { sent: _, attended: __, ...own } = turn
+    const events = consult(seat.actor, role, { ...own, prompt, history, cwd: seat.cwd }, turn.leash)
+    try {
+      for (;;) {
+        const next = await events.next()
+        if (next.done) return { outcome: this.#judged(next.value), by }
+        if (next.value.event.type === 'reply') by = next.value.event.by ?? by
+        yield next.value
+      }
+    } finally {
+      await events.return(failed('aborted', 'left'))
+    }
+  }
+
+  /** What was done aside, as whoever acts next is told it. */
+  learn(prompt: string, text: string, by: string): void {
+    const at = this.turn.clock.now()
+    const of = { at, session: '', turn: `${this.turn.id}.${++this.#pieces}` }
+    this.#done.push(
+      { type: 'prompt', text: prompt, id: newId(at), by: 'user', ...of },
+      { type: 'reply', text, id: newId(at), by, ...of },
+      { type: 'end', outcome: { ok: true, text }, id: newId(at), by, ...of },
+    )
   }
 
   /** Asks one agent for its answer alone; a silence that lasts too long is one more way to fail. `enough`: nobody waits for it any more. */

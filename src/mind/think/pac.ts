@@ -89,7 +89,7 @@ async function* tryApproach(
 }
 
 /** Everything is told once: the pieces before are history to whoever takes the next, who is only reminded of a long task. */
-function actWords(
+export function actWords(
   task: string,
   { name, how }: Approach,
   failures: readonly Failed[],

@@ -70,7 +70,7 @@ test('whoever does a task is told the request, the tree as it stands, the machin
     prompts[1],
     [
       'Add accounts',
-      'This is done as a tree of tasks, one after another. You do only the one marked >, which is told below; leave the others alone.',
+      'This is done as a tree of tasks. You do only the one marked >, which is told below; leave the others alone.',
       '<tasks>\n[ ] api: do api\n  [x] schema: do schema\n  [>] routes: do routes\n[ ] ui: do ui\n</tasks>',
       minds.machine.words,
       '<approach>\ndo routes\n</approach>',

@@ -3,10 +3,12 @@ import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { Agreement } from '../consent.ts'
 import type { Course } from '../course.ts'
 import type { Way } from '../thinker.ts'
+import type { Apart } from './apart.ts'
 import type { KeptTree, Trees } from './kept.ts'
 import { note } from '../course.ts'
 import { assign } from '../minds.ts'
 import { thinker } from '../thinker.ts'
+import { mayGoApart } from './apart.ts'
 import { closed, notReached } from './close.ts'
 import { drop, keep, letGo } from './kept.ts'
 import { begun, requestOf } from './left.ts'
@@ -16,8 +18,8 @@ import { pieces } from './tree.ts'
 import { walked } from './walk.ts'
 import { wanted } from './wanted.ts'
 
-/** `resume`: the person asked for the tree that was left last. */
-export type DecomposeParts = Trees & Agreement & { resume?: boolean }
+/** `resume`: the person asked for the tree that was left last; `apart`: where tasks can be done side by side. */
+export type DecomposeParts = Trees & Agreement & { resume?: boolean; apart?: Apart }
 
 /** A tree of tasks, each with a check, gone through depth first; what a turn leaves undone a later one goes on with. */
 export const decompose = (parts: DecomposeParts): Way => ({
@@ -32,7 +34,7 @@ async function* decomposed(parts: DecomposeParts, course: Course): AsyncGenerato
   if (course.over) return course.over
   if ('tree' in found) return yield* undertaken(found.tree, requestOf(found.tree, turn.prompt), parts, course)
   if ('leave' in found) return yield* directly(found.leave, turn.prompt, course)
-  const told = yield* planned(found.plan, course)
+  const told = yield* planned(found.plan, course, parts.apart !== undefined && mayGoApart(turn))
   if (course.over) return course.over
   if (!told.ok) return yield* directly(`no tree of tasks could be made (${told.why})`, found.plan, course)
   const go = yield* wanted(told.value, parts, course)

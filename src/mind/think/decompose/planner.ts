@@ -10,14 +10,22 @@ import { clipped, quoted } from '../words.ts'
 import { deepest, mostLeaves, treeShape } from './proposal.ts'
 import { drawn, titleOf } from './shown.ts'
 
-/** Asks for the tree; an answer that cannot be gone through is sent back once. */
-export async function* planned(request: string, course: Course): AsyncGenerator<Event, Told<TreeTask[]>> {
+const sideWords =
+  'Give a leaf "touches", the files and folders it creates or changes, from the working folder (globs are fine), wherever you know all of them. Two leaves of which neither needs the other, and whose "touches" have nothing in common, may be done at the same time, neither seeing what the other does: whatever a leaf builds on must be in its "needs". Leave "touches" out where a leaf may change anything else, such as a lock file.'
+
+/** Asks for the tree; an answer that cannot be gone through is sent back once. `sides`: whether tasks can be done side by side here. */
+export async function* planned(
+  request: string,
+  course: Course,
+  sides = false,
+): AsyncGenerator<Event, Told<TreeTask[]>> {
   yield course.phase('planning')
   const words = [
     'You plan a piece of work; other agents do it, one task after another, in this working folder. Look at the project first: its files, how it is built and tested. Change nothing.',
     quoted('request', request),
     course.minds.machine.words,
     `Break it into a tree of tasks, at most ${deepest} deep and with at most ${mostLeaves} leaves; a handful is usual, and one is enough for what is one thing. Only leaves are done; they are done in the order you list them. A leaf says what to do and in which files, so that somebody who knows the request can do it in one go without asking. "needs" lists the ids of tasks without which it makes no sense: if one of them fails it is not begun, and everything else goes on. Give every leaf a check of its own, and the whole of several leaves one where only together they can show it.`,
+    ...(sides ? [sideWords] : []),
     checkWords,
   ].join('\n\n')
   return yield* course.askFor(plannerOf(course), words, treeShape)

@@ -12,6 +12,7 @@ type Proposed = {
   id: string
   task: string
   needs?: string[]
+  touches?: string[]
   check?: ReturnType<typeof checkField.read>
   children?: Proposed[]
 }
@@ -34,6 +35,7 @@ const node: Field<Proposed, false> = part({
   id: name,
   task: string({ min: 1 }),
   needs: optional(list(name, 0)),
+  touches: optional(list(string(), 0)),
   check: optional(checkField),
   children,
 })
@@ -49,13 +51,14 @@ export const treeShape: Shape<TreeTask[]> = {
 function flat(proposed: readonly Proposed[], depth: number, parent?: string): TreeTask[] {
   if (depth > deepest && proposed.length > 0)
     throw new Error(`the tasks below ${parent} are more than ${deepest} deep; put them higher, or into it.`)
-  return proposed.flatMap(({ id, task, needs = [], check: said, children: below = [] }) => {
+  return proposed.flatMap(({ id, task, needs = [], touches = [], check: said, children: below = [] }) => {
     const check = checkIn(said)
     const own: TreeTask = {
       id,
       ...(parent === undefined ? {} : { parent }),
       task,
       needs,
+      ...(touches.length > 0 ? { touches } : {}),
       ...(check ? { check } : {}),
       state: 'waiting',
     }

@@ -15,17 +15,31 @@ import { isLeaf } from './tree.ts'
 /** How it went with one task: what was seen at its end, or why the whole turn is over before. `acted`: what whoever acted said. */
 export type Reached = { seen: Seen; acted?: Outcome } | { end: Outcome }
 
-/** Does one task, depth first all before it are done. `begun`: somebody was at it before, and broke off. */
+/** What is known of a task that somebody was at before: what they said, and what whoever goes on with it is told. */
+export type Begun = { reply: string; hint: string }
+
+export const brokenOff: Begun = {
+  reply: 'Nobody said what was done: look at the files themselves.',
+  hint: 'It was begun before and broken off. Look first: it may be half done.',
+}
+
+/** It was done in a copy of the project, which may lack what the project has. */
+export const broughtHere = (reply: string): Begun => ({
+  reply,
+  hint: 'It was done in a copy of the project and brought here, and its check fails. Find out why, and mend it:',
+})
+
+/** Does one task, depth first all before it are done. */
 export async function* reach(
   task: TreeTask,
-  begun: boolean,
+  begun: Begun | undefined,
   request: string,
   { tasks }: KeptTree,
   course: Course,
 ): AsyncGenerator<Event, Reached> {
   const whole = !isLeaf(tasks, task)
   const check = task.check ?? judgeOf(task)
-  const now = whole || begun ? yield* looked(check, task, course) : undefined
+  const now = whole || begun ? yield* looked(check, task, begun ?? brokenOff, course) : undefined
   if (course.over) return { end: course.over }
   // A whole whose check nobody allows is as done as its parts are.
   if (now?.passed || (whole && now?.refused)) return { seen: now }
@@ -33,7 +47,7 @@ export async function* reach(
   const hints = [
     ...(task.task === title ? [] : [task.task]),
     ...(whole ? ['All its parts are done, and its check fails still. Find out why, and mend it:'] : []),
-    ...(begun && !whole ? ['It was begun before and broken off. Look first: it may be half done.'] : []),
+    ...(begun && !whole ? [begun.hint] : []),
     ...(task.failed === undefined ? [] : ['It was tried in an earlier turn, and failed:', clipped(task.failed, 2_000)]),
     ...(now && !now.refused ? [clipped(now.evidence, 2_000)] : []),
   ]
@@ -53,8 +67,12 @@ export async function* reach(
 }
 
 /** What is known of the files as they are, before anybody acts. */
-async function* looked(check: Check, { task }: TreeTask, course: Course): AsyncGenerator<Event, Seen> {
-  const reply = 'Nobody said what was done: look at the files themselves.'
+async function* looked(
+  check: Check,
+  { task }: TreeTask,
+  { reply }: Begun,
+  course: Course,
+): AsyncGenerator<Event, Seen> {
   return yield* checked(check, { task, reply }, course)
 }
 
@@ -64,10 +82,10 @@ const judgeOf = ({ task }: TreeTask): Check => ({
   question: `Is this one task done, whatever is left of the others: ${task}`,
 })
 
-function taskWords(request: string, tasks: readonly TreeTask[]): string {
+export function taskWords(request: string, tasks: readonly TreeTask[]): string {
   return [
     request,
-    'This is done as a tree of tasks, one after another. You do only the one marked >, which is told below; leave the others alone.',
+    'This is done as a tree of tasks. You do only the one marked >, which is told below; leave the others alone.',
     quoted('tasks', drawn(tasks)),
   ].join('\n\n')
 }

@@ -4,7 +4,7 @@ import { depends } from '../../../core/work/depends.ts'
 import { firstLine } from '../pac.ts'
 
 /**
- * One task of a tree. `failed`: what was seen when it failed; `why`: why it never came to it; `unseen`: done, and
+ * One task of a tree. `touches`: the files and folders it changes, as far as its planner knows. `failed`: what was seen when it failed; `why`: why it never came to it; `unseen`: done, and
  * nobody allowed a look.
  */
 export type TreeTask = {
@@ -12,6 +12,7 @@ export type TreeTask = {
   parent?: string
   task: string
   needs: string[]
+  touches?: string[]
   check?: Check
   state: Work['state']
   failed?: string

@@ -1,55 +1,73 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { Course } from '../course.ts'
+import type { Apart } from './apart.ts'
 import type { KeptTree, Trees } from './kept.ts'
 import type { Reached } from './reach.ts'
 import type { TreeTask } from './tree.ts'
 import { note } from '../course.ts'
 import { firstLine } from '../pac.ts'
+import { mayGoApart } from './apart.ts'
 import { keep } from './kept.ts'
-import { reach } from './reach.ts'
+import { brokenOff, reach } from './reach.ts'
 import { planOf, titleOf } from './shown.ts'
+import { Sides } from './sides.ts'
 import { advanced, changed, isLeaf, pieces } from './tree.ts'
 
 /** How far it came: the tree as it is, and either why the turn is over or what whoever acted last said. */
 export type Walked = { tree: KeptTree; end?: Outcome; acted?: Outcome }
 
-/** Goes through a tree depth first; how each task stands is kept before it begins and after it ended. */
+/** Goes through a tree depth first, two tasks at once where they can be; how each stands is kept before it begins and after it ended. */
 export async function* walked(
   from: KeptTree,
   request: string,
-  trees: Trees,
+  { apart, ...trees }: Trees & { apart?: Apart },
   course: Course,
 ): AsyncGenerator<Event, Walked> {
   let tree = from
   let acted: Outcome | undefined
-  const change = async (tasks: readonly TreeTask[]) => keep(trees, (tree = { ...tree, tasks }))
+  let known: readonly TreeTask[] | undefined
+  const change = async function* (tasks: readonly TreeTask[]): AsyncGenerator<Event> {
+    if (tasks === known) return
+    await keep(trees, (tree = { ...tree, tasks }))
+    yield planOf((known = tasks))
+  }
+  const sides = new Sides(mayGoApart(course.turn) ? apart : undefined)
   for (;;) {
     const { tasks, next } = advanced(tree.tasks)
     if (!next) {
       // Those that never can be done any more are the last that changes.
-      if (tasks !== tree.tasks) {
-        await change(tasks)
-        yield planOf(tasks)
-      }
+      if (tasks !== tree.tasks) yield* change(tasks)
       return { tree, ...(acted ? { acted } : {}) }
     }
     if (!isLeaf(tasks, next) && !next.check) {
       tree = { ...tree, tasks: changed(tasks, next.id, { state: 'done' }) }
       continue
     }
-    await change(changed(tasks, next.id, { state: 'running' }))
-    yield planOf(tree.tasks)
+    const both = sides.of(tasks, next)
+    yield* change(set(tasks, both ?? [next], 'running'))
+    if (both) {
+      const alone = yield* sides.go(both, request, tree, course)
+      if (course.over) return { tree, end: course.over }
+      yield* change(set(tree.tasks, alone, 'waiting'))
+      continue
+    }
     const place = placeOf(tree.tasks)
-    const reached = yield* placed(reach(next, next.state === 'running', request, tree, course), place)
+    const begun = sides.begun(next) ?? (next.state === 'running' ? brokenOff : undefined)
+    const reached = yield* placed(reach(next, begun, request, tree, course), place)
     if ('end' in reached) return { tree, end: reached.end }
     acted = reached.acted ?? acted
-    await change(ended(tree.tasks, next, reached))
-    yield planOf(tree.tasks)
+    yield* change(ended(tree.tasks, next, reached))
     const { passed, evidence } = reached.seen
-    if (passed) yield note(`${place} done: ${titleOf(next)} (${firstLine(evidence)})`)
+    if (passed) yield note(`${place} done: ${titleOf(next)} (${sides.words(next)}${firstLine(evidence)})`)
   }
 }
+
+const set = (tasks: readonly TreeTask[], some: readonly TreeTask[], state: TreeTask['state']) =>
+  some.reduce<readonly TreeTask[]>(
+    (all, { id }) => (all.some((task) => task.id === id && task.state === state) ? all : changed(all, id, { state })),
+    tasks,
+  )
 
 function ended(
   tasks: readonly TreeTask[],
