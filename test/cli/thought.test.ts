@@ -1,7 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { UsageRow, VerdictRow } from '../../src/store/index/index.ts'
+import { modelServer } from '../real/model-server.ts'
 import { council } from '../screen/council.ts'
+import { Machine } from './program.ts'
 
 const consensus = ['--think', 'consensus']
 
@@ -42,4 +44,28 @@ test('what five advisors and a chair took is in the usage, with what came of it'
     },
   )
   assert.match((await machine.run(['usage'])).out, /^HOW IT WAS THOUGHT\n.*\nconsensus  alpha  2 +1 of 2 passed  12 /m)
+})
+
+test('what its words do not decide is put to the model in one short request without tools, and asked about once', async (t) => {
+  const machine = new Machine(t)
+  const server = await modelServer(({ text }) => ({
+    text: text.includes('Which thinking framework') ? 'DIRECT' : 'Es ist zwölf.',
+  }))
+  t.after(() => server.close())
+  const model = { model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1`, contextWindowTokens: 200_000 }
+  machine.settings({ metaInstruction: false, agents: [{ name: 'own', kind: 'native', ...model }] })
+  const ask = (prompt: string) =>
+    machine.run(['-p', prompt, '--mode', 'agent'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })
+  assert.equal((await ask('Wie spät ist es?')).out, 'Es ist zwölf.\n')
+  assert.equal((await ask('Und in Rom?')).out, 'Es ist zwölf.\n')
+  const [first, ...rest] = server.turns()
+  assert.deepEqual([first!.body.tools ?? [], first!.raw.length < 2500, rest.length], [[], true, 2])
+  const verdicts = machine.history().flatMap((entry) => (entry.type === 'verdict' ? [entry] : []))
+  assert.deepEqual(
+    verdicts.map(({ by, framework, why, calls }) => ({ by, framework, why, calls })),
+    [
+      { by: 'own', framework: 'direct', why: 'an agent was asked', calls: 1 },
+      { by: 'own', framework: 'direct', why: 'a follow-up', calls: 0 },
+    ],
+  )
 })

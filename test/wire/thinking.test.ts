@@ -1,10 +1,11 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { failed } from '../../src/core/talk/outcome.ts'
+import type { App } from '../../src/wire/app.ts'
 import { healthDoc } from '../../src/mind/health.ts'
 import { howOf } from '../../src/wire/thinking/how.ts'
 import { readersIn } from '../../src/wire/thinking/readers.ts'
-import { teller } from '../../src/wire/thinking/teller.ts'
+import { tellerIn } from '../../src/wire/thinking/teller.ts'
 import { seated } from './seat.ts'
 
 test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
@@ -42,12 +43,24 @@ const roster = {
   ],
 }
 
+const asking = ({ settings }: App) => ({ ...settings, sharing: 'ask' as const })
+
 test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
   const { app } = await seated(t, roster)
   const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
   assert.deepEqual(await readersIn(app), { names })
-  assert.equal(teller(app.settings, names), 'local')
-  assert.equal(teller(app.settings, ['gemini', 'claude']), 'gemini')
+  assert.deepEqual(
+    [(await tellerIn(app))?.name, (await tellerIn({ ...app, settings: asking(app) }))?.name],
+    ['local', 'rotation'],
+  )
+})
+
+test('who only reads is said by the settings: neither a leash for one run nor a tighter one makes or unmakes it', async (t) => {
+  const own = { agents: roster.agents.slice(2, 4) }
+  for (const leash of ['read', 'all']) {
+    const { app } = await seated(t, own, { TERMAITE_LEASH: leash })
+    assert.deepEqual(await readersIn(app), { names: ['tame'] })
+  }
 })
 
 test('who is parked, cooling down or out is not asked; where nobody is left it says why', async (t) => {

@@ -1,8 +1,33 @@
-import type { Settings } from '../settings/settings.ts'
-import { enabledAgents } from '../settings/enabled.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { App } from '../app.ts'
+import type { AgentSettings } from '../settings/settings.ts'
+import { enabledAgents, windowOf } from '../settings/enabled.ts'
+import { readerIn } from './minds.ts'
+import { readersIn } from './readers.ts'
 
-/** Who names a framework for the least: our own agent sends one short request, where a CLI starts a program and its whole frame. */
-export function teller(settings: Settings, readers: readonly string[]): string {
-  const own = new Set(enabledAgents(settings).flatMap(({ name, kind }) => (kind === 'native' ? [name] : [])))
-  return readers.find((name) => own.has(name)) ?? readers[0]!
+/** Who names a framework for the least: our own agent in one short request, else a CLI with its program and its whole frame. */
+export async function tellerIn(app: App): Promise<Agent | undefined> {
+  const found = await readersIn(app)
+  if ('why' in found) return undefined
+  const own = enabledAgents(app.settings).find(({ name, kind }) => kind === 'native' && found.names.includes(name))
+  // Whether another vendor may hear of it is the rotation's to ask.
+  if (!own || app.settings.sharing === 'ask') return readerIn(app, found.names, own?.name ?? found.names[0]!, [])
+  return bare(own, app)
+}
+
+/** Its model and one question: without tools nothing can be done but to answer. */
+async function bare(agent: AgentSettings, { settings, native }: App): Promise<Agent> {
+  const [{ nativeAgent }, { frameOf }, { modelOf }] = await Promise.all([
+    import('../../agents/native/loop.ts'),
+    import('../../agents/native/messages.ts'),
+    import('../native/model.ts'),
+  ])
+  return nativeAgent({
+    name: agent.name,
+    model: modelOf({ agent, settings, leash: 'read', window: windowOf(agent) }, native),
+    tools: [],
+    policy: async () => ({ verdict: 'no', why: 'it was only asked for a word' }),
+    frame: frameOf('You name the way in which a request is best thought through.', []),
+    maxSteps: 1,
+  })
 }
