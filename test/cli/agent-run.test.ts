@@ -51,6 +51,10 @@ test(
       [],
     )
 
+    const { out } = await machine.run(['sessions', 'show', hubId])
+    assert.match(out, /Say something\.[^]*answer 2/, 'its turns are a session of the project')
+    assert.match((await machine.run(['usage'])).out, /^fake /m)
+
     mkdirSync(join(folder('sessions'), 'zz'))
     writeFileSync(join(folder('sessions'), 'zz', 'session.json'), '{"agent": "fa')
     const again = machine.start(['agent', '--resume'], { env })

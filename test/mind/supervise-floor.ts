@@ -1,10 +1,13 @@
 import type { Fault, Machine } from './supervise-cli.ts'
 import type { Spent } from '../../src/core/work/spent.ts'
+import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Duty, Heard, Order, Report } from '../../src/core/work/duty.ts'
 import type { Kept, ShiftParts } from '../../src/mind/supervise/parts.ts'
 import type { Over, Told } from '../../src/mind/supervise/telling.ts'
 import type { ScriptedHost, ScriptedTerminal } from '../../src/terminals/scripted.ts'
 import { screenAgent } from '../../src/agents/screen/screen.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { Conversation } from '../../src/core/talk/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { shift } from '../../src/mind/supervise/shift.ts'
@@ -87,6 +90,12 @@ export class ScriptedDuty implements Duty {
 
 export const workflow = 'You are at work for the hub: do what comes, and look before you do it.'
 
+function conversationOf(clock: HandClock): Conversation {
+  const store = memoryStore()
+  const kept = { log: store.log<Entry>('history'), blobs: store.blobs('output') }
+  return new Conversation({ ...kept, session: 's', clock, owner: 'me', alive: () => true })
+}
+
 /** One fake CLI on its shift, under a clock that is turned by hand. */
 export type Floor = {
   clock: HandClock
@@ -100,6 +109,8 @@ export type Floor = {
   over: Promise<Over>
   stop: AbortController
   host: ScriptedHost
+  /** Where its turns are kept, by every process that has it. */
+  conversation: Conversation
 }
 
 export type FloorPart = Partial<ShiftParts> & {
@@ -114,6 +125,7 @@ export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart
   const machine = before?.machine ?? machineOf(clock, random, workMs)
   const host = before?.host ?? scriptedTerminals(() => fakeCli(machine), clock)
   const duty = before?.duty ?? new ScriptedDuty(clock)
+  const conversation = before?.conversation ?? conversationOf(clock)
   const told: Floor['told'] = []
   const kept: Kept[] = []
   const resumed: Floor['resumed'] = []
@@ -147,6 +159,7 @@ export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart
     },
     facts,
     duty,
+    conversation,
     workflow,
     cwd: '/project',
     leash: 'ask',
@@ -164,5 +177,5 @@ export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart
   })
   const terminal = async () => (await host.find(id))!
   const strike = async (fault: Fault) => (fault === 'gone' ? (await host.find(id))?.close() : machine.strike(fault))
-  return { clock, machine, duty, told, kept, resumed, strike, terminal, over, stop, host }
+  return { clock, machine, duty, told, kept, resumed, strike, terminal, over, stop, host, conversation }
 }

@@ -307,6 +307,25 @@ test('let go of, a program that outlives us goes on; its prompt is only watched 
   await left(next)
 })
 
+test('what it was told and what came of it is kept; a turn that goes on without us has no end', async () => {
+  const at = await ready({ outlives: true })
+  at.duty.task('task-1')
+  await at.clock.turn(10_000)
+  await at.strike('exit 137')
+  await at.clock.turn(minuteMs)
+  at.duty.task('task-2')
+  await at.clock.turn(5_000)
+  at.stop.abort()
+  await at.clock.turn(1_000)
+  const { entries } = await at.conversation.read()
+  const told = entries.flatMap<string | boolean>((entry) => {
+    if (entry.type === 'prompt') return [entry.text]
+    if (entry.type === 'attempt') return [entry.failure.kind]
+    return entry.type === 'end' ? [entry.outcome.ok] : []
+  })
+  assert.deepEqual(told, [workflow, true, 'do task-1', 'crash', true, 'do task-2'])
+})
+
 test('what was kept and never typed is typed by who comes next, at once', async () => {
   const at = await ready({ outlives: true })
   at.stop.abort()

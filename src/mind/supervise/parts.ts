@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { ScreenFacts } from '../../core/screen/profile.ts'
+import type { Conversation } from '../../core/talk/conversation.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Agent, Leash } from '../../core/work/agent.ts'
@@ -36,6 +37,8 @@ export type ShiftParts = {
   reporting?(ticket: string): string
   /** What a finished task becomes; COMPLETED unless told. */
   status?: 'COMPLETED' | 'IN_REVIEW'
+  /** Where its turns are kept; left out where its program keeps them with us by itself. */
+  conversation?: Pick<Conversation, 'converse'>
   cwd: string
   leash: Leash
   ask: Ask

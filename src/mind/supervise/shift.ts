@@ -10,11 +10,12 @@ import type { Over, Told } from './telling.ts'
 import { newId } from '../../base/id.ts'
 import { nonceOf } from '../../core/screen/fence.ts'
 import { spentWith } from '../../core/work/spent.ts'
-import { outcomeOf, take } from '../../core/work/verbs.ts'
+import { outcomeOf } from '../../core/work/verbs.ts'
 import { supervise } from '../supervise.ts'
 import { usualPolicy } from './parts.ts'
 import { report } from './report.ts'
 import { goRounds } from './rounds.ts'
+import { taken } from './taken.ts'
 import { taskWords } from './words.ts'
 
 /** How long one that was in a loop of its own may stand idle outside of it. */
@@ -144,7 +145,7 @@ class Shift {
     this.#ticket = ticket
     this.#stand({ type: 'working', ...(ticket === undefined ? {} : { ticket }) })
     const turn = this.#turn(prompt, flight, AbortSignal.any([this.#stop.signal, stop.signal]))
-    const outcome = await outcomeOf(take(this.#cli, turn), (event) => {
+    const outcome = await outcomeOf(taken(this.#cli, turn, this.#parts), (event) => {
       if (event.type === 'text') last = (last + event.delta).slice(-2_000)
       this.#see(event)
     })

@@ -15,6 +15,7 @@ import { learningRedactor } from '../../safety/redaction.ts'
 import { terminalsOf } from '../crew/terminals.ts'
 import { say, UsageError } from '../io.ts'
 import { attend } from './attending.ts'
+import { conversationAt } from './conversation.ts'
 import { Meter } from './meter.ts'
 import { opener, supervisedSpec } from './opening.ts'
 import { registered } from './registered.ts'
@@ -65,11 +66,13 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
     const host = seen.of(await opened(terminals.host, agent.name))
     const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
     const spec = supervisedSpec(io, ready)
+    const conversation = await conversationAt(io, ready)
     const working = shift({
       open: opener(io, ready, spec, host, lives),
       facts: factsOf(spec),
       duty: registered(io, ready, { bench, capabilities, warn }),
       workflow: filledIn(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
+      ...(conversation ? { conversation } : {}),
       cwd,
       leash,
       ask: onItsScreen,
