@@ -50,6 +50,24 @@ test('compaction while a turn runs loses nothing of it', () => {
   assert.deepEqual(view([...old, prompt, summary, reply, end]), [summary, prompt, reply, end])
 })
 
+test('what was said in a piece of a turn that was over stays, whoever of it fails later', () => {
+  const make = entryMaker()
+  const failure = { kind: 'quota' as const, message: 'spent' }
+  const entries = [
+    make('t', 'user', { type: 'prompt', text: 'go' }),
+    make('t', 'gemini', { type: 'reply', text: 'the first piece' }),
+    make('t', 'termaite', { type: 'note', text: 'the check failed' }),
+    make('t', 'gemini', { type: 'reply', text: 'half of the second' }),
+    make('t', 'gemini', { type: 'attempt', failure, ms: 1 }),
+    make('t', 'claude', { type: 'reply', text: 'the second piece' }),
+    make('t', 'claude', { type: 'end', outcome: { ok: true, text: '' } }),
+  ]
+  assert.deepEqual(
+    view(entries),
+    entries.filter((_, index) => index !== 3),
+  )
+})
+
 test('a failed attempt keeps its calls and loses its replies; the one that answered keeps its own', () => {
   const make = entryMaker()
   const failure = { kind: 'crash' as const, message: 'exited' }

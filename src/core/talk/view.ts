@@ -85,10 +85,16 @@ function furthest<K extends Through['type']>(entries: readonly Entry[], turns: E
   return found
 }
 
+/** A failed attempt takes what was said in it along, and nothing of a piece of the turn that was over before: our own word stands between. */
 function withoutFailedReplies(entries: Entry[]): Entry[] {
-  const failedAt = new Map<string, number>()
-  entries.forEach((entry, index) => entry.type === 'attempt' && failedAt.set(entry.by, index))
-  return entries.filter((entry, index) => entry.type !== 'reply' || index > (failedAt.get(entry.by) ?? -1))
+  const failed = new Set<Entry>()
+  let piece: Entry[] = []
+  for (const entry of entries) {
+    if (entry.by === 'termaite' && (entry.type === 'note' || entry.type === 'result')) piece = []
+    else if (entry.type === 'reply') piece.push(entry)
+    else if (entry.type === 'attempt') for (const reply of piece) if (reply.by === entry.by) failed.add(reply)
+  }
+  return entries.filter((entry) => !failed.has(entry))
 }
 
 /** How a turn ends that reached no agent; one that was cancelled or broke may have left work behind. */
