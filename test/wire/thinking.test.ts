@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import { failed } from '../../src/core/talk/outcome.ts'
 import type { App } from '../../src/wire/app.ts'
 import { healthDoc } from '../../src/mind/health.ts'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { closeNative } from '../../src/wire/native/parts.ts'
 import { howOf } from '../../src/wire/thinking/how.ts'
+import { mindsOf } from '../../src/wire/thinking/minds.ts'
 import { readersIn } from '../../src/wire/thinking/readers.ts'
 import { tellerIn } from '../../src/wire/thinking/teller.ts'
 import { seated } from './seat.ts'
@@ -91,4 +94,17 @@ test('/think says, sets and tells what it knows; with a request it is for that o
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
   assert.deepEqual(notes, ['reflect would fit (asked for), but no agent here can be held to reading: taken directly'])
+})
+
+test('whom the person set for a role is asked only while it can be held to reading; a stranger is told of', async (t) => {
+  const advisors = { chair: 'own', judge: 'gemini', critic: 'nobody' }
+  const { app } = await seated(t, { ...roster, advisors })
+  assert.deepEqual(app.settings.warnings, ['advisors names nobody as critic, and there is no such agent.'])
+  const minds = await mindsOf(app, scriptedAgent('actor', []))
+  assert.deepEqual('assigned' in minds && minds.assigned, { judge: 'gemini' })
+  await closeNative(app.native)
+  await assert.rejects(
+    seated(t, { ...roster, advisors: { chairman: 'gemini' } }),
+    /advisors\.chairman: found "chairman", allowed/,
+  )
 })

@@ -1,6 +1,6 @@
 import type { TypeOf } from './shape.ts'
 import { leashes } from '../../core/work/agent.ts'
-import { thinkings } from '../../core/work/framework.ts'
+import { advisorRoles, thinkings } from '../../core/work/framework.ts'
 import { strategies } from '../../core/work/strategy.ts'
 import { efforts } from '../../models/provider.ts'
 import { profiles } from '../../profiles/all.ts'
@@ -75,7 +75,7 @@ const common = {
   sandbox: maybe(object({ enabled: maybe(flag), network: maybe(oneOf(['rule', 'all', 'none'])) })),
   web: maybe(object({ search: maybe(filled), allowed: maybe(list(filled)) })),
   thinking: maybe(oneOf(thinkings)),
-  advisors: maybe(mapOf(name)),
+  advisors: maybe(mapOf(name, oneOf(advisorRoles))),
   terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
   crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count), setup: maybe(filled) })),
   hub: maybe(object({ url: maybe(text) })),

@@ -17,10 +17,16 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
 /** One sentence for each thing that is accepted and does nothing: a rule that denies nothing in silence is worse than none. */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
-  return ofAgents.flatMap(({ what, of, words }) => {
-    const names = agents.filter(of).map(({ name }) => name)
-    return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]
-  })
+  const strangers = Object.entries(settings.advisors ?? {}).filter(([, advisor]) =>
+    agents.every(({ name }) => name !== advisor),
+  )
+  return [
+    ...strangers.map(([role, advisor]) => `advisors names ${advisor} as ${role}, and there is no such agent.`),
+    ...ofAgents.flatMap(({ what, of, words }) => {
+      const names = agents.filter(of).map(({ name }) => name)
+      return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]
+    }),
+  ]
 }
 
 function isNative({ kind }: Agent): boolean {

@@ -19,7 +19,10 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
   return {
     actor,
     readers: found.names,
-    assigned: app.settings.advisors,
+    // Somebody else is asked for one who is away, or could not be held.
+    assigned: Object.fromEntries(
+      Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
+    ),
     reader: (name, told) => readerIn(app, found.names, name, told),
     machine: {
       spec,
