@@ -114,7 +114,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
     permissions: { deny: ['Bash(rm *)'] },
     hooks: { PreCompact: [] },
     mcpServers: {},
-    thinking: 'auto',
+    thinking: 'off',
     terminals: {},
     crew: {},
     hub: {},
@@ -129,7 +129,6 @@ test('what is accepted and not used is said once each, in a run and by validate'
     ],
   })
   const warnings = [
-    'thinking is not used in this version.',
     'args of e is not used without a command.',
     'model of b is not used with a command.',
   ]
