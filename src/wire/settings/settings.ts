@@ -32,15 +32,17 @@ export type Settings = {
   /** The chat as plain lines. */
   screenReader: boolean
   agents: AgentSettings[]
+  /** Who only reads as the person's own file says, whatever was said for this run: a promise, and no leash. */
+  readOnly: readonly string[]
   /** What the native agent may do, beside the leash. */
   permissions: Permissions
   /** Servers whose tools the native agent may call. */
   mcpServers: Record<string, unknown>
   /** Of the person's own settings alone; those of a project are read when they are run. */
   hooks: HookSettings
-  /** Whether commands are walled in where the system can, and whether they reach the network then. */
   /** Where our own agent searches the web, and the hosts of a private network that it may fetch from. */
   web: NonNullable<FileSettings['web']>
+  /** Whether commands are walled in where the system can, and whether they reach the network then. */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none' }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane' }
   /** How many agents may live side by side, and what makes a new worktree ready for one. */
@@ -97,6 +99,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // What was said for this run goes before what an agent's own setting says.
     agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
+    readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissionsOf(user.permissions, overrides),
     mcpServers: user.mcpServers ?? {},
     hooks: hooksOf(user.hooks),

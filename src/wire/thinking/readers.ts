@@ -13,7 +13,8 @@ export async function readersIn(app: App): Promise<{ names: string[] } | { why: 
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
     void seat.close()
     // A command of the person's own cannot be held; they may say that it only reads.
-    const reads = seat.traits.talks || (!profileOf(agent) && agent.kind !== 'native' && agent.leash === 'read')
+    const promised = !profileOf(agent) && agent.kind !== 'native' && app.settings.readOnly.includes(agent.name)
+    const reads = seat.traits.talks || promised
     return reads ? [{ name: agent.name, vendor: seat.traits.vendor ?? agent.name }] : []
   })
   if (able.length === 0) return { why: 'no agent here can be held to reading' }
