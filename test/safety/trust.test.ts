@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -112,6 +113,29 @@ test('our own home in a folder is the person’s own, and needs no trust', () =>
     lay('project/.termaite/skills/x/SKILL.md', 'a')
     const book = new TrustBook(memoryStore(), { own: join(root, '.termaite') })
     assert.deepEqual(brief(await book.of(root)), ['trusted'])
+  }))
+
+test('a worktree in our home is no home of ours: what it holds is trusted where its project was, and as long as it is the same', () =>
+  inProject(async (root, lay) => {
+    const own = join(root, '..', 'home')
+    const book = new TrustBook(memoryStore(), { own })
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd: root })
+    lay('project/.mcp.json', '{}')
+    lay('project/a/.skills/x/SKILL.md', 'a')
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-q', '-m', 'first')
+    const worktree = join(own, 'worktrees', 'p', 'agent')
+    git('worktree', 'add', '-q', worktree)
+    const deep = (at: string) => join(at, 'a')
+    assert.deepEqual(brief(await book.of(worktree, deep(worktree))), ['unknown', '.mcp.json', 'a/.skills/x/SKILL.md'])
+    // The project itself may hold more than Git knows.
+    lay('project/.claude/settings.local.json', '{}')
+    await book.trust(root, (await book.of(root, deep(root))).mark, deep(root))
+    assert.equal((await book.of(worktree, deep(worktree))).state, 'trusted')
+    lay('home/worktrees/p/agent/.mcp.json', '{"mcpServers":{}}')
+    assert.deepEqual(brief(await book.of(worktree, deep(worktree))), ['changed', '.mcp.json'])
   }))
 
 test('what lies between the project and where an agent works counts, and is trusted by itself', () =>

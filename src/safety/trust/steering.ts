@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
 import { isWithin } from '../places.ts'
 import { namedScripts } from './scripts.ts'
+import { worktreesIn } from './worktree.ts'
 
 /** Where skills come from in every folder between the project and where an agent works. */
 const skills = ['.skills', '.agents/skills', '.claude/skills']
@@ -73,7 +74,7 @@ class Search {
     // What is out of the project is not opened, here or by whoever would use it: only where the link leads counts.
     if (real === undefined || !isWithin(this.#root, real))
       return this.#add(path, `out ${await readlink(full).catch(() => '')}`)
-    if (this.#own !== undefined && isWithin(this.#own, real)) return
+    if (this.#own !== undefined && isWithin(this.#own, real) && !isWithin(worktreesIn(this.#own), real)) return
     if (there.isSymbolicLink()) return this.#take(path, real, await stat(real))
     await this.#take(path, real, there)
   }

@@ -7,6 +7,7 @@ import type { Steering } from './steering.ts'
 import { realClock } from '../../base/clock.ts'
 import { isWithin } from '../places.ts'
 import { markOf, steeringFiles } from './steering.ts'
+import { projectOf } from './worktree.ts'
 
 /** `files`: what would be used once it is trusted; with `changed`, only what is not as it was. `mark`: all of it as it is now. */
 export type Trust = { state: 'trusted' | 'unknown' | 'changed'; files: string[]; mark: string }
@@ -29,7 +30,13 @@ export class TrustBook {
   /** A folder with nothing in it that needs trust has it; what lies on the way to `cwd` counts as well. */
   async of(root: string, cwd = root): Promise<Trust> {
     const [folders, kept] = await Promise.all([foldersOf(root, cwd, this.#own), this.#doc.read()])
-    return joined(folders.map(({ folder, files }) => standing(files, kept[folder]?.files)))
+    const project = this.#own === undefined ? undefined : await projectOf(root, this.#own)
+    const before = ({ folder, files }: Folder) => {
+      const there = project === undefined ? undefined : kept[join(project, relative(folders[0]!.folder, folder))]?.files
+      // A worktree has of its project what Git has of it: what is the same was trusted there.
+      return kept[folder]?.files ?? there?.filter(({ path }) => files.some((file) => file.path === path))
+    }
+    return joined(folders.map((folder) => standing(folder.files, before(folder))))
   }
 
   /** Trusts what a person saw, by its mark; what changed since they saw it is not trusted with it. */
