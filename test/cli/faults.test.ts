@@ -128,10 +128,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
       { name: 'f', ...agent, kind: 'acp', enabled: false },
     ],
   })
-  const warnings = [
-    'args of e is not used without a command.',
-    'model of b is not used with a command.',
-  ]
+  const warnings = ['args of e is not used without a command.', 'model of b is not used with a command.']
   const ran = await machine.run(['-p', 'x', '--ephemeral'])
   const said = ran.err.split('\n').filter((line) => line.startsWith('termaite: '))
   assert.deepEqual({ out: ran.out, said }, { out: 'the answer\n', said: warnings.map((words) => `termaite: ${words}`) })
