@@ -7,7 +7,7 @@ import { failed } from '../../core/talk/outcome.ts'
 import { checked } from './check/check.ts'
 import { note } from './course.ts'
 import { takenBack } from './take-back.ts'
-import { clipped, quoted } from './words.ts'
+import { clipped, firstLine, quoted } from './words.ts'
 
 /** One way to reach something; its own check, where it has one. */
 export type Approach = { name: string; how: string; check?: Check }
@@ -110,10 +110,4 @@ export function actWords(
     quoted('approach', `${name}\n${how}`.trim()),
     'The approach is what other agents advise: weigh it, then do the work that way, and say what you did.',
   ].join('\n\n')
-}
-
-/** What fits into a note beside other words. */
-export function firstLine(text: string, most = 200): string {
-  const line = text.trim().split('\n')[0]!.replace(/:$/, '')
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }

@@ -12,6 +12,12 @@ export function clipped(text: string, most: number): string {
   return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`
 }
 
+/** What fits into a note beside other words. */
+export function firstLine(text: string, most = 200): string {
+  const line = text.trim().split('\n')[0]!.replace(/:$/, '')
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
+}
+
 /** How an answer is wanted, so that it can be read by a program. */
 export function answerWith(schema: Record<string, unknown>): string {
   return `Answer with one JSON object in a \`\`\`json block and nothing after it. It has this schema:\n${JSON.stringify(schema)}`

@@ -1,6 +1,6 @@
 import type { Plan, Step } from './plan.ts'
 import type { Dropped } from './verdict.ts'
-import { firstLine } from '../pac.ts'
+import { firstLine } from '../words.ts'
 
 /** A person reads a note, not a protocol. */
 const mostNamed = 5

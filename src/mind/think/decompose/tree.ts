@@ -1,7 +1,7 @@
 import type { Ready, Work } from '../../../core/work/depends.ts'
 import type { Check } from '../check/kinds.ts'
 import { depends } from '../../../core/work/depends.ts'
-import { firstLine } from '../pac.ts'
+import { firstLine } from '../words.ts'
 
 /**
  * One task of a tree. `touches`: the files and folders it changes, as far as its planner knows. `failed`: what was seen when it failed; `why`: why it never came to it; `unseen`: done, and

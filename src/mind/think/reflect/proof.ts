@@ -7,8 +7,8 @@ import type { Work } from './work.ts'
 import { checked } from '../check/check.ts'
 import { judged } from '../check/judge.ts'
 import { note } from '../course.ts'
-import { firstLine } from '../pac.ts'
 import { projectChecks } from '../project-checks/project-checks.ts'
+import { firstLine } from '../words.ts'
 import { flawWords } from './flaw.ts'
 
 /** The project's own build and tests decide; somebody judges where there are none, or nobody lets them run. */

@@ -1,8 +1,7 @@
 import type { Check } from '../check/kinds.ts'
 import type { Hypothesis } from './hypothesis.ts'
 import type { Observation } from './observation.ts'
-import { firstLine } from '../pac.ts'
-import { clipped, quoted } from '../words.ts'
+import { clipped, firstLine, quoted } from '../words.ts'
 
 export const verdicts = ['confirmed', 'rejected', 'unclear'] as const
 

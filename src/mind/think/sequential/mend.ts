@@ -5,8 +5,9 @@ import type { Pursuit } from '../pac.ts'
 import type { Finding } from './finding.ts'
 import { checked } from '../check/check.ts'
 import { checkName } from '../check/kinds.ts'
-import { firstLine, pursue } from '../pac.ts'
+import { pursue } from '../pac.ts'
 import { projectChecks } from '../project-checks/project-checks.ts'
+import { firstLine } from '../words.ts'
 import { findingWords } from './finding.ts'
 
 /** Mends a cause that was confirmed, until a check holds that did not before. */
