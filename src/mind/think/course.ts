@@ -11,13 +11,16 @@ import { failed } from '../../core/talk/outcome.ts'
 import { lastTurns, view } from '../../core/talk/view.ts'
 import { consult, take } from '../../core/work/verbs.ts'
 import { answerIn } from './answer.ts'
-import { answerWith, clipped, quoted } from './words.ts'
+import { answerWith, clipped, firstLine, quoted } from './words.ts'
 
 /** So much of the conversation is told to whoever is only asked: five of them are told it. */
 const toldTokens = 6_000
 
 /** How long somebody is waited for who is only asked; they look at files before they answer. */
 export const patienceMs = 180_000
+
+/** Nobody who is only asked has more to say; what is longer would fill the prompts of all who come after. */
+const mostHeard = 64_000
 
 /** An answer, and who really gave it. */
 export type Heard = { outcome: Outcome; by: string }
@@ -51,7 +54,7 @@ export class Course {
 
   /** Where things stand, for whoever watches. */
   phase(words: string): Event {
-    return { type: 'phase', framework: this.framework, words, by: 'termaite' }
+    return { type: 'phase', framework: this.framework, words: firstLine(words), by: 'termaite' }
   }
 
   /** Who acted last, if anybody did. */
@@ -157,7 +160,7 @@ export class Course {
         }
         const silent = late.signal.aborted && !turn.signal.aborted && !next.value.ok
         const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : next.value
-        return { outcome: this.#judged(outcome), by }
+        return { outcome: this.#judged(outcome.ok ? bounded(outcome) : outcome), by }
       }
     } finally {
       settled.abort()
@@ -195,6 +198,8 @@ export class Course {
     return outcome
   }
 }
+
+const bounded = (outcome: Outcome & { ok: true }): Outcome => ({ ...outcome, text: clipped(outcome.text, mostHeard) })
 
 /** What of the conversation is told to whoever is only asked: its own thread is not gone on with, which is for whoever acts. */
 export const toldOf = ({ history }: Pick<Turn, 'history'>) =>

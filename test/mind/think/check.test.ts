@@ -221,6 +221,14 @@ test('words are found whatever their blanks and the marks of a patch; a mark alo
   )
 })
 
+test('a letter or two stand everywhere and show nothing, unless they are all that a line says', () => {
+  const text = 'It is made.\n42\n- b\n'
+  assert.deepEqual(
+    ['i', 'is', 'It is', 'made', '42', 'b', '4'].map((quote) => holds(text, quote)),
+    [false, false, true, true, true, true, false],
+  )
+})
+
 test('a judge that dies is replaced; one that rambles, all dead ones and a silent one are failures', async () => {
   const replaced = await seen(question, { agents: { a: [dies()], b: [json({ passed: true, quote: 'made' })] } })
   assert.deepEqual(replaced.result, { passed: true, evidence: 'b saw it: made' })

@@ -3,7 +3,7 @@ import type { Course } from '../course.ts'
 import type { Done, Seen } from './seen.ts'
 import { boolean, optional, string } from '../../../core/work/shape.ts'
 import { answerShape } from '../answer.ts'
-import { clipped, quoted } from '../words.ts'
+import { clipped, firstLine, quoted } from '../words.ts'
 
 const verdict = answerShape({
   passed: boolean(),
@@ -13,6 +13,9 @@ const verdict = answerShape({
 })
 
 const longestEvidence = 24_000
+
+/** So much of a judgement is told to whoever mends. */
+const longestWords = 2_000
 
 /** Another agent judges, and must quote what it saw: a quote that stands nowhere is a failure like any other. */
 export async function* judged(question: string, done: Done, course: Course): AsyncGenerator<Event, Seen> {
@@ -32,23 +35,32 @@ export async function* judged(question: string, done: Done, course: Course): Asy
   const told = yield* course.askFor({ role: 'judge', agent }, asked, verdict)
   if (!told.ok) return { passed: false, evidence: `nobody could judge it: ${told.why}` }
   const { passed, quote = '', file = '', why = 'it did not say why' } = told.value
-  if (!passed) return { passed, evidence: `${told.by} judged that it is not done: ${why}` }
+  const words = clipped(quote, longestWords)
+  if (!passed) return { passed, evidence: `${told.by} judged that it is not done: ${clipped(why, longestWords)}` }
   if (!says(quote)) return { passed: false, evidence: `${told.by} judged that it is done, and quoted nothing` }
   if (holds(done.reply, quote) || holds(done.patch ?? '', quote))
-    return { passed, evidence: `${told.by} saw it: ${quote}` }
+    return { passed, evidence: `${told.by} saw it: ${words}` }
   const body = file === '' ? undefined : await minds.hands.read(file).catch(() => undefined)
-  if (holds(body ?? '', quote)) return { passed, evidence: `${told.by} saw it in ${file}: ${quote}` }
-  const where = file === '' ? 'what was done' : file
+  if (holds(body ?? '', quote)) return { passed, evidence: `${told.by} saw it in ${file}: ${words}` }
+  const where = file === '' ? 'what was done' : firstLine(file)
   return {
     passed: false,
-    evidence: `${told.by} judged that it is done, but its quote stands nowhere in ${where}: ${quote}`,
+    evidence: `${told.by} judged that it is done, but its quote stands nowhere in ${where}: ${words}`,
   }
 }
 
 /** A dot or a bracket stands everywhere, and shows nothing. */
 const says = (quote: string) => /[\p{L}\p{N}]/u.test(quote)
 
+/** A letter stands everywhere as well, unless it is a line of its own. */
+const fewest = 3
+
 /** Blanks and the marks of a patch may differ; the words may not. */
-export const holds = (text: string, quote: string) => says(quote) && plain(text).includes(plain(quote))
+export function holds(text: string, quote: string): boolean {
+  const words = plain(quote)
+  if (!says(words)) return false
+  if (words.replaceAll(' ', '').length >= fewest) return plain(text).includes(words)
+  return text.split('\n').some((line) => plain(line) === words)
+}
 
 const plain = (words: string) => words.replaceAll(/^[+-]/gm, ' ').replaceAll(/\s+/g, ' ').trim()

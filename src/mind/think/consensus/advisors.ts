@@ -1,8 +1,8 @@
 import type { Shape } from '../../../core/work/shape.ts'
 import type { Proposal } from './proposal.ts'
-import { boolean, list, oneOf, optional, string } from '../../../core/work/shape.ts'
+import { boolean, oneOf, optional, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../answer.ts'
-import { approachFields } from './proposal.ts'
+import { approachFields, few } from './proposal.ts'
 
 /** One point of view on a request: what it is asked, what it answers, and what that proposes. */
 export type Advisor<T = unknown> = {
@@ -25,7 +25,7 @@ export const advisors: readonly Advisor[] = [
     role: 'enumerator',
     asked:
       'List every approach worth naming, two to eight: the obvious one, the one that the project already has half of, the one that needs nothing new, the one that a specialist would take, and the one nobody thinks of. Two are different when something else does the work, not when a flag differs. Do not rank them and do not hold back what seems unlikely: others judge.',
-    shape: answerShape({ approaches: list(approach, 1) }),
+    shape: answerShape({ approaches: few(approach, 1) }),
     proposals: ({ approaches }) => approaches.map((one) => proposal(one, 1)),
   }),
   advisor({
@@ -39,7 +39,7 @@ export const advisors: readonly Advisor[] = [
     role: 'dependency scanner',
     asked:
       'Take the approaches that anybody would think of for this and decide for each whether it works on this machine as it is. Go by the capabilities above and by what you see in the project (manifests, lock files, installed packages); look, do not guess. "reason" names the very thing that is there or missing ("pdflatex is not installed, and apt needs root"), never an opinion.',
-    shape: answerShape({ approaches: list(part({ ...approachFields, viable: boolean(), reason: string() }), 1) }),
+    shape: answerShape({ approaches: few(part({ ...approachFields, viable: boolean(), reason: string() }), 1) }),
     proposals: ({ approaches }) =>
       approaches.map(({ viable, reason, ...one }) => ({ ...proposal(one, 1), ...(viable ? {} : { against: reason }) })),
   }),
@@ -47,7 +47,7 @@ export const advisors: readonly Advisor[] = [
     role: 'fallback chain',
     asked:
       'Rank the approaches that could do this, two to five, best first: by how surely the first try gives a right result, then by how fast. Each one after the first stands there for the case that the one before it failed, so it must not fail for the same reason. "fails" says how it goes wrong when it does, and how one would notice.',
-    shape: answerShape({ approaches: list(part({ ...approachFields, fails: optional(string()) }), 1) }),
+    shape: answerShape({ approaches: few(part({ ...approachFields, fails: optional(string()) }), 1) }),
     proposals: ({ approaches }) => approaches.map((one, at) => proposal(one, Math.max(1, 3 - at))),
   }),
   advisor({

@@ -3,20 +3,20 @@ import type { Course } from '../course.ts'
 import type { Hearing } from './advise.ts'
 import type { Verdict } from './verdict.ts'
 import type { Machine } from './viable.ts'
-import { list, optional, string } from '../../../core/work/shape.ts'
+import { optional, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../answer.ts'
 import { checkField, checkIn, checkWords } from '../check/kinds.ts'
 import { note } from '../course.ts'
 import { clipped, firstLine, quoted } from '../words.ts'
 import { counted } from './count.ts'
-import { approachFields, approachWords, keyOf } from './proposal.ts'
+import { approachFields, approachWords, few, keyOf } from './proposal.ts'
 import { chairOf, seatsOf } from './seats.ts'
 import { mostTried } from './verdict.ts'
 import { fitOf } from './viable.ts'
 
 const verdictShape = answerShape({
-  approaches: list(part({ ...approachFields, why: string(), check: optional(checkField) }), 0),
-  dropped: optional(list(part({ name: string(), why: string() }), 0)),
+  approaches: few(part({ ...approachFields, why: string(), check: optional(checkField) }), 0),
+  dropped: optional(few(part({ name: string(), why: string() }), 0)),
   dissent: optional(string()),
 })
 

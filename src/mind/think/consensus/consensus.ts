@@ -11,7 +11,7 @@ import { note } from '../course.ts'
 import { pursue } from '../pac.ts'
 import { thinker } from '../thinker.ts'
 import { unmet } from '../unmet.ts'
-import { clipped, quoted } from '../words.ts'
+import { clipped, firstLine, quoted } from '../words.ts'
 import { advised } from './advise.ts'
 import { decided } from './chair.ts'
 import { programsIn } from './needs.ts'
@@ -60,9 +60,9 @@ async function* carriedOut({ steps, dropped, dissent }: Plan, course: Course): A
   const { outcome, by, failed } = yield* pursue({ task, check: done, approaches }, course)
   if (course.over) return course.over
   if (by) return outcome
-  const tried = failed.map(({ approach, evidence }) => ({ what: approach.name, seen: evidence }))
-  const known = dropped.map(({ name, why }) => `${name} was not tried: ${why}`)
-  return yield* unmet(task, tried, known)
+  const tried = failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) }))
+  const known = dropped.map(({ name, why }) => `${firstLine(name, 60)} was not tried: ${firstLine(why)}`)
+  return yield* unmet(clipped(task, 300), tried, known)
 }
 
 /** Whoever acts goes by its own mind, and is told what would be in vain and what was said that nobody could weigh. */

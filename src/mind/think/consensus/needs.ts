@@ -48,9 +48,13 @@ const called = new Map<string, readonly string[]>(
 /** What a program may be called, the usual name first. */
 export const namesOf = (name: string): readonly string[] => called.get(name) ?? [name]
 
+/** A name that is longer is none. */
+const longestNeed = 80
+
 /** Reads one need; undefined for words that only a person could check. */
 export function needIn(words: string): Need | undefined {
   const text = words.trim().replace(/ (access|connection|rights|privileges)$/i, '')
+  if (text.length > longestNeed) return undefined
   const known = plain.get(text.toLowerCase())
   if (known) return known
   const [, from, name] = /^([a-z][\w-]*):\s*(\S+)$/i.exec(text) ?? []

@@ -1,3 +1,4 @@
+import type { Field } from '../../../core/work/shape.ts'
 import { list, optional, string } from '../../../core/work/shape.ts'
 
 /** One way to do it, as an advisor proposes it. */
@@ -13,11 +14,20 @@ export type Proposal = {
   code?: string
 }
 
+/** More than anybody would name: each is compared with every other one. */
+const mostNamed = 16
+
+/** A list of which the first are read; what goes on for ever is no fault, and nobody's business. */
+export function few<T>(item: Field<T>, min: number): Field<T[], false> {
+  const all = list(item, min)
+  return { ...all, read: (value, at) => all.read(value, at).slice(0, mostNamed) }
+}
+
 /** What every advisor and the chair say of an approach. */
 export const approachFields = {
   name: string({ min: 1 }),
   how: string(),
-  needs: optional(list(string(), 0)),
+  needs: optional(few(string(), 0)),
 }
 
 /** How an approach is to be described, so that two who mean the same can be seen to. */
