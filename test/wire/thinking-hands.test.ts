@@ -21,25 +21,27 @@ async function used(turn: Turn, hands: ReturnType<typeof handsOf>, tool: string,
   }
 }
 
+const turnIn = (cwd: string): Turn => ({
+  id: 't',
+  prompt: '',
+  history: [],
+  attempts: [],
+  steered: [],
+  cwd,
+  leash: 'all',
+  signal: new AbortController().signal,
+  clock: realClock,
+  ask: nobody,
+  budget: noBudget,
+  steer: async () => [],
+})
+
 test('hands run under the rules of our own agent, signed by termaite; an interpreter keeps what it knows until the run ends', async (t) => {
   const seat = await seated(t, { agents: [], sandbox: { enabled: false } })
   // Processes end in their own time.
   const app = { ...seat.app, native: { ...seat.app.native, clock: realClock } }
   const hands = handsOf(app)
-  const turn: Turn = {
-    id: 't',
-    prompt: '',
-    history: [],
-    attempts: [],
-    steered: [],
-    cwd: app.place.cwd,
-    leash: 'all',
-    signal: new AbortController().signal,
-    clock: realClock,
-    ask: nobody,
-    budget: noBudget,
-    steer: async () => [],
-  }
+  const turn = turnIn(app.place.cwd)
   const { events, result } = await used(turn, hands, 'bash', { command: 'echo hello' })
   assert.deepEqual(result, { ok: true, text: 'hello', data: { exit: 0 } })
   assert.deepEqual(
@@ -56,6 +58,24 @@ test('hands run under the rules of our own agent, signed by termaite; an interpr
   assert.equal(refused.result.ok, false)
   await closeNative(app.native)
   assert.equal(app.native.lasting.boxes.size, 0)
+})
+
+test('what anybody proposes is done on the whole leash only where all of them have it', async (t) => {
+  const agent = (name: string, leash: string) => ({ name, command: 'cat', leash, contextWindowTokens: 1000 })
+  const ran = async (other: string) => {
+    const agents = [agent('one', 'all'), agent('two', other)]
+    const { app } = await seated(t, { agents, sandbox: { enabled: false } })
+    const hands = handsOf({ ...app, native: { ...app.native, clock: realClock } })
+    const inTurn = (command: string) => used(turnIn(app.place.cwd), hands, 'bash', { command })
+    const results = [await inTurn('touch made.txt; ls'), await inTurn('rm -rf ./made.txt; echo gone')]
+    await closeNative(app.native)
+    return results.map(({ result }) => result.text)
+  }
+  assert.deepEqual(await ran('all'), ['made.txt', 'gone'])
+  assert.deepEqual(await ran('read'), [
+    'made.txt',
+    'bash was refused: nobody was there to say yes. Do not try it again in this turn.',
+  ])
 })
 
 test('what a check reads is a file of the project: none outside, no secret, no way round by a link', async (t) => {

@@ -1,11 +1,13 @@
 import type { Turn } from '../../core/work/agent.ts'
 import type { Hands } from '../../mind/think/minds.ts'
 import type { App } from '../app.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { NativeParts, NativeSeat } from '../native/parts.ts'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { newId } from '../../base/id.ts'
+import { tighter } from '../../core/work/agent.ts'
 import { perform } from '../../core/work/perform.ts'
 import { spotOf } from '../../safety/places.ts'
 import { replTool } from '../../tools/repl.ts'
@@ -14,6 +16,7 @@ import { heldBy } from '../native/hold.ts'
 import { hookedTool } from '../native/hooked.ts'
 import { maskedTool } from '../native/masked.ts'
 import { wallsOf } from '../native/walls.ts'
+import { enabledAgents } from '../settings/enabled.ts'
 
 /** Whoever of us needs hands, beside any agent. */
 const name = 'termaite'
@@ -24,7 +27,9 @@ const mostBytes = 1024 * 1024
 export function handsOf(app: App): Hands {
   const { native, place, settings } = app
   return {
-    async *use(tool, input, turn) {
+    async *use(tool, input, whole) {
+      // Whoever proposed it may be trusted with less than whoever acts: then what is dangerous is asked about.
+      const turn = isTrusted(settings) ? whole : { ...whole, leash: tighter(whole.leash, 'edit') }
       const seat = seatOf(turn)
       native.lasting.held.set(name, seat)
       const box = boxIn(native)
@@ -57,6 +62,9 @@ export function handsOf(app: App): Hands {
     return { agent: { name, kind: 'native', contextWindowTokens: window }, settings, leash: turn.leash, window }
   }
 }
+
+/** Whether the person gave the whole leash to everybody. */
+const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash = settings.leash }) => leash === 'all')
 
 /** Our own agent's tools, and interpreters that stay: they end with the run. */
 function boxIn(native: NativeParts): ToolSet {
