@@ -26,6 +26,7 @@ import { openProject, openSession } from './project.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from './settings/enabled.ts'
 import { setAsideIfBroken } from './set-aside.ts'
+import { sweepWorktrees } from './thinking/copies.ts'
 import { inMode } from './work-mode.ts'
 
 export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
@@ -61,7 +62,10 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
   const files = fileStore(place.home, { clock: io.clock })
   const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc } : files
   const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
-  if (!wishes.ephemeral) setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
+  if (!wishes.ephemeral) {
+    setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
+    void sweepWorktrees({ root: place.root, env: io.env })
+  }
   const session = await openSession(project, wishes, io.clock)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)

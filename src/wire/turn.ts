@@ -44,7 +44,7 @@ async function thinking(app: App, rotation: Agent, { agent, think, attended }: T
   const how = howOf(app, { ...said, aimed: agent !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { thoughtful } = await import('./thinking/thinking.ts')
-  return thoughtful(app, rotation, how)
+  return thoughtful(app, rotation, how, agent)
 }
 
 /** One turn of the rotation, bracketed by snapshots of the project. */

@@ -4,14 +4,13 @@ import type { App } from '../app.ts'
 import { leftFor } from '../../mind/think/decompose/left.ts'
 import { think } from '../../mind/think/think.ts'
 import { machineIn } from '../native/machine.ts'
-import { mindsOf, readerIn } from './minds.ts'
-import { readersIn } from './readers.ts'
-import { teller } from './teller.ts'
+import { mindsOf } from './minds.ts'
+import { tellerIn } from './teller.ts'
 import { treesOf } from './tree.ts'
 import { waysIn } from './ways.ts'
 
-/** Whoever acts, thinking first. */
-export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume'): Agent {
+/** Whoever acts, thinking first. `first`: whom the person asked for. */
+export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume', first?: string): Agent {
   const agreement = {
     agreed: app.thinking.agreed,
     async agree() {
@@ -19,14 +18,11 @@ export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'>
       await app.project.doc.update((doc) => ({ ...doc, thinkingAgreed: true as const }))
     },
   }
-  const ways = waysIn(app, agreement, how === 'resume')
+  const ways = waysIn(app, agreement, how === 'resume', first)
   return think(actor, {
     how: how === 'resume' ? 'decompose' : how,
     spec: async () => (await machineIn(app.native).known.known()).spec,
-    async teller() {
-      const found = await readersIn(app)
-      return 'why' in found ? undefined : readerIn(app, found.names, teller(app.settings, found.names), [])
-    },
+    teller: () => tellerIn(app),
     minds: () => mindsOf(app, actor),
     way: (framework) => ways[framework](),
     left: async (turn) => (await leftFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,

@@ -4,11 +4,12 @@ import type { Way } from '../../mind/think/thinker.ts'
 import type { App } from '../app.ts'
 import { treesOf } from './tree.ts'
 
-/** Each is loaded when it is first chosen. `resume`: the tree of tasks that was left last is meant. */
+/** Each is loaded when it is first chosen. `resume`: the tree of tasks that was left last is meant; `first`: whom the person asked for. */
 export function waysIn(
   app: App,
   agreement: Agreement,
   resume: boolean,
+  first?: string,
 ): Record<Exclude<Framework, 'direct'>, () => Promise<Way>> {
   return {
     consensus: async () => (await import('../../mind/think/consensus/consensus.ts')).consensus,
@@ -16,8 +17,12 @@ export function waysIn(
     reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
     script: async () => (await import('../../mind/think/script/script.ts')).script,
     async decompose() {
-      const { decompose } = await import('../../mind/think/decompose/decompose.ts')
-      return decompose({ ...treesOf(app), ...agreement, resume })
+      const [{ decompose }, { apartOf }] = await Promise.all([
+        import('../../mind/think/decompose/decompose.ts'),
+        import('./apart.ts'),
+      ])
+      const apart = apartOf(app, first)
+      return decompose({ ...treesOf(app), ...agreement, resume, ...(apart ? { apart } : {}) })
     },
   }
 }
