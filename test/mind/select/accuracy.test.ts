@@ -59,6 +59,8 @@ test('words are whole words, and what is quoted or a path is not read', () => {
     ['commit this with the message "fix the crash in the auth migration"', 'direct'],
     ['add error handling to the importer', 'direct'],
     ['debrief me', 'ambiguous'],
+    ['the header should be blue', 'ambiguous'],
+    ['the header should be blue, but it is red', 'sequential'],
   ]
   assert.deepEqual(
     traps.map(([request]) => [request, verdict(request!)]),

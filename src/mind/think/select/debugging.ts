@@ -2,7 +2,7 @@ import type { Finding } from './finding.ts'
 import type { Request } from './request.ts'
 import { dataProcessing } from './data.ts'
 import { found } from './finding.ts'
-import { opens } from './request.ts'
+import { opens, sign } from './request.ts'
 import {
   changes,
   delicate,
@@ -35,8 +35,8 @@ export function debugging(request: Request): Finding | undefined {
   return tells(core) && !questions(core) ? found('sequential', 0.65, 'how things are, not what to do') : undefined
 }
 
-/** Whoever only says how things are is telling of trouble; whoever says what is wanted is not. */
-const tells = (core: string) => states(core) && !hopes(core)
+/** Whoever only says how things are is telling of trouble; whoever says what is wanted is not, unless it is otherwise. */
+const tells = (core: string) => states(core) && !hopes(core) && (!wanted(core) || differs(core))
 
 const states = opens(
   '(the|my|our|this|that|these|those|it|there|something|somebody|someone|nobody|nothing|i|we|users|people|everyone|everything|some) .*\\w+ \\w+',
@@ -44,4 +44,6 @@ const states = opens(
   '(clicking|pressing|opening|running|loading|starting|saving|typing) .*\\w+ \\w+',
   'it (worked|works|used to) .*\\w+',
 )
+const wanted = sign('should|shall|must|ought to|needs? to|has to|have to')
+const differs = sign('but|instead|however|yet|although|though|not')
 const hopes = opens('(i|we) (want|need|would|wish|prefer|think|like|plan|am (thinking|looking)|are (thinking|looking))')
