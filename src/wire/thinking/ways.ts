@@ -13,7 +13,7 @@ export function waysIn(
 ): Record<Exclude<Framework, 'direct'>, () => Promise<Way>> {
   return {
     consensus: async () => (await import('../../mind/think/consensus/consensus.ts')).consensus,
-    sequential: async () => (await import('../../mind/think/sequential/sequential.ts')).sequential,
+    sequential: async () => (await import('../../mind/think/sequential/sequential.ts')).sequential(agreement),
     reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
     script: async () => (await import('../../mind/think/script/script.ts')).script,
     async decompose() {

@@ -25,7 +25,13 @@ test('the conversation keeps the evidence, a line for each hypothesis and one re
     },
   })
   const { conversation, kept, clock } = project()
-  await all(conversation.converse(sequential.agent(rig.minds), 'why does it time out?', here()))
+  await all(
+    conversation.converse(
+      sequential({ agreed: true, agree: async () => {} }).agent(rig.minds),
+      'why does it time out?',
+      here(),
+    ),
+  )
   const by = 'termaite'
   const looked = (call: string, command: string, text: string) => [
     { type: 'call', by, call, tool: 'bash', input: { command, timeout_seconds: 120 } },

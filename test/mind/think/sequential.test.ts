@@ -6,6 +6,8 @@ import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
 import { cancelled } from './cancel.ts'
 import { dies, empty, hangs, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
 
+const way = sequential({ agreed: false, agree: async () => {} })
+
 const port = { cause: 'the port is taken', why: 'it is fixed', diagnostic: 'ss -ltn', expects: ':3000 in use' }
 const key = { cause: 'the key is missing', why: 'no .env', diagnostic: 'cat .env', expects: 'no API_KEY' }
 const seen = (verdict: string, quote?: string, more: object = {}) =>
@@ -19,7 +21,7 @@ function rig(o: Partial<Rigged> & { names: unknown[]; wants?: string; decides: R
     actor: [says('the answer')],
     ...rest,
   })
-  return { ...made, think: (over?: Partial<Turn>) => made.run(sequential.agent(made.minds), over) }
+  return { ...made, think: (over?: Partial<Turn>) => made.run(way.agent(made.minds), over) }
 }
 
 const ended = { type: 'reply', text: 'the answer', by: 'actor' }
@@ -63,13 +65,45 @@ test('a cause is ruled out, the next is confirmed by what was seen, and a questi
     'answering on what was found',
   ])
   assert.deepEqual(names(), ['claude', 'gemini', 'gemini'])
-  assert.deepEqual(sequential.asks(minds), [
+  assert.deepEqual(way.asks(minds), [
     { role: 'diagnostician', agent: 'claude' },
     { role: 'decider', agent: 'gemini' },
   ])
   const [asked] = told('claude')
   assert.ok(asked!.includes('<task>\nthe task\n</task>') && asked!.includes(minds.machine.words))
   assert.ok(told('gemini')[1]!.includes('<finding>\nrejected: the port is taken\nseen in `ss -ltn`: no listener\n'))
+})
+
+test('the likeliest cause is tested unasked; before the others whoever watches sees what they cost, and may go without', async () => {
+  const rigged = {
+    names: [port, key],
+    decides: [seen('rejected', 'no listener'), seen('confirmed', 'LOG=1')],
+    commands: { 'ss -ltn': { exit: 0, text: 'no listener' }, 'cat .env': { exit: 0, text: 'LOG=1\n' } },
+  }
+  const first = rig(rigged)
+  const yes = person(['go'])
+  const went = await first.think({ ask: yes.ask, attended: true })
+  assert.deepEqual(yes.asked, [
+    {
+      agent: 'termaite',
+      about: 'choice',
+      text: 'sequential: it was not the likeliest cause, and 1 other may be it. To test them takes up to 1 extra call to gemini, about 2k tokens and 20 s.',
+      from: [],
+      shows: [{ type: 'text', text: 'the key is missing: cat .env' }],
+      options: [
+        { id: 'go', label: 'Go on' },
+        { id: 'always', label: 'Go on, and do not ask again in this project' },
+        { id: 'direct', label: 'Without: one agent, directly' },
+      ],
+    },
+  ])
+  assert.deepEqual(went.facts.at(-1), verdict(3))
+  const second = rig(rigged)
+  const { facts } = await second.think({ ask: person(['direct']).ask, attended: true })
+  assert.deepEqual(facts.slice(-3), [note('the other causes are not tested: taken directly'), ended, verdict(2)])
+  const [acted] = (second.minds.actor as unknown as { turns: Turn[] }).turns
+  const known = 'rejected: the port is taken (`ss -ltn`: no listener)\nnot tested: the key is missing'
+  assert.ok(acted!.prompt.endsWith(`<diagnosis>\n${known}\n</diagnosis>`))
 })
 
 test('what is confirmed is mended, and the diagnostic that failed must hold then', async () => {
@@ -372,7 +406,7 @@ test('one who is dead is replaced; where all are, whoever acts goes on alone', a
 })
 
 test('the person says who diagnoses and who decides', () => {
-  const asked = sequential.asks({ readers: ['claude', 'gemini'], assigned: { diagnostician: 'qwen' } })
+  const asked = way.asks({ readers: ['claude', 'gemini'], assigned: { diagnostician: 'qwen' } })
   assert.deepEqual(asked, [
     { role: 'diagnostician', agent: 'qwen' },
     { role: 'decider', agent: 'claude' },

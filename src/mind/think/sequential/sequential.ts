@@ -1,9 +1,11 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
+import type { Agreement } from '../consent.ts'
 import type { Course } from '../course.ts'
 import type { Way } from '../thinker.ts'
 import type { Tried } from '../unmet.ts'
 import type { Finding } from './finding.ts'
+import type { Hypothesis } from './hypothesis.ts'
 import { note } from '../course.ts'
 import { assign } from '../minds.ts'
 import { thinker } from '../thinker.ts'
@@ -11,6 +13,7 @@ import { unmet } from '../unmet.ts'
 import { clipped, firstLine } from '../words.ts'
 import { decided } from './decision.ts'
 import { lineOf } from './finding.ts'
+import { goesFurther } from './further.ts'
 import { diagnosis } from './hypothesis.ts'
 import { mended } from './mend.ts'
 import { observed } from './observation.ts'
@@ -20,13 +23,13 @@ import { Untested } from './untested.ts'
 const roles = ['diagnostician', 'decider']
 
 /** Hypothesis, diagnostic, observation, decision: until a cause is confirmed and mended, or none is left. */
-export const sequential: Way = {
+export const sequential = (agreement: Agreement): Way => ({
   asks: (minds) => assign(roles, minds),
   rounds: 2,
-  agent: (minds) => thinker('sequential', minds, chain),
-}
+  agent: (minds) => thinker('sequential', minds, (course) => chain(agreement, course)),
+})
 
-async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
+async function* chain(agreement: Agreement, course: Course): AsyncGenerator<Event, Outcome> {
   const [diagnostician, decider] = assign(roles, course.minds)
   yield course.phase('naming what may be the cause')
   const named = yield* course.askFor(diagnostician!, namingWords(course), diagnosis)
@@ -39,6 +42,10 @@ async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
   const untested = new Untested(hypotheses)
   const found: Finding[] = []
   for (let next = untested.next(); next; next = untested.next()) {
+    const left = [next, ...untested.left]
+    const go = found.length !== 1 || (yield* goesFurther(left, decider!, agreement, course))
+    if (course.over) return course.over
+    if (!go) return yield* unaided(found, left, course)
     const observation = yield* observed(next, course)
     if (course.over) return course.over
     const finding = yield* decided(next, observation, found, decider!, course)
@@ -57,6 +64,17 @@ async function* chain(course: Course): AsyncGenerator<Event, Outcome> {
   }
   course.passed = false
   return yield* unmet(clipped(course.turn.prompt, 300), found.map(triedIn), found.flatMap(knownIn))
+}
+
+/** Whoever acts goes on by its own mind, from what is known. */
+async function* unaided(
+  found: readonly Finding[],
+  left: readonly Hypothesis[],
+  course: Course,
+): AsyncGenerator<Event, Outcome> {
+  yield note('the other causes are not tested: taken directly')
+  const words = [...found.map(lineOf), ...left.map(({ cause }) => `not tested: ${firstLine(cause)}`)]
+  return yield* course.act(unaidedWords(words.join('\n'), course))
 }
 
 async function* answered(found: readonly Finding[], course: Course): AsyncGenerator<Event, Outcome> {

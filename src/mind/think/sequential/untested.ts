@@ -22,6 +22,11 @@ export class Untested {
     return next
   }
 
+  /** What would come after it, as far as anything would. */
+  get left(): readonly Hypothesis[] {
+    return this.#open.slice(0, mostTested - this.#tested)
+  }
+
   /** What an observation brought up goes before what was guessed without it. */
   learn(found: readonly Finding[]): void {
     const last = found.at(-1)!
