@@ -1,13 +1,15 @@
 import type { CommandWorld } from '../../src/core/talk/command.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { StoreError } from '../../src/core/talk/store.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { healthDoc } from '../../src/mind/health.ts'
+import { fileStore } from '../../src/store/files/store.ts'
 import { initCommand } from '../../src/wire/slash/init.ts'
+import { treesDoc } from '../../src/wire/thinking/tree.ts'
 import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -111,6 +113,26 @@ test('a conversation that goes on is shown, and where it was left is said in thr
     ['Last request (then): the last request\nReady: good.'],
   )
   assert.deepEqual(await desk.past(), ['the last request'])
+})
+
+test('a tree of tasks that was left is said with how to go on with it', options, async (t) => {
+  const folder = folderOf(t)
+  const agents = { good: 'cat >/dev/null; echo fine' }
+  const first = await sitDown(t, folder, agents)
+  first.desk.submit('the last request')
+  await first.until((all) => closings(all).length === 1)
+  await first.desk.idle()
+  const [slug] = readdirSync(join(folder, 'termaite', 'projects'))
+  const task = (id: string, state: 'done' | 'waiting') => ({ id, task: `make ${id}`, needs: [], state })
+  const trees = treesDoc(fileStore(join(folder, 'termaite')), slug!)
+  await trees.update(() => [{ id: 't', prompt: 'make both', tasks: [task('a', 'done'), task('b', 'waiting')] }])
+  const { heard, until } = await sitDown(t, folder, agents)
+  await until((all) => all.some(({ type }) => type === 'said'))
+  const said = heard.flatMap((one) => (one.type === 'said' ? one.text.split('\n').slice(1) : []))
+  assert.deepEqual(said, [
+    'Left undone: make both (1 of 2 tasks are done); /think resume goes on with it.',
+    'Ready: good.',
+  ])
 })
 
 test('a spent quota can be waited for; the request goes on by itself, also after a restart', options, async (t) => {

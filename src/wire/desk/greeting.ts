@@ -1,22 +1,32 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Standing } from '../../faces/chat/desk.ts'
+import type { Left } from '../../mind/think/decompose/kept.ts'
 import type { App } from '../app.ts'
 import { typedPrompt } from '../../core/talk/attach.ts'
 import { moment } from '../../base/moment.ts'
+import { lastLeft } from '../../mind/think/decompose/kept.ts'
+import { treesOf } from '../thinking/tree.ts'
 import { oneLine } from '../table.ts'
 import { uncommitted } from './uncommitted.ts'
 
-/** Where a conversation stands when it is gone on with: the last request, what is not committed, who is back. */
+/** Where a conversation stands when it is gone on with: the last request, what was left undone, what is not committed, who is back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
   const last = view.findLast((entry) => entry.type === 'prompt')
   if (last?.type !== 'prompt') return []
-  const changes = await uncommitted(app.place.root, app.io.env)
+  const [changes, left] = await Promise.all([
+    uncommitted(app.place.root, app.io.env),
+    lastLeft(treesOf(app)).catch(() => undefined),
+  ])
   return [
     `Last request (${moment(last.at)}): ${oneLine(typedPrompt(last.text), 100)}`,
+    ...(left ? [leftWords(left)] : []),
     ...(changes === undefined ? [] : [changesWords(changes)]),
     whoIsBack(standing),
   ]
 }
+
+const leftWords = ({ prompt, done, of }: Left) =>
+  `Left undone: ${oneLine(typedPrompt(prompt), 60)} (${done} of ${of} tasks are done); /think resume goes on with it.`
 
 const changesWords = (files: number) =>
   files === 0 ? 'Nothing uncommitted.' : `Uncommitted: ${files} ${files === 1 ? 'file' : 'files'}.`
