@@ -14,7 +14,10 @@ export function clipped(text: string, most: number): string {
 
 /** What fits into a note beside other words. */
 export function firstLine(text: string, most = 200): string {
-  const line = text.trim().split('\n')[0]!.replace(/:$/, '')
+  const line = text
+    .trim()
+    .split(/[\r\n]/)[0]!
+    .replace(/:$/, '')
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 

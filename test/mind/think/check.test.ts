@@ -52,6 +52,12 @@ test('a command passes by its exit code, and with what it prints', async () => {
   for (const [check, wanted] of results) assert.deepEqual((await seen(check, { commands })).result, wanted)
 })
 
+test('of a command of many lines the first is named: the whole stands with the call', async () => {
+  const command = 'npm test \\\n  -- --all'
+  const { result } = await seen({ kind: 'command', command }, { commands: { [command]: 0 } })
+  assert.deepEqual(result, { passed: true, evidence: '`npm test \\` exited with 0:\n[no output]' })
+})
+
 test('a command that is not there, is killed, does not end or breaks has failed', async () => {
   const cases: [string, Rigged['commands'], string][] = [
     ['nope', {}, '`nope` exited with 127:\nsh: nope: not found\n[exit 127]'],

@@ -3,7 +3,7 @@ import type { Course } from '../course.ts'
 import type { Check } from './kinds.ts'
 import type { Done, Seen } from './seen.ts'
 import { isForbidden } from '../../../core/work/perform.ts'
-import { clipped } from '../words.ts'
+import { clipped, firstLine } from '../words.ts'
 import { judged } from './judge.ts'
 import { checkName } from './kinds.ts'
 
@@ -21,13 +21,14 @@ async function* commandSeen(check: Check & { kind: 'command' }, course: Course):
   const result = yield* course.minds.hands.use('bash', input, course.turn)
   const { ok, text, data } = result
   const told = clipped(text, longestEvidence)
-  if (isForbidden(result))
-    return { passed: false, evidence: `\`${check.command}\` was not allowed: ${told}`, refused: true }
+  // The whole of it stands with the call.
+  const ran = `\`${firstLine(check.command)}\``
+  if (isForbidden(result)) return { passed: false, evidence: `${ran} was not allowed: ${told}`, refused: true }
   const exit = exitOf(data)
   const printed = check.prints === undefined || text.includes(check.prints)
   const missed = printed ? '' : ` and did not print ${JSON.stringify(check.prints)}`
   const how = !ok || exit === undefined ? 'could not be run to its end' : `exited with ${exit}${missed}`
-  return { passed: ok && exit === 0 && printed, evidence: `\`${check.command}\` ${how}:\n${told}` }
+  return { passed: ok && exit === 0 && printed, evidence: `${ran} ${how}:\n${told}` }
 }
 
 async function fileSeen({ path, holds }: Check & { kind: 'file' }, { minds }: Course): Promise<Seen> {
