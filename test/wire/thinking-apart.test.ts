@@ -6,8 +6,11 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
+import { take } from '../../src/core/work/verbs.ts'
 import { apartOf } from '../../src/wire/thinking/apart.ts'
 import { leftIn, newWorktree, removeWorktree, sweepWorktrees } from '../../src/wire/thinking/copies.ts'
+import { turnOf } from '../contract/agent.ts'
+import { drained } from '../core/made.ts'
 import { alive, killLabelled, labelled, turning, until } from '../base/alive.ts'
 import { plain, seated } from './seat.ts'
 
@@ -56,9 +59,12 @@ async function desk(t: TestContext, { settings = {}, env = {}, commit = true } =
     objects: git('count-objects'),
     hooked: existsSync(join(seat.folder, 'hooked')),
     ours: existsSync(join(seat.home, 'worktrees')),
+    drafts: namesIn(join(seat.home, 'projects', seat.app.project.slug, 'snapshots/work')),
   })
   return { seat, project, git, write, state, apart: apartOf(seat.app)! }
 }
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
 test('a room is a worktree with the files as they are now, and goes without a trace in the repository', async (t) => {
   const { seat, project, state, apart } = await desk(t)
@@ -91,6 +97,21 @@ test('whoever works in a room stands where it would in the project', async (t) =
   const app = { ...seat.app, place: { ...seat.app.place, cwd: join(seat.project, 'src') } }
   const room = await apartOf(app)!.open(signal)
   assert.equal(room.cwd.endsWith('/src'), true)
+  await room.drop()
+})
+
+test('whom the person asked for works there', async (t) => {
+  const { seat } = await desk(t)
+  seat.configure(plain({ own: 'cat >/dev/null; echo own', other: 'cat >/dev/null; pwd' }, { leash: 'edit' }))
+  await seat.open()
+  const room = await apartOf(seat.app, 'other')!.open(signal)
+  const turn = turnOf({ clock: seat.clock, cwd: room.cwd, leash: 'edit', prompt: 'where are you?' })
+  const { events, result } = await drained(take(room.actor, turn))
+  assert.deepEqual(result, { ok: true, text: room.cwd })
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === 'reply' ? [event.by] : [])),
+    ['other'],
+  )
   await room.drop()
 })
 
@@ -150,7 +171,9 @@ test('a cancel ends what makes a room ready, with all it started, and the room g
   const opening = assert.rejects(apart.open(stop.signal), { message: /crew\.setup failed/ })
   await until(async () => (await alive(label)).filter((command) => command === 'sleep 1000').length === 2)
   stop.abort()
+  const then = seat.clock.now()
   await turning(seat.clock, opening)
+  assert.ok(seat.clock.now() - then < 600_000, 'its own limit did not have to end it')
   assert.deepEqual([await alive(label), state()], [[], before])
 })
 

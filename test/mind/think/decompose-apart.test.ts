@@ -1,5 +1,5 @@
 import type { Script } from '../../../src/agents/scripted.ts'
-import type { Event } from '../../../src/core/talk/entry.ts'
+import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Turn } from '../../../src/core/work/agent.ts'
 import type { Room } from '../../../src/mind/think/decompose/apart.ts'
 import { test } from 'node:test'
@@ -93,7 +93,7 @@ test('two tasks that change different files are done at the same time, each in a
   ])
   assert.deepEqual(phasesIn(events), [
     'planning',
-    'side by side: do api · do ui',
+    '2 tasks side by side',
     '1 of 2: checking: test api',
     '2 of 2: checking: test ui',
     'summing up',
@@ -147,8 +147,14 @@ test('whoever works in a room is told the task, the tree, the folder and what to
     },
     { apart },
   )
-  const thread = { type: 'thread' as const, key: 'k', id: 't', at: 0, by: 'worker1', session: 's', turn: 't0' }
-  await go({ prompt: 'Add accounts', history: [thread] })
+  const of = { at: 0, by: 'worker1', session: 's', turn: 't0' }
+  const before: Entry[] = [
+    { type: 'prompt', text: 'hello', id: 'e1', ...of, by: 'user' },
+    { type: 'thread', key: 'k', id: 'e2', ...of },
+    { type: 'reply', text: 'hi', id: 'e3', ...of },
+    { type: 'end', outcome: { ok: true, text: 'hi' }, id: 'e4', ...of },
+  ]
+  await go({ prompt: 'Add accounts', history: before })
   assert.equal(
     turns[0]!.prompt,
     [
@@ -161,11 +167,15 @@ test('whoever works in a room is told the task, the tree, the folder and what to
       'Your working folder is a copy of the project, for this task alone. What git ignores is not in it. The files that you change are brought into the project when you are done, and the copy goes away: change nothing outside of it, and do not commit.',
     ].join('\n\n'),
   )
-  assert.deepEqual(turns[0]!.history, [], 'two at once do not go on with one thread')
+  assert.deepEqual(
+    turns[0]!.history.map(({ type }) => type),
+    ['prompt', 'reply', 'end'],
+    'two at once do not go on with one thread',
+  )
   assert.match(told('claude')[0]!, /Give a leaf "touches"/)
   assert.deepEqual(
     seen[0]!.history.flatMap((entry) => (entry.type === 'reply' ? [`${entry.by}: ${entry.text}`] : [])),
-    ['worker1: made the api', 'worker2: made the page'],
+    ['worker1: hi', 'worker1: made the api', 'worker2: made the page'],
   )
 })
 
@@ -243,6 +253,35 @@ for (const [how, room, why, joins] of alone)
     assert.match(prompts[0]!, /<approach>\ndo ui\n<\/approach>/)
     assert.deepEqual(await left(), [])
   })
+
+test('nothing is done apart twice, and what comes after may be', async () => {
+  const { apart, opened } = rooms([
+    { script: dies('lacks it') },
+    { script: dies('lacks it') },
+    { script: says('did it') },
+  ])
+  const more = [task('docs', { touches: ['docs'] }), task('logo', { touches: ['logo.svg'] })]
+  const { go } = grove(
+    {
+      agents: { claude: [json({ tasks: [...two, ...more] })] },
+      actor: [says('did it')],
+      commands: { ...pass, 'test logo': 0 },
+    },
+    { apart },
+  )
+  const { events } = await go()
+  assert.deepEqual(notesIn(events).slice(1), [
+    '2 tasks side by side, each in a copy of the project',
+    'do api is done in the project itself: lacks it',
+    'do ui is done in the project itself: lacks it',
+    '1 of 4 done: do api (`test api` exited with 0)',
+    '2 of 4 done: do ui (`test ui` exited with 0)',
+    '2 tasks side by side, each in a copy of the project',
+    '3 of 4 done: do docs (1 file brought back; `test docs` exited with 0)',
+    '4 of 4 done: do logo (1 file brought back; `test logo` exited with 0)',
+  ])
+  assert.equal(opened(), 4)
+})
 
 test('where there is no room that is said once, and no other is looked for', async () => {
   const { apart, opened } = rooms([new Error('this repository has no commit yet')])

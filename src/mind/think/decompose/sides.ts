@@ -32,8 +32,9 @@ export class Sides {
     tree: KeptTree,
     course: Course,
   ): AsyncGenerator<Event, TreeTask[]> {
-    yield course.phase(`side by side: ${both.map(titleOf).join(' · ')}`)
-    yield note(`${count(both.length, 'task')} side by side, each in a copy of the project`)
+    const words = `${count(both.length, 'task')} side by side`
+    yield course.phase(words)
+    yield note(`${words}, each in a copy of the project`)
     const came = yield* doneApart(both, request, tree, this.#apart!, course)
     for (const [id, how] of came) this.#came.set(id, how)
     const alone = both.filter(({ id }) => 'why' in came.get(id)!)
