@@ -57,7 +57,7 @@ const written = new Map([
   ['commands', 'your own slash commands'],
   ['skills', 'your own skills'],
   ['agents', 'your own subagents'],
-  ['worktrees', 'where agents of a crew work apart; they may hold work'],
+  ['worktrees', 'where agents work apart; they may hold work'],
 ])
 
 /** Folders that are ours with all that is in them. */
@@ -68,7 +68,7 @@ const folders = new Map<string, { what: string; made?: true }>([
 
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/
-const ofProject = /^(project\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
+const ofProject = /^((project|trees)\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
 
 /** What of our home is ours: one that was pointed at a folder full of other things does those no harm. */
 export function lookAround(home: string): Home {

@@ -73,6 +73,7 @@ test('uninstall deletes what is ours and nothing else, and says what it left', a
     'TERMAITE.md',
     'commands/review.md',
     'projects/theirs/deep/a',
+    `projects/${project}/trees.json`,
   ])
     writeFileSync(join(machine.home, name), 'dear')
   const strangers = ['thesis.txt', 'projects/theirs'].map((name) => join(machine.home, name))
