@@ -62,11 +62,13 @@ test('hands run under the rules of our own agent, signed by termaite; an interpr
 
 test('what anybody proposes is done on the whole leash only where all of them have it', async (t) => {
   const agent = (name: string, leash: string) => ({ name, command: 'cat', leash, contextWindowTokens: 1000 })
+  const asked: (string | undefined)[] = []
+  const ask: Turn['ask'] = async (question) => void asked.push(question.agent)
   const ran = async (other: string) => {
     const agents = [agent('one', 'all'), agent('two', other)]
     const { app } = await seated(t, { agents, sandbox: { enabled: false } })
     const hands = handsOf({ ...app, native: { ...app.native, clock: realClock } })
-    const inTurn = (command: string) => used(turnIn(app.place.cwd), hands, 'bash', { command })
+    const inTurn = (command: string) => used({ ...turnIn(app.place.cwd), ask }, hands, 'bash', { command })
     const results = [await inTurn('touch made.txt; ls'), await inTurn('rm -rf ./made.txt; echo gone')]
     await closeNative(app.native)
     return results.map(({ result }) => result.text)
@@ -76,6 +78,7 @@ test('what anybody proposes is done on the whole leash only where all of them ha
     'made.txt',
     'bash was refused: nobody was there to say yes. Do not try it again in this turn.',
   ])
+  assert.deepEqual(asked, ['termaite'])
 })
 
 test('what a check reads is a file of the project: none outside, no secret, no way round by a link', async (t) => {

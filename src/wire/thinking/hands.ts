@@ -28,8 +28,10 @@ export function handsOf(app: App): Hands {
   const { native, place, settings } = app
   return {
     async *use(tool, input, whole) {
+      const ask: Turn['ask'] = (question, withdrawn, id) => whole.ask({ agent: name, ...question }, withdrawn, id)
       // Whoever proposed it may be trusted with less than whoever acts: then what is dangerous is asked about.
-      const turn = isTrusted(settings) ? whole : { ...whole, leash: tighter(whole.leash, 'edit') }
+      const leash = isTrusted(settings) ? whole.leash : tighter(whole.leash, 'edit')
+      const turn = { ...whole, ask, leash }
       const seat = seatOf(turn)
       native.lasting.held.set(name, seat)
       const box = boxIn(native)
