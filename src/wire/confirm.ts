@@ -11,20 +11,20 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<b
 
 /** The same for what nobody else should read on the screen. */
 export async function askHidden(io: Io, question: string): Promise<string> {
-  io.err.write(question)
-  const { Writable } = process.getBuiltinModule('node:stream')
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const line = await ask({ ...io, err: Object.assign(nowhere, { isTTY: true }) }, '')
+  const line = await ask(io, question, undefined, true)
   io.err.write('\n')
   return line
 }
 
 /** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal, a question withdrawn) is no answer, and says so. */
-export function ask(io: Io, question: string, withdrawn?: AbortSignal): Promise<string> {
+export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = false): Promise<string> {
   return new Promise((resolve, reject) => {
     // Most runs ask nothing, and need not load it.
     const { createInterface } = process.getBuiltinModule('node:readline')
-    const lines = createInterface({ input: io.in, output: io.err })
+    const lines = createInterface({
+      input: io.in,
+      ...(hidden ? { output: unseen(), terminal: io.in.isTTY === true } : { output: io.err }),
+    })
     let given: string | undefined
     let code = 1
     const leave = (how: number) => {
@@ -45,9 +45,16 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal): Promise<
       reject(new UsageError('nothing was answered; nothing was changed.', code))
     })
     if (io.signal.aborted) return interrupted()
-    lines.question(question, (answer) => {
+    // Not before the terminal echoes nothing any more: whoever pastes is quick.
+    if (hidden) io.err.write(question)
+    lines.question(hidden ? '' : question, (answer) => {
       given = answer
       lines.close()
     })
   })
+}
+
+function unseen() {
+  const { Writable } = process.getBuiltinModule('node:stream')
+  return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
