@@ -8,6 +8,7 @@ import type { Asked, Minds } from './minds.ts'
 import { newId } from '../../base/id.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { lastTurns, view } from '../../core/talk/view.ts'
 import { consult, take } from '../../core/work/verbs.ts'
 import { answerIn } from './answer.ts'
@@ -39,6 +40,7 @@ export class Course {
   calls = 0
   #done: Entry[] = []
   #pieces = 0
+  #awaited = 0
   #refused: Outcome | undefined
 
   constructor(framework: Framework, turn: Turn, minds: Minds) {
@@ -136,21 +138,26 @@ export class Course {
     ms = patienceMs,
     enough?: AbortSignal,
   ): AsyncGenerator<Event, Heard> {
-    if (this.over) return { outcome: this.over, by: agent }
-    // Whoever watches sees at once whom an answer is awaited from: some say nothing until they have it.
-    yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
     const { turn, minds } = this
+    const told = toldOf(turn)
+    const need = estimateTokens(prompt) + viewTokens(told)
+    // What those take who are at work already is not in the purse any more, though nobody has paid it yet.
+    const refusal = this.#awaited > 0 && !this.over ? turn.budget.refuse(this.#awaited + need) : undefined
+    if (refusal) this.#judged({ ok: false, failure: refusal })
+    if (this.over) return { outcome: this.over, by: agent }
+    this.#awaited += need
     const late = new AbortController()
     const settled = new AbortController()
     void turn.clock.sleep(ms, settled.signal).then(() => settled.signal.aborted || late.abort())
-    const told = toldOf(turn)
     const { files: _, sent: __, attended: ___, ...own } = turn
     const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }
     const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
     const events = consult(minds.reader(agent, told), role, { ...asked, signal })
-    this.calls++
     let by = agent
     try {
+      // Whoever watches sees at once whom an answer is awaited from: some say nothing until they have it.
+      yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
+      this.calls++
       for (;;) {
         const next = await events.next()
         if (!next.done) {
@@ -163,6 +170,7 @@ export class Course {
         return { outcome: this.#judged(outcome.ok ? bounded(outcome) : outcome), by }
       }
     } finally {
+      this.#awaited -= need
       settled.abort()
       await events.return(failed('aborted', 'left'))
     }

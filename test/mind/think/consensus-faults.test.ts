@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
+import { budget } from '../../../src/core/work/budget.ts'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
 import { council, office, overheard, roleOf, sitting, tex } from './council.ts'
 import { machines } from './machines.ts'
@@ -175,12 +176,12 @@ test('words that nobody could weigh reach whoever acts', async () => {
   assert.deepEqual(result, acted)
 })
 
-/** A turn asks the purse once, a consultation twice: for the rotation, and for whoever of it answers. */
+/** A turn asks the purse once, a consultation twice: for the rotation, and for whoever of it answers; beside others once more. */
 const spent: [calls: number, when: string, asked: number, notes: number][] = [
   [1, 'before anybody advised', 0, 0],
-  [9, 'while they advise', 3, 0],
-  [11, 'before the chair', 5, 1],
-  [13, 'before anybody acts', 6, 2],
+  [13, 'while they advise', 3, 0],
+  [15, 'before the chair', 5, 1],
+  [17, 'before anybody acts', 6, 2],
 ]
 for (const [calls, when, asked, notes] of spent)
   test(`a purse that is empty ${when} ends the turn there`, async () => {
@@ -192,9 +193,16 @@ for (const [calls, when, asked, notes] of spent)
     assert.deepEqual([rig.running(), rig.clock.asleep], [[], 0])
   })
 
+test('those who are asked side by side do not each take the same money out of one purse', async () => {
+  const rig = sitting({}, { spec: machines.office })
+  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: budget({ tokens: 2_000 }) })
+  assert.deepEqual(result.ok ? undefined : result.failure.kind, 'budget')
+  assert.deepEqual(rig.names(), [])
+})
+
 test('nobody is waited for once the purse is empty', async () => {
   const rig = sitting({ enumerator: hangs }, { spec: machines.office })
-  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(9) })
+  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(13) })
   assert.deepEqual(
     [result, rig.names(), rig.running(), rig.clock.asleep],
     [empty, ['claude', 'gemini', 'codex'], [], 0],
