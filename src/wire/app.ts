@@ -11,6 +11,7 @@ import type { Place } from './place.ts'
 import type { OpenSession, Project, ProjectDoc, Wanted } from './project.ts'
 import type { RosterParts } from './roster.ts'
 import type { Settings } from './settings/settings.ts'
+import { existsSync } from 'node:fs'
 import { changedSince } from '../base/changed.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
 import { Conversation } from '../core/talk/conversation.ts'
@@ -26,7 +27,6 @@ import { openProject, openSession } from './project.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from './settings/enabled.ts'
 import { setAsideIfBroken } from './set-aside.ts'
-import { sweepWorktrees } from './thinking/copies.ts'
 import { inMode } from './work-mode.ts'
 
 export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
@@ -64,7 +64,7 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
   const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
   if (!wishes.ephemeral) {
     setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
-    void sweepWorktrees({ root: place.root, env: io.env })
+    if (existsSync(`${place.home}/worktrees/${project.slug}`)) void swept(place.root, io)
   }
   const session = await openSession(project, wishes, io.clock)
   const blobs = store.blobs(`projects/${project.slug}/output`)
@@ -106,6 +106,12 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     },
     out: new Map(),
   }
+}
+
+/** Copies of the project that a killed process left; hardly a start finds any, and then nothing of it is loaded. */
+async function swept(root: string, { env }: Io): Promise<void> {
+  const { sweepWorktrees } = await import('./thinking/copies.ts')
+  await sweepWorktrees({ root, env })
 }
 
 function thinkingIn({ thinking, thinkingAgreed }: ProjectDoc): Omit<App['thinking'], 'said'> {
