@@ -1,6 +1,8 @@
 import type { Answer, Asked } from './model-server.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { alive, labelled, until } from '../base/alive.ts'
+import { ended } from '../cli/program.ts'
 import { machine } from './three.ts'
 
 const told = (value: unknown) => ({ text: `\`\`\`json\n${JSON.stringify(value)}\n\`\`\`` })
@@ -79,4 +81,23 @@ test('five advisors on three vendors, one chair, one agent acts: the conversatio
   )
   const usage = kept.filter(({ type }) => type === 'usage').map(({ by }) => by)
   assert.deepEqual([...new Set(usage)].sort(), ['claude', 'codex', 'gemini'])
+})
+
+test('a cancel while five advise ends the real CLIs of all of them', async (t) => {
+  const waiting = new Set<string>()
+  const { start, history } = await machine(t, (request) => {
+    waiting.add(roleOf(request) ?? 'somebody else')
+    return { hang: true }
+  })
+  const { label } = labelled()
+  const child = start(['-p', 'make out.txt, by any means', '--think', 'consensus'], { TEST_LABEL: label })
+  const over = ended(child)
+  await until(() => waiting.size === 5)
+  const working = await alive(label)
+  assert.ok(working.length > 5, working.join('\n'))
+  child.kill('SIGINT')
+  const { code, out } = await over
+  assert.deepEqual({ code, out, alive: await alive(label) }, { code: 130, out: '', alive: [] })
+  const last = history().at(-1)
+  assert.deepEqual(last?.type === 'end' && !last.outcome.ok && last.outcome.failure.kind, 'aborted')
 })

@@ -27,14 +27,13 @@ export async function machine(t: TestContext, script: (asked: Asked) => Answer, 
     silenceSeconds: 60,
   }))
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ ...more, agents }))
-  const run = (...args: string[]) => {
-    const child = spawn(process.execPath, [program, ...args], {
+  const start = (args: readonly string[], env: Record<string, string> = {}) =>
+    spawn(process.execPath, [program, ...args], {
       cwd: rig.cwd,
-      env: { ...rig.env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
+      env: { ...rig.env, ...env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    return ended(child)
-  }
+  const run = (...args: string[]) => ended(start(args))
   const history = () => {
     const [slug] = readdirSync(join(home, 'projects'))
     return readFileSync(join(home, 'projects', slug!, 'history.jsonl'), 'utf8')
@@ -42,5 +41,5 @@ export async function machine(t: TestContext, script: (asked: Asked) => Answer, 
       .split('\n')
       .map((line) => JSON.parse(line) as Entry)
   }
-  return { model, run, history }
+  return { model, start, run, history }
 }
