@@ -12,6 +12,7 @@ import { take } from '../../core/work/verbs.ts'
 import { consented } from './consent.ts'
 import { note } from './course.ts'
 import { Route } from './route.ts'
+import { sharedOnce } from './shared-once.ts'
 
 export type Thought = Routing & {
   /** A framework that the person asked for, or what the request needs. */
@@ -35,7 +36,7 @@ export function think(actor: Agent, o: Thought): Agent {
     async *turn(turn) {
       let outcome: Outcome
       try {
-        outcome = yield* thought(actor, o, turn)
+        outcome = yield* thought(actor, o, { ...turn, ask: sharedOnce(turn.ask) })
       } catch (error) {
         outcome = failed('crash', `thinking broke: ${wordsOf(error)}`)
       }
