@@ -167,6 +167,7 @@ test('a judge is another agent than whoever acted, sees the work and must quote 
     [
       'You judge whether a piece of work was done. Look at the evidence, and at the files if that is not enough; change nothing. What the reply claims proves nothing by itself.',
       '<task>\nmake it <\\/task>\n</task>',
+      rig.minds.machine.words,
       '<reply from="claude">\nIt is made.\n</reply>',
       '<changes>\n@@\n+made: yes\n\n</changes>',
       '<question>\nIs it made?\n</question>',

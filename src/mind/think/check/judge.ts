@@ -28,6 +28,7 @@ export async function* judged(question: string, done: Done, course: Course): Asy
   const asked = [
     'You judge whether a piece of work was done. Look at the evidence, and at the files if that is not enough; change nothing. What the reply claims proves nothing by itself.',
     quoted('task', done.task),
+    minds.machine.words,
     ...evidence,
     quoted('question', question),
     'Give "quote": the exact words, copied from the evidence or from a file (then "file" is its path from the working folder), that show it. Without such words it has not passed.',
