@@ -221,6 +221,17 @@ test('a quote counts where it stands: in the reply, in the changes or in a file,
     assert.deepEqual((await seen(question, { agents: { claude: [json(answer)] }, files })).result, wanted)
 })
 
+test('where nobody said what was done, our own words about that are no evidence', async () => {
+  const quote = 'look at the files themselves'
+  const agents = { claude: [json({ passed: true, quote })] }
+  const { result, rig } = await seen(question, { agents }, {}, { task: 'make it', reply: '' })
+  assert.deepEqual(result, {
+    passed: false,
+    evidence: `claude judged that it is done, but its quote stands nowhere in what was done: ${quote}`,
+  })
+  assert.ok(rig.told('claude')[0]!.includes(`\n\nNobody said what was done: ${quote}.\n\n<question>`))
+})
+
 test('words are found whatever their blanks and the marks of a patch; a mark alone shows nothing', () => {
   assert.deepEqual(
     [holds('-a\n+b  c', 'b c'), holds('a b', 'a\n+b'), holds('a.b', '.'), holds('a', ''), holds('ab', 'abc')],

@@ -14,6 +14,8 @@ const verdict = answerShape({
 
 const longestEvidence = 24_000
 
+const unsaid = 'Nobody said what was done: look at the files themselves.'
+
 /** So much of a judgement is told to whoever mends. */
 const longestWords = 2_000
 
@@ -22,7 +24,8 @@ export async function* judged(question: string, done: Done, course: Course): Asy
   const { minds, actor } = course
   const agent = minds.assigned['judge'] ?? minds.readers.find((name) => name !== actor) ?? minds.readers[0]!
   const evidence = [
-    quoted('reply', clipped(done.reply, longestEvidence), actor),
+    // What we say ourselves must not be quoted as what was seen.
+    done.reply === '' ? unsaid : quoted('reply', clipped(done.reply, longestEvidence), actor),
     ...(done.patch ? [quoted('changes', clipped(done.patch, longestEvidence))] : []),
   ]
   const asked = [

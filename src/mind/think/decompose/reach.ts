@@ -19,7 +19,7 @@ export type Reached = { seen: Seen; acted?: Outcome } | { end: Outcome }
 export type Begun = { reply: string; hint: string }
 
 export const brokenOff: Begun = {
-  reply: 'Nobody said what was done: look at the files themselves.',
+  reply: '',
   hint: 'It was begun before and broken off. Look first: it may be half done.',
 }
 
