@@ -14,7 +14,8 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
   const machine = new Machine(t)
   execFileSync('git', ['init', '-q'], { cwd: machine.project })
   const agents = [{ name: cli, profile: cli, kind, contextWindowTokens: 100_000 }]
-  machine.settings({ metaInstruction: false, agents })
+  // What is asked besides a turn would be answered by the script as well.
+  machine.settings({ metaInstruction: false, thinking: 'off', agents })
   t.after(async () => {
     await server.close()
     await dispose()

@@ -203,6 +203,16 @@ test('a paste answers nothing, not even one that ends before it ends; it is word
   )
 })
 
+test('letters that mean nothing here are the input’s, and no Enter or number after them answers, until an arrow does', async () => {
+  const { card, answers, lines, press } = await shown(permission)
+  for (const key of ['r', 'm', ' ', '1', legacy.enter]) assert.equal(card.wants(key), false)
+  assert.equal(lines(80).at(-2)!.includes('What you type goes to the input · ↑ ↓ to answer here · Esc: '), true)
+  press('x', '1', legacy.enter)
+  assert.deepEqual(answers, [])
+  press(legacy.down, legacy.enter)
+  assert.deepEqual(answers, [['always']])
+})
+
 test('an arrow says that the person has seen it', async () => {
   const { answers, press } = await shown(permission, { fresh: true })
   press(legacy.down, legacy.enter)

@@ -55,6 +55,7 @@ export class Card implements Component, Focusable {
   #focused = false
   #quietSince: number
   #awake = false
+  #straying = false
   #width = 80
   #answersAt = 0
 
@@ -91,7 +92,21 @@ export class Card implements Component, Focusable {
     if (seen.some((key) => matchesKey(data, key))) this.#awake = true
     if (now - this.#quietSince >= guardMs) this.#awake = true
     if (!this.#awake) this.#quietSince = now
-    return this.#awake
+    return this.#awake && !this.#strays(data)
+  }
+
+  /** Letters that mean nothing here are the input's: whoever types them has not read it, and no Enter of theirs answers it. */
+  #strays(data: string): boolean {
+    if (matchesKey(data, 'escape')) return false
+    const was = this.#straying
+    if (seen.some((key) => matchesKey(data, key))) this.#straying = false
+    else this.#straying ||= this.#isStray(decodeKittyPrintable(data) ?? data)
+    if (this.#straying !== was) this.#parts.changed()
+    return this.#straying
+  }
+
+  #isStray(typed: string): boolean {
+    return this.#answers.line === undefined && /^[^\x00-\x20\x7f-\x9f\d]/.test(typed)
   }
 
   handleInput(data: string): void {
@@ -120,7 +135,7 @@ export class Card implements Component, Focusable {
     const typed = decodeKittyPrintable(data) ?? data
     if (typed === ' ' && question.multiple) return this.#answers.mark()
     if (/^[1-9]$/.test(typed)) return this.#number(Number(typed) - 1)
-    if (/^[^\x00-\x20\x7f-\x9f]/.test(typed)) this.#write((line) => line.handleInput(data))
+    if (this.#answers.line) this.#write((line) => line.handleInput(data))
   }
 
   #number(at: number): void {
@@ -218,6 +233,7 @@ export class Card implements Component, Focusable {
   #keys(): string {
     const { multiple, options } = this.#parts.question
     const esc = `Esc: ${leaving(this.#parts.question).says}`
+    if (this.#straying) return `What you type goes to the input · ↑ ↓ to answer here · ${esc}`
     const numbers = options.length > 1 ? `1–${Math.min(9, options.length)} or ` : ''
     if (this.#answers.count === 0) return esc
     return multiple ? `Space marks · Enter answers · ${esc}` : `${numbers}Enter answers · ${esc}`
