@@ -238,6 +238,18 @@ test('a call shows its progress, then what came of it and which files it changed
   assert.deepEqual(done.running, [{ turn: 't', since: 1000, calls: [], lastAt: 6500, files: ['a.ts'], by: 'claude' }])
 })
 
+test('a command that ran and failed is shown as failed, and one that was ended too', () => {
+  const states = [0, 1, 'SIGKILL', undefined].map((exit) => {
+    const data = exit === undefined ? {} : { data: { exit } }
+    const call: Event = { type: 'call', call: 'c', tool: 'bash', input: { command: 'npm test' }, by: 'claude' }
+    const [, block] = seen(
+      turn(prompt, call, { type: 'result', call: 'c', ok: true, text: 'x', ...data, by: 'claude' }),
+    )
+    return (block as { state: string }).state
+  })
+  assert.deepEqual(states, ['ok', 'failed', 'failed', 'ok'])
+})
+
 test('questions queue up, and become one remembered line each', () => {
   const question = { about: 'permission', text: 'May I?', from: [], options: [{ id: 'yes', label: 'Yes' }] } as const
   const ask = (id: string): Event => ({

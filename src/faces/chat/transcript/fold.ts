@@ -152,11 +152,17 @@ function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: 
 export function resulted(call: Call, result: Pick<EntryOf<'result'>, 'ok' | 'text' | 'data'>, at: number): Call {
   return {
     ...call,
-    state: result.ok ? 'ok' : 'failed',
+    state: result.ok && exitedWell(result.data) ? 'ok' : 'failed',
     ms: Math.max(0, at - call.since),
     output: held(result.text).text,
     changes: changesOf(result.data),
   }
+}
+
+/** A command that ran and failed did not go well, although its tool did. */
+function exitedWell(data: unknown): boolean {
+  const exit = typeof data === 'object' && data !== null && 'exit' in data ? data.exit : 0
+  return exit === 0
 }
 
 /** One plan a turn, where it was last spoken of. */
