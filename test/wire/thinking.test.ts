@@ -51,7 +51,7 @@ const asking = ({ settings }: App) => ({ ...settings, sharing: 'ask' as const })
 test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
   const { app } = await seated(t, roster)
   const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
-  assert.deepEqual(await readersIn(app), { names })
+  assert.deepEqual(await readersIn(app), { names, promised: ['tame'] })
   assert.deepEqual(
     [(await tellerIn(app))?.name, (await tellerIn({ ...app, settings: asking(app) }))?.name],
     ['local', 'rotation'],
@@ -62,7 +62,7 @@ test('who only reads is said by the settings: neither a leash for one run nor a 
   const own = { agents: roster.agents.slice(2, 4) }
   for (const leash of ['read', 'all']) {
     const { app } = await seated(t, own, { TERMAITE_LEASH: leash })
-    assert.deepEqual(await readersIn(app), { names: ['tame'] })
+    assert.deepEqual(await readersIn(app), { names: ['tame'], promised: ['tame'] })
   }
 })
 
@@ -72,7 +72,7 @@ test('who is parked, cooling down or out is not asked; where nobody is left it s
   const parked = { failures: 0, parked: { until, why: 'spent' } }
   await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked } }))
   app.out.set('local', failed('auth', 'not logged in').failure)
-  assert.deepEqual(await readersIn(app), { names: ['claude', 'claude-two'] })
+  assert.deepEqual(await readersIn(app), { names: ['claude', 'claude-two'], promised: [] })
   for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
   assert.deepEqual(await readersIn(app), { why: 'nobody who can be held to reading is well' })
   const { app: wild } = await seated(t, { agents: [roster.agents[2]] })

@@ -12,6 +12,7 @@ import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { lastTurns, view } from '../../core/talk/view.ts'
 import { consult, take } from '../../core/work/verbs.ts'
 import { answerIn } from './answer.ts'
+import { Promises } from './promise.ts'
 import { answerWith, clipped, firstLine, quoted } from './words.ts'
 
 /** So much of the conversation is told to whoever is only asked: five of them are told it. */
@@ -41,12 +42,14 @@ export class Course {
   #done: Entry[] = []
   #pieces = 0
   #awaited = 0
+  #promises: Promises
   #refused: Outcome | undefined
 
   constructor(framework: Framework, turn: Turn, minds: Minds) {
     this.framework = framework
     this.turn = turn
     this.minds = minds
+    this.#promises = new Promises(minds)
   }
 
   /** Why nothing more is to be begun, once that is so: cancelled, or the purse is empty. */
@@ -68,6 +71,7 @@ export class Course {
   async *act(prompt: string): AsyncGenerator<Event, Outcome> {
     if (this.over) return this.over
     const { turn, minds } = this
+    this.#promises.over()
     const piece = `${turn.id}.${++this.#pieces}`
     const now: Entry[] = []
     const keep = (fact: Fact, by: string) => {
@@ -158,6 +162,7 @@ export class Course {
       // Whoever watches sees at once whom an answer is awaited from: some say nothing until they have it.
       yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
       this.calls++
+      await this.#promises.asked()
       for (;;) {
         const next = await events.next()
         if (!next.done) {
@@ -167,6 +172,7 @@ export class Course {
         }
         const silent = late.signal.aborted && !turn.signal.aborted && !next.value.ok
         const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : next.value
+        yield* this.#promises.answered(by)
         return { outcome: this.#judged(outcome.ok ? bounded(outcome) : outcome), by }
       }
     } finally {

@@ -9,6 +9,8 @@ export type Minds = {
   actor: Agent
   /** Who is well and can be held to reading, in the order they are asked: different vendors first. Never empty. */
   readers: readonly string[]
+  /** Those of them that cannot be held, and only promised to read. */
+  promised?: readonly string[]
   /** Whom the person set for a role, by its name. */
   assigned: Readonly<Record<string, string>>
   /** A fresh seat for one consultation: this one first, another in its place where it fails. `told`: the conversation it sees. */

@@ -19,6 +19,7 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
   return {
     actor,
     readers: found.names,
+    promised: found.promised,
     // Somebody else is asked for one who is away, or could not be held.
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),

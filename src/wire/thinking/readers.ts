@@ -3,8 +3,11 @@ import { away, healthDoc, noHealth } from '../../mind/health.ts'
 import { enabledAgents } from '../settings/enabled.ts'
 import { profileOf } from '../settings/vendor.ts'
 
+/** `promised`: those of them that cannot be held, and of which the person says that they only read. */
+export type Readers = { names: string[]; promised: string[] }
+
 /** Those who are well and can be held to reading, one of each vendor before a second of any; else why there is nobody. */
-export async function readersIn(app: App): Promise<{ names: string[] } | { why: string }> {
+export async function readersIn(app: App): Promise<Readers | { why: string }> {
   const health = await healthDoc(app.store)
     .read()
     .catch(() => noHealth)
@@ -15,12 +18,12 @@ export async function readersIn(app: App): Promise<{ names: string[] } | { why: 
     // A command of the person's own cannot be held; they may say that it only reads.
     const promised = !profileOf(agent) && agent.kind !== 'native' && app.settings.readOnly.includes(agent.name)
     const reads = seat.traits.talks || promised
-    return reads ? [{ name: agent.name, vendor: seat.traits.vendor ?? agent.name }] : []
+    return reads ? [{ name: agent.name, vendor: seat.traits.vendor ?? agent.name, promised }] : []
   })
   if (able.length === 0) return { why: 'no agent here can be held to reading' }
   const well = able.filter(({ name }) => !app.out.has(name) && !away(health, name, now))
   if (well.length === 0) return { why: 'nobody who can be held to reading is well' }
-  return { names: spread(well) }
+  return { names: spread(well), promised: well.flatMap(({ name, promised }) => (promised ? [name] : [])) }
 }
 
 function spread(agents: readonly { name: string; vendor: string }[]): string[] {

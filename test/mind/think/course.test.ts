@@ -1,5 +1,5 @@
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { Course } from '../../../src/mind/think/course.ts'
+import type { ScriptStep } from '../../../src/agents/scripted.ts'
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Outcome } from '../../../src/core/talk/outcome.ts'
 import { test } from 'node:test'
@@ -10,10 +10,11 @@ import { string } from '../../../src/core/work/shape.ts'
 import { missed } from '../../../src/core/talk/view.ts'
 import { scriptedAgent } from '../../../src/agents/scripted.ts'
 import { answerShape } from '../../../src/mind/think/answer.ts'
+import { Course } from '../../../src/mind/think/course.ts'
 import { assign } from '../../../src/mind/think/minds.ts'
 import { thinker } from '../../../src/mind/think/thinker.ts'
-import { answeredTurn, entryMaker } from '../../core/made.ts'
-import { dies, empty, hangs, json, minds, purse, says } from './rig.ts'
+import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
+import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
 
 type Think = (course: Course) => AsyncGenerator<Event, Outcome>
 
@@ -216,6 +217,20 @@ test('every role has an agent: who was set, else one after another', () => {
     { role: 'b', agent: 'gemini' },
     { role: 'c', agent: 'claude' },
   ])
+})
+
+test('who only promised to read is watched: what changed while it was asked is said once, what is done when acting is not', async () => {
+  const files = new Map([['kept.txt', 'as it was']])
+  const writes = (): readonly ScriptStep[] => (files.set('made.txt', 'by gemini'), [{ say: 'advice' }])
+  const acts = (): readonly ScriptStep[] => (files.set('done.txt', 'by the actor'), [{ say: 'done' }])
+  const rig = minds({ agents: { gemini: [writes], claude: [[{ say: 'fine' }]] }, actor: [acts], files, rewind: true })
+  const course = new Course('consensus', rig.turn(), { ...rig.minds, promised: ['gemini'] })
+  const asks = async (agent: string) => notesIn((await drained(course.ask({ role: 'judge', agent }, 'well?'))).events)
+  const words =
+    'gemini promised to read only, and while it was asked these files changed: made.txt; /diff shows it, /undo takes it back'
+  assert.deepEqual([await asks('gemini'), await asks('claude')], [[words], []])
+  await drained(course.act('do it'))
+  assert.deepEqual(await asks('gemini'), [])
 })
 
 test('a framework that breaks is a turn that failed', async () => {
