@@ -127,7 +127,8 @@ export function termaiteScreen(program: string, agent: string): ScreenFacts {
     command: ({ leash, resume, thread }) => {
       const session = resume ?? thread
       return [
-        `${program} --agent ${quote(agent)} --mode agent --leash ${leash}`,
+        // Whoever conducts it thinks; here it only does what it is told.
+        `${program} --agent ${quote(agent)} --mode agent --think off --leash ${leash}`,
         ...(session === undefined ? [] : [`--session ${quote(session)}`]),
       ].join(' ')
     },

@@ -83,9 +83,9 @@ test('it is started on a session of its own, and goes on with it', () => {
       termaite("'/opt/node' '/opt/main.js'", 'my agent', 'Anthropic').screen!.command({ leash: 'all' }),
     ],
     [
-      'termaite --agent native --mode agent --leash ask --session a-b',
-      `termaite --agent native --mode agent --leash read --session 'it'\\''s'`,
-      `'/opt/node' '/opt/main.js' --agent 'my agent' --mode agent --leash all`,
+      'termaite --agent native --mode agent --think off --leash ask --session a-b',
+      `termaite --agent native --mode agent --think off --leash read --session 'it'\\''s'`,
+      `'/opt/node' '/opt/main.js' --agent 'my agent' --mode agent --think off --leash all`,
     ],
   )
 })

@@ -96,7 +96,7 @@ test('our own agent is our own chat, in a session of its own', () => {
   const { screen } = ownProfile(agent, { node: '/usr/bin/node', file: '/opt/termaite.cjs' })
   assert.equal(
     screen!.command({ leash: 'edit', thread: 'one' }),
-    "/usr/bin/node /opt/termaite.cjs --agent 'my own' --mode agent --leash edit --session one",
+    "/usr/bin/node /opt/termaite.cjs --agent 'my own' --mode agent --think off --leash edit --session one",
   )
 })
 
