@@ -39,16 +39,30 @@ export async function* consented(o: Proposed, turn: Turn): AsyncGenerator<Event,
   return go
 }
 
+/** What goes beyond what was shown: an answer sent back, one more judge. */
+export function beyond({ framework, way, minds, ...agreement }: Omit<Proposed, 'why'>): NonNullable<Minds['more']> {
+  return {
+    agreed: Math.max(mostUnasked, way.asks(minds).length),
+    async *may(asked, calls, turn) {
+      if (agreement.agreed || !turn.attended) return true
+      const whom = `${asked.agent} as ${asked.role}`
+      const text = `${framework}: ${count(calls, 'call')} were made, and ${whom} would be one more, about ${costOf([asked], 1, minds, turn)}.`
+      return yield* agreedTo({ text }, agreement, turn, 'No, ask nobody else')
+    },
+  }
+}
+
 /** Waits for a yes to what is dear. */
 export async function* agreedTo(
   card: Pick<Question, 'text' | 'shows'>,
   { agree }: Agreement,
   turn: Turn,
+  without = 'Without: one agent, directly',
 ): AsyncGenerator<Event, boolean> {
   const options = [
     { id: 'go', label: 'Go on' },
     { id: 'always', label: 'Go on, and do not ask again in this project' },
-    { id: 'direct', label: 'Without: one agent, directly' },
+    { id: 'direct', label: without },
   ]
   const picks = await turn.ask({ about: 'choice', agent: 'termaite', ...card, from: [], options }, turn.signal)
   if (turn.signal.aborted) return false

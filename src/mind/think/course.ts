@@ -43,6 +43,7 @@ export class Course {
   #pieces = 0
   #awaited = 0
   #promises: Promises
+  #agreed: number
   #refused: Outcome | undefined
 
   constructor(framework: Framework, turn: Turn, minds: Minds) {
@@ -50,11 +51,17 @@ export class Course {
     this.turn = turn
     this.minds = minds
     this.#promises = new Promises(minds)
+    this.#agreed = minds.more?.agreed ?? Infinity
   }
 
   /** Why nothing more is to be begun, once that is so: cancelled, or the purse is empty. */
   get over(): Outcome | undefined {
     return this.turn.signal.aborted ? failed('aborted', 'cancelled') : this.#refused
+  }
+
+  /** What follows was shown, and agreed to. */
+  agree(): void {
+    this.#agreed = Infinity
   }
 
   /** Where things stand, for whoever watches. */
@@ -143,6 +150,7 @@ export class Course {
     enough?: AbortSignal,
   ): AsyncGenerator<Event, Heard> {
     const { turn, minds } = this
+    if (!this.over && !(yield* this.#may({ role, agent }))) return { outcome: this.over ?? unwanted, by: agent }
     const told = toldOf(turn)
     const need = estimateTokens(prompt) + viewTokens(told)
     // What those take who are at work already is not in the purse any more, though nobody has paid it yet.
@@ -206,12 +214,27 @@ export class Course {
     }
   }
 
+  /** Beyond what was shown nobody is asked unless the person says so: a few more at a time, or none. */
+  async *#may(asked: Asked): AsyncGenerator<Event, boolean> {
+    const { minds, turn, calls } = this
+    if (calls < this.#agreed) return true
+    if (this.#agreed < 0) return false
+    const may = yield* minds.more!.may(asked, calls, turn)
+    this.#agreed = may ? calls + fewMore : -1
+    return may
+  }
+
   /** An empty purse ends the whole turn, whoever of it came to feel that. */
   #judged(outcome: Outcome): Outcome {
     if (!outcome.ok && outcome.failure.kind === 'budget') this.#refused ??= outcome
     return outcome
   }
 }
+
+/** So many more may be asked after a yes. */
+const fewMore = 3
+
+const unwanted = failed('denied', 'the person wants nobody else asked')
 
 const bounded = (outcome: Outcome & { ok: true }): Outcome => ({ ...outcome, text: clipped(outcome.text, mostHeard) })
 

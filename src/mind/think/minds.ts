@@ -23,6 +23,8 @@ export type Minds = {
     programs?(names: readonly string[]): Promise<Iterable<string>>
   }
   hands: Hands
+  /** How many calls were agreed to, and whether one more may be made; without it, as many as it takes. */
+  more?: { agreed: number; may(asked: Asked, calls: number, turn: Turn): AsyncGenerator<Event, boolean> }
   /** The project's files in time; without it nothing can be taken back. */
   rewind?: Rewind
 }

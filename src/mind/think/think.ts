@@ -9,7 +9,7 @@ import type { Way } from './thinker.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { take } from '../../core/work/verbs.ts'
-import { consented } from './consent.ts'
+import { beyond, consented } from './consent.ts'
 import { note } from './course.ts'
 import { Route } from './route.ts'
 import { sharedOnce } from './shared-once.ts'
@@ -71,7 +71,8 @@ async function* taken(actor: Agent, o: Thought, route: Route, turn: Turn): Async
   const agreed = yield* consented({ framework, why, ...ready, agreed: o.agreed, agree: o.agree }, turn)
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
   if (!agreed) return yield* direct(actor, why, route, turn)
-  return yield* judged(take(ready.way.agent(ready.minds), turn), why, route)
+  const more = beyond({ framework, ...ready, agreed: o.agreed, agree: o.agree })
+  return yield* judged(take(ready.way.agent({ ...ready.minds, more }), turn), why, route)
 }
 
 async function chosenFor({ how, left }: Thought, route: Route, turn: Turn): Promise<Pick<Choice, 'framework' | 'why'>> {

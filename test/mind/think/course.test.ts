@@ -233,6 +233,27 @@ test('who only promised to read is watched: what changed while it was asked is s
   assert.deepEqual(await asks('gemini'), [])
 })
 
+test('beyond what was agreed to the person is asked: yes is for a few more, no for none', async () => {
+  const rig = minds({ agents: { claude: [[{ say: 'fine' }]] } })
+  const given = [true, false]
+  const asked: [string, number][] = []
+  async function* may({ role }: { role: string }, calls: number): AsyncGenerator<Event, boolean> {
+    asked.push([role, calls])
+    return given.shift()!
+  }
+  const course = new Course('reflect', rig.turn(), { ...rig.minds, more: { agreed: 2, may } })
+  const outcomes: boolean[] = []
+  for (let at = 0; at < 8; at++)
+    outcomes.push((await drained(course.ask({ role: `r${at}`, agent: 'claude' }, 'well?'))).result.outcome.ok)
+  assert.deepEqual(asked, [
+    ['r2', 2],
+    ['r5', 5],
+  ])
+  assert.deepEqual([outcomes, course.calls], [[true, true, true, true, true, false, false, false], 5])
+  course.agree()
+  assert.equal((await drained(course.ask(critic, 'well?'))).result.outcome.ok, true)
+})
+
 test('a framework that breaks is a turn that failed', async () => {
   const rig = minds({ actor: scriptedAgent('actor', [says('done')]) })
   const agent = thinker('reflect', rig.minds, async function* (course) {

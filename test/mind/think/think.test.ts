@@ -7,10 +7,11 @@ import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { scriptedAgent } from '../../../src/agents/scripted.ts'
+import { beyond } from '../../../src/mind/think/consent.ts'
 import { assign } from '../../../src/mind/think/minds.ts'
 import { think } from '../../../src/mind/think/think.ts'
 import { thinker } from '../../../src/mind/think/thinker.ts'
-import { answeredTurn, entryMaker } from '../../core/made.ts'
+import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
 import { all, here, project } from '../../walks/world.ts'
 import { machines } from './machines.ts'
 import { dies, empty, hangs, minds, person, purse, says } from './rig.ts'
@@ -298,4 +299,23 @@ test('a cancel while the card is open ends the turn', async () => {
   const { run, rig } = thinking({}, {}, roles)
   const { facts, result } = await run('Convert docx to pdf', { ask, attended: true, signal: cancel.signal })
   assert.deepEqual([facts, result, rig.names()], [[], failed('aborted', 'cancelled'), []])
+})
+
+test('one call beyond what was shown is put on a card, unless that was agreed to or nobody watches', async () => {
+  const rig = minds()
+  const way = { asks: () => [{ role: 'critic', agent: 'claude' }], rounds: 1, agent: () => rig.minds.actor }
+  const proposed = { framework: 'reflect' as const, way, minds: rig.minds, agreed: false, agree: async () => {} }
+  const judge = { role: 'judge', agent: 'gemini' }
+  const may = async (agreed: boolean, attended: boolean, ...picks: string[][]) => {
+    const { ask, asked } = person(...picks)
+    const turn = rig.turn({ ask, ...(attended ? { attended } : {}) })
+    const { result } = await drained(beyond({ ...proposed, agreed }).may(judge, 2, turn))
+    return { result, asked: asked.map(({ text, options }) => [text, options.at(-1)!.label]) }
+  }
+  const text = 'reflect: 2 calls were made, and gemini as judge would be one more, about 2k tokens and 20 s.'
+  assert.equal(beyond(proposed).agreed, 2)
+  assert.deepEqual(await may(false, true, ['go']), { result: true, asked: [[text, 'No, ask nobody else']] })
+  assert.deepEqual((await may(false, true, ['direct'])).result, false)
+  assert.deepEqual(await may(true, true), { result: true, asked: [] })
+  assert.deepEqual(await may(false, false), { result: true, asked: [] })
 })

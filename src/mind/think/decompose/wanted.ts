@@ -12,8 +12,9 @@ import { pieces } from './tree.ts'
 export async function* wanted(
   tasks: readonly TreeTask[],
   agreement: Agreement,
-  { turn, minds }: Course,
+  course: Course,
 ): AsyncGenerator<Event, boolean> {
+  const { turn, minds } = course
   const all = pieces(tasks)
   const judged = all.filter(({ check }) => check === undefined || check.kind === 'judge').length
   const judging = Array.from({ length: judged }, () => ({ role: 'judge', agent: minds.readers[0]! }))
@@ -22,7 +23,9 @@ export async function* wanted(
   const dear = all.length + judged > mostUnasked
   if (dear && turn.attended && !agreement.agreed) {
     const shows = [{ type: 'text' as const, text: drawn(tasks) }]
-    return yield* agreedTo({ text: `decompose: ${words}.`, shows }, agreement, turn)
+    const go = yield* agreedTo({ text: `decompose: ${words}.`, shows }, agreement, turn)
+    if (go) course.agree()
+    return go
   }
   yield note(words)
   return true

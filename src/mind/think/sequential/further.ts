@@ -11,8 +11,9 @@ export async function* goesFurther(
   left: readonly Hypothesis[],
   decider: Asked,
   agreement: Agreement,
-  { turn, minds, calls }: Course,
+  course: Course,
 ): AsyncGenerator<Event, boolean> {
+  const { turn, minds, calls } = course
   if (agreement.agreed || !turn.attended || calls < mostUnasked) return true
   const asks = left.map(() => decider)
   const causes = `it was not the likeliest cause, and ${count(left.length, 'other')} may be it`
@@ -22,5 +23,7 @@ export async function* goesFurther(
     text: `sequential: ${causes}. To test them takes ${cost}.`,
     shows: [{ type: 'text' as const, text: shown }],
   }
-  return yield* agreedTo(card, agreement, turn)
+  const go = yield* agreedTo(card, agreement, turn)
+  if (go) course.agree()
+  return go
 }
