@@ -160,6 +160,20 @@ test('what was changed again after the turn is named, kept aside and restored by
   assert.deepEqual(project.tree(), now)
 })
 
+test('a link comes back where a folder without files stands', async () => {
+  using project = new Project()
+  const at = (path: string) => join(project.root, path)
+  symlinkSync('elsewhere', at('link'))
+  const tree = project.tree()
+  const store = project.snapshots()
+  await turn(project, store, 't', () => {
+    renameSync(at('link'), at('moved'))
+    mkdirSync(at('link/hollow'), { recursive: true })
+  })
+  const undone = await store.undo(await store.planUndo('t'))
+  assert.deepEqual([undone.left, project.tree()], [[], tree])
+})
+
 test('nothing is written through a link, and no folder with other files is removed', async () => {
   using project = new Project()
   const store = project.snapshots()

@@ -48,7 +48,7 @@ export function placeFile(root: string, path: RawPath, item: Item, draft: string
     const there = lstatSync(place, { throwIfNoEntry: false })
     if (there?.isDirectory()) removeHollow(place)
     if (item.mode === '120000') {
-      if (there) unlinkSync(place)
+      if (there && !there.isDirectory()) unlinkSync(place)
       symlinkSync(readFileSync(draft), place)
       return
     }
