@@ -58,6 +58,22 @@ test('readers are those that can be held to reading, one of each vendor before a
   )
 })
 
+test('of several agents of ours the cheapest names the framework', async (t) => {
+  const priced = ['compatible/any', 'anthropic/claude-opus-4-6', 'anthropic/claude-haiku-5-5', 'ollama/x']
+  const agents = priced.map((model, at) => ({
+    name: `a${at}`,
+    kind: 'native',
+    model,
+    baseURL: 'http://127.0.0.1:9',
+    contextWindowTokens: 1000,
+  }))
+  const tellers = [agents, agents.slice(0, 3), agents.slice(0, 2), agents.slice(0, 1)].map(async (some) => {
+    const { app } = await seated(t, { agents: some })
+    return (await tellerIn(app))?.name
+  })
+  assert.deepEqual(await Promise.all(tellers), ['a3', 'a2', 'a1', 'a0'])
+})
+
 test('who only reads is said by the settings: neither a leash for one run nor a tighter one makes or unmakes it', async (t) => {
   const own = { agents: roster.agents.slice(2, 4) }
   for (const leash of ['read', 'all']) {

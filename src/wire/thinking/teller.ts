@@ -1,6 +1,8 @@
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
 import type { AgentSettings } from '../settings/settings.ts'
+import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
+import { knownOf } from '../../models/windows.ts'
 import { enabledAgents, windowOf } from '../settings/enabled.ts'
 import { readerIn } from './minds.ts'
 import { readersIn } from './readers.ts'
@@ -9,10 +11,23 @@ import { readersIn } from './readers.ts'
 export async function tellerIn(app: App): Promise<Agent | undefined> {
   const found = await readersIn(app)
   if ('why' in found) return undefined
-  const own = enabledAgents(app.settings).find(({ name, kind }) => kind === 'native' && found.names.includes(name))
+  const [own] = enabledAgents(app.settings)
+    .filter(({ name, kind }) => kind === 'native' && found.names.includes(name))
+    .sort((a, b) => priceOf(a) - priceOf(b))
   // Whether another vendor may hear of it is the rotation's to ask.
   if (!own || app.settings.sharing === 'ask') return readerIn(app, found.names, own?.name ?? found.names[0]!, [])
   return bare(own, app)
+}
+
+/** What nobody knows the price of comes after what anybody does. */
+const unpriced = Number.MAX_VALUE
+
+/** Dollars for a million tokens asked; what runs on a machine of one's own costs none. */
+function priceOf({ model = defaultModel }: AgentSettings): number {
+  const named = modelName(model)
+  if ('wrong' in named) return unpriced
+  if (providerOf(named.provider).wire === 'ollama') return 0
+  return knownOf(named.provider, named.model).price?.input ?? unpriced
 }
 
 /** Its model and one question: without tools nothing can be done but to answer. */
