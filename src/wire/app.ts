@@ -66,7 +66,8 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
     if (existsSync(`${place.home}/worktrees/${project.slug}`)) void swept(place.root, io)
   }
-  const session = await openSession(project, wishes, io.clock)
+  const doc = await project.doc.read()
+  const session = await openSession(project, wishes, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)
   const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
@@ -102,7 +103,7 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     ephemeral: wishes.ephemeral ?? false,
     thinking: {
       ...(wishes.think === undefined ? {} : { said: wishes.think }),
-      ...thinkingIn(await project.doc.read()),
+      ...thinkingIn(doc),
     },
     out: new Map(),
   }

@@ -76,10 +76,15 @@ export type Wanted = { fresh?: boolean; name?: string; existing?: boolean }
 
 export type OpenSession = { id: string } & Session
 
-/** The session this run goes on with, made when there is none. A named one does not become the project's current one. */
-export async function openSession(project: Project, wanted: Wanted, clock: Clock): Promise<OpenSession> {
+/** The session this run goes on with, made when there is none. A named one does not become the project's current one. `read`: the document, where it was read just now. */
+export async function openSession(
+  project: Project,
+  wanted: Wanted,
+  clock: Clock,
+  read?: ProjectDoc,
+): Promise<OpenSession> {
   if (wanted.name?.trim() === '') throw new UsageError('--session: found only spaces, allowed: a <name>.')
-  const doc = await project.doc.read()
+  const doc = read ?? (await project.doc.read())
   const found = wanted.fresh ? undefined : (find(doc, wanted.name) ?? (await newest(project, doc, wanted.name)))
   if (found) return found
   if (wanted.existing) throw notThere(wanted.name)
