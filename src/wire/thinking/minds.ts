@@ -1,12 +1,10 @@
-import type { Entry } from '../../core/talk/entry.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { Minds } from '../../mind/think/minds.ts'
 import type { App } from '../app.ts'
 import { machineWords } from '../../machine/words.ts'
-import { openRotation, rosterParts } from '../app.ts'
+import { consultant } from '../consultant.ts'
 import { findProgram } from '../found.ts'
 import { machineIn } from '../native/machine.ts'
-import { openRoster } from '../roster.ts'
 import { handsOf } from './hands.ts'
 import { readersIn } from './readers.ts'
 import { rewindOf } from './rewind.ts'
@@ -24,7 +22,7 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
     ),
-    reader: (name, told) => readerIn(app, found.names, name, told),
+    reader: (first, told) => consultant(app, told, { names: found.names, first }),
     machine: {
       spec,
       words: machineWords(spec),
@@ -33,13 +31,6 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
     hands: handsOf(app),
     ...(app.ephemeral ? {} : { rewind: rewindOf(app.snapshots, app.mask) }),
   }
-}
-
-/** A seat whose answer is no part of the conversation: another who can be held to reading answers where this one cannot. */
-export function readerIn(app: App, names: readonly string[], first: string, told: readonly Entry[]): Agent {
-  const all = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
-  const roster = { ...all, names: () => [...names] }
-  return openRotation(app, { consulted: true, first, roster, told, out: new Map(app.out) })
 }
 
 /** What is decided by it must not be a day old. */

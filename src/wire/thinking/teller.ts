@@ -3,8 +3,8 @@ import type { App } from '../app.ts'
 import type { AgentSettings } from '../settings/settings.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/windows.ts'
+import { consultant } from '../consultant.ts'
 import { enabledAgents, windowOf } from '../settings/enabled.ts'
-import { readerIn } from './minds.ts'
 import { readersIn } from './readers.ts'
 
 /** Who names a framework for the least: our own agent in one short request, else a CLI with its program and its whole frame. */
@@ -15,7 +15,8 @@ export async function tellerIn(app: App): Promise<Agent | undefined> {
     .filter(({ name, kind }) => kind === 'native' && found.names.includes(name))
     .sort((a, b) => priceOf(a) - priceOf(b))
   // Whether another vendor may hear of it is the rotation's to ask.
-  if (!own || app.settings.sharing === 'ask') return readerIn(app, found.names, own?.name ?? found.names[0]!, [])
+  if (!own || app.settings.sharing === 'ask')
+    return consultant(app, [], { names: found.names, first: own?.name ?? found.names[0]! })
   return bare(own, app)
 }
 
