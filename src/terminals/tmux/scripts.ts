@@ -45,8 +45,15 @@ ${printEndMark(id)}${untilRead}`
   return programScript(before, after)
 }
 
-/** tmux drops what the system has not handed over yet when the shell goes: it is given a moment. */
-const untilRead = 'sleep 0.1\n'
+/**
+ * tmux drops what the system has not handed over yet when the shell goes, and after a flood it may be far behind: it is
+ * asked where its cursor is, which it answers once it has drawn all before. What was typed ahead is no answer; a moment
+ * is for a tmux that gave none.
+ */
+const untilRead = `stty -icanon -echo min 0 time 0 && dd bs=4096 count=1 of=/dev/null
+stty time 50 && printf '\\033[6n' && dd bs=64 count=1 of=/dev/null
+sleep 0.1
+`
 
 const word = (text: string) => quoted(unended(text))
 
