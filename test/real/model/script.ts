@@ -24,8 +24,8 @@ export type Script = (asked: Asked) => Answer | Promise<Answer>
 /** `input` counts the cached ones too. */
 export const tokens: Tokens = { input: 1200, cached: 1000, output: 34 }
 
-/** When a spent plan begins anew, in seconds since 1970: tomorrow at 15:00 UTC. */
-export const planResets = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400 + 15 * 3600
+/** When a spent plan begins anew, in seconds since 1970: at 15:00 UTC of the day after tomorrow, which is always told with its date. */
+export const planResets = (Math.floor(Date.now() / 86_400_000) + 2) * 86_400 + 15 * 3600
 
 /** How one provider's wire answers. */
 export type Reply = { status: number; headers?: Record<string, string>; body: string }
