@@ -5,7 +5,8 @@ import type { Settings } from './settings/settings.ts'
 import { newId } from '../base/id.ts'
 import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
 import { nobody } from '../core/talk/question.ts'
-import { consult, outcomeOf } from '../core/work/verbs.ts'
+import { drain } from '../base/relay.ts'
+import { consult } from '../core/work/verbs.ts'
 import { moment } from '../base/moment.ts'
 import { consultant } from './consultant.ts'
 import { compactionRefused } from './native/compacting.ts'
@@ -20,7 +21,7 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
   const used: (Usage & { by?: string })[] = []
   const told = (await app.conversation.read()).entries
   const compacted = await app.conversation.compact((prompt) =>
-    outcomeOf(
+    drain(
       consult(consultant(app, told), 'summary', {
         id: newId(app.io.clock.now()),
         prompt,

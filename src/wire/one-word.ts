@@ -6,7 +6,8 @@ import type { AgentSettings, Settings } from './settings/settings.ts'
 import { newId } from '../base/id.ts'
 import { nobody } from '../core/talk/question.ts'
 import { noBudget } from '../core/work/budget.ts'
-import { outcomeOf, take } from '../core/work/verbs.ts'
+import { drain } from '../base/relay.ts'
+import { take } from '../core/work/verbs.ts'
 import { memoryStore } from '../store/memory.ts'
 import { closeNative, nothingYet } from './native/parts.ts'
 import { openProject } from './project.ts'
@@ -51,7 +52,7 @@ export async function askOneWord(
     steer: async () => [],
   }
   try {
-    return await outcomeOf(take(seat, turn))
+    return await drain(take(seat, turn))
   } finally {
     await seat.close()
     await closeNative(native)

@@ -8,7 +8,8 @@ import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { budget } from '../../src/core/work/budget.ts'
-import { consult, graceMs, outcomeOf, take } from '../../src/core/work/verbs.ts'
+import { drain } from '../../src/base/relay.ts'
+import { consult, graceMs, take } from '../../src/core/work/verbs.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from './made.ts'
 
@@ -69,7 +70,7 @@ test('an agent that throws, at once or later, or stops without an end has crashe
     }),
     wild(async function* () {}),
     wild(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) })),
-  ].map((agent) => outcomeOf(take(agent, turnOf())))
+  ].map((agent) => drain(take(agent, turnOf())))
   assert.deepEqual(await Promise.all(outcomes), [
     failed('crash', 'wild broke: at once'),
     failed('crash', 'wild broke: later'),
@@ -80,12 +81,12 @@ test('an agent that throws, at once or later, or stops without an end has crashe
 
 test('an aborted agent says its own end; one that does not is left after the grace', async () => {
   const abort = new AbortController()
-  const polite = outcomeOf(take(scriptedAgent('a', [[{ hang: true }]]), turnOf({ signal: abort.signal })))
+  const polite = drain(take(scriptedAgent('a', [[{ hang: true }]]), turnOf({ signal: abort.signal })))
   const clock = new HandClock()
   const deaf = wild(async function* () {
     await new Promise(() => {})
   })
-  const stubborn = outcomeOf(take(deaf, turnOf({ signal: abort.signal, clock })))
+  const stubborn = drain(take(deaf, turnOf({ signal: abort.signal, clock })))
   abort.abort()
   assert.deepEqual(await polite, failed('aborted', 'a was cancelled'))
   await clock.turn(graceMs - 1)

@@ -8,6 +8,7 @@ import type { Ask } from './question.ts'
 import type { Blobs, Log } from './store.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
+import { drain } from '../../base/relay.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from '../work/budget.ts'
 import { take } from '../work/verbs.ts'
@@ -178,26 +179,19 @@ export class Conversation {
     }
     const work = (async () => {
       await tell(world.around?.begin(asked.turn))
-      const events = take(agent, turn)
       let counted: Promise<void> | undefined
-      for (;;) {
-        const next = await events.next()
-        if (!next.done) {
-          for (const usage of innerUsage(next.value)) await keep(usage, agent.name)
-          const kept = keep(next.value, agent.name)
-          // Nothing acts on what was spent: it becomes durable together with the next line.
-          if (next.value.type === 'usage') counted = kept
-          else await kept
-          continue
-        }
-        await counted
-        await questions.close()
-        for (const call of [...open]) await keep(interrupted(call), 'termaite')
-        await tell(world.around?.end(asked.turn))
-        answer = next.value
-        await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
-        return
-      }
+      answer = await drain(take(agent, turn), async (event) => {
+        for (const usage of innerUsage(event)) await keep(usage, agent.name)
+        const kept = keep(event, agent.name)
+        // Nothing acts on what was spent: it becomes durable together with the next line.
+        if (event.type === 'usage') counted = kept
+        else await kept
+      })
+      await counted
+      await questions.close()
+      for (const call of [...open]) await keep(interrupted(call), 'termaite')
+      await tell(world.around?.end(asked.turn))
+      await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
     })().finally(() => out.close())
     try {
       for await (const event of out)

@@ -6,6 +6,7 @@ import type { Consent, Policy, Verdict } from './policy.ts'
 import type { Result, Tool, ToolCall } from './tool.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
+import { drain } from '../../base/relay.ts'
 import { consult } from './verbs.ts'
 
 /**
@@ -87,12 +88,7 @@ async function outcome(
 async function apart(agent: Agent, role: string, task: string, turn: Turn, live: Channel<Event>): Promise<Outcome> {
   const { files: _, sent: __, ...own } = turn
   const fresh = { ...own, prompt: task, history: [], attempts: [], steered: [] }
-  const events = consult(agent, role, fresh, turn.leash)
-  for (;;) {
-    const next = await events.next()
-    if (next.done) return next.value
-    await live.push(next.value)
-  }
+  return drain(consult(agent, role, fresh, turn.leash), (event) => live.push(event))
 }
 
 /** Why it may not run, when it may not. */

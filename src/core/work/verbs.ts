@@ -3,6 +3,7 @@ import type { Event, Inner } from '../talk/entry.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
+import { relay } from '../../base/relay.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../talk/tokens.ts'
@@ -62,32 +63,14 @@ export async function* consult(
     ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
     steer: async () => [],
   }
-  const events = take(agent, asked)
+  const inner = (event: Event): Inner => ({ type: 'inner', role, event })
   try {
-    for (;;) {
-      const next = await events.next()
-      if (next.done) {
-        // Whoever watches sees that it is over, and how.
-        yield { type: 'inner', role, event: { type: 'end', outcome: next.value, by: agent.name } }
-        return next.value
-      }
-      yield { type: 'inner', role, event: next.value }
-    }
+    const outcome = yield* relay(take(agent, asked), inner)
+    // The screen shows that the consulted agent is done, and how.
+    yield inner({ type: 'end', outcome, by: agent.name })
+    return outcome
   } finally {
-    await events.return(failed('aborted', 'left'))
     await agent.close()
-  }
-}
-
-/** Runs a stream to its end for its answer alone, handing its events to `each`. */
-export async function outcomeOf<E>(
-  stream: AsyncGenerator<E, Outcome>,
-  each: (event: E) => void = () => {},
-): Promise<Outcome> {
-  for (;;) {
-    const next = await stream.next()
-    if (next.done) return next.value
-    each(next.value)
   }
 }
 

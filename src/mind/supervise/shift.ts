@@ -10,7 +10,7 @@ import type { Over, Told } from './telling.ts'
 import { newId } from '../../base/id.ts'
 import { nonceOf } from '../../core/screen/fence.ts'
 import { spentWith } from '../../core/work/spent.ts'
-import { outcomeOf } from '../../core/work/verbs.ts'
+import { drain } from '../../base/relay.ts'
 import { supervise } from '../supervise.ts'
 import { usualPolicy } from './parts.ts'
 import { report } from './report.ts'
@@ -145,7 +145,7 @@ class Shift {
     this.#ticket = ticket
     this.#stand({ type: 'working', ...(ticket === undefined ? {} : { ticket }) })
     const turn = this.#turn(prompt, flight, AbortSignal.any([this.#stop.signal, stop.signal]))
-    const outcome = await outcomeOf(taken(this.#cli, turn, this.#parts), (event) => {
+    const outcome = await drain(taken(this.#cli, turn, this.#parts), (event) => {
       if (event.type === 'text') last = (last + event.delta).slice(-2_000)
       this.#see(event)
     })

@@ -2,7 +2,8 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Choice } from './select/chosen.ts'
-import { consult, outcomeOf } from '../../core/work/verbs.ts'
+import { drain } from '../../base/relay.ts'
+import { consult } from '../../core/work/verbs.ts'
 import { chosen } from './select/chosen.ts'
 
 export type Routing = {
@@ -51,7 +52,7 @@ export class Route {
     this.calls++
     const { files: _, sent: __, attended: ___, ...own } = this.#turn
     const asked: Turn = { ...own, prompt: words, history: [], attempts: [], steered: [], signal }
-    const outcome = await outcomeOf(consult(teller, 'selector', asked), (event) => void this.#spent.push(event))
+    const outcome = await drain(consult(teller, 'selector', asked), (event) => this.#spent.push(event))
     if (!outcome.ok) throw new Error(outcome.failure.message)
     return outcome.text
   }

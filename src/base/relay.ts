@@ -1,0 +1,35 @@
+/**
+ * Yields every event of a generator as `change` makes it, and returns what the generator returns: a `yield*` that sees the events.
+ * Leaving early ends the generator and waits for its clean-up.
+ */
+export async function* relay<In, Out, Result>(
+  events: AsyncGenerator<In, Result> | Generator<In, Result>,
+  change: (event: In) => Out,
+): AsyncGenerator<Out, Result> {
+  try {
+    for (;;) {
+      const next = await events.next()
+      if (next.done) return next.value
+      yield change(next.value)
+    }
+  } finally {
+    // Does nothing to a generator that has ended; nobody sees the value.
+    await events.return(undefined as Result)
+  }
+}
+
+/** Runs a generator to its end, waiting for what `each` does with every event, and gives what the generator returns. */
+export async function drain<T, Result>(
+  events: AsyncGenerator<T, Result>,
+  each: (event: T) => unknown = () => {},
+): Promise<Result> {
+  try {
+    for (;;) {
+      const next = await events.next()
+      if (next.done) return next.value
+      await each(next.value)
+    }
+  } finally {
+    await events.return(undefined as Result)
+  }
+}
