@@ -6,7 +6,7 @@ import pty from '@lydell/node-pty'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../src/base/id.ts'
-import { slugOf } from '../src/wire/project.ts'
+import { slugOf } from '../src/app/project.ts'
 import { program, withMachine } from './measure.ts'
 
 /** An agent that talks for as long as anybody listens. */

@@ -1,3 +1,3 @@
-import { runProcess } from './wire/run.ts'
+import { runProcess } from './cli/run.ts'
 
 void runProcess()

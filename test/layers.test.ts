@@ -17,6 +17,8 @@ const wings = [
   'crew',
   'hub',
   'traces',
+  'worktrees',
+  'mcp-config',
 ]
 
 /** What each folder of src may import, beside itself. */
@@ -24,9 +26,12 @@ const allowed: Record<string, string[]> = {
   base: [],
   core: ['base'],
   ...Object.fromEntries(wings.map((wing) => [wing, ['core', 'base']])),
-  faces: ['core', 'base', 'crew', 'hub'],
-  wire: ['base', 'core', ...wings, 'faces'],
-  'main.ts': ['base', 'core', 'wire'],
+  settings: ['base', 'core', ...wings],
+  faces: ['base', 'core', 'crew', 'hub'],
+  app: ['base', 'core', ...wings, 'settings', 'faces'],
+  desk: ['base', 'core', ...wings, 'settings', 'faces', 'app'],
+  cli: ['base', 'core', ...wings, 'settings', 'faces', 'app', 'desk'],
+  'main.ts': ['base', 'core', 'cli'],
 }
 
 type Import = { from: string; to: string }
@@ -51,6 +56,18 @@ test('a folder imports only the layers below it', () => {
   const crossings = imports().filter(
     ({ from, to }) => room(from) !== room(to) && !allowed[room(from)]!.includes(room(to)),
   )
+  assert.deepEqual(crossings, [])
+})
+
+/** The rooms of core, each with the ones that it may import. */
+const coreRooms: Record<string, string[]> = { screen: [], talk: ['screen'], work: ['screen', 'talk'] }
+
+test('the rooms of core import in one direction', () => {
+  const inner = (path: string) => path.split('/')[1]!
+  const crossings = imports()
+    .filter(({ from, to }) => room(from) === 'core' && room(to) === 'core')
+    .filter(({ from, to }) => inner(from) in coreRooms && inner(from) !== inner(to))
+    .filter(({ from, to }) => !coreRooms[inner(from)]!.includes(inner(to)))
   assert.deepEqual(crossings, [])
 })
 

@@ -1,5 +1,5 @@
 import { lstat, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { isMissing } from './files.ts'
 
 /** Where a path really leads, whether it is there yet or not: links are followed up to the last part that exists; one that points nowhere leads nowhere. */
@@ -16,4 +16,9 @@ export async function realOf(path: string): Promise<string | undefined> {
     const parent = await realOf(dirname(path))
     return parent === undefined ? undefined : join(parent, basename(path))
   }
+}
+
+/** Says whether a path is the folder itself or lies below it; both are real paths. */
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }

@@ -3,19 +3,7 @@ import type { Terminal } from '../core/screen/terminal.ts'
 import type { Store } from '../core/talk/store.ts'
 import type { Roster } from '../core/work/agent.ts'
 import type { Seen } from './reading.ts'
-import type { Worktree } from './slot.ts'
-
-/** What becomes of a worktree once its agent is gone: taken away when nothing is in it, else kept, and `why`. */
-export type Cleared = { gone: true } | { gone: false; why: string }
-
-/** The verbs of git that a crew needs; both may throw words. */
-export type Worktrees = {
-  /** Where it would be. */
-  plan(name: string): Worktree
-  /** Makes it from HEAD, sets it up, and says where `cwd` is in it, and what is worth saying. */
-  make(worktree: Worktree, cwd: string): Promise<{ worktree: Worktree; cwd: string; notes: string[] }>
-  clear(worktree: Worktree): Promise<Cleared>
-}
+import type { Worktrees } from '../core/work/worktree.ts'
 
 /** What everyone who looks at a crew needs, whether or not they carry it. */
 export type CrewParts = {

@@ -1,3 +1,4 @@
+import type { Worktree } from '../core/work/worktree.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/ref.ts'
@@ -22,9 +23,6 @@ export type Flight = {
 
 /** A question that waits for a person. */
 export type Asked = { ask: string; turn: string; question: Question }
-
-/** `branch` began at `base`; `made` says that it is there. */
-export type Worktree = { path: string; branch: string; base?: string; made?: true }
 
 export type Artifact = { turn: string; ref: Ref; fenced: boolean; truncated: boolean }
 

@@ -1,5 +1,5 @@
 import type { SystemSpec } from '../core/work/system-spec.ts'
-import { frameworks } from '../core/work/framework.ts'
+import { frameworks } from '../core/talk/framework.ts'
 
 /** What an agent plans with before it looks: only of these it is said that they are not there. */
 const missed = ['docker', 'ffmpeg', 'git', 'google-chrome', 'libreoffice', 'pandoc']

@@ -1,4 +1,4 @@
-import type { Ended, Step } from '../core/screen/profile.ts'
+import type { Ended, Step } from '../core/work/profile.ts'
 import type { Usage } from '../core/talk/entry.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import { brokenOff, denial } from './jsonl.ts'

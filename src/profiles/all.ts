@@ -1,4 +1,4 @@
-import type { Profile } from '../core/screen/profile.ts'
+import type { Profile } from '../core/work/profile.ts'
 import { aider } from './aider.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude.ts'

@@ -1,4 +1,4 @@
-import type { Step } from '../core/screen/profile.ts'
+import type { Step } from '../core/work/profile.ts'
 
 /** One of the questions that a CLI puts to a person in one request. */
 export type Choice = {

@@ -1,4 +1,4 @@
-import type { Dialog, ScreenFacts } from '../core/screen/profile.ts'
+import type { Dialog, ScreenFacts } from '../core/work/profile.ts'
 import type { Screen } from '../core/screen/terminal.ts'
 import type { Shown } from '../core/talk/question.ts'
 import { claudeJournal } from './claude-journal.ts'

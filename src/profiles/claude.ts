@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './signs.ts'
 import { questionTool } from './claude-asks.ts'
 import { claudeDialect } from './claude-dialect.ts'

@@ -1,4 +1,4 @@
-import type { Step } from '../core/screen/profile.ts'
+import type { Step } from '../core/work/profile.ts'
 import type { Question, Shown } from '../core/talk/question.ts'
 import type { Loose } from './jsonl.ts'
 import { askChoices } from './choices.ts'

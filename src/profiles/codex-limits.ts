@@ -1,4 +1,4 @@
-import type { Step } from '../core/screen/profile.ts'
+import type { Step } from '../core/work/profile.ts'
 import type { Loose } from './jsonl.ts'
 import { loose, numberOf } from './jsonl.ts'
 

@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './signs.ts'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'

@@ -1,4 +1,4 @@
-import type { Journal } from '../core/screen/profile.ts'
+import type { Journal } from '../core/work/profile.ts'
 import type { Loose } from './jsonl.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf } from './journal.ts'

@@ -1,4 +1,4 @@
-import type { Dialect, Ended, Step } from '../core/screen/profile.ts'
+import type { Dialect, Ended, Step } from '../core/work/profile.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Loose } from './jsonl.ts'
 import type { Sign } from './signs.ts'

@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../core/screen/profile.ts'
+import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './signs.ts'
 import { asking } from './asking.ts'
 import { behind, providerSigns } from './providers.ts'

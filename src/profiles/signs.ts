@@ -1,5 +1,5 @@
 import type { Failure, FailureKind } from '../core/talk/outcome.ts'
-import type { Ended } from '../core/screen/profile.ts'
+import type { Ended } from '../core/work/profile.ts'
 import { resetTime } from '../core/talk/reset.ts'
 
 /** A failure as one CLI words it, beside the real message the pattern was made for; `local` when its times are this machine's. */

@@ -1,4 +1,4 @@
-import type { Profile } from '../core/screen/profile.ts'
+import type { Profile } from '../core/work/profile.ts'
 import { termaiteScreen } from './termaite-screen.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path'
-import { realOf } from '../base/real-path.ts'
+import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
 
 /** Where the project is; `readable` are folders that may be looked at as it may: long outputs, skills. All are real paths. */
@@ -34,10 +34,6 @@ export async function spotOf(path: string, ground: Ground): Promise<Spot> {
     secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, ground.home)),
     guarded: inside && isGuarded(relative(ground.root, real)),
   }
-}
-
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
 /** What Git keeps and runs, and what tells us what is allowed. */

@@ -1,4 +1,4 @@
-import type { AcpFacts } from '../../src/core/screen/profile.ts'
+import type { AcpFacts } from '../../src/core/work/profile.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { AcpScript } from './acping.ts'
 import { test } from 'node:test'

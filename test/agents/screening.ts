@@ -1,5 +1,5 @@
 import type { TerminalHost } from '../../src/core/screen/terminal.ts'
-import type { Dialog, Profile, ScreenFacts } from '../../src/core/screen/profile.ts'
+import type { Dialog, Profile, ScreenFacts } from '../../src/core/work/profile.ts'
 import type { Agent } from '../../src/core/work/agent.ts'
 import type { ScreenParts, ScreenSeat, ScreenSpec } from '../../src/agents/screen/screen.ts'
 import type { Clock } from '../../src/base/clock.ts'

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
-import { slugOf } from '../../src/wire/project.ts'
+import { slugOf } from '../../src/app/project.ts'
 import { Glass } from '../screen/glass.ts'
 import { machineAtWork } from './agent-machine.ts'
 

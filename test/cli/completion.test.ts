@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commands } from '../../src/wire/commands.ts'
-import { mainShape } from '../../src/wire/main-flags.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { mainShape } from '../../src/cli/main-flags.ts'
 import { Machine } from './program.ts'
 
 const shapes = [mainShape, ...commands]

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { commands } from '../../src/wire/commands.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { Machine } from './program.ts'
 
 test('the overview names every command, and no line of any help is wider than 80 columns', async (t) => {

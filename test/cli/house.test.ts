@@ -4,8 +4,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
-import { slugOf } from '../../src/wire/project.ts'
-import { table } from '../../src/wire/table.ts'
+import { slugOf } from '../../src/app/project.ts'
+import { table } from '../../src/base/table.ts'
 import { Machine } from './program.ts'
 
 const echo = { echo: 'cat > /dev/null; echo done' }

@@ -9,7 +9,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
 import { socketFolders } from '../../src/faces/peer/place.ts'
 import { servePeer } from '../../src/faces/peer/server.ts'
-import { peers } from '../../src/wire/peers.ts'
+import { peers } from '../../src/app/peers.ts'
 import { following, shown } from '../contract/peer.ts'
 import { Machine, ended } from './program.ts'
 

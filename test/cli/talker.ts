@@ -1,10 +1,10 @@
 // One process that holds many turns in the same project: argv is the number of turns and its own word.
 import { realClock } from '../../src/base/clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { openApp } from '../../src/wire/app.ts'
-import { placeOf } from '../../src/wire/place.ts'
-import { readSettings } from '../../src/wire/settings/settings.ts'
-import { runTurn } from '../../src/wire/turn.ts'
+import { openApp } from '../../src/app/app.ts'
+import { placeOf } from '../../src/app/place.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { runTurn } from '../../src/app/turn.ts'
 
 const [turns, word] = process.argv.slice(2)
 const signal = new AbortController().signal

@@ -1,4 +1,4 @@
-import type { Profile } from '../../src/core/screen/profile.ts'
+import type { Profile } from '../../src/core/work/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { Sign } from '../../src/profiles/signs.ts'
 import type { Recording, Told } from '../profiles/replay.ts'

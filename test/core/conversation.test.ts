@@ -5,7 +5,7 @@ import type { Agent } from '../../src/core/work/agent.ts'
 import type { Log } from '../../src/core/talk/store.ts'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
-import { Conversation } from '../../src/core/talk/conversation.ts'
+import { Conversation } from '../../src/core/work/conversation.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Worktrees } from '../../src/crew/parts.ts'
+import type { Worktrees } from '../../src/core/work/worktree.ts'
 import { crewOf, machine, place } from './rig.ts'
 
 test('an agent works in a worktree, which goes with it when nothing is in it and is named when something is', async (context) => {

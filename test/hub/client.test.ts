@@ -2,7 +2,8 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { HubAway, HubClient, HubRefused } from '../../src/wire/hub/client.ts'
+import { HubClient } from '../../src/app/hub/client.ts'
+import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 
 /** Says these bytes to whoever asks, and hangs up. */
 async function saying(t: TestContext, ...bytes: string[]): Promise<HubClient> {

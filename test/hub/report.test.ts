@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
 import { moment } from '../../src/base/moment.ts'
 import { taskFrom } from '../../src/hub/new-task.ts'
-import { taskWords } from '../../src/wire/hub/words.ts'
-import { reportOf, reportWords } from '../../src/wire/hub/report.ts'
+import { taskWords } from '../../src/cli/hub/words.ts'
+import { reportOf, reportWords } from '../../src/cli/hub/report.ts'
 
 const minute = 60_000
 const since = Date.parse('2026-11-15T06:00:00Z')

@@ -1,7 +1,7 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Ask, Question } from '../../src/core/talk/question.ts'
 import type { rig } from './rig.ts'
-import { Conversation } from '../../src/core/talk/conversation.ts'
+import { Conversation } from '../../src/core/work/conversation.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 

@@ -1,4 +1,4 @@
-import type { ScreenFacts } from '../../src/core/screen/profile.ts'
+import type { ScreenFacts } from '../../src/core/work/profile.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Program, Tty } from '../../src/terminals/scripted.ts'
 

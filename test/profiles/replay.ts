@@ -1,4 +1,4 @@
-import type { Ended, Profile, Step } from '../../src/core/screen/profile.ts'
+import type { Ended, Profile, Step } from '../../src/core/work/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-import type { Journalled } from '../../src/core/screen/profile.ts'
+import type { Journalled } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

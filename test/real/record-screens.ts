@@ -1,4 +1,4 @@
-import type { ScreenFacts } from '../../src/core/screen/profile.ts'
+import type { ScreenFacts } from '../../src/core/work/profile.ts'
 import type { Screen } from '../../src/core/screen/terminal.ts'
 import type { Rig } from './rig.ts'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'

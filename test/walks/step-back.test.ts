@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { scriptedAgent } from '../../src/agents/scripted.ts'
 import { pursue } from '../../src/mind/think/pac.ts'
 import { thinker } from '../../src/mind/think/thinker.ts'
-import { rewindOf } from '../../src/wire/thinking/rewind.ts'
+import { rewindOf } from '../../src/app/thinking/rewind.ts'
 import { minds, notesIn, person } from '../mind/think/rig.ts'
 import { Project } from '../safety/project.ts'
 

@@ -1,8 +1,8 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Roster } from '../../src/core/work/agent.ts'
-import type { World } from '../../src/core/talk/conversation.ts'
+import type { World } from '../../src/core/work/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { Conversation } from '../../src/core/talk/conversation.ts'
+import { Conversation } from '../../src/core/work/conversation.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 /** One project in memory, with a clock that is turned by hand. */

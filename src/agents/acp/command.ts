@@ -1,4 +1,4 @@
-import type { AcpFacts } from '../../core/screen/profile.ts'
+import type { AcpFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { PipeSpec } from '../pipe/command.ts'

@@ -1,4 +1,4 @@
-import type { Ended } from '../../core/screen/profile.ts'
+import type { Ended } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { AcpSpec } from './command.ts'
 import { wordsOf } from '../../base/words.ts'

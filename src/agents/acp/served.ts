@@ -1,5 +1,5 @@
 import type { ClientApp, ClientCapabilities } from '@agentclientprotocol/sdk'
-import type { AcpFacts } from '../../core/screen/profile.ts'
+import type { AcpFacts } from '../../core/work/profile.ts'
 import type { Calls } from './calls.ts'
 import type { Rules } from './rules.ts'
 import type { Sdk } from './sdk.ts'

@@ -1,6 +1,6 @@
 import type { ContentBlock, ContentChunk, SessionNotification } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
-import type { AcpFacts } from '../../core/screen/profile.ts'
+import type { AcpFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Emit } from '../pipe/speech.ts'
 import type { Calls } from './calls.ts'

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Step } from '../../core/screen/profile.ts'
+import type { Step } from '../../core/work/profile.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import { visibleQuestion } from '../visible.ts'
 import { shownWhole } from './shown.ts'

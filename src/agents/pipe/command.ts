@@ -1,5 +1,5 @@
 import type { Entry } from '../../core/talk/entry.ts'
-import type { Dialect, Profile } from '../../core/screen/profile.ts'
+import type { Dialect, Profile } from '../../core/work/profile.ts'
 import type { Leash, Turn } from '../../core/work/agent.ts'
 import { missed } from '../../core/talk/view.ts'
 

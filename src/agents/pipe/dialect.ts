@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Dialect, Step } from '../../core/screen/profile.ts'
+import type { Dialect, Step } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit, Speech } from './speech.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Run } from '../../base/process/run.ts'
-import type { Ended } from '../../core/screen/profile.ts'
+import type { Ended } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './command.ts'

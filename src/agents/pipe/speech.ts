@@ -1,4 +1,4 @@
-import type { Ended } from '../../core/screen/profile.ts'
+import type { Ended } from '../../core/work/profile.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 

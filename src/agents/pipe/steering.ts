@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Dialect } from '../../core/screen/profile.ts'
+import type { Dialect } from '../../core/work/profile.ts'
 import type { Turn } from '../../core/work/agent.ts'
 
 /** Hands over what is typed meanwhile, until the turn is over; whoever says nothing at once has nobody who types. */

@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../../core/screen/profile.ts'
+import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { failureOf } from './failure.ts'

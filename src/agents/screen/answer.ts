@@ -1,4 +1,4 @@
-import type { Journalled, ScreenFacts } from '../../core/screen/profile.ts'
+import type { Journalled, ScreenFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Marks } from '../../core/screen/fence.ts'

@@ -1,4 +1,4 @@
-import type { ScreenFacts } from '../../core/screen/profile.ts'
+import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Sight } from './eye.ts'
 import { idleRow } from '../../core/screen/reading.ts'

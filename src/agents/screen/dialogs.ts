@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Dialog, ScreenFacts } from '../../core/screen/profile.ts'
+import type { Dialog, ScreenFacts } from '../../core/work/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Eye, Sight } from './eye.ts'

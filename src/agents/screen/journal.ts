@@ -1,4 +1,4 @@
-import type { Journal, Journalled } from '../../core/screen/profile.ts'
+import type { Journal, Journalled } from '../../core/work/profile.ts'
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-import type { ScreenFacts } from '../../core/screen/profile.ts'
+import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Eye, Sight, Sought } from './eye.ts'

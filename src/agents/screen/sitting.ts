@@ -1,4 +1,4 @@
-import type { ScreenFacts } from '../../core/screen/profile.ts'
+import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Opening, Terminal } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { ScreenParts, ScreenSeat, ScreenSpec } from './spec.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Profile, ScreenFacts } from '../../core/screen/profile.ts'
+import type { Profile, ScreenFacts } from '../../core/work/profile.ts'
 import type { Reader } from '../../core/screen/reading.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'

@@ -1,4 +1,4 @@
-import type { Framework } from '../work/framework.ts'
+import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { Question } from './question.ts'
 import type { Ref } from './ref.ts'

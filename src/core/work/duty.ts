@@ -34,3 +34,16 @@ export interface Duty {
   /** What was used in all. */
   spent(all: Spent): void
 }
+
+/** What a task left behind. */
+export type Work = { branch: string; diff: string }
+
+/** Where tasks are worked at. */
+export interface Bench {
+  /** Before anything of a task is typed. */
+  begin(task: string): Promise<void>
+  /** After its turn; undefined where nothing tells what it changed. */
+  end(task: string, message: string): Promise<Work | undefined>
+  /** When nobody works here any more; in words where something has to stay. */
+  clear(): Promise<string | undefined>
+}

@@ -1,7 +1,8 @@
+import type { WorkMode } from '../../core/work/mode.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Leash } from '../../core/work/agent.ts'
-import type { Framework, Thinking } from '../../core/work/framework.ts'
+import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
 /** An agent as the status line shows it; `left` is the part of its window that is free, from 1 to 0. */
 export type AgentStanding = {
@@ -11,9 +12,6 @@ export type AgentStanding = {
   why?: string
   left?: number
 }
-
-/** Whose turns these are: everybody's, our own agents', or our own agents' that only plan. */
-export type WorkMode = 'chat' | 'agent' | 'plan'
 
 /** How things stand at the desk: all that the border and the status line say. */
 export type Standing = {

@@ -1,5 +1,5 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
-import type { Framework } from '../../core/work/framework.ts'
+import type { Framework } from '../../core/talk/framework.ts'
 import { changesOf } from './transcript/changes.ts'
 import { isAgents, whoOf } from './transcript/speech.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { ScreenFacts } from '../../core/screen/profile.ts'
+import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Reading } from '../../core/screen/reading.ts'
 import type { Exit, Terminal } from '../../core/screen/terminal.ts'
 import type { Agent } from '../../core/work/agent.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { ScreenFacts } from '../../core/screen/profile.ts'
-import type { Conversation } from '../../core/talk/conversation.ts'
+import type { ScreenFacts } from '../../core/work/profile.ts'
+import type { Conversation } from '../../core/work/conversation.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Agent, Leash } from '../../core/work/agent.ts'

@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Framework } from '../../core/work/framework.ts'
+import type { Framework } from '../../core/talk/framework.ts'
 import type { Asked, Minds } from './minds.ts'
 import type { Way } from './thinker.ts'
 import { wordsOf } from '../../base/words.ts'

@@ -1,7 +1,7 @@
 import type { Entry, Event, Fact } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { Framework } from '../../core/work/framework.ts'
+import type { Framework } from '../../core/talk/framework.ts'
 import type { Shape } from '../../core/work/shape.ts'
 import type { Read } from './answer.ts'
 import type { Asked, Minds } from './minds.ts'

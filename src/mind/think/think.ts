@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { Framework } from '../../core/work/framework.ts'
+import type { Framework } from '../../core/talk/framework.ts'
 import type { Minds } from './minds.ts'
 import type { Routing } from './route.ts'
 import type { Choice } from './select/chosen.ts'

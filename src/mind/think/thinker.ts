@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent } from '../../core/work/agent.ts'
-import type { Framework } from '../../core/work/framework.ts'
+import type { Framework } from '../../core/talk/framework.ts'
 import type { Asked, Minds } from './minds.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'

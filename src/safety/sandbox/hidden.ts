@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isWithin } from '../places.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { secretFolders } from '../secret-files.ts'
 
 export type Hidden = { folders: readonly string[]; files: readonly string[] }

@@ -1,5 +1,5 @@
 import type { Argv, Walls } from './walls.ts'
-import { isWithin } from '../places.ts'
+import { isWithin } from '../../base/real-path.ts'
 
 /** Its profile language takes the last rule that fits. */
 export function seatbelt(command: Argv, { root, writable, network, hidden, kept }: Walls): Argv {

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { lstat, readFile, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
-import { isWithin } from '../places.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { namedScripts } from './scripts.ts'
 import { worktreesIn } from './worktree.ts'
 

@@ -5,7 +5,7 @@ import type { Store } from '../../core/talk/store.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Steering } from './steering.ts'
 import { realClock } from '../../base/clock.ts'
-import { isWithin } from '../places.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { markOf, steeringFiles } from './steering.ts'
 import { projectOf } from './worktree.ts'
 

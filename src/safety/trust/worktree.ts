@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
-import { isWithin } from '../places.ts'
+import { isWithin } from '../../base/real-path.ts'
 
 /** Below our home, where agents work apart: what is there came with a project, and is not the person's own. */
 export const worktreesIn = (own: string) => join(own, 'worktrees')

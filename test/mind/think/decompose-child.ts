@@ -3,10 +3,10 @@ import type { Script } from '../../../src/agents/scripted.ts'
 import { existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, ownerMark } from '../../../src/base/owner.ts'
-import { Conversation } from '../../../src/core/talk/conversation.ts'
+import { Conversation } from '../../../src/core/work/conversation.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
 import { fileStore } from '../../../src/store/files/store.ts'
-import { treesDoc } from '../../../src/wire/thinking/tree.ts'
+import { treesDoc } from '../../../src/app/thinking/tree.ts'
 import { json, minds } from './rig.ts'
 
 const task = (id: string) => ({ id, task: `write ${id}`, check: { kind: 'file', path: id, holds: 'whole' } })

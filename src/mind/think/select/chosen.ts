@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/clock.ts'
-import type { Framework } from '../../../core/work/framework.ts'
+import type { Framework } from '../../../core/talk/framework.ts'
 import type { SystemSpec } from '../../../core/work/system-spec.ts'
 import type { Finding } from './finding.ts'
 import { found } from './finding.ts'

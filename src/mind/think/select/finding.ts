@@ -1,4 +1,4 @@
-import type { Framework } from '../../../core/work/framework.ts'
+import type { Framework } from '../../../core/talk/framework.ts'
 
 /** A way of thinking, how sure the words make it (0 to 1), and why in a short phrase. */
 export type Finding = { framework: Framework; confidence: number; why: string }

@@ -1,6 +1,6 @@
-import type { Framework } from '../../../core/work/framework.ts'
+import type { Framework } from '../../../core/talk/framework.ts'
 import type { SystemSpec } from '../../../core/work/system-spec.ts'
-import { frameworkNames } from '../../../core/work/framework.ts'
+import { frameworkNames } from '../../../core/talk/framework.ts'
 import { shortened } from './request.ts'
 
 /** The six labels, as a model is asked to choose among them. */

@@ -1,0 +1,169 @@
+import type { Budget } from '../core/work/budget.ts'
+import type { Entry } from '../core/talk/entry.ts'
+import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
+import type { Blobs, Store } from '../core/talk/store.ts'
+import type { Thinking } from '../core/talk/framework.ts'
+import type { Snapshots } from '../safety/snapshots.ts'
+import type { WorkMode } from '../core/work/mode.ts'
+import type { Io } from '../core/io.ts'
+import type { NativeParts } from './native/parts.ts'
+import type { Place } from './place.ts'
+import type { OpenSession, Project, ProjectDoc, Wanted } from './project.ts'
+import type { RosterParts } from './roster.ts'
+import type { Settings } from '../settings/settings.ts'
+import { existsSync } from 'node:fs'
+import { changedSince } from '../base/changed.ts'
+import { isAlive, ownerMark } from '../base/owner.ts'
+import { Conversation } from '../core/work/conversation.ts'
+import { healthDoc } from '../mind/health.ts'
+import { rotate } from '../mind/rotate.ts'
+import { keysInFile } from '../safety/keys.ts'
+import { learningRedactor } from '../safety/redaction.ts'
+import { snapshots } from '../safety/snapshots.ts'
+import { fileStore } from '../store/files/store.ts'
+import { memoryStore } from '../store/memory.ts'
+import { nothingYet } from './native/parts.ts'
+import { openProject, openSession } from './project.ts'
+import { openRoster } from './roster.ts'
+import { loosestLeash } from '../settings/enabled.ts'
+import { setAsideIfBroken } from './set-aside.ts'
+import { inMode } from '../settings/work-mode.ts'
+
+export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
+
+/** What a turn needs, joined from the wings: a list, and no rule of its own. */
+export type App = {
+  io: Io
+  place: Place
+  /** As the mode has them. */
+  settings: Settings
+  mode: WorkMode
+  store: Store
+  project: Project
+  session: OpenSession
+  conversation: Conversation
+  roster: Roster
+  native: NativeParts
+  snapshots: Snapshots
+  blobs: Blobs
+  mask(text: string): string
+  budget: Budget
+  leash: Leash
+  ephemeral: boolean
+  /** How turns are thought through: as was said for this run, and as this project has it. */
+  thinking: { said?: Thinking; project?: Thinking; agreed: boolean }
+  /** Agents that are not installed or not logged in: out for this process. */
+  out: Parameters<typeof rotate>[1]['out']
+}
+
+export async function openApp(io: Io, place: Place, read: Settings, wishes: AppWishes): Promise<App> {
+  const { mode = 'chat' } = wishes
+  const settings = inMode(read, mode)
+  const files = fileStore(place.home, { clock: io.clock })
+  const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc } : files
+  const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
+  if (!wishes.ephemeral) {
+    setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
+    if (existsSync(`${place.home}/worktrees/${project.slug}`)) void swept(place.root, io)
+  }
+  const doc = await project.doc.read()
+  const session = await openSession(project, wishes, io.clock, doc)
+  const blobs = store.blobs(`projects/${project.slug}/output`)
+  const conversation = conversationOf(io, project, blobs, session)
+  const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
+  const native: NativeParts = {
+    ...place,
+    env: io.env,
+    clock: io.clock,
+    store,
+    blobs,
+    session: session.id,
+    project: project.doc,
+    mask,
+    learn,
+    audited: !wishes.ephemeral,
+    lasting: nothingYet(),
+  }
+  return {
+    io,
+    place,
+    settings,
+    mode,
+    store,
+    project,
+    session,
+    conversation,
+    roster: openRoster(settings, rosterParts({ io, blobs, native })),
+    native,
+    snapshots: openSnapshots(io, place, project),
+    blobs,
+    mask,
+    budget: wishes.budget,
+    leash: loosestLeash(settings),
+    ephemeral: wishes.ephemeral ?? false,
+    thinking: {
+      ...(wishes.think === undefined ? {} : { said: wishes.think }),
+      ...thinkingIn(doc),
+    },
+    out: new Map(),
+  }
+}
+
+/** Copies of the project that a killed process left; hardly a start finds any, and then nothing of it is loaded. */
+async function swept(root: string, { env }: Io): Promise<void> {
+  const { sweepWorktrees } = await import('../worktrees/leaf-worktrees.ts')
+  await sweepWorktrees({ root, env })
+}
+
+function thinkingIn({ thinking, thinkingAgreed }: ProjectDoc): Omit<App['thinking'], 'said'> {
+  return { ...(thinking === undefined ? {} : { project: thinking }), agreed: thinkingAgreed === true }
+}
+
+export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {
+  return new Conversation({
+    log: project.log,
+    blobs,
+    session: session.id,
+    from: session.from,
+    clock: io.clock,
+    owner: ownerMark(),
+    alive: isAlive,
+  })
+}
+
+export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'native'>): RosterParts {
+  return { blobs, env: io.env, changed: changedSince, native, io }
+}
+
+export function openSnapshots(io: Io, place: Place, project: Project) {
+  return snapshots({
+    dir: `${place.home}/projects/${project.slug}/snapshots`,
+    root: place.root,
+    env: io.env,
+    clock: io.clock,
+  })
+}
+
+export type RotationWishes = {
+  first?: string
+  consulted?: boolean
+  /** Other than the app's own. */
+  roster?: Roster
+  out?: App['out']
+  told?: readonly Entry[]
+  changes?(): Promise<string[]>
+  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
+}
+
+export function openRotation(app: App, { roster = app.roster, ...wishes }: RotationWishes): Agent {
+  return rotate(roster, {
+    strategy: app.settings.rotationStrategy,
+    health: healthDoc(app.store),
+    cooldown: app.settings.cooldown,
+    random: Math.random,
+    mask: app.mask,
+    out: app.out,
+    sharing: app.settings.sharing,
+    ...wishes,
+  })
+}

@@ -1,0 +1,28 @@
+import type { Ask } from '../core/talk/question.ts'
+import { newId } from '../base/id.ts'
+
+/** The questions that wait for the person at the desk, by their ids. */
+export class Cards {
+  #open = new Map<string, (picks: string[] | undefined) => void>()
+
+  /** Withdrawn: undefined, which means no. */
+  readonly ask: Ask = (_question, withdrawn, ask = newId(0)) =>
+    new Promise((resolve) => {
+      const done = (picks: string[] | undefined) => {
+        this.#open.delete(ask)
+        withdrawn.removeEventListener('abort', gone)
+        resolve(picks)
+      }
+      const gone = () => done(undefined)
+      this.#open.set(ask, done)
+      withdrawn.addEventListener('abort', gone, { once: true })
+      if (withdrawn.aborted) gone()
+    })
+
+  /** Whether it was open here. */
+  answer(ask: string, picks?: string[]): boolean {
+    const settle = this.#open.get(ask)
+    settle?.(picks)
+    return settle !== undefined
+  }
+}

@@ -1,0 +1,73 @@
+import type { Entry, Event, Usage } from '../core/talk/entry.ts'
+import type { App } from './app.ts'
+import type { Trigger } from './native/compacting.ts'
+import type { Settings } from '../settings/settings.ts'
+import { newId } from '../base/id.ts'
+import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
+import { nobody } from '../core/talk/question.ts'
+import { drain } from '../base/relay.ts'
+import { consult } from '../core/work/verbs.ts'
+import { moment } from '../base/moment.ts'
+import { consultant } from './consultant.ts'
+import { compactionRefused } from './native/compacting.ts'
+import { enabledAgents, windowOf } from '../settings/enabled.ts'
+
+export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
+
+/** Summarises the oldest half by whoever the rotation gives; what it used is kept, its words are not. */
+export async function compactNow(app: App, trigger: Trigger, signal = app.io.signal): Promise<Compacted> {
+  const refused = await compactionRefused(app, trigger, signal)
+  if (refused !== undefined) return { ok: false, why: refused }
+  const used: (Usage & { by?: string })[] = []
+  const told = (await app.conversation.read()).entries
+  const compacted = await app.conversation.compact((prompt) =>
+    drain(
+      consult(consultant(app, told), 'summary', {
+        id: newId(app.io.clock.now()),
+        prompt,
+        history: [],
+        attempts: [],
+        steered: [],
+        cwd: app.place.cwd,
+        leash: 'read',
+        signal,
+        clock: app.io.clock,
+        ask: nobody,
+        budget: app.budget,
+        steer: async () => [],
+      }),
+      ({ event }) => collectUsage(event, used),
+    ),
+  )
+  for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
+  if (compacted.ok && app.native.lasting.session) app.native.lasting.session.compacted = true
+  return compacted
+}
+
+/** What a person is told of it. */
+export function compactedWords(compacted: Compacted): string {
+  if (compacted.ok) return 'The oldest half of the conversation is now a summary; nothing was removed.'
+  const { why, failure } = compacted
+  return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${moment(failure.retryAt)}`}.`
+}
+
+/** Makes room before a turn that would not fit; gives words for the person when it could not. */
+export async function compactIfFull(app: App, view: readonly Entry[]): Promise<string | undefined> {
+  if (!isFull(view, app.settings)) return undefined
+  const compacted = await compactNow(app, 'auto')
+  return compacted.ok
+    ? 'The oldest half of the conversation is now a summary.'
+    : `The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was changed.`
+}
+
+/** Each agent counts what it is told besides; one with a view of its own is given what fits. */
+function isFull(view: readonly Entry[], settings: Settings): boolean {
+  return enabledAgents(settings)
+    .filter(({ ownView }) => !ownView)
+    .some((agent) => needsCompaction(view, windowOf(agent), frameTokens(view, agent.name)))
+}
+
+function collectUsage(event: Event, into: (Usage & { by?: string })[]): void {
+  if (event.type === 'inner') collectUsage(event.event, into)
+  if (event.type === 'usage') into.push(event)
+}

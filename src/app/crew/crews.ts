@@ -1,0 +1,108 @@
+import type { Store } from '../../core/talk/store.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import type { KeeperParts } from '../../crew/parts.ts'
+import type { CrewDesk } from '../../crew/tools.ts'
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../place.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { isAlive, ownerMark } from '../../base/owner.ts'
+import { Crew } from '../../crew/crew.ts'
+import { Keeper } from '../../crew/keeper.ts'
+import { crewTools } from '../../crew/tools.ts'
+import { workspaceNamed } from '../../crew/workspace.ts'
+import { TrustBook } from '../../safety/trust/trust.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { slugOf } from '../project.ts'
+import { loosestLeash } from '../../settings/enabled.ts'
+import { noticeAsks } from './noticing.ts'
+import { crewRoster, lacking, spawnable } from './roster.ts'
+import { seenIn } from './seen.ts'
+import { terminalsOf } from './terminals.ts'
+import { livingSlots } from './workspaces.ts'
+import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
+
+/** `carries`: whether this process carries agents, as a server does; a command of the shell only wishes. */
+export type CrewWishes = { carries: boolean; warn?(words: string): void }
+
+export type OpenCrew = { crew: Crew; keeper?: Keeper; parts: KeeperParts }
+
+/** The crews that a process works with, each opened when it is first asked for. */
+export type Crews = {
+  /** Without a name, the one of the project at hand. */
+  of(workspace?: string): OpenCrew
+  desk: CrewDesk
+  tools: Tool[]
+  /** Lets go of all that goes on without us, and ends the rest. */
+  close(): Promise<void>
+}
+
+export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewWishes): Crews {
+  const store = fileStore(place.home, { clock: io.clock })
+  const terminals = terminalsOf(io, settings, { lends: carries, ...(warn ? { warn } : {}) })
+  const roster = crewRoster(io, settings, terminals)
+  const open = new Map<string, OpenCrew>()
+  const closed = new AbortController()
+  const own = slugOf(place.root)
+  const partsOf = (workspace: string): KeeperParts => {
+    const worktrees = worktreesOf(worktreeParts(io, place, settings, store, workspace))
+    return {
+      store,
+      workspace,
+      clock: io.clock,
+      owner: ownerMark(),
+      alive: isAlive,
+      carries,
+      names: roster.names,
+      lacks: (name) => lacking(settings, name),
+      find: terminals.find,
+      limits: settings.crew,
+      elsewhere: async () =>
+        (await livingSlots(place.home, io.clock)).filter((slot) => slot.workspace !== workspace).length,
+      ...(worktrees ? { worktrees } : {}),
+      ...(carries ? {} : { seen: seenIn(store, workspace) }),
+      roster,
+      outlives: terminals.outlives,
+    }
+  }
+  const of = (name = own): OpenCrew => {
+    const workspace = workspaceNamed(name)
+    const known = open.get(workspace)
+    if (known) return known
+    const parts = partsOf(workspace)
+    const made = { crew: new Crew(parts), parts, ...(carries ? { keeper: new Keeper(parts) } : {}) }
+    open.set(workspace, made)
+    if (carries && settings.notify.length > 0)
+      void noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
+    return made
+  }
+  const desk: CrewDesk = {
+    crew: (workspace) => of(workspace).crew,
+    clock: io.clock,
+    cwd: place.cwd,
+    leash: loosestLeash(settings),
+    person: !carries,
+    agents: () =>
+      spawnable(settings, io.env).map(({ name, description }) => (description ? { name, description } : { name })),
+  }
+  return {
+    of,
+    desk,
+    tools: crewTools(desk),
+    async close() {
+      closed.abort()
+      await Promise.all([...open.values()].map(({ keeper }) => keeper?.leave()))
+      await terminals.close()
+    },
+  }
+}
+
+export function worktreeParts(
+  io: Io,
+  { root, home }: Place,
+  { crew: { setup } }: Settings,
+  store: Store,
+  slug: string,
+) {
+  const trusted = async () => (await new TrustBook(store, { clock: io.clock, own: home }).of(root)).state === 'trusted'
+  return { root, home, slug, env: io.env, trusted, ...(setup === undefined ? {} : { setup }) }
+}

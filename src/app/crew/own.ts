@@ -1,0 +1,11 @@
+import type { Profile } from '../../core/work/profile.ts'
+import type { Program } from '../mcp/own-start.ts'
+import type { AgentSettings } from '../../settings/settings.ts'
+import { quote } from '../../profiles/quote.ts'
+import { termaite } from '../../profiles/termaite.ts'
+import { vendorOf } from '../../settings/vendor.ts'
+
+/** Our own agent in a terminal is our own chat, started as this program was. */
+export function ownProfile(agent: AgentSettings, { node, file }: Program): Profile {
+  return termaite(`${quote(node)} ${quote(file)}`, agent.name, vendorOf(agent) ?? 'unknown')
+}

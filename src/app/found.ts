@@ -1,0 +1,36 @@
+import type { Profile } from '../core/work/profile.ts'
+import type { Io } from '../core/io.ts'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { profiles } from '../profiles/all.ts'
+
+/** Where a program is on the path; undefined when it is not there. */
+export function findProgram(word: string, env: Io['env']): string | undefined {
+  const places = word.includes('/')
+    ? [word]
+    : (env.PATH ?? '')
+        .split(delimiter)
+        .filter((folder) => folder !== '')
+        .map((folder) => join(folder, word))
+  return places.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return statSync(path).isFile()
+    } catch {
+      return false
+    }
+  })
+}
+
+/** The known CLIs that are installed here. */
+export function installedProfiles(env: Io['env']): Profile[] {
+  return profiles.filter(({ words }) => words.some((word) => findProgram(word, env) !== undefined))
+}
+
+/** Whether a login left its traces; what a file holds is never read. */
+export function loginTraces(profile: Profile, env: Io['env']): boolean {
+  return (
+    profile.traces.env.some((name) => Boolean(env[name])) ||
+    profile.traces.files.some((file) => existsSync(join(env.HOME ?? '', file)))
+  )
+}

@@ -1,0 +1,72 @@
+import type { Io } from '../../core/io.ts'
+import type { Hub } from '../../hub/hub.ts'
+import type { Changes } from '../../faces/hub/events.ts'
+import type { HubServing } from '../../faces/hub/serve.ts'
+import { join } from 'node:path'
+import { wordsOf } from '../../base/words.ts'
+import { fileLedger, LedgerTaken } from '../../store/ledger.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { version } from '../version.ts'
+
+export type OpenHub = { hub: Hub; changes: Changes; close(): Promise<void> }
+
+const instructions =
+  'The hub of termaite. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response. To give work: assign_task.'
+
+/** The hub on its books, at work until it is closed. */
+export async function openHub(io: Io, home: string): Promise<OpenHub> {
+  const [{ Hub }, { Changes }] = await Promise.all([import('../../hub/hub.ts'), import('../../faces/hub/events.ts')])
+  const ledger = booksIn(home)
+  const changes = new Changes(ledger)
+  const hub = new Hub({ ledger, clock: io.clock, published: () => changes.ring() })
+  const stop = new AbortController()
+  const running = hub.run(stop.signal)
+  return {
+    hub,
+    changes,
+    async close() {
+      stop.abort()
+      await running
+      ledger.close()
+    },
+  }
+}
+
+function booksIn(home: string) {
+  try {
+    return fileLedger(join(home, 'hub.db'))
+  } catch (error) {
+    if (!(error instanceof LedgerTaken)) throw error
+    throw new UsageError(`a hub is at work on ${home} already; \`termaite ps\` shows it.`, 1)
+  }
+}
+
+/** What is served of a hub, once it is known where and to whom. */
+export async function hubParts(
+  io: Io,
+  { hub, changes }: OpenHub,
+): Promise<Pick<HubServing, 'routes' | 'changes' | 'mcp'>> {
+  const [{ hubRoutes }, { hubTools }, { mcpAnswer }, { sdk }, { toolServer }] = await Promise.all([
+    import('../../faces/hub/routes.ts'),
+    import('../../hub/tools.ts'),
+    import('../../faces/mcp/http/answer.ts'),
+    import('../../faces/mcp/sdk.ts'),
+    import('../../faces/mcp/server.ts'),
+  ])
+  const library = await sdk()
+  const make = toolServer(library, {
+    name: 'termaite-hub',
+    version,
+    instructions,
+    cwd: io.cwd,
+    clock: io.clock,
+    tools: hubTools(hub, io.clock, 'mcp'),
+    resources: { families: [], list: async () => [], read: async () => undefined },
+  })
+  const trouble = (error: Error) => {
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+  }
+  // A task is for whoever waits for it, never for a connection that is gone.
+  const mcp = mcpAnswer(library, make, trouble, { hangUpCancels: true })
+  return { routes: hubRoutes(hub, io.clock), changes, mcp }
+}

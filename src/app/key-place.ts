@@ -1,0 +1,32 @@
+import type { Keys } from '../safety/keys.ts'
+import type { Io } from '../core/io.ts'
+import type { AgentSettings } from '../settings/settings.ts'
+import { defaultModel, modelName, providerOf } from '../models/provider.ts'
+
+/** Where a provider's key is, never what it is: the variable's name, the keychain or the file; undefined without one. */
+export async function keyPlace(
+  keys: Keys,
+  name: string,
+  variables: readonly string[],
+  env: Io['env'],
+): Promise<string | undefined> {
+  const found = await keys.get(name, variables)
+  return found?.place === 'environment' ? variables.find((one) => env[one]) : found?.place
+}
+
+/** Where the key of our own agent is, or what to do without one; undefined where none is needed. */
+export async function keyOf(
+  agent: AgentSettings,
+  keys: Keys,
+  env: Io['env'],
+): Promise<{ place: string } | { next: string } | undefined> {
+  const named = modelName(agent.model ?? defaultModel)
+  if ('wrong' in named) return { next: `${named.wrong}: set its "model" with termaite config edit` }
+  const provider = providerOf(named.provider)
+  if (provider.keys.length === 0) return undefined
+  const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : provider.keys
+  const place = await keyPlace(keys, named.provider, variables, env)
+  return place === undefined
+    ? { next: `give it a key: set ${variables.join(' or ')}, or type /connect ${named.provider} in the chat` }
+    : { place }
+}

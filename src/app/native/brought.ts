@@ -1,0 +1,72 @@
+import type { HookSettings } from '../../safety/hooks/settings.ts'
+import type { ServerConfig } from '../../tools/mcp/config.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { readServers } from '../../tools/mcp/read.ts'
+import { joinedHooks, projectHooks } from '../../settings/hooks.ts'
+import { narrowed, projectSettings } from '../../settings/project.ts'
+import { projectFile } from '../../settings/schema.ts'
+
+export type Folder = { root: string; home: string }
+
+/** The settings with what comes with a folder that is trusted: it narrows, and its hooks and servers are added. */
+export async function withBrought(
+  settings: Settings,
+  { root, home }: Folder,
+): Promise<{ settings: Settings; warnings: string[] }> {
+  const said = await projectSettings(root, home)
+  const { by, warnings } = projectHooks(root, said.hooks)
+  return {
+    settings: {
+      ...narrowed(settings, said),
+      hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
+      // What the person calls by a name is what is meant by it.
+      mcpServers: { ...said.mcpServers, ...settings.mcpServers },
+    },
+    warnings,
+  }
+}
+
+/** The files that come with a folder and what they would start, for a person to see: nothing of it is run or filled in here. */
+export async function broughtLines(folder: Folder, files: readonly string[]): Promise<string[]> {
+  const { servers, hooks, setup } = await startsOf(folder)
+  return files.flatMap((file) => [
+    file,
+    ...servers.filter(({ from }) => from === file).map(({ name, shown }) => `    MCP server ${name}: ${seen(shown)}`),
+    ...linesOf(hooks[file] ?? {}),
+    ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${seen(setup)}`] : []),
+  ])
+}
+
+type Starts = { servers: ServerConfig[]; hooks: Record<string, HookSettings>; setup?: string }
+
+/** What cannot be read starts nothing, and is said when it would. */
+async function startsOf({ root, home }: Folder): Promise<Starts> {
+  const said = await projectSettings(root, home).catch(() => undefined)
+  const settings = said?.mcpServers
+  const { servers: all } = await readServers({ root, home: root, env: {}, trusted: true, settings })
+  const servers = all.map((one) => (one.from === 'settings' ? { ...one, from: projectFile } : one))
+  const setup = said?.crew?.setup
+  return { servers, hooks: said ? hooksBy(root, said.hooks) : {}, ...(setup === undefined ? {} : { setup }) }
+}
+
+function hooksBy(root: string, own: unknown): Record<string, HookSettings> {
+  try {
+    return projectHooks(root, own).by
+  } catch {
+    return {}
+  }
+}
+
+function linesOf(hooks: HookSettings): string[] {
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    groups.flatMap(({ matcher, hooks: each }) =>
+      each.map(({ command }) => `    hook ${event}${matcher ? ` (${matcher})` : ''}: ${seen(command)}`),
+    ),
+  )
+}
+
+/** Whole and on one line, with what nobody would see spelt out. */
+function seen(text: string): string {
+  const spelt = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replaceAll('\n', '\\n').replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, spelt)
+}

@@ -1,0 +1,43 @@
+import type { Io } from '../core/io.ts'
+import type { ProjectDoc } from './project.ts'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { UsageError } from '../core/io.ts'
+import { homeOf } from './place.ts'
+
+export type KnownProject = { slug: string } & ProjectDoc
+
+/** Every project that was ever talked in, the most recently used first. */
+export function knownProjects(home: string): KnownProject[] {
+  let slugs: string[]
+  try {
+    slugs = readdirSync(join(home, 'projects'))
+  } catch {
+    return []
+  }
+  return slugs
+    .flatMap((slug) => {
+      try {
+        return [
+          { slug, ...(JSON.parse(readFileSync(join(home, 'projects', slug, 'project.json'), 'utf8')) as ProjectDoc) },
+        ]
+      } catch {
+        return []
+      }
+    })
+    .filter(({ path }) => typeof path === 'string')
+    .sort((a, b) => b.lastUsed - a.lastUsed)
+}
+
+export function latestProject(io: Io): string {
+  const home = homeOf(io.env)
+  // Where an agent works apart is its own place, and goes with it.
+  const [latest] = knownProjects(home).filter(({ path }) => !path.startsWith(join(home, 'worktrees') + sep))
+  if (!latest)
+    throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')
+  if (!existsSync(latest.path))
+    throw new UsageError(
+      `--continue: ${latest.path}, the project used last, is gone. Forget it with: termaite forget "${latest.path}"; or name another with --cwd.`,
+    )
+  return latest.path
+}

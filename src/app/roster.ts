@@ -1,0 +1,84 @@
+import type { Blobs } from '../core/talk/store.ts'
+import type { Agent, Roster } from '../core/work/agent.ts'
+import type { Io } from '../core/io.ts'
+import type { NativeParts, NativeSeat } from './native/parts.ts'
+import type { ScreenSeat } from './screen-seat.ts'
+import type { Settings } from '../settings/settings.ts'
+import { acpAgent } from '../agents/acp/acp.ts'
+import { pipeAgent } from '../agents/pipe/pipe.ts'
+import { compactAt } from '../core/talk/compaction.ts'
+import { estimateTokens } from '../core/talk/tokens.ts'
+import { lastTurns } from '../core/talk/view.ts'
+import { tighter } from '../core/work/agent.ts'
+import { nativeSeat } from './native/seat.ts'
+import { screenSeat } from './screen-seat.ts'
+import { enabledAgents, windowOf } from '../settings/enabled.ts'
+import { profileOf } from '../settings/vendor.ts'
+
+export type RosterParts = {
+  blobs: Blobs
+  env: Record<string, string | undefined>
+  changed(cwd: string, since: number): Promise<boolean>
+  /** What native agents are made of; without it there are none. */
+  native?: NativeParts
+  /** Where terminals are opened from; without it none are. */
+  io?: Io
+}
+
+export function openRoster(settings: Settings, parts: RosterParts): Roster {
+  const agents = new Map(enabledAgents(settings).map((agent) => [agent.name, agent]))
+  return {
+    names: () => [...agents.keys()],
+    open(name, seat) {
+      const agent = agents.get(name)
+      if (!agent) throw new Error(`${name} is not in the roster`)
+      const profile = profileOf(agent)
+      const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+      if (agent.kind === 'native') {
+        const own = nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
+        return agent.ownView ? withOwnView(own) : own
+      }
+      if (agent.kind === 'screen') {
+        const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat }, parts)
+        return agent.ownView ? withOwnView(own) : own
+      }
+      const open = agent.kind === 'acp' ? acpAgent : pipeAgent
+      const opened = open(
+        {
+          name,
+          ...(agent.command === undefined ? {} : { command: agent.command }),
+          ...(agent.args ? { args: agent.args } : {}),
+          ...(agent.env ? { env: agent.env } : {}),
+          ...(agent.model ? { model: agent.model } : {}),
+          ...(profile ? { profile } : {}),
+          ...(settings.metaInstruction === undefined ? {} : { metaInstruction: settings.metaInstruction }),
+          window: windowOf(agent),
+          timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
+          silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
+        },
+        { leash, ...(seat.resume ? { resume: seat.resume } : {}) },
+        parts,
+      )
+      return agent.ownView ? withOwnView(opened) : opened
+    },
+  }
+}
+
+function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
+  if (!native) throw new Error('there is no place for a native agent here')
+  return nativeSeat(seat, native)
+}
+
+function screenIn(seat: ScreenSeat, { io }: RosterParts): Agent {
+  if (!io) throw new Error('there is no place for a terminal here')
+  return screenSeat(seat, io)
+}
+
+/** An agent whose window is too small for the shared view gets the newest turns that fit. */
+function withOwnView(agent: Agent): Agent {
+  const room = agent.traits.window * compactAt
+  return {
+    ...agent,
+    turn: (turn) => agent.turn({ ...turn, history: lastTurns(turn.history, room - estimateTokens(turn.prompt)) }),
+  }
+}

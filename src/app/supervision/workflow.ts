@@ -1,0 +1,72 @@
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../place.ts'
+import type { Wishes } from './preflight.ts'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { slips } from '../../base/nearest.ts'
+import { textBeside } from '../../base/text-beside.ts'
+import { TrustBook, trustQuestion } from '../../safety/trust/trust.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { answered } from '../../faces/terminal-questions.ts'
+
+/** What an agent is told first, and where that comes from. */
+export type Workflow = { name: string; text: string; from: string }
+
+const folder = '.agent/workflows'
+const builtIn = ['orc'] as const
+export const usualWorkflow = 'orc'
+
+/** The names a workflow may be kept under: its own, and those that its family has had. */
+const spellings = (name: string) => [name, `termaite-${name}`, `waaah-${name}`]
+
+/** The project's own where it is trusted, else the one that is built in. */
+export async function findWorkflow(io: Io, place: Place, name: string, wishes: Wishes): Promise<Workflow> {
+  if (basename(name) !== name)
+    throw new UsageError(`--as: found "${name}", allowed: the name of a workflow, not a path.`)
+  const file = spellings(name)
+    .map((one) => join(place.root, folder, `${one}.md`))
+    .find((path) => existsSync(path))
+  const ours = builtIn.find((one) => spellings(one).includes(name))
+  if (file !== undefined && (await trusted(io, place, wishes))) return { name, text: read(file), from: file }
+  const untrusted = `${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`
+  if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
+  if (file !== undefined) say(io, `termaite: ${untrusted}`)
+  return { name, text: textBeside(`wire/supervised/workflows/${ours}.md`).trim(), from: 'built in' }
+}
+
+function read(file: string): string {
+  const text = readFileSync(file, 'utf8').trim()
+  if (text === '') throw new UsageError(`--as: ${file} is empty.`)
+  return text
+}
+
+/** Whoever sits there is asked once; nobody there means no. */
+async function trusted(io: Io, { root, home }: Place, { yes, dry }: Wishes): Promise<boolean> {
+  const book = new TrustBook(fileStore(home, { clock: io.clock }), { clock: io.clock, own: home })
+  const now = await book.of(root)
+  if (now.state === 'trusted') return true
+  // Trust is given on a card that shows what it is about, and by no flag.
+  if (yes || dry || io.in.isTTY !== true) return false
+  const picks = await answered(io, trustQuestion(root, now), io.signal)
+  return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'
+}
+
+function missing(name: string, root: string): UsageError {
+  const known = [...new Set([...namesIn(join(root, folder)), ...builtIn])]
+  const sorted = known.toSorted((a, b) => slips(name, a) - slips(name, b) || (a < b ? -1 : 1))
+  return new UsageError(`--as: there is no workflow "${name}" (${folder}/${name}.md). Found: ${sorted.join(', ')}.`)
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path).flatMap((file) => /^(.+)\.md$/.exec(file)?.[1] ?? [])
+  } catch {
+    return []
+  }
+}
+
+/** With what it may say of who it is for in its place. */
+export function filledIn(text: string, facts: Readonly<Record<'agent' | 'id' | 'workspace', string>>): string {
+  return text.replaceAll(/\{\{(agent|id|workspace)\}\}/g, (_, key: keyof typeof facts) => facts[key])
+}

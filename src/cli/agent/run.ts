@@ -1,0 +1,139 @@
+import type { Ask } from '../../core/talk/question.ts'
+import type { Kept } from '../../mind/supervise/parts.ts'
+import type { Over, Told } from '../../mind/supervise/telling.ts'
+import type { Io } from '../../core/io.ts'
+import type { Bench } from '../../core/work/duty.ts'
+import type { Ready } from '../../app/supervision/plan.ts'
+import type { WorkWishes } from '../../app/supervision/registered.ts'
+import { once } from 'node:events'
+import { factsOf } from '../../agents/screen/spec.ts'
+import { wordsOf } from '../../base/words.ts'
+import { noBudget } from '../../core/work/budget.ts'
+import { shift } from '../../mind/supervise/shift.ts'
+import { keysInFile } from '../../safety/keys.ts'
+import { learningRedactor } from '../../safety/redaction.ts'
+import { terminalsOf } from '../../app/crew/terminals.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { attend } from './attending.ts'
+import { conversationAt } from '../../app/supervision/conversation.ts'
+import { Meter } from '../../mind/supervise/token-meter.ts'
+import { opener, supervisedSpec } from '../../app/supervision/opening.ts'
+import { registered } from '../../app/supervision/registered.ts'
+import { Scribe } from '../../store/terminal-log.ts'
+import { Seen } from '../../app/supervision/seen.ts'
+import { logsIn } from '../../app/supervision/session.ts'
+import { Voice } from './voice.ts'
+import { filledIn } from '../../app/supervision/workflow.ts'
+
+/** Nobody but the person answers a dialog of the CLI, and they do it on its own screen. */
+const onItsScreen: Ask = async (_, withdrawn) => {
+  if (!withdrawn.aborted) await once(withdrawn, 'abort')
+  return undefined
+}
+
+/** So many of the last rows of its screen are kept. */
+const lastRows = 40
+
+/** Keeps the agent at work until it is over; gives the exit code. */
+export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: WorkWishes): Promise<number> {
+  const { place, settings, agent, session, workflow, hub, leash } = ready
+  const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
+  const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
+  if (hub.place.key !== undefined) learn('hub', hub.place.key)
+  const meter = new Meter(tokens)
+  const scribe = new Scribe(logsIn(place.root), agent.name, { clock: io.clock, mask, seen: (line) => meter.see(line) })
+  const voice = new Voice(io, ready, { scribe, mask })
+  const warn = (words: string) => voice.warn(words)
+  const terminals = terminalsOf(
+    io,
+    { ...settings, terminals: { ...settings.terminals, host: kind } },
+    { lends: true, warn },
+  )
+  const seen = new Seen((opened) => {
+    void scribe.follow(opened).catch(() => {})
+    if (kind === 'tmux' && opened.attach) say(io, `${agent.name} runs in tmux; see it with: ${opened.attach}`)
+  })
+  const save = async () => {
+    const rows = (await seen.now?.screen().catch(() => undefined))?.rows ?? []
+    const last = rows.filter((row) => row.trim() !== '').slice(-lastRows)
+    session.keep(last.length === 0 ? {} : { lastOutput: mask(last.join('\n')) })
+  }
+  const attended = io.in.isTTY === true && io.out.isTTY === true
+  const leave = new AbortController()
+  const dropped = io.in.isTTY ? io.hangup?.() : undefined
+  const over = new AbortController()
+  try {
+    const host = seen.of(await opened(terminals.host, agent.name))
+    const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
+    const spec = supervisedSpec(io, ready)
+    const conversation = await conversationAt(io, ready)
+    const working = shift({
+      open: opener(io, ready, spec, host, lives),
+      facts: factsOf(spec),
+      duty: registered(io, ready, { bench, capabilities, warn }),
+      workflow: filledIn(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
+      ...(conversation ? { conversation } : {}),
+      cwd,
+      leash,
+      ask: onItsScreen,
+      budget: noBudget,
+      clock: io.clock,
+      signal: AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])]),
+      outlives: kind === 'tmux',
+      kept: { spent: session.spent, ...(cliSession ? { session: cliSession } : {}), ...(flight ? { flight } : {}) },
+      keep: async (kept: Kept) => session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
+      tell(told: Told) {
+        voice.tell(told)
+        if (told.type === 'asking' && !attended && kind === 'pty')
+          warn('nobody can answer that here: start it in a terminal, or with --tmux')
+        void save().catch((error) => warn(wordsOf(error)))
+      },
+      used: (usage) => meter.spend(usage),
+      mask,
+    }).finally(() => over.abort())
+    const showing = (so: boolean) => void (voice.showing = so)
+    const wish = attended
+      ? await attend(io, { seen, shows: kind === 'pty', over: over.signal, save, showing })
+      : undefined
+    if (wish) leave.abort()
+    const end = await working
+    await save()
+    session.keep({ owner: '' })
+    return ended(io, ready, { end, meter, stays: await cleared(bench, ready), interrupted: wish === 'interrupted' })
+  } finally {
+    voice.close()
+    await terminals.close()
+  }
+}
+
+/** Why no terminal could be had is the system's to say; what helps most often is said besides. */
+async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Promise<H>> {
+  try {
+    const found = await host()
+    return async () => found
+  } catch (error) {
+    const system = `${process.platform} ${process.arch}, node ${process.version}`
+    throw new UsageError(
+      `${name} got no terminal: ${wordsOf(error)} (${system}). Check that you may open /dev/ptmx, or use --tmux.`,
+      1,
+    )
+  }
+}
+
+/** What it worked in goes with it, unless something of a task is in it still. */
+async function cleared(bench: Bench, { session }: Ready): Promise<string | undefined> {
+  return session.state.flight ? undefined : bench.clear().catch((error) => wordsOf(error))
+}
+
+type End = { end: Over; meter: Meter; stays: string | undefined; interrupted: boolean }
+
+function ended(io: Io, { session, agent, workflow }: Ready, { end, meter, stays, interrupted }: End): number {
+  if (stays !== undefined) say(io, stays)
+  const tokens = meter.words()
+  if (tokens !== undefined) say(io, tokens)
+  const tmux = session.state.host === 'tmux' ? ' --tmux' : ''
+  if (end.type !== 'evicted')
+    say(io, `Resume with: termaite agent --start=${agent.name} --as=${workflow.name}${tmux} --resume`)
+  if (interrupted) return 130
+  return end.type === 'gave-up' ? 1 : 0
+}

@@ -1,0 +1,82 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import type { AgentWishes, Plan } from '../../app/supervision/plan.ts'
+import { join } from 'node:path'
+import { print, say, UsageError } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { findHub } from '../../app/supervision/hub.ts'
+import { placeOfWork } from '../../app/supervision/place-of-work.ts'
+import { preflight } from '../../app/supervision/plan.ts'
+import { keepAtWork } from '../agent/run.ts'
+import { scan } from '../../app/supervision/scan.ts'
+import { Session, sessionsIn } from '../../app/supervision/session.ts'
+import { slotAtWork } from '../../app/supervision/slot.ts'
+import { wire } from '../../app/supervision/wiring.ts'
+import { table } from '../../base/table.ts'
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const wishes = wishesOf(values)
+  if (values.slot !== undefined) return slot(io, wishes, Number(values.slot))
+  const plan = await preflight(io, wishes)
+  const { place, profile, hub, state } = plan
+  const folder = join(sessionsIn(place.root), state.id)
+  // A CLI that is resumed was wired, if it was, by the same words: they are made anew.
+  const wiring =
+    profile?.screen && hub.reachable ? await wire(io, profile, hub.place, { ...wishes, folder }) : undefined
+  if (wishes.dry) {
+    print(io, planned(plan, wishes, wiring?.how))
+    return 0
+  }
+  const { cwd, worktree, bench, notes } = await placeOfWork(io, plan, wishes.here)
+  for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
+  const session = new Session(place.root, { ...state, cwd, worktree }, io.clock)
+  return keepAtWork(io, { ...plan, session, wiring }, { bench, capabilities: wishes.capabilities })
+}
+
+/** An agent that is in a terminal already: nothing is started, and it only needs its work. */
+async function slot(io: Io, wishes: AgentWishes, id: number): Promise<number> {
+  if (!Number.isInteger(id)) throw new UsageError('--slot: allowed: the number of a slot; `termaite crew` shows them.')
+  const place = placeOf(io)
+  const settings = await readSettings({ home: place.home }, { env: io.env })
+  const hub = await findHub(io, place, settings, { ...wishes, wired: scan(io, place).hubs })
+  return slotAtWork(io, place, { slot: id, hub, capabilities: wishes.capabilities })
+}
+
+function wishesOf(values: Parsed['values']): AgentWishes {
+  const text = (name: string) => (typeof values[name] === 'string' ? { [name]: values[name] } : {})
+  return {
+    ...text('start'),
+    ...text('as'),
+    ...text('server'),
+    ...text('leash'),
+    resume: values.resume === true,
+    tmux: values.tmux === true,
+    here: values.here === true,
+    yes: values.yes === true,
+    dry: values['dry-run'] === true,
+    capabilities: Array.isArray(values.capability) ? values.capability : [],
+  }
+}
+
+/** What would be done. */
+function planned(
+  { place, agent, profile, leash, workflow, hub, state, resumed }: Plan,
+  wishes: AgentWishes,
+  how?: string,
+) {
+  const { cliSession: resume } = state
+  const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })
+  const hubWords = `${hub.place.url}${hub.reachable ? '' : ', not reachable'}`
+  return table([
+    ['workspace', place.root],
+    ['agent', `${agent.name}${profile ? ` (${profile.title})` : ''}, leash ${leash}`],
+    ['command', agent.command ?? command ?? 'our own chat'],
+    ['workflow', `${workflow.name}, ${workflow.from}`],
+    ['hub', `${hubWords}; known there as ${state.hubId}`],
+    ['tools', how ?? 'none of the hub'],
+    ['works in', wishes.here ? place.cwd : 'a worktree of its own'],
+    ['terminal', state.host === 'tmux' ? 'a window of tmux that outlives us' : 'this one'],
+    ['session', resumed ? `${state.id}, of ${state.timestamp}` : 'a fresh one'],
+  ])
+}

@@ -1,0 +1,32 @@
+import type { AuditEntry } from '../../safety/audit/entry.ts'
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { Audit } from '../../safety/audit/audit.ts'
+import { redactor } from '../../safety/redaction.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { auditTable, verifiedWords } from '../../desk/audit-table.ts'
+import { homeFolder } from '../../app/belongings.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+
+const newest = 20
+
+export async function run(io: Io, { words }: Parsed): Promise<number> {
+  const [what] = words
+  if (what !== undefined && what !== 'verify' && what !== 'export')
+    throw new UsageError(`audit: found "${what}", allowed: verify, export, or nothing.`)
+  const store = fileStore(homeFolder(io.env), { clock: io.clock })
+  const audit = new Audit(store, { clock: io.clock, mask: redactor(io.env) })
+  if (what === 'verify') {
+    const verified = await audit.verify()
+    print(io, verifiedWords(verified))
+    return verified.ok ? 0 : 1
+  }
+  const entries: AuditEntry[] = []
+  for await (const entry of audit.export())
+    if (what === 'export') print(io, JSON.stringify(entry))
+    else entries.push(entry)
+  if (what === 'export') return 0
+  if (entries.length === 0) say(io, 'Our own agent has done nothing yet.')
+  else print(io, auditTable(entries.slice(-newest)))
+  return 0
+}

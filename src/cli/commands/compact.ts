@@ -1,0 +1,25 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { noBudget } from '../../core/work/budget.ts'
+import { exitCode } from '../../faces/print.ts'
+import { openApp } from '../../app/app.ts'
+import { compactedWords, compactNow } from '../../app/compaction.ts'
+import { print, say } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+  const name = typeof values.session === 'string' ? { name: values.session } : {}
+  const app = await openApp(io, place, settings, { ...name, existing: true, budget: noBudget })
+  await app.conversation.settle()
+  const compacted = await compactNow(app, 'manual')
+  if (compacted.ok) {
+    print(io, compactedWords(compacted))
+    return 0
+  }
+  say(io, `termaite: ${compactedWords(compacted)}`)
+  const { failure } = compacted
+  return failure ? exitCode({ ok: false, failure }) : 1
+}

@@ -1,0 +1,73 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { keysInFile } from '../../safety/keys.ts'
+import { learningRedactor } from '../../safety/redaction.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { personAt } from '../../faces/terminal-questions.ts'
+import { placeOf } from '../../app/place.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { editSettings } from '../../settings/edit.ts'
+import { nobodyWords } from '../../settings/nobody.ts'
+import { readSettings, type Settings } from '../../settings/settings.ts'
+
+export async function run(io: Io, { words, values }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const file = join(place.home, 'settings.json')
+  const read = async () => {
+    const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+    for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+    return settings
+  }
+  switch (words[0] ?? 'path') {
+    case 'path':
+      print(io, values.json ? JSON.stringify({ path: file, exists: existsSync(file) }) : file)
+      return 0
+    case 'print': {
+      const { warnings: _warnings, ...settings } = await read()
+      print(io, masked(settings, place.home, io.env))
+      return 0
+    }
+    case 'validate': {
+      const settings = await read()
+      const count = enabledAgents(settings).length
+      if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
+      else if (count === 0) print(io, `The settings are right, but ${nobodyWords(settings)}`)
+      else
+        print(io, `The settings are right: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`)
+      return 0
+    }
+    case 'edit': {
+      const wrong = await editSettings({
+        home: place.home,
+        env: io.env,
+        open: (edit) => edit(),
+        validate: async () => void (await read()),
+        ask: personAt(io),
+        signal: io.signal,
+      })
+      if (wrong) throw wrong
+      print(io, 'The settings are right.')
+      return 0
+    }
+    default:
+      throw new UsageError(`config: found "${words[0]}", allowed: path, print, validate, edit.`)
+  }
+}
+
+/** What a server or an agent is given in its environment or its headers is not for the eyes of whoever looks on. */
+function masked(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
+  const { mask, learn } = learningRedactor(env, () => keysInFile(home))
+  const given = (name: string, values: unknown) => {
+    for (const value of Object.values((values ?? {}) as Record<string, unknown>))
+      if (typeof value === 'string' && !value.includes('${')) learn(name, value)
+  }
+  for (const [name, server] of Object.entries(settings.mcpServers)) {
+    const { env: own, headers } = (server ?? {}) as { env?: unknown; headers?: unknown }
+    given(name, own)
+    given(name, headers)
+  }
+  for (const agent of settings.agents) given(agent.name, agent.env)
+  return mask(JSON.stringify(settings, null, 2))
+}

@@ -1,0 +1,146 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../../app/place.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Crews, OpenCrew } from '../../app/crew/crews.ts'
+import { CrewError } from '../../crew/error.ts'
+import { isOver } from '../../crew/slot.ts'
+import { nobody } from '../../core/talk/question.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { confirm } from '../../faces/terminal-questions.ts'
+import { answer } from '../../desk/crew/answering.ts'
+import { attach } from '../../desk/crew/attaching.ts'
+import { openCrews } from '../../app/crew/crews.ts'
+import { ensureKept, keep } from '../../app/crew/keeping.ts'
+import { entriesOf, logWords } from '../../app/crew/logged.ts'
+import { crewTable } from '../../desk/crew/table.ts'
+import { noMore, slotOf, toolVerbs } from '../../desk/crew/verbs.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+type Desk = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
+
+/** Verbs that are no tool's: a person's alone. */
+const verbs: Record<string, (desk: Desk, words: readonly string[]) => Promise<number>> = {
+  list,
+  spawn,
+  // A question whose process is gone is asked anew: nobody answers the old one.
+  answer: async ({ io, place, open }, words) => (await ensureKept(io, place, open), answer(io, open.crew, words)),
+  attach: ({ io, open }, words) => attach(io, open, words),
+  logs,
+  close,
+  keep: async ({ io, crews, open }) => (await keep(io, crews, open.crew.workspace), 0),
+}
+
+export async function run(io: Io, { values, words: [verb = 'list', ...words] }: Parsed): Promise<number> {
+  const known = Object.hasOwn(verbs, verb) || Object.hasOwn(toolVerbs, verb)
+  if (!known) throw new UsageError(`crew: found "${verb}". See: termaite crew --help`)
+  const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+  const workspace = typeof values.workspace === 'string' ? values.workspace : undefined
+  const crews = openCrews(io, place, settings, { carries: verb === 'keep', warn: (why) => say(io, `termaite: ${why}`) })
+  try {
+    const desk = { io, place, settings, crews, open: crews.of(workspace), values }
+    const own = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+    return await (own ? own(desk, words) : call(desk, verb, words))
+  } catch (error) {
+    throw error instanceof CrewError ? new UsageError(error.message, 1) : error
+  } finally {
+    await crews.close()
+  }
+}
+
+/** A tool's verb, as a conductor would call it. What it left to be done is done by somebody, also when we are gone. */
+async function call(desk: Desk, verb: string, words: readonly string[]): Promise<number> {
+  const { text, data } = await called(desk, verb, words)
+  const { io, values } = desk
+  if (io.signal.aborted) return Number(io.signal.reason)
+  print(io, values.json ? JSON.stringify(data) : text)
+  if (verb !== 'wait') return 0
+  if (data.is_idle === true) return 0
+  if (data.state === 'asking') say(io, `Answer it: termaite crew answer ${data.slot}`)
+  const goesOn = ['held', 'starting', 'busy'].includes(String(data.state))
+  if (goesOn) say(io, `It goes on. Wait longer: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
+  return goesOn ? 75 : 1
+}
+
+async function called({ io, place, crews, open, values }: Desk, verb: string, words: readonly string[]) {
+  const { tool: name, input } = toolVerbs[verb]!
+  const tool = crews.tools.find((one) => one.name === name)!
+  const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
+  // Whoever waits or reads sees what is true only if somebody carries what is under way.
+  if (verb === 'wait') await ensureKept(io, place, open)
+  const result = await tool.run(wishes, {
+    cwd: place.cwd,
+    signal: io.signal,
+    ask: nobody,
+    progress: () => {},
+    consult: async () => failed('missing', 'nobody is consulted here'),
+    until: Number.MAX_SAFE_INTEGER,
+  })
+  if (verb === 'spawn' || verb === 'send') await ensureKept(io, place, open)
+  return result as { text: string; data: Record<string, unknown> }
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`crew: ${(error as Error).message}.`)
+  }
+}
+
+async function list(desk: Desk, words: readonly string[]): Promise<number> {
+  const { io, place, open, values } = desk
+  await ensureKept(io, place, open)
+  if (values.json) return call(desk, 'list', words)
+  noMore('list', words)
+  const slots = await open.crew.slots()
+  if (slots.length === 0) say(io, nobodyWords(open.parts.names()))
+  else print(io, crewTable(slots, { now: io.clock.now(), answer: 'termaite crew answer', columns: io.out.columns }))
+  return 0
+}
+
+function nobodyWords(names: readonly string[]): string {
+  if (names.length === 0) return 'There are no agents, and none is set up yet. Run: termaite setup'
+  const others = names.length > 1 ? `\nThere are also ${names.slice(1).join(', ')}.` : ''
+  return `There are no agents here. Start one: termaite crew spawn ${names[0]} "<task>"${others}`
+}
+
+async function spawn(desk: Desk, words: readonly string[]): Promise<number> {
+  const { io, values } = desk
+  const { text, data } = await called(desk, 'spawn', words)
+  if (values.json) print(io, JSON.stringify(data))
+  else print(io, `${text}\nwatch it: termaite crew attach ${data.slot}`)
+  return 0
+}
+
+async function logs({ io, open, values }: Desk, [word, ...more]: readonly string[]): Promise<number> {
+  noMore('logs', more)
+  const { id, agent } = await open.crew.slot(slotOf('logs', word))
+  const entries = await entriesOf(open.crew, id)
+  if (values.json) for (const entry of entries) print(io, JSON.stringify(entry))
+  else if (entries.length === 0) say(io, `Nothing was said in slot ${id} yet.`)
+  else print(io, logWords(entries, agent))
+  return 0
+}
+
+async function close({ io, open, values }: Desk, words: readonly string[]): Promise<number> {
+  noMore('close', words)
+  const slots = await open.crew.slots()
+  const living = slots.filter((slot) => !isOver(slot)).length
+  const ends = living === 0 ? 'Drop' : `End ${living === 1 ? 'the agent' : `the ${living} agents`} at work and drop`
+  const question = `${ends} what all agents of ${open.crew.workspace} said?`
+  if (slots.length > 0 && !(await confirm(io, question, values.yes === true))) {
+    say(io, 'Nothing was closed.')
+    return 1
+  }
+  const { ended, kept } = await open.crew.close()
+  if (values.json)
+    print(io, JSON.stringify({ ended, kept: kept.map(({ id, worktree }) => ({ slot: id, ...worktree })) }))
+  else print(io, `Closed: ${ended} ${ended === 1 ? 'agent was' : 'agents were'} ended.`)
+  for (const { worktree } of kept)
+    say(io, `termaite: the worktree ${worktree!.path} (branch ${worktree!.branch}) stays.`)
+  return 0
+}

@@ -1,0 +1,31 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { lastStanding } from '../../safety/snapshots.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+import { openSnapshots } from '../../app/app.ts'
+import { print, say } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { openProject } from '../../app/project.ts'
+import { orUsage, statText, turnNamed, whyNone } from '../../app/undo/snapshot-turn.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../../base/table.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
+  const snapshots = openSnapshots(io, place, project)
+  if (values.list) {
+    const turns = await orUsage(snapshots.list())
+    if (values.json) print(io, JSON.stringify(turns))
+    else if (turns.length === 0) say(io, `termaite: ${await whyNone(project)}`)
+    else print(io, table(turns.map((turn) => [turn.turn, moment(turn.at), oneLine(turn.prompt, 60)])))
+    return 0
+  }
+  const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastStanding(turns) ?? turns.at(-1)!)
+  const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
+  if (values.json) print(io, JSON.stringify({ turn: turn.turn, at: turn.at, prompt: turn.prompt, stat, patch }))
+  else if (stat.length === 0) say(io, `Turn ${turn.turn} changed no file.`)
+  else print(io, stripAnsi(values.stat ? statText(stat) : patch))
+  return 0
+}

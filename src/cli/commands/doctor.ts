@@ -1,0 +1,75 @@
+import type { Doc } from '../../core/talk/store.ts'
+import type { Health } from '../../mind/health.ts'
+import type { Parsed } from '../args.ts'
+import type { Checkup } from '../../app/doctor/checkup.ts'
+import type { Io } from '../../core/io.ts'
+import { StoreError } from '../../core/talk/store.ts'
+import { afterSuccess, healthDoc } from '../../mind/health.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { checkup } from '../../app/doctor/checkup.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { securityReport } from '../../app/doctor/security.ts'
+import { nobodyWords } from '../../settings/nobody.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+  for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+  if (values.security) return securityReport(io, place, settings, values.json === true)
+  const { agents } = settings
+  if (agents.length === 0) throw new UsageError(nobodyWords(settings))
+  const wanted = words[0] === undefined ? agents : agents.filter(({ name }) => name === words[0])
+  if (wanted.length === 0)
+    throw new UsageError(`there is no agent "${words[0]}"; configured: ${agents.map(({ name }) => name).join(', ')}.`)
+  const quick = values.quick === true
+  const doc = healthDoc(fileStore(place.home, { clock: io.clock }))
+  const health = await orSay(io, doc.read())
+  if (!quick && !values.json) say(io, `Asking ${whom(wanted)}; --quick leaves that out.`)
+  const practice = { io, place, settings, quick, ...(health ? { health } : {}) }
+  const checkups = await Promise.all(wanted.map((agent) => checkup(practice, agent)))
+  if (health) await orSay(io, welcome(doc, health, checkups))
+  print(io, values.json ? JSON.stringify(checkups) : checkups.map(report).join('\n\n'))
+  return checkups.some(({ works }) => works) ? 0 : 1
+}
+
+const whom = (agents: readonly { name: string }[]) =>
+  agents.length === 1 ? `${agents[0]!.name} for one word` : `${agents.length} agents for one word each`
+
+/** Whoever answers is back in the rotation, whatever was known of it. */
+async function welcome(doc: Doc<Health>, known: Health, checkups: readonly Checkup[]): Promise<void> {
+  const back = (health: Health) =>
+    checkups
+      .filter(({ answers }) => answers === true)
+      .reduce((rest, { name }) => afterSuccess(rest, name, false), health)
+  if (back(known) !== known) await doc.update(back)
+}
+
+/** A health file that cannot be used is told beside the report, not in its place. */
+async function orSay<T>(io: Io, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    say(io, `termaite: ${error.message}`)
+    return undefined
+  }
+}
+
+function report(checkup: Checkup): string {
+  const rows = [
+    ['installed', `${checkup.installed || 'no'}${checkup.version ? ` (${checkup.version})` : ''}`],
+    ['logged in', checkup.loggedIn === 'unknown' ? 'not known' : checkup.loggedIn ? 'yes' : 'no'],
+    ...(checkup.key ? [['key', checkup.key]] : []),
+    ['answers', checkup.answers === 'not asked' ? 'not asked' : checkup.answers ? 'yes' : `no: ${checkup.said ?? ''}`],
+    ['quota', checkup.quota],
+    ['MCP', checkup.mcp],
+    ['may do', checkup.mayDo],
+    ...(checkup.next ? [['next', checkup.next]] : []),
+  ]
+  return [
+    `${checkup.works ? '✓' : '✗'} ${checkup.name}`,
+    ...rows.map(([name, words]) => `    ${name!.padEnd(10)} ${words}`),
+  ].join('\n')
+}

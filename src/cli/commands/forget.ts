@@ -1,0 +1,41 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { existsSync, realpathSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { projectRoot } from '../../base/git.ts'
+import { confirm } from '../../faces/terminal-questions.ts'
+import { forgetInIndex } from '../../app/forgetting.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { homeOf } from '../../app/place.ts'
+import { slugOf } from '../../app/project.ts'
+import { knownProjects } from '../../app/projects.ts'
+import { refuseIfRunning } from '../../app/running.ts'
+
+/** Erases a project from logs, snapshots, index and crew; the project's own files are not touched. */
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const home = homeOf(io.env)
+  const project = projectNamed(io, home, words[0])
+  await refuseIfRunning(io, 'forget', project.path)
+  const question = `Erase the conversations and snapshots of ${project.path} for good? Its own files stay.`
+  if (!(await confirm(io, question, values.yes === true))) {
+    say(io, 'Nothing was erased.')
+    return 1
+  }
+  for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
+  await forgetInIndex(home, project.slug, io.clock)
+  print(io, `Nothing of ${project.path} is kept any more.`)
+  return 0
+}
+
+/** The project of a folder: as it was typed, as the disk knows it, or its git root; or the one whose folder in our home has that name. */
+function projectNamed(io: Io, home: string, typed: string | undefined): { path: string; slug: string } {
+  const folder = resolve(io.cwd, typed ?? '.')
+  const paths = existsSync(folder) ? [folder, realpathSync(folder), projectRoot(folder)] : [folder]
+  const found =
+    knownProjects(home).find(({ path, slug }) => slug === typed || paths.includes(path)) ??
+    paths
+      .map((path) => ({ path, slug: slugOf(path) }))
+      .find(({ slug }) => ['projects', 'crew'].some((part) => existsSync(join(home, part, slug))))
+  if (found) return found
+  throw new UsageError(`forget: nothing is kept of ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`, 1)
+}

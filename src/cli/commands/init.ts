@@ -1,0 +1,37 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { readyWatchdog } from '../../base/process/watchdog.ts'
+import { noBudget } from '../../core/work/budget.ts'
+import { exitCode } from '../../faces/print.ts'
+import { openApp } from '../../app/app.ts'
+import { initLine } from '../init-lines.ts'
+import { runInit } from '../../app/init/turn.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { personAt } from '../../faces/terminal-questions.ts'
+import { placeOf } from '../../app/place.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { nobodyWords } from '../../settings/nobody.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+/** Lets an agent look through the project and writes its AGENTS.md, after a yes. */
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  // Said before anybody works for minutes.
+  if (!values.yes && (io.piped || !io.in.isTTY))
+    throw new UsageError('init asks before it writes, and nobody can be asked here: add --yes to do it.')
+  const place = placeOf(io)
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+  for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
+  if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
+  const app = await openApp(io, place, settings, { budget: noBudget })
+  readyWatchdog(io.env.PATH)
+  await app.conversation.settle()
+  say(io, `Looking through ${place.root}; Ctrl+C cancels.`)
+  const ask = values.yes ? async () => ['write'] : personAt(io)
+  let code = 1
+  for await (const event of runInit(app, { ask, signal: io.signal })) {
+    const line = initLine(event)
+    if (line) say(io, line.how === 'error' ? `termaite: ${line.text}` : line.text)
+    if (event.type === 'end') code = exitCode(event.outcome)
+  }
+  return code
+}

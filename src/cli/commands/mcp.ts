@@ -1,0 +1,49 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { print, UsageError } from '../../core/io.ts'
+import { clients } from '../../app/mcp/clients.ts'
+import { install, remove } from '../../app/mcp/install.ts'
+import { whereabouts, wiredClients } from '../../app/mcp/wired.ts'
+import { placeOf } from '../../app/place.ts'
+import { table } from '../../base/table.ts'
+
+export async function run(io: Io, { values, words: [verb = 'list', client] }: Parsed): Promise<number> {
+  const wishes = { yes: values.yes === true, dry: values['dry-run'] === true }
+  switch (verb) {
+    case 'serve': {
+      const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
+      const [{ published }, { serve }] = await Promise.all([
+        import('../../app/mcp/published.ts'),
+        import('../../app/mcp/serve.ts'),
+      ])
+      await using open = await published(io, place)
+      await serve(io, open.served, typeof values.http === 'string' ? values.http : undefined)
+      return 0
+    }
+    case 'install':
+      return install(io, client, wishes)
+    case 'remove':
+      return remove(io, client, wishes)
+    case 'list':
+      list(io, values.json === true)
+      return 0
+    default:
+      throw new UsageError(`mcp: found "${verb}", allowed: serve, install, remove, list.`)
+  }
+}
+
+/** Every client that can be wired, and whether it is. */
+function list(io: Io, json: boolean): void {
+  const where = whereabouts(io.env)
+  const wired = new Set(wiredClients(where).map(({ client }) => client.name))
+  const rows = clients.map(({ name, title, file }) => ({ name, title, wired: wired.has(name), file: file(where) }))
+  if (json) print(io, JSON.stringify(rows))
+  else
+    print(
+      io,
+      table([
+        ['CLIENT', 'WIRED', 'PROGRAM', 'SETTINGS'],
+        ...rows.map(({ name, title, wired, file }) => [name, wired ? 'yes' : '', title, file]),
+      ]),
+    )
+}

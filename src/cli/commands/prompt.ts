@@ -1,0 +1,182 @@
+import type { Event } from '../../core/talk/entry.ts'
+import type { Budget } from '../../core/work/budget.ts'
+import type { Thinking } from '../../core/talk/framework.ts'
+import type { WorkMode } from '../../core/work/mode.ts'
+import type { Format } from '../../faces/print.ts'
+import type { Parsed } from '../args.ts'
+import type { WithAttachments } from '../../app/attachments/attach.ts'
+import type { Io } from '../../core/io.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { readyWatchdog } from '../../base/process/watchdog.ts'
+import { budget, noBudget } from '../../core/work/budget.ts'
+import { tag } from '../../core/talk/transcript.ts'
+import { printTurn } from '../../faces/print.ts'
+import { openApp } from '../../app/app.ts'
+import { keptPictures, withAttachments } from '../../app/attachments/attach.ts'
+import { openBracket } from '../../app/bracket.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { spareNative, withSpare } from '../../app/native/spare.ts'
+import { placeOf } from '../../app/place.ts'
+import { latestProject } from '../../app/projects.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { ready } from '../../app/ready.ts'
+import { nobodyWords } from '../../settings/nobody.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { runReached } from '../../app/reached.ts'
+import { readStdin } from '../stdin.ts'
+import { oneLine } from '../../base/table.ts'
+import { inMode } from '../../settings/work-mode.ts'
+
+/** One turn without a screen, or the chat when a person sits at both ends. */
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  if (values.continue && values.cwd !== undefined)
+    throw new UsageError('--continue and --cwd name two folders; leave one of them out.')
+  if (values.exclusive && values.ephemeral)
+    throw new UsageError(
+      '--exclusive and --ephemeral: a turn of which nothing is kept cannot stand in line; leave one of them out.',
+    )
+  const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
+  if (values.continue) say(io, `Going on in ${place.root}`)
+  const overrides = {
+    env: io.env,
+    ...flag('rotation', values.rotation),
+    ...flag('leash', values.leash),
+    allow: list(values.allow),
+    deny: list(values.deny),
+  }
+  const read = () => readSettings({ home: place.home, project: place.root }, overrides)
+  const settings = await read()
+  const mode = (text(values.mode) ?? 'chat') as WorkMode
+  const own = withSpare(settings, await spareNative(settings, mode, { io, place }))
+  const names = enabledAgents(inMode(own, mode)).map(({ name }) => name)
+  const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const wishes = {
+    fresh: values.new === true,
+    ephemeral: values.ephemeral === true,
+    ...flag('name', values.session),
+    ...(flag('think', values.think) as { think?: Thinking }),
+    mode,
+    budget: purse(io, values),
+  }
+  if (isChat(io, values)) {
+    if (values.exclusive) throw new UsageError('--exclusive is for one turn with -p; leave it out.')
+    const { chat } = await import('../../desk/chat.ts')
+    return chat({
+      io,
+      place,
+      settings,
+      read,
+      wishes,
+      ...screenOf(io, settings, values),
+      ...said(words),
+      ...aimed(wanted, names),
+    })
+  }
+  for (const warning of own.warnings) say(io, `termaite: ${warning}`)
+  if (names.length === 0) throw new UsageError(nobodyWords(settings))
+  const { agent } = aimed(wanted, names)
+  const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
+  const { prompt, pictures } = await promptOf(io, place.cwd, given)
+  const app = await openApp(io, place, own, wishes)
+  const files = await keptPictures(pictures, app.blobs)
+  const exclusive = values.exclusive === true
+  // Taken while the history is read; not before another turn that is waited for has done its work.
+  const bracket = exclusive ? undefined : openBracket(app, prompt)
+  readyWatchdog(io.env.PATH)
+  await ready(app, (words) => say(io, words))
+  const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
+  const turn = runReached(app, {
+    prompt,
+    ...(files.length > 0 ? { files } : {}),
+    signal: io.signal,
+    exclusive,
+    ...(bracket ? { bracket } : {}),
+    ...(agent === undefined ? {} : { agent }),
+  })
+  return printTurn(debug ? traced(io, turn) : turn, {
+    format: (text(values['output-format']) ?? 'text') as Format,
+    out: io.out,
+    err: io.err,
+    blobs: app.blobs,
+    clock: io.clock,
+    session: app.session.id,
+    project: place.root,
+  })
+}
+
+/** Each event as it comes, beside the answer: who, what, and how long after the start. */
+async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  const began = io.clock.now()
+  for await (const event of events) {
+    say(io, `[debug] +${io.clock.now() - began} ms ${event.by ?? ''} ${oneLine(JSON.stringify(event), 300)}`)
+    yield event
+  }
+}
+
+type Prompted = Pick<WithAttachments, 'prompt' | 'pictures'>
+
+async function promptOf(io: Io, cwd: string, given: string | undefined): Promise<Prompted> {
+  const alone = given === undefined || given === '-'
+  if (given === '-' && io.in.isTTY) say(io, 'Type the prompt; Ctrl+D on a line of its own ends it.')
+  const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
+  const { prompt, pictures, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME)
+  for (const warning of warnings) say(io, `termaite: ${warning}`)
+  const whole = piped && !alone ? `${prompt}\n\n${tag('stdin', '', piped)}` : prompt
+  if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
+  if (whole.trim() === '') throw new UsageError('there is no prompt. Give one: termaite -p "why does the build fail?"')
+  return { prompt: whole, pictures }
+}
+
+function aimed(wanted: string | undefined, names: readonly string[]): { agent?: string } {
+  if (wanted === undefined || wanted === '' || wanted === 'auto') return {}
+  if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
+  return { agent: wanted }
+}
+
+/** A person at both ends, and nothing that only makes sense without a screen. */
+function isChat(io: Io, values: Parsed['values']): boolean {
+  if (values.prompt !== undefined || values['output-format'] !== undefined || io.piped) return false
+  return io.in.isTTY === true && io.out.isTTY === true
+}
+
+function screenOf({ env }: Io, { screenReader }: Settings, values: Parsed['values']) {
+  const altScreen = !(values['no-alt-screen'] || values.classic)
+  return { altScreen, lines: env.TERM === 'dumb' || screenReader }
+}
+
+const said = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})
+
+function purse(io: Io, values: Parsed['values']): Budget {
+  const limit = (name: string) => {
+    const given = text(values[name])
+    if (given === undefined) return undefined
+    const number = Number(given)
+    if (!(number > 0)) throw new UsageError(`--${name}: found "${given}", allowed: a number above 0.`)
+    return number
+  }
+  const [cost, tokens] = [limit('max-cost'), limit('max-tokens')]
+  if (cost === undefined && tokens === undefined) return noBudget
+  const held = budget({ ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) })
+  return cost === undefined ? held : { ...held, spend: warned(io, held) }
+}
+
+/** A limit that cannot be held is said to be none, once. */
+function warned(io: Io, held: Budget): Budget['spend'] {
+  let told = false
+  return (usage) => {
+    if (usage.cost === undefined && !told)
+      say(io, 'termaite: --max-cost cannot be held: an agent does not say what it costs. --max-tokens can.')
+    told ||= usage.cost === undefined
+    held.spend(usage)
+  }
+}
+
+function text(value: Parsed['values'][string]): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+const list = (value: Parsed['values'][string]) => (Array.isArray(value) ? value : [])
+
+function flag<K extends string>(key: K, value: Parsed['values'][string]): { [P in K]?: string } {
+  return (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }
+}

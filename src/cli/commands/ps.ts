@@ -1,0 +1,29 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { print, say } from '../../core/io.ts'
+import { runningTurns } from '../../app/running.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../../base/table.ts'
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const turns = await runningTurns(io)
+  if (values.json) print(io, JSON.stringify(turns))
+  else if (turns.length === 0) say(io, 'Nothing is at work.')
+  else
+    print(
+      io,
+      table([
+        ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
+        ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
+          turn,
+          // One that is idle in its terminal needs nobody who carries it.
+          String(pid ?? (slot ? '' : 'elsewhere')),
+          moment(since),
+          slot ? `${by} ${slot.state}` : (by ?? ''),
+          project,
+          oneLine(prompt, 50),
+        ]),
+      ]),
+    )
+  return 0
+}

@@ -1,0 +1,29 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { hubPlace, usualPort } from '../../app/hub/address.ts'
+import { serveUntilEnded } from '../../app/hub/served.ts'
+import { UsageError } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  if (values['stdio-proxy']) {
+    const { serveProxy } = await import('../../app/hub/proxy.ts')
+    await serveProxy(io, hubPlace(io, await readSettings({ home: place.home }, { env: io.env })))
+    return 0
+  }
+  const port = portOf(values.port)
+  const host = typeof values.host === 'string' ? values.host : '127.0.0.1'
+  const publicUrl = values['public-url']
+  await serveUntilEnded(io, place.home, { host, port, ...(typeof publicUrl === 'string' ? { publicUrl } : {}) })
+  return 0
+}
+
+function portOf(value: Parsed['values'][string]): number {
+  if (value === undefined) return usualPort
+  const port = Number(value)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError(`--port: found "${String(value)}", allowed: 0 (any free one) to 65535.`)
+  return port
+}

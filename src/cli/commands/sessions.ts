@@ -1,0 +1,124 @@
+import type { Store } from '../../core/talk/store.ts'
+import type { Index, Session } from '../../store/index/index.ts'
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../../app/place.ts'
+import type { Project, ProjectDoc } from '../../app/project.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { openIndex } from '../../store/index/index.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { openProject, slugOf } from '../../app/project.ts'
+import { exported } from '../export.ts'
+import { moment } from '../../base/moment.ts'
+import { sessionNamed, title } from '../../desk/session-named.ts'
+import { oneLine, table } from '../../base/table.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const store = fileStore(place.home, { clock: io.clock })
+  const index = openIndex(place.home, { clock: io.clock })
+  const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
+  try {
+    await index.catchUp()
+    const [verb = 'list', id, ...rest] = words
+    switch (verb) {
+      case 'list':
+        return await list(asked)
+      case 'show':
+        return await show(asked, id)
+      case 'search':
+        return await search(asked, [id ?? '', ...rest].join(' '))
+      case 'export': {
+        const session = await sessionNamed(asked, id)
+        const format = typeof values.format === 'string' ? values.format : values.json ? 'json' : 'markdown'
+        for await (const part of exported(session, await index.entries(session.id), store, format)) io.out.write(part)
+        return 0
+      }
+      case 'resume': {
+        const session = await sessionNamed(asked, id)
+        const project = projectOf(session, store, place)
+        await project.doc.update((now) => ({ ...withSession(now, session), current: session.id }))
+        print(io, `The next turn in ${project.root} goes on with ${title(session)}.`)
+        return 0
+      }
+      case 'rename': {
+        const session = await sessionNamed(asked, id)
+        const name = rest.join(' ').trim()
+        if (name === '') throw new UsageError('sessions rename: which name? termaite sessions rename <id> <name>')
+        await projectOf(session, store, place).doc.update((now) => {
+          const other = Object.keys(now.sessions).find((key) => now.sessions[key]!.name === name && key !== session.id)
+          if (other) throw new UsageError(`sessions rename: ${other} has the name "${name}" already.`)
+          return withSession(now, session, { name })
+        })
+        print(io, `${session.id} is now called "${name}".`)
+        return 0
+      }
+      default:
+        throw new UsageError(`sessions: found "${verb}", allowed: list, show, search, resume, rename, export.`)
+    }
+  } finally {
+    await index.close()
+  }
+}
+
+/** Where a session belongs: where its project is known to be, or here, when it is this one's. */
+function projectOf(session: Session, store: Store, place: Place): Project {
+  const path = session.path ?? (session.project === slugOf(place.root) ? place.root : undefined)
+  if (path !== undefined) return openProject(store, path)
+  throw new UsageError(
+    `sessions: where the project of ${session.id} is, is not known any more; go to its folder and try again.`,
+    1,
+  )
+}
+
+/** The project's document with this session in it, as far as the document does not know better. */
+function withSession(doc: ProjectDoc, session: Session, more: { name?: string } = {}): ProjectDoc {
+  const known = { startedAt: session.started, from: session.begins, ...doc.sessions[session.id], ...more }
+  return { ...doc, sessions: { ...doc.sessions, [session.id]: known } }
+}
+
+type Asked = { io: Io; index: Index; json: boolean; of: { project?: string } }
+
+async function list({ io, index, json, of }: Asked): Promise<number> {
+  const sessions = await index.sessions(of)
+  if (json) print(io, JSON.stringify(sessions))
+  else if (sessions.length === 0)
+    say(io, of.project ? 'Nothing was said in this project yet; --all shows the others.' : 'Nothing was said yet.')
+  else
+    print(
+      io,
+      table([
+        ['SESSION', 'LAST', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'ABOUT'],
+        ...sessions.map((session) => [
+          session.id,
+          moment(session.last),
+          String(session.turns),
+          ...(of.project ? [] : [session.path ?? session.project]),
+          title(session),
+        ]),
+      ]),
+    )
+  return 0
+}
+
+async function show(asked: Asked, id: string | undefined): Promise<number> {
+  const { io, index, json } = asked
+  const session = (await index.session((await sessionNamed(asked, id)).id))!
+  if (json) print(io, JSON.stringify({ ...session, tools: await index.toolTrace(session.id) }))
+  else
+    for (const message of session.messages)
+      print(io, stripAnsi(`${moment(message.at)} ${message.by}: ${message.text.trim()}\n`))
+  return 0
+}
+
+async function search({ io, index, json, of }: Asked, text: string): Promise<number> {
+  if (text.trim() === '') throw new UsageError('sessions search: for what? termaite sessions search "flaky test"')
+  const hits = await index.search(text, of)
+  if (json) print(io, JSON.stringify(hits))
+  else if (hits.length === 0)
+    say(io, of.project ? 'Nothing found in this project; --all looks everywhere.' : 'Nothing found.')
+  else print(io, table(hits.map((hit) => [hit.session, moment(hit.at), hit.by, oneLine(hit.snippet, 100)])))
+  return hits.length > 0 || json ? 0 : 1
+}

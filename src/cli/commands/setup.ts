@@ -1,0 +1,34 @@
+import type { Ask } from '../../core/talk/question.ts'
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { personAt } from '../../faces/terminal-questions.ts'
+import { homeOf } from '../../app/place.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { runSetup } from '../../desk/setup/steps.ts'
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const home = homeOf(io.env)
+  const usual = usualAnswers(values.yes === true)
+  const end = await runSetup({
+    say: (text, how) => (how === 'error' ? say(io, `termaite: ${text}`) : print(io, text)),
+    ask: values.yes === true ? usual : personAt(io, usual),
+    env: io.env,
+    home,
+    clock: io.clock,
+    signal: io.signal,
+  })
+  if (end !== 'written' || enabledAgents(await readSettings({ home }, { env: io.env })).length === 0) return 1
+  print(io, 'Try: termaite -p "what is this project?"')
+  return 0
+}
+
+/** What is usual is each question's first option; what would be lost is not given away without a yes. */
+function usualAnswers(yes: boolean): Ask {
+  return async ({ about, text, options }, withdrawn) => {
+    if (withdrawn.aborted) return undefined
+    if (about === 'permission' && !yes) throw new UsageError(`${text} Nobody can be asked here: add --yes to do it.`)
+    return [options[0]!.id]
+  }
+}

@@ -1,0 +1,66 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import type { RunningTurn } from '../../app/running.ts'
+import { errorCode } from '../../base/files.ts'
+import { killSlot } from '../../app/crew/killing.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { peerOf } from '../../app/peers.ts'
+import { homeOf } from '../../app/place.ts'
+import { runningTurns } from '../../app/running.ts'
+import { oneLine } from '../../base/table.ts'
+
+const patienceMs = 15_000
+
+/** Cancels a turn in the process that runs it, as Esc or Ctrl+C there would, and waits until it is over; an agent of a crew is ended. */
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const turns = await runningTurns(io)
+  const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
+  if (!values.all && words[0] === undefined)
+    throw new UsageError('stop: which one? `termaite ps` lists them; --all stops every one.')
+  if (!values.all && wanted.length !== 1)
+    throw new UsageError(
+      wanted.length === 0
+        ? `stop: no turn at work begins with "${words[0]}".`
+        : `stop: ${wanted.length} turns begin with "${words[0]}": give more of it.`,
+      1,
+    )
+  if (wanted.length === 0) say(io, 'Nothing is at work.')
+  const cancelled = await Promise.all(wanted.map((turn) => (turn.slot ? killSlot(io, turn.slot) : cancel(io, turn))))
+  const reached = wanted.filter((turn, index) => cancelled[index] || (!turn.slot && interrupt(io, turn)))
+  const until = io.clock.now() + patienceMs
+  let left = reached.map(({ turn }) => turn)
+  while (left.length > 0 && io.clock.now() < until && !io.signal.aborted) {
+    await io.clock.sleep(100, io.signal)
+    const running = new Set((await runningTurns(io)).map(({ turn }) => turn))
+    left = left.filter((turn) => running.has(turn))
+  }
+  for (const turn of reached) {
+    if (left.includes(turn.turn)) say(io, `termaite: ${turn.turn} has not stopped yet (pid ${turn.pid}).`)
+    else print(io, `Stopped ${turn.turn}: ${oneLine(turn.prompt, 60)}`)
+  }
+  return left.length > 0 || reached.length < wanted.length ? 1 : 0
+}
+
+/** Whether its process took the wish; one that does not answer can still be interrupted. */
+async function cancel(io: Io, { turn }: RunningTurn): Promise<boolean> {
+  const peer = await peerOf(homeOf(io.env), turn, io.clock)
+  const taken = (await peer?.cancel(turn)) === true
+  await peer?.close()
+  return taken
+}
+
+/** Whether the turn can be waited for: one that is gone already can. */
+function interrupt(io: Io, { turn, pid }: RunningTurn): boolean {
+  if (pid === undefined) {
+    say(io, `termaite: ${turn} runs on another machine or in another container; stop it there.`)
+    return false
+  }
+  try {
+    process.kill(pid, 'SIGINT')
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'ESRCH') return true
+    say(io, `termaite: ${turn} could not be stopped: process ${pid} is another user's; stop it as that user.`)
+    return false
+  }
+}

@@ -1,0 +1,35 @@
+import type { SystemSpec } from '../../core/work/system-spec.ts'
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { moment } from '../../base/moment.ts'
+import { Machine } from '../../machine/machine.ts'
+import { facts } from '../../machine/words.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { homeFolder } from '../../app/belongings.ts'
+import { table } from '../../base/table.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  if (words.length > 0)
+    throw new UsageError(`"${words[0]}": termaite system takes no words; see termaite system --help.`)
+  const machine = new Machine(fileStore(homeFolder(io.env), { clock: io.clock }), { env: io.env, clock: io.clock })
+  const kept = await machine.known()
+  const { spec, scannedAt, unkept } =
+    kept.fresh && !values.refresh
+      ? { unkept: undefined, ...kept }
+      : await machine.scan({ signal: io.signal, ...(values.refresh ? { asked: true } : {}) })
+  print(io, values.json ? JSON.stringify({ ...spec, scannedAt }) : report(spec, scannedAt))
+  if (values.refresh && unkept !== undefined) say(io, `termaite: it could not be kept: ${unkept}`)
+  await machine.settled()
+  return io.signal.aborted ? Number(io.signal.reason) : 0
+}
+
+function report(spec: SystemSpec, scannedAt = 0): string {
+  const programs = Object.entries(spec.binaries).sort(([one], [other]) => (one < other ? -1 : 1))
+  return [
+    table([...facts(spec).filter(([name]) => name !== 'Programs'), ['Scanned', moment(scannedAt)]]),
+    ...(programs.length > 0
+      ? ['', table(programs.map(([name, { path, version }]) => [name, version ?? '', path]))]
+      : []),
+  ].join('\n')
+}

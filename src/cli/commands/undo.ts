@@ -1,0 +1,42 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { openSnapshots } from '../../app/app.ts'
+import { confirm } from '../../faces/terminal-questions.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { placeOf } from '../../app/place.ts'
+import { openProject } from '../../app/project.ts'
+import { orUsage } from '../../app/undo/snapshot-turn.ts'
+import { asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo/undoing.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const place = placeOf(io)
+  const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
+  const snapshots = openSnapshots(io, place, project)
+  const plan = await undoPlan({ snapshots, project }, words[0])
+  const nothing = plan.steps.length === 0
+  if (nothing) for (const line of leftWords(plan.left)) say(io, `termaite: ${line}`)
+  for (const line of planWords(plan)) say(io, line)
+  if (nothing) {
+    if (values.json) print(io, JSON.stringify(plan))
+    return 0
+  }
+  const beside = await besideUndo(project, plan.turn, io.clock.now())
+  for (const line of beside.words) say(io, line)
+  refuseBeside(beside, plan.turn, values.yes === true)
+  if (plan.turn.cutOff && values.yes && words[0] === undefined)
+    throw new UsageError(
+      `undo: nothing was changed, because nobody saw that turn end; if that is meant: termaite undo ${plan.turn.turn} --yes`,
+      1,
+    )
+  if (!(await confirm(io, 'Go on?', values.yes === true))) {
+    say(io, 'Nothing was changed.')
+    return 1
+  }
+  const undone = await orUsage(snapshots.undo(plan))
+  if (values.json) print(io, JSON.stringify(undone))
+  for (const line of leftWords(undone.left)) say(io, `termaite: ${line}`)
+  for (const line of asideWords(undone)) say(io, line)
+  if (!values.json) print(io, `Done. To take the undo itself back: termaite undo ${undone.turn}`)
+  return 0
+}

@@ -1,0 +1,61 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import type { Wired } from '../../app/mcp/wired.ts'
+import { existsSync, rmSync } from 'node:fs'
+import { wordsOf } from '../../base/words.ts'
+import { codeCache, homeFolder, lookAround, remove } from '../../app/belongings.ts'
+import { confirm } from '../../faces/terminal-questions.ts'
+import { print, say } from '../../core/io.ts'
+import { carryOut, removing } from '../../app/mcp/change.ts'
+import { refuseUnwritable } from '../../mcp-config/file.ts'
+import { whereabouts, wiredEntries } from '../../app/mcp/wired.ts'
+import { refuseIfRunning } from '../../app/running.ts'
+import { list } from '../../base/table.ts'
+
+/** Takes our entries out of other programs' settings, and deletes our own files and no others, whatever stands beside them in our home. */
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const home = homeFolder(io.env)
+  const last = 'Remove the program itself with: npm uninstall -g termaite'
+  const wired = wiredEntries(whereabouts(io.env))
+  if (!existsSync(home) && wired.length === 0) {
+    print(io, `There is nothing at ${home}, and nothing of ours in other programs. ${last}`)
+    return 0
+  }
+  await refuseIfRunning(io, 'uninstall')
+  const keep = values['keep-history'] === true
+  const others = wired.length > 0 ? `Take our entry out of ${list(wired.map(({ file }) => file.path))}. ` : ''
+  const own = keep
+    ? `Delete what can be made again in ${home}, and keep settings and conversations?`
+    : `Delete what is ours in ${home}, with every conversation and snapshot, for good?`
+  const question = others + own
+  if (!(await confirm(io, question, values.yes === true))) {
+    say(io, 'Nothing was deleted.')
+    return 1
+  }
+  const left = wired.flatMap((one) => takenBack(one) ?? [])
+  remove(
+    home,
+    lookAround(home).ours.filter(({ made }) => made || !keep),
+  )
+  const cache = codeCache(io.env)
+  if (cache) rmSync(cache, { recursive: true, force: true })
+  const { ours, yours, strangers } = lookAround(home)
+  if (ours.length > 0) say(io, `Kept: ${list(ours.map(({ path }) => path))}`)
+  if (yours.length > 0) say(io, `Left, because you wrote it: ${list(yours.map(({ path }) => path))}`)
+  if (strangers.length > 0) say(io, `Left, because it is not ours: ${list(strangers)}`)
+  for (const words of left) say(io, `termaite: ${words}`)
+  print(io, `Done. ${left.length > 0 ? '' : "Nothing of ours is in other programs' files. "}${last}`)
+  return left.length > 0 ? 1 : 0
+}
+
+/** Why it could not be. */
+function takenBack({ client, file }: Wired): string | undefined {
+  try {
+    refuseUnwritable(file)
+    const change = removing(client, file)
+    if (change) carryOut(change)
+    return undefined
+  } catch (error) {
+    return `our entry is still in ${file.path}: it ${wordsOf(error)}. Take it out with: termaite mcp remove ${client.name}`
+  }
+}

@@ -1,0 +1,63 @@
+import type { Parsed } from '../args.ts'
+import type { Io } from '../../core/io.ts'
+import { join } from 'node:path'
+import { codeCache, homeFolder, lookAround, weight } from '../../app/belongings.ts'
+import { print } from '../../core/io.ts'
+import { whereabouts, wiredEntries } from '../../app/mcp/wired.ts'
+import { worktreesIn } from '../../worktrees/slot-worktrees.ts'
+import { socketsOf } from '../../app/peers.ts'
+import { knownProjects } from '../../app/projects.ts'
+import { runningTurns } from '../../app/running.ts'
+import { bytes, table } from '../../base/table.ts'
+
+/** What is not ours is named and not weighed: it may be a whole home. */
+type Row = { path: string; bytes?: number; what: string; ours: boolean }
+
+export async function run(io: Io, { values }: Parsed): Promise<number> {
+  const home = homeFolder(io.env)
+  const processes = await runningTurns(io)
+  const sockets = await socketsOf(home)
+  const cache = codeCache(io.env)
+  const compiled = { what: 'our code, compiled; can be made again', ours: true }
+  const files = [...rows(home), ...(cache ? [{ path: cache, bytes: weight(cache), ...compiled }] : [])]
+  const entries = wiredEntries(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
+    client: client.name,
+    path,
+    key: client.path.join('.'),
+    ...(backup ? { backup } : {}),
+  }))
+  if (values.json) {
+    print(io, JSON.stringify({ home, files, entries, worktrees: worktreesIn(home), sockets, processes }))
+    return 0
+  }
+  if (files.length === 0) print(io, `Nothing is kept yet; it would be in ${home}`)
+  else print(io, table(files.map((row) => [row.path, row.bytes === undefined ? '' : bytes(row.bytes), row.what])))
+  if (entries.length === 0) print(io, 'Written into other programs: nothing.')
+  else
+    print(
+      io,
+      `Written into other programs (termaite mcp remove <client>):\n${table(
+        entries.map(({ client, path, key, backup }) => [client, path, backup ? `${key}; as it was: ${backup}` : key]),
+      )}`,
+    )
+  for (const path of worktreesIn(home)) print(io, `Worktree: ${path}`)
+  if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
+  const pids = [...new Set(processes.flatMap(({ pid }) => pid ?? []))]
+  print(io, pids.length === 0 ? 'Processes: none.' : `Processes: ${pids.join(', ')} (termaite ps)`)
+  return 0
+}
+
+function rows(home: string): Row[] {
+  const { ours, yours, strangers } = lookAround(home)
+  const paths = new Map(knownProjects(home).map(({ slug, path }) => [join(home, 'projects', slug), path]))
+  return [
+    ...ours.map(({ path, parts, what }) => ({
+      path,
+      bytes: parts.reduce((sum, part) => sum + weight(part), 0),
+      what: paths.has(path) ? `${what} of ${paths.get(path)}` : what,
+      ours: true,
+    })),
+    ...yours.map(({ path, what }) => ({ path, what, ours: false })),
+    ...strangers.map((path) => ({ path, what: 'not ours', ours: false })),
+  ]
+}

@@ -1,0 +1,265 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Agent, Leash, Turn } from './agent.ts'
+import type { Budget } from './budget.ts'
+import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
+import type { Ref } from '../talk/ref.ts'
+import type { Failure, Outcome } from '../talk/outcome.ts'
+import type { Ask } from '../talk/question.ts'
+import type { Blobs, Log } from '../talk/store.ts'
+import { wordsOf } from '../../base/words.ts'
+import { Channel } from '../../base/channel.ts'
+import { drain } from '../../base/relay.ts'
+import { newId } from '../../base/id.ts'
+import { noBudget } from './budget.ts'
+import { take } from './verbs.ts'
+import { shortened, wholeEntry } from '../talk/body.ts'
+import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
+import { isFact } from '../talk/entry.ts'
+import { asking } from '../talk/first-answer.ts'
+import { failed } from '../talk/outcome.ts'
+import { nobody } from '../talk/question.ts'
+import { readTail } from '../talk/tail.ts'
+import { toldTo, view } from '../talk/view.ts'
+
+export type Parts = {
+  log: Log<Entry>
+  blobs: Blobs
+  session: string
+  /** Where in the log this session began. */
+  from?: number
+  clock: Clock
+  /** Who runs the turns of this process, so that others can tell a dead one's. */
+  owner: string
+  alive(owner: string): boolean
+}
+
+/** What a turn is run in. */
+export type World = {
+  cwd: string
+  leash: Leash
+  signal: AbortSignal
+  ask?: Ask
+  budget?: Budget
+  files?: Ref[]
+  /** What was typed while the turn ran; see `Turn.steer`. */
+  steer?(until?: AbortSignal): Promise<string[]>
+  attended?: boolean
+  around?: Around
+  /** Once it aborts nothing more is kept: the turn goes on without this process, and another one takes it up. */
+  left?: AbortSignal
+}
+
+/**
+ * What is done around a turn: once its prompt is kept and before anybody is asked, and before its end is kept.
+ * What it says is kept as notes; a fault of its own is one more note, and never stops the turn.
+ */
+export type Around = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
+
+/** What an agent is given of a turn, and the calls of it that have no result yet. */
+type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
+
+/** How a conversation stands before a turn: lines of its log that could not be read, and turns that had to be ended. */
+export type Standing = { view: Entry[]; broken: string[]; ended: number }
+
+/** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
+export class Conversation {
+  readonly session: string
+  #parts: Parts
+
+  constructor(parts: Parts) {
+    this.session = parts.session
+    this.#parts = parts
+  }
+
+  async append(fact: Fact, by: string, turn = ''): Promise<Entry> {
+    const { log, blobs, clock } = this.#parts
+    const at = clock.now()
+    const own = { id: newId(at), at, by, session: this.session, turn }
+    // A fact that was kept elsewhere before carries that place's marks: here it gets its own.
+    const entry = { ...own, ...(await shortened(fact, blobs)), ...own } as Entry
+    await log.append(entry)
+    return entry
+  }
+
+  /** As much of the session as its view needs, oldest first, and the lines that could not be read. */
+  read() {
+    return readTail(this.#parts.log, this.session, this.#parts.from)
+  }
+
+  async view(): Promise<Entry[]> {
+    return view((await this.read()).entries)
+  }
+
+  /** Ends the turns whose owner is dead, closes the calls they left open, and says how things stand then. */
+  async settle(): Promise<Standing> {
+    const { entries, broken } = await this.read()
+    const dead = unended(entries).filter(({ owner }) => owner !== undefined && !this.#parts.alive(owner))
+    for (const prompt of dead) {
+      const open = new Set<string>()
+      for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
+      for (const call of open) await this.append(interrupted(call), 'termaite', prompt.turn)
+      const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
+      await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
+    }
+    return { view: dead.length > 0 ? await this.view() : view(entries), broken, ended: dead.length }
+  }
+
+  /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
+  async *converse(agent: Agent, prompt: string, world: World): AsyncGenerator<Event> {
+    const { clock, owner } = this.#parts
+    const history = await this.view()
+    const files = world.files?.length ? { files: world.files } : {}
+    const asked = await this.append({ type: 'prompt', text: prompt, ...files, owner }, 'user', newId(clock.now()))
+    yield* this.#take(agent, asked, { prompt, ...files, history, open: new Set() }, world)
+  }
+
+  /**
+   * Goes on with a turn that a dead process left, for an agent that outlived it; with `sent` it is only watched.
+   * What was asked meanwhile is taken back: whoever still wants to know asks again. Of a turn that is over there is nothing.
+   */
+  async *takeUp(agent: Agent, turn: string, world: World, sent?: string): AsyncGenerator<Event> {
+    const { entries } = await this.read()
+    const own = entries.filter((entry) => entry.turn === turn)
+    const asked = unended(own)[0]
+    if (!asked) return
+    const open = new Set<string>()
+    for (const entry of own) followCalls(open, entry)
+    for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
+    const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
+    const files = asked.files ? { files: asked.files } : {}
+    const mark = sent === undefined ? {} : { sent }
+    yield* this.#take(agent, asked, { prompt: whole.text, ...files, history: view(entries), open, ...mark }, world)
+  }
+
+  async *#take(agent: Agent, asked: Entry, given: Given, world: World): AsyncGenerator<Event> {
+    const { clock } = this.#parts
+    const { open, ...told } = given
+    const leave = new AbortController()
+    const out = new Channel<Event>(256)
+    out.offer(asked)
+    let unkept: string | undefined
+    let reply: string | undefined
+    let answer: Outcome | undefined
+    const keep = async (event: Event, by: string) => {
+      if (!isFact(event)) return out.push(event)
+      if (world.left?.aborted) return
+      try {
+        const { by: signed, ...fact } = event
+        const entry = await this.append(withoutEcho(fact as Fact, reply), signed ?? by, asked.turn)
+        followCalls(open, entry)
+        if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
+        await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
+      } catch (error) {
+        unkept ??= wordsOf(error)
+        await out.push(event)
+      }
+    }
+    const questions = asking({ log: this.#parts.log, clock, turn: asked.turn, person: world.ask ?? nobody, keep })
+    const turn: Turn = {
+      id: asked.turn,
+      ...told,
+      attempts: [],
+      steered: [],
+      cwd: world.cwd,
+      leash: world.leash,
+      signal: AbortSignal.any([world.signal, leave.signal]),
+      clock,
+      ask: questions.ask,
+      budget: world.budget ?? noBudget,
+      steer: async (until) => {
+        const typed = (await world.steer?.(until)) ?? []
+        for (const text of typed) await keep({ type: 'steer', text }, 'user')
+        return typed
+      },
+      ...(world.attended ? { attended: true } : {}),
+    }
+    const tell = async (around: Promise<string[]> | undefined) => {
+      for (const text of (await around?.catch((error) => [wordsOf(error)])) ?? [])
+        await keep({ type: 'note', text }, 'termaite')
+    }
+    const work = (async () => {
+      await tell(world.around?.begin(asked.turn))
+      let counted: Promise<void> | undefined
+      answer = await drain(take(agent, turn), async (event) => {
+        for (const usage of innerUsage(event)) await keep(usage, agent.name)
+        const kept = keep(event, agent.name)
+        // Nothing acts on what was spent: it becomes durable together with the next line.
+        if (event.type === 'usage') counted = kept
+        else await kept
+      })
+      await counted
+      await questions.close()
+      for (const call of [...open]) await keep(interrupted(call), 'termaite')
+      await tell(world.around?.end(asked.turn))
+      await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
+    })().finally(() => out.close())
+    try {
+      for await (const event of out)
+        yield event.type === 'end' && unkept ? { ...event, outcome: lost(unkept, answer) } : event
+    } finally {
+      leave.abort()
+      await work
+    }
+  }
+
+  /** Summarises the oldest half with what `summarise` answers; if that fails, nothing changes. */
+  async compact(
+    summarise: (prompt: string) => Promise<Outcome>,
+  ): Promise<{ ok: true; entry: Entry } | { ok: false; why: string; failure?: Failure }> {
+    const half = oldestHalf(await this.view())
+    if (!half) return { ok: false, why: 'there is nothing to summarise yet' }
+    const summary = summaryOf(await summarise(compactionPrompt(half)))
+    if ('why' in summary) return { ok: false, ...summary }
+    const { through, entries } = half
+    const guides = guidesOf(entries)
+    const fact = {
+      type: 'summary' as const,
+      text: summary.text,
+      through,
+      shared: toldTo(entries),
+      ...(guides.length > 0 ? { guides } : {}),
+    }
+    return { ok: true, entry: await this.append(fact, 'termaite') }
+  }
+}
+
+/** A good end that says what the reply just said is kept without saying it again. */
+function withoutEcho(fact: Fact, reply: string | undefined): Fact {
+  if (fact.type !== 'end' || !fact.outcome.ok || fact.outcome.text !== reply) return fact
+  return { ...fact, outcome: { ...fact.outcome, text: '' } }
+}
+
+function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
+  const ended = new Set(entries.filter((entry) => entry.type === 'end').map((entry) => entry.turn))
+  return entries.filter((entry): entry is EntryOf<'prompt'> => entry.type === 'prompt' && !ended.has(entry.turn))
+}
+
+/** Keeps the calls that have no result yet. */
+function followCalls(open: Set<string>, entry: Entry): void {
+  if (entry.type === 'call') open.add(entry.call)
+  if (entry.type === 'result') open.delete(entry.call)
+}
+
+function unanswered(entries: readonly Entry[]): string[] {
+  const answered = new Set(entries.flatMap((entry) => (entry.type === 'answer' ? [entry.ask] : [])))
+  return entries.flatMap((entry) => (entry.type === 'question' && !answered.has(entry.ask) ? [entry.ask] : []))
+}
+
+function interrupted(call: string): Fact {
+  const text = 'interrupted: it may or may not have run; look before you do it again'
+  return { type: 'result', call, ok: false, text }
+}
+
+/** Usage is kept from any depth. */
+function innerUsage(event: Event): Event[] {
+  if (event.type !== 'inner') return []
+  return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
+}
+
+/** `answer` is for whoever shows the end: it is in no log. */
+function lost(why: string, answer?: Outcome): Outcome {
+  const loss = failed('crash', `the turn ran, but it could not be kept: ${why}`)
+  if (!answer?.ok) return loss
+  const { text, whole } = answer
+  return { ...loss, unkept: whole ? { text, whole } : { text } }
+}

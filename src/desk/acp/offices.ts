@@ -1,0 +1,130 @@
+import type { McpServer } from '@agentclientprotocol/sdk'
+import type { Listed, Office, Offices } from '../../faces/acp/office.ts'
+import type { WorkMode } from '../../core/work/mode.ts'
+import type { Io } from '../../core/io.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { TurnsAtWork } from '../../core/talk/at-work.ts'
+import { noBudget } from '../../core/work/budget.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { openIndex } from '../../store/index/index.ts'
+import { ChatDesk } from '../desk.ts'
+import { Station } from '../station.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { serveTurns } from '../../app/peers.ts'
+import { homeOf, placeOf } from '../../app/place.ts'
+import { openProject, slugOf } from '../../app/project.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { title } from '../session-named.ts'
+import { nobodyWords } from '../../settings/nobody.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { slashCommands } from '../slash/all.ts'
+import { setupCommand } from '../slash/setup.ts'
+import { workModes } from '../../settings/work-mode.ts'
+import { serversOf } from './servers.ts'
+
+/** So many sessions are told of: an editor shows a list, not an archive. */
+const mostListed = 100
+
+/** The desks of an editor, each on a session of the project that its folder belongs to. */
+export class EditorOffices implements Offices {
+  #io: Io
+  #turns = new TurnsAtWork()
+  #served: ReturnType<typeof serveTurns>
+
+  constructor(io: Io) {
+    this.#io = io
+    this.#served = serveTurns(homeOf(io.env), this.#turns, io.clock)
+  }
+
+  begin(cwd: string, servers: readonly McpServer[]): Promise<Office> {
+    return this.#open(cwd, servers)
+  }
+
+  async resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<Office | undefined> {
+    const { home, root } = placeOf(this.#io, cwd)
+    const { sessions } = await openProject(fileStore(home, { clock: this.#io.clock }), root).doc.read()
+    return Object.hasOwn(sessions, session) ? this.#open(cwd, servers, session) : undefined
+  }
+
+  async list(cwd: string | undefined): Promise<Listed[]> {
+    const io = this.#io
+    const index = openIndex(homeOf(io.env), { clock: io.clock })
+    try {
+      await index.catchUp()
+      const of = cwd === undefined ? {} : { project: slugOf(placeOf(io, cwd).root) }
+      const found = await index.sessions(of)
+      return found.slice(0, mostListed).flatMap((session) => {
+        const { id, path, last } = session
+        return path === undefined ? [] : [{ session: id, cwd: path, title: title(session), last }]
+      })
+    } finally {
+      await index.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#served.close()
+  }
+
+  async #open(cwd: string, servers: readonly McpServer[], session?: string): Promise<Office> {
+    const io = this.#io
+    const place = placeOf(io, cwd)
+    const read = async (): Promise<Settings> => {
+      const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+      return { ...settings, mcpServers: { ...settings.mcpServers, ...serversOf(servers) } }
+    }
+    const settings = await read()
+    if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
+    const wishes = { fresh: session === undefined, budget: noBudget }
+    const station = await Station.open({ io, place, settings, read, wishes })
+    const desk = new ChatDesk(station, {
+      commands: (hold, warn) => slashCommands(hold, warn).filter(({ screen }) => !screen),
+      firstStart: setupCommand,
+      turns: this.#turns,
+    })
+    if (session !== undefined) await desk.hold.open({ id: session })
+    const opened = await this.#begun(desk)
+    return {
+      session: desk.app().session.id,
+      cwd: place.cwd,
+      desk,
+      opened,
+      modes: modesOf(settings),
+      setMode: async (mode) => void (await desk.hold.setMode(mode)),
+      aim: (agent) => desk.hold.aim(agent),
+      get busy() {
+        return desk.busy
+      },
+      idle: () => desk.idle(),
+      async close() {
+        desk.leave()
+        await desk.idle()
+        await desk.close()
+      },
+    }
+  }
+
+  /** Its first page; what a desk says when it opens is for whoever started us, and not for the thread. */
+  async #begun(desk: ChatDesk): Promise<Office['opened']> {
+    const looked = new AbortController()
+    const heard = desk.happenings(looked.signal)
+    await desk.begun()
+    looked.abort()
+    let opened: Office['opened'] = { entries: [], more: false }
+    for await (const happening of heard) {
+      if (happening.type === 'opened') opened = happening
+      if (happening.type === 'said' && happening.how === 'error') say(this.#io, `termaite: ${happening.text}`)
+    }
+    return opened
+  }
+}
+
+const names: Record<WorkMode, string> = { chat: 'Chat', agent: 'Agent', plan: 'Plan' }
+
+/** Those that somebody is there for. */
+function modesOf(settings: Settings): Office['modes'] {
+  const own = enabledAgents(settings).some(({ kind }) => kind === 'native')
+  return (Object.keys(workModes) as WorkMode[])
+    .filter((mode) => mode === 'chat' || own)
+    .map((id) => ({ id, name: names[id], means: workModes[id] }))
+}

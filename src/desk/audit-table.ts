@@ -1,0 +1,27 @@
+import type { AuditEntry } from '../safety/audit/entry.ts'
+import type { Verified } from '../safety/audit/verify.ts'
+import { moment } from '../base/moment.ts'
+import { oneLine, table } from '../base/table.ts'
+
+/** Entries as rows: when, what was said or came of it, by which tool, and what it was. */
+export function auditTable(entries: readonly AuditEntry[]): string {
+  return table(
+    entries.map((entry) => [
+      moment(entry.at),
+      entry.type,
+      cameOf(entry),
+      entry.type === 'trust' ? '' : entry.tool,
+      oneLine(entry.what, 80),
+    ]),
+  )
+}
+
+function cameOf(entry: AuditEntry): string {
+  if (entry.type === 'execution') return entry.ok ? 'ok' : 'failed'
+  return entry.type === 'refusal' ? 'no' : entry.answer
+}
+
+export function verifiedWords({ ok, entries, faults }: Verified): string {
+  const count = `${entries} ${entries === 1 ? 'entry' : 'entries'}`
+  return ok ? `${count}; the chain is whole.` : `${count}; the chain is broken:\n${faults.join('\n')}`
+}

@@ -1,0 +1,72 @@
+import type { StationParts } from './station.ts'
+import { moment } from '../base/moment.ts'
+import { readyWatchdog } from '../base/process/watchdog.ts'
+import { openChat } from '../faces/chat/chat.ts'
+import { openLines } from '../faces/chat/lines.ts'
+import { quote } from '../profiles/quote.ts'
+import { ChatDesk } from './desk.ts'
+import { Station } from './station.ts'
+import { say } from '../core/io.ts'
+import { setupCommand } from './slash/setup.ts'
+import { slashCommands } from './slash/all.ts'
+
+export type ChatWishes = StationParts & {
+  /** The first turn, as it was given on the command line. */
+  prompt?: string
+  agent?: string
+  altScreen: boolean
+  /** Plain lines instead of a screen. */
+  lines: boolean
+}
+
+/** The chat from its first paint to its last word; the exit code. */
+export async function chat(wishes: ChatWishes): Promise<number> {
+  const { io } = wishes
+  const hangup = io.hangup?.() ?? new AbortController().signal
+  const desk = new ChatDesk(await Station.open(wishes), { commands: slashCommands, firstStart: setupCommand })
+  readyWatchdog(io.env.PATH)
+  const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
+  await desk.begun()
+  if (wishes.agent !== undefined) desk.hold.aim(wishes.agent)
+  if (wishes.prompt !== undefined) desk.first(wishes.prompt)
+  const beside = await attended(desk, wishes)
+  const fault = await shown
+  beside?.close()
+  // Whoever leaves cancels; whoever's line dropped did not mean to.
+  const cut = !hangup.aborted && desk.busy
+  const { waiting } = desk.standing()
+  const unsent = hangup.aborted ? [] : desk.leave()
+  await desk.idle()
+  await desk.close()
+  if (hangup.aborted) return 0
+  for (const text of unsent) say(io, `Not sent: ${text}`)
+  if (waiting)
+    say(io, `A request waits for ${waiting.agent} until ${moment(waiting.until)}; the next chat here sends it.`)
+  if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
+  say(io, desk.app().ephemeral ? 'Nothing of this was kept.' : `Go on with: ${resumeCommand(desk)}`)
+  return fault !== undefined ? 1 : cut ? 130 : 0
+}
+
+/** What the crew of this project asks comes here as well; a chat that is one of the crew has nobody to put it to. */
+async function attended(desk: ChatDesk, { io, lines }: ChatWishes) {
+  if (desk.app().ephemeral || io.env.TERMAITE_RUN !== undefined) return undefined
+  const { Attending } = await import('./crew/attending.ts')
+  return new Attending({ app: desk.app, put: (command) => desk.put(command), cards: !lines })
+}
+
+/** Why it broke, if it did. */
+async function show(desk: ChatDesk, wishes: ChatWishes, signal: AbortSignal): Promise<string | undefined> {
+  const { io } = wishes
+  if (wishes.lines) {
+    await openLines(desk, { in: io.in, out: io.out, clock: io.clock, signal })
+    return undefined
+  }
+  const end = await openChat(desk, { clock: io.clock, env: io.env, signal, altScreen: wishes.altScreen })
+  return end.why === 'broken' ? end.message : undefined
+}
+
+function resumeCommand(desk: ChatDesk): string {
+  const { place, session } = desk.app()
+  const name = session.name === undefined ? '' : ` --session ${quote(session.name)}`
+  return `termaite --cwd ${quote(place.cwd)}${name}`
+}

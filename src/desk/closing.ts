@@ -1,0 +1,86 @@
+import type { Clock } from '../base/clock.ts'
+import type { EntryOf, Event } from '../core/talk/entry.ts'
+import type { Outcome } from '../core/talk/outcome.ts'
+import type { Question } from '../core/talk/question.ts'
+import type { Closing } from '../faces/chat/desk.ts'
+import type { App } from '../app/app.ts'
+import { whyChosen } from '../mind/next.ts'
+import { Spent } from './spent.ts'
+
+/** What was seen of one turn while it went by. */
+export class TurnSeen {
+  turn = ''
+  by: string | undefined
+  outcome: Outcome | undefined
+  /** Whom it went on after, and why that one stopped. */
+  after: { name: string; kind: string } | undefined
+  /** What the person is asked, when the turn ended with questions. */
+  asks: readonly Question[] = []
+  /** An agent whose quota the person chose to wait for. */
+  waits: string | undefined
+  /** How it was thought through, where it was. */
+  thought: Closing['thought']
+  readonly spent = new Spent()
+  #clock: Clock
+  #began: number
+  #over: number | undefined
+  #quota = new Map<string, string>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#began = clock.now()
+  }
+
+  see(event: Event): void {
+    this.spent.see(event)
+    if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.#begin(event as EntryOf<'prompt'>)
+    if (event.type === 'reply' && event.by !== undefined) this.by = event.by
+    if (event.type === 'verdict' && event.framework !== 'direct') this.#judge(event)
+    if (event.type === 'attempt') this.after = { name: event.by ?? '', kind: event.failure.kind }
+    if (event.type === 'question' && event.question.about === 'quota' && event.question.agent !== undefined)
+      this.#quota.set(event.ask, event.question.agent)
+    if (event.type === 'answer' && event.picks?.includes('wait')) this.waits = this.#quota.get(event.ask)
+    if (event.type === 'result') this.asks = (event.data as { asks?: Question[] } | undefined)?.asks ?? this.asks
+    if (event.type !== 'end') return
+    this.outcome = event.outcome
+    this.#over = 'at' in event ? Number(event.at) : this.#clock.now()
+  }
+
+  /** By what was kept, so that it is the same for whoever came late. */
+  get ms(): number {
+    return (this.#over ?? this.#clock.now()) - this.#began
+  }
+
+  /** A verdict is signed by whoever acted; a report of ours after it is no work of anybody. */
+  #judge({ framework, calls, by }: Extract<Event, { type: 'verdict' }>): void {
+    this.thought = { framework, calls }
+    this.by = by === 'termaite' ? undefined : by
+  }
+
+  #begin({ turn, at }: EntryOf<'prompt'>): void {
+    this.turn = turn
+    this.#began = at
+  }
+}
+
+export async function closingOf(app: App, seen: TurnSeen, aimed: string | undefined): Promise<Closing> {
+  const { ms, spent } = seen
+  const stat = app.ephemeral ? [] : await app.snapshots.stat(seen.turn).catch(() => [])
+  const sum = (pick: 'added' | 'removed') => stat.reduce((total, file) => total + file[pick], 0)
+  const { by, after } = seen
+  const how = {
+    aimed: aimed !== undefined && aimed === by,
+    ...(by === undefined ? {} : { by }),
+    ...(after ? { after } : {}),
+  }
+  const why = by === undefined ? undefined : whyChosen(app.settings.rotationStrategy, how)
+  return {
+    turn: seen.turn,
+    ...(by === undefined ? {} : { by }),
+    ...(why === undefined ? {} : { why }),
+    ms,
+    ...(seen.thought ? { thought: seen.thought } : {}),
+    ...(stat.length > 0 ? { changed: { files: stat.length, added: sum('added'), removed: sum('removed') } } : {}),
+    ...(spent.total ? { tokens: spent.total.used, source: spent.total.source } : {}),
+  }
+}

@@ -1,0 +1,25 @@
+import type { Io } from '../../core/io.ts'
+import type { OpenCrew } from '../../app/crew/crews.ts'
+import { wordsOf } from '../../base/words.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { noMore, slotOf } from './verbs.ts'
+
+/** Hands the person's terminal to an agent's; leaving it ends nothing. */
+export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]: readonly string[]): Promise<number> {
+  noMore('attach', more)
+  const { id, terminal: kept, state, why } = await crew.slot(slotOf('attach', word))
+  const terminal = kept && (await parts.find(kept.id))
+  if (!terminal) throw new UsageError(`slot ${id} has no terminal: it is ${state}${why ? ` (${why})` : ''}.`, 1)
+  if (!io.in.isTTY || !io.out.isTTY) {
+    const how = terminal.attach ?? `termaite crew attach ${id}`
+    throw new UsageError(`crew attach: this is no terminal to show it in. In one, type: ${how}`)
+  }
+  const { attach: show } = await import('../../faces/attach.ts')
+  try {
+    const left = await show(terminal, io)
+    if (left === 'exited') say(io, `slot ${id} has left its terminal.`)
+    return left === 'ended' ? Number(io.signal.reason) : 0
+  } catch (error) {
+    throw new UsageError(`crew attach: ${wordsOf(error)}.`, 1)
+  }
+}

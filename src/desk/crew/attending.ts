@@ -1,0 +1,123 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Asked, Slot } from '../../crew/slot.ts'
+import type { App } from '../../app/app.ts'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isAlive } from '../../base/owner.ts'
+import { Ledger } from '../../crew/ledger.ts'
+import { allOf } from '../../crew/slot.ts'
+import { questionWords } from '../../crew/tools/shown.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { lookout } from '../../base/lookout.ts'
+import { answerWords, put } from './putting.ts'
+
+export type AttendingParts = {
+  app(): App
+  /** Runs a command that nobody typed. */
+  put(command: Command): void
+  /** Whether a question may be put as a card: where the next typed line would answer it, it is only told. */
+  cards: boolean
+}
+
+/** What the agents of a project's crew ask, brought before the person who sits in its chat, until it is closed. */
+export class Attending {
+  #parts: AttendingParts
+  #ledger: Ledger
+  #file: string
+  #told = new Map<string, AbortController>()
+  #watched: { path: string; close(): void } | undefined
+  #looking: Promise<void> | undefined
+  #again = false
+  #closed = false
+
+  constructor(parts: AttendingParts) {
+    const { io, place, project } = parts.app()
+    this.#parts = parts
+    this.#ledger = new Ledger(fileStore(place.home, { clock: io.clock }), project.slug, io.clock)
+    this.#file = join(place.home, 'crew', project.slug, 'slots.json')
+    this.#ring()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#watched?.close()
+    for (const withdrawn of this.#told.values()) withdrawn.abort()
+  }
+
+  /** What is written while it looks is looked at once more. */
+  #ring(): void {
+    this.#again = true
+    if (this.#closed) return
+    this.#watch()
+    this.#looking ??= this.#looks().finally(() => (this.#looking = undefined))
+  }
+
+  /** A crew begins some day: until then it is waited for where its folder will be. */
+  #watch(): void {
+    const path = firstMissing(this.#file)
+    if (path === this.#watched?.path) return
+    this.#watched?.close()
+    const watcher = lookout(path, () => this.#ring())
+    this.#watched = { path, close: () => watcher.close() }
+    // It may have begun just now.
+    this.#watch()
+  }
+
+  async #looks(): Promise<void> {
+    while (this.#again && !this.#closed) {
+      this.#again = false
+      // A crew that cannot be read now asks nothing now.
+      const slots = await this.#ledger.read().catch(() => undefined)
+      if (slots && !this.#closed) this.#see(allOf(slots))
+    }
+  }
+
+  /** One whose process is gone asks anew as soon as somebody carries it. */
+  #see(slots: readonly Slot[]): void {
+    const open = slots
+      .filter(({ owner }) => owner !== undefined && isAlive(owner))
+      .flatMap((slot) => (slot.asks ?? []).map((asked) => ({ slot, asked })))
+    const asks = new Set(open.map(({ asked }) => asked.ask))
+    for (const [ask, withdrawn] of this.#told) {
+      if (asks.has(ask)) continue
+      withdrawn.abort()
+      this.#told.delete(ask)
+    }
+    for (const { slot, asked } of open) {
+      if (this.#told.has(asked.ask)) continue
+      const withdrawn = new AbortController()
+      this.#told.set(asked.ask, withdrawn)
+      this.#parts.put(this.#asking(slot, asked, withdrawn.signal))
+    }
+  }
+
+  #asking(slot: Slot, asked: Asked, withdrawn: AbortSignal): Command {
+    const who = `${slot.agent} (slot ${slot.id})`
+    return {
+      name: 'crew',
+      help: 'Answer what an agent beside you asks.',
+      run: async (_args, world) => {
+        if (!this.#parts.cards)
+          return world.say(`${who} asks: ${questionWords(asked.question)} ${answerWords(slot.id)}`)
+        const { io, place, settings } = this.#parts.app()
+        const { openCrews } = await import('../../app/crew/crews.ts')
+        const crews = openCrews(io, place, settings, { carries: false })
+        try {
+          const signal = AbortSignal.any([world.signal, withdrawn])
+          if (await put(crews.of().crew, slot, asked, { ...world, signal })) return
+        } finally {
+          await crews.close()
+        }
+        if (this.#closed) return
+        if (withdrawn.aborted) world.say(`${who} was answered elsewhere.`)
+        else if (world.signal.aborted) world.say(`${who} still asks. ${answerWords(slot.id)}`)
+      },
+    }
+  }
+}
+
+/** The part of a path that is not there yet, or the whole of it. */
+function firstMissing(path: string): string {
+  const folder = dirname(path)
+  return existsSync(folder) ? path : firstMissing(folder)
+}

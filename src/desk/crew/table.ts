@@ -1,0 +1,52 @@
+import type { Slot } from '../../crew/slot.ts'
+import { momentFrom } from '../../base/moment.ts'
+import { questionWords } from '../../crew/tools/shown.ts'
+import { oneLine, table } from '../../base/table.ts'
+
+export type TableWishes = {
+  now: number
+  /** The command that answers a question, before the number of its slot. */
+  answer: string
+  /** How wide it may be; what is a program's to read is as wide as it is. */
+  columns?: number | undefined
+}
+
+/** What a slot has to say stands below it. */
+const indent = ' '.repeat('SLOT  '.length)
+
+/** A crew as a person sees it. */
+export function crewTable(slots: readonly Slot[], { now, answer, columns = Infinity }: TableWishes): string {
+  const [head, ...rows] = table([
+    ['SLOT', 'AGENT', 'STATE', 'SINCE', 'TASK'],
+    ...slots.map((slot) => [
+      String(slot.id),
+      slot.agent,
+      stateWords(slot),
+      momentFrom(now, slot.since),
+      oneLine(slot.task, 80),
+    ]),
+  ]).split('\n')
+  const cut = (row: string) => (row.length > columns ? `${row.slice(0, columns - 1)}…` : row)
+  const below = slots.map((slot) => saying(slot, answer).map((line) => indent + line))
+  return [head, ...rows.flatMap((row, at) => [cut(row), ...below[at]!])].join('\n')
+}
+
+function stateWords({ state, why, needs, queue }: Slot): string {
+  if (state === 'held') return `held for ${needs.join(', ')}`
+  if (why !== undefined && why.length <= short) return `${state} (${why})`
+  return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
+}
+
+/** What stands beside the state. */
+const short = 24
+
+/** So much of a reason or a question says what it is about; `answer` shows it whole. */
+const most = 200
+
+/** What somebody has to act on, and how. */
+function saying({ id, state, why, asks }: Slot, answer: string): string[] {
+  const asked = state === 'asking' ? asks?.[0]?.question : undefined
+  if (!asked) return why === undefined || why.length <= short ? [] : [oneLine(why, most)]
+  const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
+  return [`asks: ${oneLine(questionWords(asked), most)}`, `${answer} ${id} <${options.join(' | ')}>`]
+}

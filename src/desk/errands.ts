@@ -1,0 +1,71 @@
+import type { Command, CommandScreen } from '../core/talk/command.ts'
+import type { Event } from '../core/talk/entry.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import type { Audience } from './audience.ts'
+import type { Cards } from '../app/cards.ts'
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/id.ts'
+import { wordsOf } from '../base/words.ts'
+
+export type ErrandParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
+
+/** The slash commands at work, on the screen they were typed at; several may be, and the newest is cancelled first. */
+export class Errands {
+  screen: CommandScreen | undefined
+  #parts: ErrandParts
+  #atWork = new Map<AbortController, Promise<void>>()
+
+  constructor(parts: ErrandParts) {
+    this.#parts = parts
+  }
+
+  /** Never rejects: what went wrong is said where it was typed. */
+  async run(command: Command, args: string): Promise<void> {
+    const stop = new AbortController()
+    const work = this.#run(command, args, stop.signal)
+    this.#atWork.set(stop, work)
+    await work
+    this.#atWork.delete(stop)
+    await this.#parts.done().catch(() => {})
+  }
+
+  /** Whether one was at work. */
+  cancel(): boolean {
+    const newest = [...this.#atWork.keys()].findLast(({ signal }) => !signal.aborted)
+    newest?.abort()
+    return newest !== undefined
+  }
+
+  /** Resolves when none is at work any more. */
+  async close(): Promise<void> {
+    for (const stop of this.#atWork.keys()) stop.abort()
+    await Promise.all(this.#atWork.values())
+  }
+
+  async #run(command: Command, args: string, signal: AbortSignal): Promise<void> {
+    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') =>
+      void this.#parts.audience.tell({ type: 'said', how, text })
+    try {
+      if (!this.screen) throw new Error(`/${command.name} needs a screen`)
+      await command.run(args, { say, ask: this.#ask, signal, screen: this.screen })
+    } catch (error) {
+      if (!signal.aborted) say(wordsOf(error), 'error')
+    }
+  }
+
+  /** A command's question is shown like any other, and kept nowhere. */
+  #ask: Ask = async (question, withdrawn) => {
+    const { audience, cards, clock } = this.#parts
+    const ask = newId(clock.now())
+    await audience.tell({ type: 'event', turn: '', event: { type: 'question', ask, question } })
+    const picks = await cards.ask(question, withdrawn, ask)
+    const event: Event = { type: 'answer', ask, ...(picks ? { picks: shownPicks(question, picks) } : {}) }
+    await audience.tell({ type: 'event', turn: '', event })
+    return picks
+  }
+}
+
+/** What was answered, as the screen is told it: a secret was for the command alone. */
+function shownPicks({ secret, options }: Question, picks: string[]): string[] {
+  return secret ? picks.map((pick) => (options.some(({ id }) => id === pick) ? pick : '(not shown)')) : picks
+}

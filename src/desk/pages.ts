@@ -1,0 +1,58 @@
+import type { Entry } from '../core/talk/entry.ts'
+import type { Log } from '../core/talk/store.ts'
+import { isEntry } from '../core/talk/entry.ts'
+
+/** `through` is the place of the newest line that was looked at; nothing after it is on the page. */
+export type Page = { entries: Entry[]; more: boolean; through: number }
+
+/** A session page by page from its end, without reading any part of the log twice. */
+export class Pages {
+  #log: Log<Entry>
+  #session: string
+  #from: number
+  #places = new Map<string, number>()
+
+  constructor(log: Log<Entry>, { id, from }: { id: string; from: number }) {
+    this.#log = log
+    this.#session = id
+    this.#from = from
+  }
+
+  newest(most: number): Promise<Page> {
+    return this.#page(undefined, most)
+  }
+
+  /** What came before an entry; one that was not read here but made is looked for first. */
+  async earlier(before: string, most: number): Promise<Page> {
+    const known = this.#places.get(before)
+    return known === undefined ? this.#page(undefined, most, before) : this.#page(known, most)
+  }
+
+  /** The last one of the session, whatever the view leaves out. */
+  async lastAnswer(): Promise<string | undefined> {
+    for await (const { at, item } of this.#log.back()) {
+      if (at < this.#from) break
+      if (isEntry(item) && item.session === this.#session && item.type === 'reply') return item.text
+    }
+    return undefined
+  }
+
+  async #page(place: number | undefined, most: number, after?: string): Promise<Page> {
+    const entries: Entry[] = []
+    let looking = after !== undefined
+    let through: number | undefined
+    for await (const { at, item } of this.#log.back(place)) {
+      through ??= at
+      if (at < this.#from) break
+      if (!isEntry(item) || item.session !== this.#session) continue
+      if (looking) {
+        looking = item.id !== after
+        continue
+      }
+      if (entries.length === most) return { entries: entries.reverse(), more: true, through }
+      entries.push(item)
+      this.#places.set(item.id, at)
+    }
+    return { entries: entries.reverse(), more: false, through: through ?? -1 }
+  }
+}

@@ -1,0 +1,29 @@
+import type { Index, Session } from '../store/index/index.ts'
+import { UsageError } from '../core/io.ts'
+import { oneLine } from '../base/table.ts'
+
+/** The session a person means: the last one, or the one that begins with, or is called, what was typed. */
+export async function sessionNamed(
+  { index, of }: { index: Index; of: { project?: string } },
+  typed: string | undefined,
+): Promise<Session> {
+  const sessions = await index.sessions(of)
+  const [latest] = sessions
+  if (typed === undefined && latest) return latest
+  if (typed === undefined) throw new UsageError('sessions: nothing was said in this project yet.', 1)
+  const everywhere = await index.sessions()
+  const matching = everywhere.filter(({ id }) => id.startsWith(typed))
+  const named = sessions.filter(({ name }) => name === typed)
+  const found = named.length > 0 ? named : matching
+  if (found.length === 1) return found[0]!
+  throw new UsageError(
+    found.length === 0
+      ? `sessions: none begins with, or is called, "${typed}".`
+      : `sessions: ${found.length} begin with "${typed}": give more of it.`,
+    1,
+  )
+}
+
+export function title(session: Session): string {
+  return session.name ?? oneLine(session.first ?? '', 60)
+}

@@ -1,0 +1,46 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { AgentStanding } from '../../faces/chat/desk.ts'
+import type { App } from '../../app/app.ts'
+import type { Hold } from '../hold.ts'
+import type { AgentSettings } from '../../settings/settings.ts'
+import { moment } from '../../base/moment.ts'
+import { tighter } from '../../core/work/agent.ts'
+import { channelWords, leashWords } from '../../app/channel.ts'
+import { windowOf } from '../../settings/enabled.ts'
+import { atDesk, nobodyWords } from '../../settings/nobody.ts'
+import { UsageError } from '../../core/io.ts'
+import { oneLine } from '../../base/table.ts'
+
+export function agentsCommand(hold: Hold): Command {
+  return {
+    name: 'agents',
+    help: 'Each agent: how it is, its window, its channel, what it may do.',
+    matters: true,
+    async run(_args, { say }) {
+      const app = hold.app()
+      if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings, atDesk))
+      const lines = app.settings.agents.map((agent) => line(app, agent, hold.standing().agents))
+      say(lines.join('\n'), 'text')
+    },
+  }
+}
+
+/** A line each, because a table of so many words fits no terminal. */
+function line({ settings, leash }: App, agent: AgentSettings, standing: readonly AgentStanding[]): string {
+  const known = standing.find(({ name }) => name === agent.name)
+  const parts = [
+    agent.name,
+    known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'left out',
+    `window ${windowOf(agent).toLocaleString('en')}`,
+    channelWords(agent),
+    leashWords(agent, tighter(agent.leash ?? settings.leash, leash)),
+  ]
+  return `- ${parts.join(' · ')}`
+}
+
+export function stateWords({ state, until, why }: AgentStanding): string {
+  return [
+    `${state}${until === undefined ? '' : ` until ${moment(until)}`}`,
+    ...(why === undefined ? [] : [oneLine(why, 60)]),
+  ].join(': ')
+}

@@ -1,0 +1,27 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { AuditEntry } from '../../safety/audit/entry.ts'
+import type { Hold } from '../hold.ts'
+import { auditTable, verifiedWords } from '../audit-table.ts'
+import { auditOf } from '../../app/native/audited.ts'
+import { block } from './block.ts'
+
+const newest = 20
+
+export function auditCommand(hold: Hold): Command {
+  return {
+    name: 'audit',
+    help: 'What our own agent was allowed to do here, and did.',
+    async run(_args, { say }) {
+      const { native } = hold.app()
+      const audit = auditOf(native)
+      if (!audit) return say('Nothing of this conversation is kept, and no audit either.', 'note')
+      const entries: AuditEntry[] = []
+      for await (const entry of audit.export())
+        if (entry.project === native.root || (entry.type === 'trust' && entry.what === native.root)) entries.push(entry)
+      if (entries.length === 0) return say('Our own agent has done nothing in this project yet.', 'note')
+      const verified = await audit.verify()
+      say(block(auditTable(entries.slice(-newest))), 'text')
+      say(`In all projects: ${verifiedWords(verified)}`, verified.ok ? 'note' : 'error')
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
+import type { App } from '../../app/app.ts'
+import type { Hold } from '../hold.ts'
+import { lastStanding } from '../../safety/snapshots.ts'
+import { orUsage, statText, turnNamed } from '../../app/undo/snapshot-turn.ts'
+import { asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo/undoing.ts'
+import { oneLine } from '../../base/table.ts'
+import { block } from './block.ts'
+import { choose } from './choose.ts'
+import { keeping } from './kept.ts'
+
+/** More of a patch than this is read in a pager, not in a conversation. */
+const mostLines = 1_000
+
+/** What turns did to the project's files. */
+export function changeCommands(hold: Hold): Command[] {
+  return [
+    {
+      name: 'diff',
+      words: '[turn]',
+      help: 'What the last turn changed, or the one that begins with that id.',
+      matters: true,
+      run: async (args, { say }) => say(await diffText(keeping(hold), args.trim() || undefined), 'text'),
+    },
+    {
+      name: 'undo',
+      words: '[turn]',
+      help: 'Take back what a turn changed; asks first.',
+      matters: true,
+      run: async (args, world) => undo(keeping(hold), args.trim() || undefined, world),
+    },
+  ]
+}
+
+async function diffText({ snapshots, project }: App, typed: string | undefined): Promise<string> {
+  const turn = await turnNamed({ snapshots, project }, typed, (turns) => lastStanding(turns) ?? turns.at(-1)!)
+  const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
+  const title = `“${oneLine(turn.prompt, 60)}” (${turn.turn})`
+  if (stat.length === 0) return `${title} changed no file.`
+  const lines = patch.trimEnd().split('\n')
+  const rest = lines.length - mostLines
+  const more = rest > 0 ? `\n${rest} lines more: termaite diff ${turn.turn}` : ''
+  return `${title}\n${block(statText(stat))}\n${block(lines.slice(0, mostLines).join('\n'), 'diff')}${more}`
+}
+
+async function undo(app: App, typed: string | undefined, world: CommandWorld): Promise<void> {
+  const { snapshots, project, io } = app
+  const plan = await undoPlan({ snapshots, project }, typed)
+  if (plan.steps.length === 0) return world.say([...leftWords(plan.left), ...planWords(plan)].join('\n'), 'note')
+  const beside = await besideUndo(project, plan.turn, io.clock.now())
+  refuseBeside(beside, plan.turn, undefined)
+  const choice = await choose(
+    world,
+    'Take this back? What is taken back is kept.',
+    [
+      { id: 'undo', label: 'Take it back' },
+      { id: 'leave', label: 'Leave it' },
+    ],
+    [{ type: 'text', text: [...planWords(plan), ...beside.words].join('\n') }],
+  )
+  if (choice !== 'undo') return world.say('Nothing was changed.', 'note')
+  const undone = await orUsage(snapshots.undo(plan))
+  const words = [...leftWords(undone.left), ...asideWords(undone), `Done. To take that back: /undo ${undone.turn}`]
+  world.say(words.join('\n'), 'note')
+}

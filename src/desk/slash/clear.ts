@@ -1,0 +1,65 @@
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
+import type { App } from '../../app/app.ts'
+import type { Hold } from '../hold.ts'
+import { forgetInIndex } from '../../app/forgetting.ts'
+import { UsageError } from '../../core/io.ts'
+import { runningIn } from '../../app/running.ts'
+import { treesOf } from '../../app/thinking/tree.ts'
+
+/** What has to be typed before anything is erased. */
+const word = 'delete'
+
+export function clearCommand(hold: Hold): Command {
+  return {
+    name: 'clear',
+    screen: true,
+    help: `Start a new session, or erase this project's conversation for good.`,
+    matters: true,
+    async run(_args, world) {
+      const choice = await asked(hold.app(), world)
+      if (choice === 'new') {
+        await hold.open({ fresh: true })
+        world.say('A new session; the old one is kept: /sessions.', 'note')
+      } else if (choice === word) {
+        const app = hold.app()
+        await refuseIfAtWork(app)
+        await erase(app)
+        await hold.open({ fresh: true })
+        world.say(`What was said in ${app.place.root} is erased for good.`, 'note')
+      } else world.say('Nothing was changed.', 'note')
+    },
+  }
+}
+
+async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'new' | typeof word | undefined> {
+  const text = [
+    'Start a new session? The old one is kept.',
+    `To erase every session, the search index, and diff and undo of ${place.root} for good, type: ${word}`,
+  ].join('\n')
+  const options = [
+    { id: 'new', label: 'New session' },
+    { id: 'leave', label: 'Leave it as it is' },
+  ]
+  const picks = await ask({ about: 'choice', text, from: [], free: true, options }, signal)
+  if (picks?.some((pick) => pick.trim().toLowerCase() === word)) return word
+  return picks?.includes('new') ? 'new' : undefined
+}
+
+/** A turn at work would write its end into a history that is gone. */
+async function refuseIfAtWork({ project, io }: App): Promise<void> {
+  const here = (await runningIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
+  if (here)
+    throw new UsageError(`nothing was erased: a turn is at work here; stop it first: termaite stop ${here.turn}`)
+}
+
+/** The words of a prompt stand beside each snapshot, so those go too. */
+async function erase(app: App): Promise<void> {
+  const { project, blobs, snapshots, place, io, ephemeral } = app
+  await project.log.clear()
+  await blobs.clear()
+  await project.doc.update(({ path, lastUsed }) => ({ path, lastUsed, sessions: {} }))
+  if (ephemeral) return
+  await treesOf(app).kept.update(() => [])
+  await snapshots.clear()
+  await forgetInIndex(place.home, project.slug, io.clock)
+}

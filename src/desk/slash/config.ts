@@ -1,0 +1,25 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../hold.ts'
+import { editSettings } from '../../settings/edit.ts'
+
+export function configCommand(hold: Hold): Command {
+  return {
+    name: 'config',
+    screen: true,
+    help: 'The settings in your editor; used as soon as they are right.',
+    matters: true,
+    async run(_args, { say, ask, signal, screen }) {
+      const { io, place } = hold.app()
+      const wrong = await editSettings({
+        home: place.home,
+        env: io.env,
+        open: (edit) => screen.suspend(edit),
+        validate: () => hold.reload(),
+        ask,
+        signal,
+      })
+      if (wrong) say('The settings are used as they were before; /config opens the file again.', 'note')
+      else say('The settings are right, and used from now on.', 'note')
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
+import type { ProviderName } from '../../models/provider.ts'
+import type { KeyPlace, Keys } from '../../safety/keys.ts'
+import type { Hold } from '../hold.ts'
+import { defaultModel, providerOf, providers } from '../../models/provider.ts'
+import { openKeys } from '../../safety/keys.ts'
+import { providerIn } from '../../settings/modelled.ts'
+import { UsageError } from '../../core/io.ts'
+import { choose, goingOn } from './choose.ts'
+import { nativeAgents } from './native.ts'
+
+const names = Object.keys(providers) as ProviderName[]
+/** Those that ask for a key. */
+const remote = names.filter((name) => !providerOf(name).local)
+
+const places: Record<KeyPlace, string> = {
+  environment: 'the environment',
+  keychain: 'the keychain of this system',
+  'credentials.json': 'credentials.json, which only you can read: this system has no keychain',
+}
+
+/** A key goes from the card to where keys are kept, and nowhere else. */
+export function connectCommand(hold: Hold, open: typeof openKeys = openKeys): Command {
+  return {
+    name: 'connect',
+    screen: true,
+    words: '[provider] [forget]',
+    help: 'Give termaite’s own agent the key of a provider, or forget it.',
+    complete: (typed) => goingOn(typed, remote),
+    async run(args, world) {
+      const [typed, ...more] = args.split(/\s+/).filter((word) => word !== '')
+      const forgets = more.length === 1 && more[0] === 'forget'
+      if (more.length > 0 && !forgets)
+        throw new UsageError('after the provider only "forget" may follow; a key is asked for, and never typed here.')
+      const name = typed === undefined ? await pickProvider(world) : providerTyped(typed)
+      if (name === undefined) return
+      const { native, out } = hold.app()
+      const keys = open(native)
+      if (forgets) return world.say(await forgotten(keys, name), 'note')
+      const place = await connected(keys, name, world)
+      if (place === undefined) return
+      // Who was out for want of a key is asked again.
+      for (const { name: agent, model } of nativeAgents(hold))
+        if (providerIn(model ?? defaultModel) === name) out.delete(agent)
+      world.say(
+        [`The key of ${labelOf(name)} is kept in ${places[place]}.`, ...firstWords(name, native.env)].join(' '),
+        'note',
+      )
+    },
+  }
+}
+
+async function connected(keys: Keys, name: ProviderName, { ask, signal }: CommandWorld): Promise<KeyPlace | undefined> {
+  const text = `The API key of ${labelOf(name)}. It is kept where keys are kept, and in no message.`
+  const picks = await ask({ about: 'login', text, from: [], free: true, secret: true, options: [] }, signal)
+  const key = picks?.[0]?.trim()
+  if (!key) return undefined
+  // A header holds neither, and the words of whoever says so may quote it.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('a key is one word of plain letters; nothing was kept.')
+  return keys.put(name, key)
+}
+
+async function forgotten(keys: Keys, name: ProviderName): Promise<string> {
+  const was = await keys.remove(name)
+  return was ? `The key of ${labelOf(name)} is forgotten.` : `No key of ${labelOf(name)} was kept.`
+}
+
+const pickProvider = (world: CommandWorld) =>
+  choose(
+    world,
+    'Which provider is the key of?',
+    remote.map((id) => ({ id, label: labelOf(id) })),
+  )
+
+/** What was typed is not repeated: it may be a key. */
+function providerTyped(typed: string): ProviderName {
+  const name = names.find((one) => one === typed.toLowerCase())
+  if (name === undefined) throw new UsageError(`there is no provider of that name; there are ${remote.join(', ')}.`)
+  const { label, local } = providerOf(name)
+  if (local) throw new UsageError(`${label} runs on this machine and needs no key; ${local.start}.`)
+  return name
+}
+
+/** What the environment says goes before what was kept. */
+function firstWords(name: ProviderName, env: Readonly<Record<string, string | undefined>>): string[] {
+  const variable = providerOf(name).keys.find((one) => env[one])
+  return variable === undefined ? [] : [`${variable} is set and goes before it.`]
+}
+
+function labelOf(name: ProviderName): string {
+  return name === 'compatible' ? 'a compatible server' : providerOf(name).label
+}

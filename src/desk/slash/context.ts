@@ -1,0 +1,69 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Fill, Part } from '../../agents/native/window/fill.ts'
+import type { Hold } from '../hold.ts'
+import { fill } from '../../agents/native/window/fill.ts'
+import { keptFrame } from '../../agents/native/frame.ts'
+import { UsageError } from '../../core/io.ts'
+import { windowOf } from '../../settings/enabled.ts'
+import { list, table } from '../../base/table.ts'
+import { block } from './block.ts'
+import { goingOn, knownWord } from './choose.ts'
+import { nativeAgent, nativeAgents } from './native.ts'
+import { sizeText } from './view.ts'
+
+const width = 24
+/** So many names of what a part is made of. */
+const mostNames = 3
+
+export function contextCommand(hold: Hold): Command {
+  const names = () => nativeAgents(hold).map(({ name }) => name)
+  return {
+    name: 'context',
+    words: '[agent]',
+    help: 'What fills the window of termaite’s own agent.',
+    complete: (typed) => goingOn(typed, names()),
+    async run(args, { say }) {
+      const { conversation, blobs } = hold.app()
+      if (args.trim() !== '' && names().length === 0) nativeAgent(hold)
+      const asked = args.trim() === '' ? undefined : knownWord('native agent', args.trim(), names())
+      const { next } = hold.standing()
+      const agent = nativeAgents(hold).find(({ name }) => name === (asked ?? next))
+      // Who is another program's fills its window as it likes: only the conversation is known.
+      if (!agent) return say(await sizeText(hold.app()), 'text')
+      const { entries } = await conversation.read()
+      const frame = await keptFrame(agent.name, entries, blobs)
+      if (frame) return say(fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent))), 'text')
+      if (asked !== undefined) throw new UsageError(`${asked} had no turn in this session yet.`)
+      say(`${agent.name} had no turn in this session yet.\n${await sizeText(hold.app())}`, 'text')
+    },
+  }
+}
+
+function fillText(name: string, { window, used, source, free, parts }: Fill): string {
+  const rows = parts
+    .filter(({ tokens }) => tokens > 0)
+    .map((part) => [part.name, bar(part.tokens, window), number(part.tokens), share(part.tokens, window), madeOf(part)])
+  return [
+    `${name}: ${number(used)} of ${number(window)} tokens are used (${source}), ${share(used, window)}.`,
+    block(table([...rows, ['free', bar(free, window), number(free), share(free, window), '']])),
+  ].join('\n')
+}
+
+/** What is there at all is seen, however large the window is. */
+function bar(part: number, window: number): string {
+  const full = part === 0 ? 0 : Math.min(width, Math.max(1, Math.round((part / window) * width)))
+  return '█'.repeat(full) + '░'.repeat(width - full)
+}
+
+function madeOf({ of = [] }: Part): string {
+  return of.length > 0
+    ? list(
+        of.map(({ name, tokens }) => `${name} ${number(tokens)}`),
+        mostNames,
+      )
+    : ''
+}
+
+const share = (part: number, whole: number) => `${Math.round((part / whole) * 100)} %`
+
+const number = (value: number) => value.toLocaleString('en')

@@ -1,0 +1,57 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Log } from '../../core/talk/store.ts'
+import type { Hold } from '../hold.ts'
+import { moment } from '../../base/moment.ts'
+import { isEntry } from '../../core/talk/entry.ts'
+import { UsageError } from '../../core/io.ts'
+import { oneLine } from '../../base/table.ts'
+import { block } from './block.ts'
+
+const usual = 5
+
+export function historyCommand(hold: Hold): Command {
+  return {
+    name: 'history',
+    words: '[n]',
+    help: `The last ${usual} turns of this session in short, or the last n.`,
+    async run(args, { say }) {
+      const count = args.trim() === '' ? usual : Number(args)
+      if (!Number.isSafeInteger(count) || count < 1)
+        throw new UsageError(`/history takes a number of turns, and found "${args.trim()}".`)
+      const { project, session } = hold.app()
+      const turns = await newestTurns(project.log, session.id, count)
+      if (turns.length === 0) say('Nothing was said in this session yet.', 'note')
+      else say(block(turns.map(short).join('\n\n')), 'text')
+    },
+  }
+}
+
+/** The newest turns of a session, oldest first; read from the end, so that a long history costs nothing. */
+async function newestTurns(log: Log<Entry>, session: string, most: number): Promise<Entry[][]> {
+  const turns = new Map<string, Entry[]>()
+  const begun: Entry[][] = []
+  for await (const { item } of log.back()) {
+    if (!isEntry(item) || item.session !== session || item.turn === '') continue
+    const entries = turns.get(item.turn) ?? []
+    turns.set(item.turn, entries)
+    entries.unshift(item)
+    if (item.type === 'prompt' && begun.unshift(entries) === most) break
+  }
+  return begun
+}
+
+function short(entries: Entry[]): string {
+  const [asked] = entries
+  const prompt = asked?.type === 'prompt' ? asked.text : ''
+  return `${moment(asked!.at)} you: ${oneLine(prompt, 100)}\n  ${answer(entries)}`
+}
+
+function answer(entries: Entry[]): string {
+  const end = entries.findLast((entry) => entry.type === 'end')
+  const reply = entries.findLast((entry) => entry.type === 'reply')
+  if (end?.type !== 'end') return 'still at work'
+  if (!end.outcome.ok) return `no answer: ${oneLine(end.outcome.failure.message, 200)}`
+  const text = end.outcome.text || (reply?.type === 'reply' ? reply.text : '')
+  return `${reply?.by ?? end.by}: ${oneLine(text, 200)}`
+}

@@ -1,0 +1,19 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../hold.ts'
+import { initPrompt, runInit } from '../../app/init/turn.ts'
+import { UsageError } from '../../core/io.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { atDesk, nobodyWords } from '../../settings/nobody.ts'
+
+export function initCommand(hold: Hold): Command {
+  return {
+    name: 'init',
+    help: 'Let an agent look through the project and write AGENTS.md; asks first.',
+    matters: true,
+    async run() {
+      const { settings } = hold.app()
+      if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings, atDesk))
+      await hold.begin(initPrompt, runInit)
+    },
+  }
+}

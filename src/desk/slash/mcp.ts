@@ -1,0 +1,64 @@
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
+import type { Servers } from '../../tools/mcp/servers.ts'
+import type { App } from '../../app/app.ts'
+import type { Hold } from '../hold.ts'
+import { mcpText, mcpToolsText } from '../../tools/mcp/text.ts'
+import { UsageError } from '../../core/io.ts'
+import { withBrought } from '../../app/native/brought.ts'
+import { refreshedServers, serversOf } from '../../app/native/servers.ts'
+import { block } from './block.ts'
+import { goingOn, knownWord } from './choose.ts'
+import { isTrusted, nativeAgent } from './native.ts'
+
+const ways = ['status', 'tools', 'refresh', 'login'] as const
+
+/** The MCP servers of termaite's own agent; whoever asks for them starts them. */
+export function mcpCommand(hold: Hold): Command {
+  return {
+    name: 'mcp',
+    words: '[status|tools|refresh]',
+    help: 'The MCP servers of termaite’s own agent and their tools; or start them anew.',
+    complete: (typed) => goingOn(typed, ways),
+    async run(args, world) {
+      const [typed = 'status', ...more] = args.split(/\s+/).filter((word) => word !== '')
+      const way = knownWord('way', typed, ways)
+      if (more.length > 0 && way !== 'login') throw new UsageError(`nothing follows /mcp ${way}.`)
+      nativeAgent(hold)
+      const app = hold.app()
+      const trusted = await isTrusted(app)
+      const servers = await opened(app, trusted, way === 'refresh')
+      if (!servers) return world.say(noneWords(trusted), 'note')
+      if (way === 'login') await login(servers, more.join(' '), world)
+      else await settled(servers, world)
+      if (world.signal.aborted) return
+      const words = way === 'tools' ? mcpToolsText : mcpText
+      world.say(block(words(servers.status(), app.io.clock.now())), 'text')
+    },
+  }
+}
+
+async function opened(app: App, trusted: boolean, anew: boolean): Promise<Servers | undefined> {
+  const { native } = app
+  const { settings } = trusted ? await withBrought(app.settings, native) : app
+  const wishes = { settings: settings.mcpServers, trusted, after: Promise.resolve() }
+  return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
+}
+
+async function settled(servers: Servers, { say, signal }: CommandWorld): Promise<void> {
+  const starting = servers.status().servers.filter(({ state }) => state === 'starting')
+  if (starting.length > 0) say(`Starting ${starting.map(({ name }) => name).join(', ')}…`, 'note')
+  await servers.settled(signal)
+}
+
+async function login(servers: Servers, typed: string, { say, signal }: CommandWorld): Promise<void> {
+  const names = servers.status().servers.map(({ name }) => name)
+  if (typed === '') throw new UsageError(`whose login? /mcp login ${names.join(' or ')}.`)
+  const name = knownWord('MCP server', typed, names)
+  await servers.login(name, async (url) => say(`Log in to ${name} in a browser: ${url}`, 'text'), signal)
+}
+
+function noneWords(trusted: boolean): string {
+  const words =
+    'No MCP server is configured: name them in .mcp.json, termaite.mcp.yaml or the settings, then /mcp refresh.'
+  return trusted ? words : `${words} What this folder brings is not used before it is trusted (/trust).`
+}

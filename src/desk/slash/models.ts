@@ -1,0 +1,132 @@
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
+import type { ProviderName } from '../../models/provider.ts'
+import type { Hold } from '../hold.ts'
+import type { ModelChoice } from '../../settings/modelled.ts'
+import type { AgentSettings } from '../../settings/settings.ts'
+import { listModels } from '../../models/list.ts'
+import { localServers } from '../../models/local.ts'
+import { defaultModel, efforts, modelName, providerOf, providers } from '../../models/provider.ts'
+import { knownOf } from '../../models/windows.ts'
+import { openKeys } from '../../safety/keys.ts'
+import { modelled, providerIn } from '../../settings/modelled.ts'
+import { UsageError } from '../../core/io.ts'
+import { keyOf } from '../../app/key-place.ts'
+import { choose, goingOn, knownWord } from './choose.ts'
+import { nativeAgent, nativeAgents } from './native.ts'
+
+type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
+
+/** What the models are asked for with; tests have their own. */
+export type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKeys }
+
+export function modelsCommand(hold: Hold, parts: ModelParts = {}): Command {
+  return {
+    name: 'models',
+    words: '[model] [effort]',
+    complete: (typed) => goingOn(typed, efforts),
+    help: 'Which models there are, and which one termaite’s own agent asks.',
+    async run(args, world) {
+      const agent = await pickAgent(hold, world)
+      if (agent === undefined) return
+      const choice =
+        args.trim() === '' ? await pickModel(hold, agent, world, parts) : typedChoice(args.trim().split(/\s+/), agent)
+      if (choice === undefined) return
+      const { effort = agent.effort } = choice
+      hold.setModel(agent.name, { ...choice, ...(effort === undefined ? {} : { effort }) })
+      const how = effort === undefined ? '' : ` with the effort ${effort}`
+      world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
+      const { native } = hold.app()
+      const key = await keyOf(modelled(agent, choice), (parts.open ?? openKeys)(native), native.env)
+      if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
+    },
+  }
+}
+
+async function pickAgent(hold: Hold, world: CommandWorld): Promise<AgentSettings | undefined> {
+  const agents = nativeAgents(hold)
+  if (agents.length < 2) return nativeAgent(hold)
+  const options = agents.map((agent) => ({ id: agent.name, label: `${agent.name} (${modelOf(agent)})` }))
+  const name = await choose(world, 'Whose model?', options)
+  return agents.find((agent) => agent.name === name)
+}
+
+/** A model, how hard it thinks, or both; a word that is neither is told with what was probably meant. */
+function typedChoice(words: readonly string[], agent: AgentSettings): ModelChoice {
+  const [first = '', second, ...more] = words
+  if (more.length > 0) throw new UsageError('only a model and how hard it thinks may follow: /models openai/gpt-5 high')
+  const alone = second === undefined && (efforts as readonly string[]).includes(first)
+  const effort = alone ? first : second
+  return {
+    ...(alone ? { model: modelOf(agent) } : typedModel(first)),
+    ...(effort === undefined ? {} : { effort: knownWord('effort', effort, efforts) }),
+  }
+}
+
+function typedModel(text: string): ModelChoice {
+  const named = modelName(text)
+  if ('wrong' in named) throw new UsageError(`${named.wrong}.`)
+  return chosen(named.provider, { id: named.model })
+}
+
+/** On this machine a window is memory: it is only what the server says. */
+function chosen(provider: ProviderName, { id, window }: Offer['models'][number]): ModelChoice {
+  const takes = window ?? (providerOf(provider).local ? undefined : knownOf(provider, id).window)
+  return { model: `${provider}/${id}`, ...(takes === undefined ? {} : { window: takes }) }
+}
+
+async function pickModel(
+  hold: Hold,
+  agent: AgentSettings,
+  world: CommandWorld,
+  parts: ModelParts,
+): Promise<ModelChoice | undefined> {
+  const offers = await offered(hold, agent, world, parts)
+  if (offers.length === 0)
+    throw new UsageError('no provider has a key here, and no model server answers on this machine; /connect gives one.')
+  const labels = offers.map(({ provider, models }) => ({
+    id: provider,
+    label: `${providerOf(provider).label} (${models.length} ${models.length === 1 ? 'model' : 'models'})`,
+  }))
+  const now = `Now: ${modelOf(agent)}.`
+  const provider = labels.length === 1 ? labels[0]!.id : await choose(world, `Whose models? ${now}`, labels)
+  const models = offers.find((offer) => offer.provider === provider)?.models ?? []
+  if (provider === undefined) return undefined
+  const options = models.map(({ id, window }) => ({
+    id,
+    label: window === undefined ? id : `${id} (${window.toLocaleString('en')} tokens)`,
+  }))
+  const id = await choose(world, `Which model of ${providerOf(provider).label} does ${agent.name} ask? ${now}`, options)
+  const model = models.find((one) => one.id === id)
+  return model && chosen(provider, model)
+}
+
+/** All are asked at once; one that does not say is told, and the others are shown. */
+async function offered(
+  hold: Hold,
+  agent: AgentSettings,
+  { say, signal }: CommandWorld,
+  { fetch = globalThis.fetch, open = openKeys }: ModelParts,
+): Promise<Offer[]> {
+  const { native } = hold.app()
+  const { clock } = native
+  const keys = open(native)
+  const own = providerIn(modelOf(agent))
+  const asked = (Object.keys(providers) as ProviderName[]).map(async (name): Promise<Offer[]> => {
+    const { keys: variables, local, label } = providerOf(name)
+    const mine = name === own
+    const baseURL = mine ? agent.baseURL : undefined
+    const key = (await keys.get(name, mine && agent.apiKeyEnv ? [agent.apiKeyEnv] : variables))?.key
+    // What runs at its usual place is found without being asked for by name.
+    if (baseURL === undefined && (local || key === undefined)) return []
+    const found = await listModels(name, key, { clock, fetch, signal, ...(baseURL === undefined ? {} : { baseURL }) })
+    if (!found.failure) return found.models.length > 0 ? [{ provider: name, models: found.models }] : []
+    if (!signal.aborted) say(`${label} does not say which models it has: ${found.failure.message}`, 'note')
+    return []
+  })
+  const [listed, here] = await Promise.all([Promise.all(asked), localServers(clock, fetch)])
+  const all = listed.flat()
+  const more = here.filter(({ provider, models }) => models.length > 0 && !all.some((one) => one.provider === provider))
+  return [...all, ...more.map(({ provider, models }) => ({ provider, models }))]
+}
+
+const modelOf = ({ model = defaultModel }: AgentSettings) => model

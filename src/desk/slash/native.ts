@@ -1,0 +1,27 @@
+import type { App } from '../../app/app.ts'
+import type { Hold } from '../hold.ts'
+import type { AgentSettings } from '../../settings/settings.ts'
+import { TrustBook } from '../../safety/trust/trust.ts'
+import { UsageError } from '../../core/io.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+
+/** The agents that are our own. */
+export function nativeAgents(hold: Hold): AgentSettings[] {
+  return enabledAgents(hold.app().settings).filter(({ kind }) => kind === 'native')
+}
+
+/** Our own agent that is meant where none was named: the one that is next, else the first. */
+export function nativeAgent(hold: Hold): AgentSettings {
+  const agents = nativeAgents(hold)
+  const { next } = hold.standing()
+  const agent = agents.find(({ name }) => name === next) ?? agents[0]
+  if (agent) return agent
+  throw new UsageError('no native agent is configured; /setup or /config adds one, with kind "native" and a model.')
+}
+
+export const trustBook = ({ native }: App) => new TrustBook(native.store, { clock: native.clock, own: native.home })
+
+/** Whether what comes with the project may be used; nobody is asked. */
+export async function isTrusted(app: App): Promise<boolean> {
+  return (await trustBook(app).of(app.place.root, app.place.cwd)).state === 'trusted'
+}

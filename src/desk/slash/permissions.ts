@@ -1,0 +1,55 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../hold.ts'
+import { UsageError } from '../../core/io.ts'
+import { sandboxOf, wallsWords } from '../../app/native/walls.ts'
+import { block } from './block.ts'
+import { choose, goingOn, knownWord } from './choose.ts'
+
+/** What is asked for, allowed and refused beside the leash; only what was said here is taken back here. */
+export function permissionsCommand(hold: Hold): Command {
+  return {
+    name: 'permissions',
+    words: '[remove]',
+    help: 'The rules that hold termaite’s own agent; or take one back.',
+    complete: (typed) => goingOn(typed, ['remove']),
+    async run(args, world) {
+      if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])
+      const { project, settings, native } = hold.app()
+      const kept = (await project.doc.read()).rules ?? []
+      if (args.trim() === '')
+        return world.say(rulesText(hold, kept, await wallsWords(settings, sandboxOf(native))), 'text')
+      if (kept.length === 0)
+        throw new UsageError(
+          'nothing was said "always" to in this project; the rules of the settings are changed with /config.',
+        )
+      const options = kept.map((rule) => ({ id: rule, label: rule }))
+      const rule = await choose(world, 'Which one is no longer allowed without asking?', options)
+      if (rule === undefined) return
+      await project.doc.update((doc) => ({ ...doc, rules: (doc.rules ?? []).filter((one) => one !== rule) }))
+      world.say(`From the next turn on ${rule} is asked for again, unless another rule allows it.`, 'note')
+    },
+  }
+}
+
+function rulesText(hold: Hold, kept: readonly string[], sandbox: string): string {
+  const { mode, deny, ask, allow, run, project } = hold.app().settings.permissions
+  const lists = {
+    'refused in this run': run.deny,
+    'refused by the settings': deny,
+    'refused by this project': project.deny,
+    'allowed in this run': run.allow,
+    'asked for by the settings': ask,
+    'asked for by this project': project.ask,
+    'allowed by the settings': allow,
+    'allowed in this project': kept,
+  }
+  const lines = Object.entries(lists).flatMap(([what, rules]) =>
+    rules.length === 0 ? [] : [`${what}:`, ...rules.map((rule) => `  ${rule}`)],
+  )
+  return [
+    `The mode is ${mode}, the leash ${hold.standing().leash}; both must allow it.`,
+    lines.length > 0 ? block(lines.join('\n')) : 'There are no rules beside them.',
+    sandbox,
+    ...(kept.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),
+  ].join('\n')
+}

@@ -1,0 +1,79 @@
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
+import type { Strategy } from '../../core/work/strategy.ts'
+import type { AgentStanding } from '../../faces/chat/desk.ts'
+import type { Hold } from '../hold.ts'
+import { moment } from '../../base/moment.ts'
+import { strategies } from '../../core/work/strategy.ts'
+import { enabledAgents } from '../../settings/enabled.ts'
+import { atDesk, nobodyWords } from '../../settings/nobody.ts'
+import { UsageError } from '../../core/io.ts'
+import { choose, goingOn, knownWord } from './choose.ts'
+import { stateWords } from './agents.ts'
+
+/** Gives the next turn back to the rotation. */
+const auto = 'auto'
+
+const meanings: Record<Strategy, string> = {
+  'round-robin': 'the one after whoever answered last',
+  exhaustion: 'whoever answered last, until it fails',
+  random: 'anyone',
+}
+
+/** Who is asked next. */
+export function rotationCommands(hold: Hold): Command[] {
+  const names = () => enabledAgents(hold.app().settings).map(({ name }) => name)
+  return [
+    {
+      name: 'switch',
+      words: '[agent|auto]',
+      help: 'Who takes the next turn, that one only.',
+      matters: true,
+      complete: (typed) => goingOn(typed, [...names(), auto]),
+      async run(args, world) {
+        if (names().length === 0) throw new UsageError(nobodyWords(hold.app().settings, atDesk))
+        const agent =
+          args.trim() === '' ? await pickAgent(hold, world) : knownWord('agent', args.trim(), [...names(), auto])
+        if (agent === undefined) return
+        hold.aim(agent === auto ? undefined : agent)
+        world.say(aimedWords(agent, hold.standing().agents), 'note')
+      },
+    },
+    {
+      name: 'strategy',
+      words: '[strategy]',
+      help: 'Who is asked first: round-robin, exhaustion or random.',
+      complete: (typed) => goingOn(typed, strategies),
+      async run(args, world) {
+        const now = hold.standing().strategy
+        const strategy =
+          args.trim() === ''
+            ? await choose(world, `Who is asked first? Now: ${now}.`, strategies.map(asOption))
+            : knownWord('strategy', args.trim(), strategies)
+        if (strategy === undefined) return
+        hold.setStrategy(strategy)
+        world.say(`${strategy}, until you leave: ${meanings[strategy]}. /config keeps it.`, 'note')
+      },
+    },
+  ]
+}
+
+const asOption = (strategy: Strategy) => ({ id: strategy, label: `${strategy}: ${meanings[strategy]}` })
+
+function pickAgent(hold: Hold, world: CommandWorld): Promise<string | undefined> {
+  const agents = hold.standing().agents.map((agent) => ({
+    id: agent.name,
+    label: `${agent.name} (${stateWords(agent)})`,
+  }))
+  return choose(world, 'Who takes the next turn? After it the rotation goes on.', [
+    ...agents,
+    { id: auto, label: 'The rotation decides' },
+  ])
+}
+
+/** One that is away is asked for all the same: a cool-down is passed over, and what is not is told in the turn. */
+function aimedWords(agent: string, agents: readonly AgentStanding[]): string {
+  if (agent === auto) return 'The rotation decides who takes the next turn.'
+  const { state, until } = agents.find(({ name }) => name === agent) ?? { state: 'ready' }
+  const away = state === 'ready' ? '' : ` It is ${state}${until === undefined ? '' : ` until ${moment(until)}`}.`
+  return `${agent} takes the next turn; after it the rotation goes on.${away}`
+}

@@ -1,0 +1,43 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { SystemSpec } from '../../core/work/system-spec.ts'
+import type { Hold } from '../hold.ts'
+import { facts } from '../../machine/words.ts'
+import { UsageError } from '../../core/io.ts'
+import { machineIn } from '../../app/native/machine.ts'
+import { list } from '../../base/table.ts'
+
+/** Looks at the machine again, and lets every session be told of it anew. */
+export function refreshSystemCommand(hold: Hold): Command {
+  return {
+    name: 'refresh-system',
+    help: 'Look again at what this machine can do, and tell termaite’s own agent.',
+    async run(args, { say, signal }) {
+      if (args.trim() !== '') throw new UsageError('/refresh-system takes no words.')
+      const { known } = machineIn(hold.app().native)
+      const before = await known.known()
+      const { spec, unkept } = await known.scan({ asked: true, signal })
+      if (signal.aborted) return
+      // What was only seen names programs that turn out to be none.
+      const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
+      say([...facts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
+      if (unkept !== undefined) say(`It could not be kept, so nobody is told: ${unkept}`, 'error')
+    },
+  }
+}
+
+function differences(before: SystemSpec, now: SystemSpec): string {
+  const [was, is] = [namesIn(before), namesIn(now)]
+  const fresh = is.filter((name) => !was.includes(name))
+  const gone = was.filter((name) => !is.includes(name))
+  const words = [
+    ...(fresh.length > 0 ? [`New: ${list(fresh)}.`] : []),
+    ...(gone.length > 0 ? [`Gone: ${list(gone)}.`] : []),
+  ]
+  return words.length > 0 ? words.join(' ') : 'No program has come or gone.'
+}
+
+const namesIn = ({ runtimes, binaries, packageManagers }: SystemSpec) => [
+  ...Object.keys(runtimes),
+  ...Object.keys(binaries),
+  ...packageManagers,
+]

@@ -1,0 +1,22 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../hold.ts'
+import { wordsOf } from '../../base/words.ts'
+import { told, todoFile, TodoList } from '../../tools/todo/list.ts'
+import { UsageError } from '../../core/io.ts'
+import { block } from './block.ts'
+
+export function todosCommand(hold: Hold): Command {
+  return {
+    name: 'todos',
+    help: 'The tasks that termaite’s own agent keeps in this folder.',
+    async run(args, { say }) {
+      if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
+      const items = await new TodoList().read(hold.app().place.cwd).catch((error) => {
+        // The rest of the words is for the model.
+        throw new UsageError(`${wordsOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
+      })
+      if (items.length === 0) say('There are no tasks.', 'note')
+      else say(block(told(items).text), 'text')
+    },
+  }
+}

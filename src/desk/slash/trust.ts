@@ -1,0 +1,58 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Hold } from '../hold.ts'
+import { trustQuestion } from '../../safety/trust/trust.ts'
+import { UsageError } from '../../core/io.ts'
+import { auditOf } from '../../app/native/audited.ts'
+import { broughtLines } from '../../app/native/brought.ts'
+import { closeNative } from '../../app/native/parts.ts'
+import { choose } from './choose.ts'
+import { trustBook } from './native.ts'
+
+const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
+
+/** Whether what comes with this folder may run programs and steer termaite's own agent. */
+export function trustCommand(hold: Hold): Command {
+  return {
+    name: 'trust',
+    help: 'What this folder brings that can run or steer, and whether it is used.',
+    async run(args, world) {
+      if (args.trim() !== '') throw new UsageError('/trust takes no words; it shows what there is, and asks.')
+      const app = hold.app()
+      const { root, cwd } = app.place
+      const book = trustBook(app)
+      const now = await book.of(root, cwd)
+      if (now.files.length === 0) return world.say('Nothing comes with this folder that needs trust.', 'note')
+      if (now.state === 'trusted') {
+        const shows = [{ type: 'text' as const, text: (await broughtLines(app.native, now.files)).join('\n') }]
+        const text = `What comes with ${root} is trusted as it is now, until one of its files changes.`
+        const options = [
+          { id: 'keep', label: 'Keep trusting it' },
+          { id: 'forget', label: 'Forget it: ask again before it is used' },
+        ]
+        if ((await choose(world, text, options, shows)) !== 'forget') return
+        await book.forget(root)
+        await settled(hold, 'forget')
+        return world.say(`${root} is no longer trusted. ${begun}`, 'note')
+      }
+      const picks = await world.ask(trustQuestion(root, now, await broughtLines(app.native, now.files)), world.signal)
+      if (picks?.includes('no')) await audited(hold, 'no')
+      if (!picks?.includes('trust')) return world.say('It stays unused.', 'note')
+      if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
+        throw new UsageError('it has changed since you saw it, and is not trusted; /trust shows it as it is now.')
+      await settled(hold, 'trust')
+      world.say(`Trusted, and used from the next turn on. ${begun}`, 'note')
+    },
+  }
+}
+
+/** Tools, servers and settings were made for what was trusted before. */
+async function settled(hold: Hold, answer: 'trust' | 'forget'): Promise<void> {
+  await audited(hold, answer)
+  await closeNative(hold.app().native)
+  await hold.reload()
+}
+
+async function audited(hold: Hold, answer: 'trust' | 'no' | 'forget'): Promise<void> {
+  const { native } = hold.app()
+  await auditOf(native)?.record({ type: 'trust', what: native.root, answer, session: native.session })
+}

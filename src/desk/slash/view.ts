@@ -1,0 +1,61 @@
+import type { Command } from '../../core/talk/command.ts'
+import type { Entry } from '../../core/talk/entry.ts'
+import type { App } from '../../app/app.ts'
+import type { Hold } from '../hold.ts'
+import { compactAt } from '../../core/talk/compaction.ts'
+import { viewTokens } from '../../core/talk/tokens.ts'
+import { view } from '../../core/talk/view.ts'
+import { compactedWords, compactNow } from '../../app/compaction.ts'
+import { enabledAgents, smallestWindow, windowOf } from '../../settings/enabled.ts'
+import { table } from '../../base/table.ts'
+import { block } from './block.ts'
+
+/** What the next turn is given, and how to make it shorter. */
+export function viewCommands(hold: Hold): Command[] {
+  return [
+    {
+      name: 'compact',
+      help: 'Summarise the oldest half of the conversation now.',
+      matters: true,
+      async run(_args, { say, signal }) {
+        say('Summarising the oldest half of the conversation…', 'note')
+        const compacted = await compactNow(hold.app(), 'manual', signal)
+        say(compactedWords(compacted), compacted.ok ? 'note' : 'error')
+      },
+    },
+    {
+      name: 'context_size',
+      help: 'How full the conversation makes each agent’s window.',
+      run: async (_args, { say }) => say(await sizeText(hold.app()), 'text'),
+    },
+  ]
+}
+
+export async function sizeText({ conversation, settings }: App): Promise<string> {
+  const { entries } = await conversation.read()
+  const tokens = viewTokens(view(entries))
+  const smallest = smallestWindow(settings)
+  const rows = enabledAgents(settings).map((agent) => [
+    agent.name,
+    number(windowOf(agent)),
+    agent.ownView ? 'the newest turns that fit' : share(tokens, windowOf(agent)),
+    lastTurn(entries, agent.name),
+  ])
+  return [
+    `The next turn is given ${number(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${number(smallest)}).`,
+    `At ${share(compactAt, 1)} the oldest half becomes a summary; /compact does it now.`,
+    '',
+    block(table([['AGENT', 'WINDOW', 'FULL', 'ITS LAST TURN'], ...rows])),
+  ].join('\n')
+}
+
+/** What an agent's last turn took, as far as this session's view goes back. */
+function lastTurn(entries: readonly Entry[], name: string): string {
+  const last = entries.findLast((entry) => entry.type === 'usage' && entry.by === name)
+  if (last?.type !== 'usage') return 'not known'
+  return `${number(last.input)} in, ${number(last.output)} out (${last.source})`
+}
+
+const share = (part: number, whole: number) => `${Math.round((part / whole) * 100)} %`
+
+const number = (value: number) => value.toLocaleString('en')

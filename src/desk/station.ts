@@ -1,0 +1,143 @@
+import type { Leash } from '../core/work/agent.ts'
+import type { Thinking } from '../core/talk/framework.ts'
+import type { Strategy } from '../core/work/strategy.ts'
+import type { WorkMode } from '../core/work/mode.ts'
+import type { App, AppWishes } from '../app/app.ts'
+import type { Io } from '../core/io.ts'
+import type { Place } from '../app/place.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { ModelChoice } from '../settings/modelled.ts'
+import type { Spare } from '../app/native/spare.ts'
+import { conversationOf, openApp, rosterParts } from '../app/app.ts'
+import { UsageError } from '../core/io.ts'
+import { leaveSession } from '../app/native/parts.ts'
+import { spareNative, withSpare } from '../app/native/spare.ts'
+import { openSession } from '../app/project.ts'
+import { openRoster } from '../app/roster.ts'
+import { loosestLeash } from '../settings/enabled.ts'
+import { modelled } from '../settings/modelled.ts'
+import { inMode } from '../settings/work-mode.ts'
+import { Pages } from './pages.ts'
+
+export type StationParts = {
+  io: Io
+  place: Place
+  settings: Settings
+  wishes: AppWishes
+  /** Reads the settings anew. */
+  read(): Promise<Settings>
+}
+
+/** What the desk works with: it stays the same while the session, the settings or the leash change. */
+export class Station {
+  app: App
+  pages: Pages
+  #parts: StationParts
+  #read: Settings
+  #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
+
+  /** Who works in a mode of our own agents where none is configured. */
+  #spare: Spare | undefined
+
+  /** What there is when nothing is planned. */
+  #building: WorkMode
+
+  private constructor(parts: StationParts, app: App) {
+    this.#parts = parts
+    this.#read = parts.settings
+    this.#building = app.mode === 'plan' ? 'agent' : app.mode
+    this.app = app
+    this.pages = pagesOf(app)
+  }
+
+  static async open(parts: StationParts): Promise<Station> {
+    const { io, place, settings, wishes } = parts
+    const spare = await spareNative(settings, wishes.mode ?? 'chat', parts)
+    const station = new Station(parts, await openApp(io, place, withSpare(settings, spare), wishes))
+    station.#spare = spare
+    return station
+  }
+
+  /** Whether there is no agent that could take a turn. */
+  get nobody(): boolean {
+    return this.app.roster.names().length === 0
+  }
+
+  async enter(wanted: { fresh: true; name?: string } | { id: string }): Promise<void> {
+    const { io, project, blobs } = this.app
+    if ('id' in wanted) await this.#makeCurrent(wanted.id)
+    await leaveSession(this.app.native, 'id' in wanted ? 'resume' : 'clear')
+    const session = await openSession(project, 'id' in wanted ? {} : wanted, io.clock)
+    const native = { ...this.app.native, session: session.id }
+    this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
+    this.#use()
+    this.pages = pagesOf(this.app)
+  }
+
+  async reload(): Promise<void> {
+    const read = await this.#parts.read()
+    this.#use(this.app.mode, read)
+    this.#read = read
+    // Who was not there may have been installed or logged in meanwhile.
+    this.app.out.clear()
+  }
+
+  /** For this project from now on, where anything is kept. */
+  async setThinking(how: Thinking): Promise<void> {
+    const { said: _, ...thinking } = this.app.thinking
+    this.app = { ...this.app, thinking: { ...thinking, project: how } }
+    await this.app.project.doc.update((doc) => ({ ...doc, thinking: how }))
+  }
+
+  setLeash(leash: Leash): void {
+    this.#said.leash = leash
+    this.#use()
+  }
+
+  setModel(agent: string, choice: ModelChoice): void {
+    this.#said.models.set(agent, choice)
+    this.#use()
+  }
+
+  /** Gives what the person should know; throws a UsageError where nobody could work so, and then nothing has changed. */
+  async setMode(mode: WorkMode): Promise<string[]> {
+    const known = this.#spare
+    this.#spare ??= await spareNative(this.#read, mode, this.#parts)
+    this.#use(mode)
+    if (mode !== 'plan') this.#building = mode
+    return this.#spare && this.#spare !== known ? [this.#spare.words] : []
+  }
+
+  leavePlan(): void {
+    this.#use(this.#building)
+    // A planner by the settings themselves builds when it is told to.
+    if (this.app.settings.permissions.mode === 'plan') this.#use('agent')
+  }
+
+  setStrategy(strategy: Strategy): void {
+    this.#said.strategy = strategy
+    this.#use()
+  }
+
+  /** What was said at the desk goes before what the files say. */
+  #use(mode = this.app.mode, read = this.#read): void {
+    const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
+    const agents = read.agents
+      .map((agent) => modelled(agent, models.get(agent.name)))
+      .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
+    const said = { ...read, leash, agents, rotationStrategy: strategy }
+    const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')
+    const settings = inMode(needed ? withSpare(said, this.#spare) : said, mode)
+    const roster = openRoster(settings, rosterParts(this.app))
+    this.app = { ...this.app, settings, mode, roster, leash: loosestLeash(settings) }
+  }
+
+  async #makeCurrent(id: string): Promise<void> {
+    await this.app.project.doc.update((now) => {
+      if (!Object.hasOwn(now.sessions, id)) throw new UsageError(`there is no session ${id} in this project.`)
+      return { ...now, current: id }
+    })
+  }
+}
+
+const pagesOf = ({ project, session }: App) => new Pages(project.log, session)

@@ -1,0 +1,76 @@
+import type { ProjectDoc } from '../app/project.ts'
+import type { App } from '../app/app.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { away, healthDoc } from '../mind/health.ts'
+
+type Wait = NonNullable<ProjectDoc['waiting']>
+
+/** A prompt that waits for an agent's quota. It is kept with the project, so it outlives the process that was told to wait. */
+export class Waiting {
+  #app: () => App
+  #due: (wait: Wait) => void
+  #now: Wait | undefined
+  #stop = new AbortController()
+
+  constructor(app: () => App, due: (wait: Wait) => void) {
+    this.#app = app
+    this.#due = due
+  }
+
+  get now(): Wait | undefined {
+    return this.#now
+  }
+
+  /** Takes up what a process before this one was told to wait for. */
+  async takeUp(): Promise<void> {
+    const { waiting } = await this.#app().project.doc.read()
+    if (waiting && waiting.session === this.#app().session.id) this.#watch(waiting)
+  }
+
+  /** Until the agent is back, as far as anybody knows. */
+  async begin(agent: string, prompt: string): Promise<void> {
+    const { io, session, store } = this.#app()
+    const now = io.clock.now()
+    const until = away(await healthDoc(store).read(), agent, now)?.until ?? now
+    const wait = { session: session.id, agent, until, prompt }
+    await this.#app().project.doc.update((doc) => ({ ...doc, waiting: wait }))
+    this.#watch(wait)
+  }
+
+  /** Whether there was something to give up. */
+  async giveUp(): Promise<boolean> {
+    const wait = this.#now
+    this.close()
+    return wait !== undefined && (await this.#claim(wait))
+  }
+
+  close(): void {
+    this.#now = undefined
+    this.#stop.abort()
+  }
+
+  #watch(wait: Wait): void {
+    this.#stop.abort()
+    const { signal } = (this.#stop = new AbortController())
+    this.#now = wait
+    void (async () => {
+      const { clock } = this.#app().io
+      for (let left; (left = wait.until - clock.now()) > 0 && !signal.aborted;) await clock.sleep(left, signal)
+      if (signal.aborted) return
+      this.#now = undefined
+      if (await this.#claim(wait)) this.#due(wait)
+    })().catch(() => {})
+  }
+
+  /** Of several processes that wait for the same, one may send it. */
+  async #claim(wait: Wait): Promise<boolean> {
+    let mine = false
+    await this.#app().project.doc.update((doc) => {
+      mine = isDeepStrictEqual(doc.waiting, wait)
+      if (!mine) return doc
+      const { waiting: _, ...rest } = doc
+      return rest
+    })
+    return mine
+  }
+}

@@ -1,0 +1,153 @@
+import type { Reach } from '../core/talk/at-work.ts'
+import type { Event } from '../core/talk/entry.ts'
+import type { App } from '../app/app.ts'
+import type { Audience } from './audience.ts'
+import type { Cards } from '../app/cards.ts'
+import type { Line } from '../app/line.ts'
+import type { TurnMaker } from '../app/turn.ts'
+import { wordsOf } from '../base/words.ts'
+import { TurnsAtWork } from '../core/talk/at-work.ts'
+import { keptPictures, withAttachments } from '../app/attachments/attach.ts'
+import { serveTurns } from '../app/peers.ts'
+import { ready } from '../app/ready.ts'
+import { runTurn } from '../app/turn.ts'
+import { closingOf, TurnSeen } from './closing.ts'
+
+export type WorkParts = {
+  app(): App
+  audience: Audience
+  cards: Cards
+  line: Line
+  /** Every event of a turn, before it is shown. */
+  seen(event: Event): void
+  /** A turn is over; another may begin right after. */
+  over(seen: TurnSeen, prompt: string): Promise<void>
+  /** A prompt that could not be kept goes back to whoever typed it. */
+  giveBack(prompt: string): void
+  /** The turns of several desks of one process, which is reached in one place; without them, this one's alone. */
+  turns?: TurnsAtWork
+}
+
+/** The turns of this desk, one after another. */
+export class Work {
+  /** Whether leaving now would cut a turn off: one that has said its end is only put away. */
+  running = false
+  #parts: WorkParts
+  #stop: AbortController | undefined
+  #idle: Promise<void> = Promise.resolve()
+  #aimed: string | undefined
+  #turns: TurnsAtWork
+  #served: ReturnType<typeof serveTurns> | undefined
+  #reach: Reach = {
+    cancel: () => void this.cancel(),
+    steer: (text) => (this.#parts.line.add(text), true),
+    answer: (ask, picks) => this.#parts.cards.answer(ask, picks),
+  }
+
+  constructor(parts: WorkParts) {
+    this.#parts = parts
+    this.#turns = parts.turns ?? new TurnsAtWork()
+  }
+
+  get busy(): boolean {
+    return this.#stop !== undefined
+  }
+
+  get aimed(): string | undefined {
+    return this.#aimed
+  }
+
+  aim(agent: string | undefined): void {
+    this.#aimed = agent
+  }
+
+  /** Begins at once, or waits behind what is at work. */
+  submit(prompt: string): void {
+    if (this.busy) this.#parts.line.add(prompt)
+    else this.#idle = this.#run(prompt)
+  }
+
+  /** A turn that is made another way; whether it could begin. */
+  begin(prompt: string, make: TurnMaker): boolean {
+    if (this.busy) return false
+    this.#idle = this.#run(prompt, make)
+    return true
+  }
+
+  /** With what waits, if nothing is at work. */
+  goOn(): void {
+    const next = this.busy ? undefined : this.#parts.line.next()
+    if (next !== undefined) this.submit(next)
+  }
+
+  cancel(): boolean {
+    if (this.#stop && !this.#stop.signal.aborted) {
+      this.#stop.abort()
+      void this.#parts.audience.tell({ type: 'stopping' })
+    }
+    return this.busy
+  }
+
+  async close(): Promise<void> {
+    await this.#served?.close()
+  }
+
+  /** Resolves when nothing is at work and nothing waits. */
+  idle(): Promise<void> {
+    return this.#idle
+  }
+
+  async #run(first: string, make: TurnMaker = runTurn): Promise<void> {
+    const { audience, line, app, giveBack } = this.#parts
+    let prompt: string | undefined = first
+    for (let how = make; prompt !== undefined; [prompt, how] = [line.next(), runTurn]) {
+      const stop = (this.#stop = new AbortController())
+      this.running = true
+      const [aimed] = [this.#aimed, (this.#aimed = undefined)]
+      try {
+        await this.#turn(prompt, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
+      } catch (error) {
+        await audience.tell({ type: 'said', how: 'error', text: wordsOf(error) })
+        giveBack(prompt)
+      }
+      // Whoever cancels wants to think again: what was typed meanwhile is not sent behind their back.
+      if (stop.signal.aborted) for (const typed of line.takeAll().reverse()) giveBack(typed)
+    }
+    this.#stop = undefined
+    this.running = false
+  }
+
+  async #turn(typed: string, make: TurnMaker, aimed: string | undefined, signal: AbortSignal): Promise<void> {
+    const { audience, cards, line } = this.#parts
+    const app = this.#parts.app()
+    if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
+    const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
+    const attached = async (text: string) => {
+      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME)
+      for (const warning of found.warnings) say(warning, 'error')
+      return found
+    }
+    const { prompt, pictures } = await attached(typed)
+    const files = await keptPictures(pictures, app.blobs)
+    await ready(app, say)
+    const seen = new TurnSeen(app.io.clock)
+    const events = make(app, {
+      prompt,
+      ...(files.length > 0 ? { files } : {}),
+      signal,
+      ask: cards.ask,
+      attended: true,
+      steer: async (until) => Promise.all((await line.steer(until)).map(async (text) => (await attached(text)).prompt)),
+      shown: { turns: this.#turns, reach: this.#reach },
+      ...(aimed === undefined ? {} : { agent: aimed }),
+    })
+    for await (const event of events) {
+      if (event.type === 'end') this.running = false
+      seen.see(event)
+      this.#parts.seen(event)
+      await audience.tell({ type: 'event', turn: seen.turn, event })
+    }
+    await audience.tell({ type: 'closing', closing: await closingOf(app, seen, aimed) })
+    await this.#parts.over(seen, prompt)
+  }
+}

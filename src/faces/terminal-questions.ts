@@ -1,0 +1,80 @@
+import type { Io } from '../core/io.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import { UsageError } from '../core/io.ts'
+import { nobody } from '../core/talk/question.ts'
+import { picksTyped, unclearWords } from '../core/talk/typed.ts'
+import { askedText } from './asked.ts'
+
+/** A yes from the person; without a terminal to ask on, the way to say it beforehand. */
+export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
+  if (yes) return true
+  if (!io.in.isTTY) throw new UsageError(`${question} Nobody can be asked here: add --yes to do it.`)
+  const answer = await ask(io, `${question} [y/N] `)
+  return /^y(es)?$/i.test(answer.trim())
+}
+
+/** The same for what nobody else should read on the screen. */
+export async function askHidden(io: Io, question: string): Promise<string> {
+  const line = await ask(io, question, undefined, true)
+  io.err.write('\n')
+  return line
+}
+
+/** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal, a question withdrawn) is no answer, and says so. */
+export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = false): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Most runs ask nothing, and need not load it.
+    const { createInterface } = process.getBuiltinModule('node:readline')
+    const lines = createInterface({
+      input: io.in,
+      ...(hidden ? { output: unseen(), terminal: io.in.isTTY === true } : { output: io.err }),
+    })
+    let given: string | undefined
+    let code = 1
+    const leave = (how: number) => {
+      code = how
+      lines.close()
+    }
+    const interrupted = () => leave(Number(io.signal.reason))
+    const gone = () => leave(1)
+    io.signal.addEventListener('abort', interrupted)
+    withdrawn?.addEventListener('abort', gone)
+    // A terminal in raw mode hands over Ctrl+C as a key, not as a signal.
+    lines.on('SIGINT', () => leave(130))
+    lines.on('close', () => {
+      io.signal.removeEventListener('abort', interrupted)
+      withdrawn?.removeEventListener('abort', gone)
+      if (given !== undefined) return resolve(given)
+      io.err.write('\n')
+      reject(new UsageError('nothing was answered; nothing was changed.', code))
+    })
+    if (io.signal.aborted) return interrupted()
+    // Not before the terminal echoes nothing any more: whoever pastes is quick.
+    if (hidden) io.err.write(question)
+    lines.question(hidden ? '' : question, (answer) => {
+      given = answer
+      lines.close()
+    })
+  })
+}
+
+function unseen() {
+  const { Writable } = process.getBuiltinModule('node:stream')
+  return new Writable({ write: (_chunk, _encoding, done) => done() })
+}
+
+/** Whoever sits at the terminal answers a question by its number; in a pipe it is `absent` who does. */
+export function personAt(io: Io, absent: Ask = nobody): Ask {
+  return async (question, withdrawn) =>
+    io.piped || !io.in.isTTY || withdrawn.aborted
+      ? absent(question, withdrawn)
+      : answered(io, question, withdrawn).catch(() => undefined)
+}
+
+/** What somebody at the terminal answers; whoever leaves it with Ctrl+C or Ctrl+D means to leave. */
+export async function answered(io: Io, question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
+  for (let words = await askedText(question); ; words = unclearWords(question)) {
+    const picks = picksTyped(question, await ask(io, `${words}\n> `, withdrawn))
+    if (picks !== 'unclear') return picks
+  }
+}

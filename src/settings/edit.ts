@@ -1,0 +1,56 @@
+import type { Ask } from '../core/talk/question.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { edited } from '../base/editor.ts'
+import { UsageError } from '../core/io.ts'
+import { writeSettings } from './write.ts'
+
+export type Edit = {
+  home: string
+  env: Record<string, string | undefined>
+  /** Gives the terminal to the editor while it runs. */
+  open<T>(edit: () => Promise<T>): Promise<T>
+  /** Throws a UsageError that names what is wrong. */
+  validate(): Promise<void>
+  ask: Ask
+  signal: AbortSignal
+}
+
+/** The settings in the person's editor, again and again until they are right or left as they are; gives what is still wrong. */
+export async function editSettings(edit: Edit): Promise<UsageError | undefined> {
+  const file = fileIn(edit.home)
+  for (;;) {
+    await edit.open(() => openEditor(file, edit.env))
+    const wrong = await faultOf(edit.validate())
+    if (!wrong) return undefined
+    const picks = await edit.ask({ about: 'choice', text: wrong.message, from: [], options }, edit.signal)
+    if (!picks?.includes('again')) return wrong
+  }
+}
+
+const options = [
+  { id: 'again', label: 'Back to the editor' },
+  { id: 'leave', label: 'Leave it like that' },
+]
+
+/** The file that is used; a fresh settings.json beside a config.yaml would stand in its way. */
+function fileIn(home: string): string {
+  const [json, yaml] = [join(home, 'settings.json'), join(home, 'config.yaml')]
+  if (existsSync(json)) return json
+  return existsSync(yaml) ? yaml : writeSettings(home, { agents: [] })
+}
+
+async function openEditor(file: string, env: Edit['env']): Promise<void> {
+  const why = await edited(file, env)
+  if (why !== undefined) throw new UsageError(`${why}; the file is ${file}.`, 1)
+}
+
+async function faultOf(validation: Promise<void>): Promise<UsageError | undefined> {
+  try {
+    await validation
+    return undefined
+  } catch (error) {
+    if (error instanceof UsageError) return error
+    throw error
+  }
+}

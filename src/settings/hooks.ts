@@ -1,0 +1,55 @@
+import type { HookEvent, HookSettings } from '../safety/hooks/settings.ts'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { readBody } from '../agents/native/context/body.ts'
+import { parseHooks } from '../safety/hooks/settings.ts'
+import { UsageError } from '../core/io.ts'
+import { projectFile } from './schema.ts'
+
+/** Where hooks of the same shape come with a project that was made for Claude Code. */
+const claudeFiles = ['.claude/settings.json', '.claude/settings.local.json']
+
+const longest = 1024 * 1024
+
+/** A hook may be what keeps an agent from something: one that cannot be read is said as a rule is. */
+export function hooksOf(said: unknown, where = 'settings'): HookSettings {
+  const { hooks, faults } = parseHooks(said)
+  if (faults.length > 0) throw new UsageError(`${where}: ${faults.join('; ')}.`)
+  return hooks
+}
+
+/** Those of a project by their file; what another program's file has for itself alone is said, and no fault. */
+export function projectHooks(root: string, own: unknown): { by: Record<string, HookSettings>; warnings: string[] } {
+  const warnings: string[] = []
+  const by: Record<string, HookSettings> = { [projectFile]: hooksOf(own, projectFile) }
+  for (const file of claudeFiles) {
+    const found = hooksIn(join(root, file), root)
+    if (typeof found === 'string') warnings.push(`${file} is not used: ${found}.`)
+    else if (found) {
+      if (found.faults.length > 0) warnings.push(`Not all hooks of ${file} are run: ${found.faults.join('; ')}.`)
+      by[file] = found.hooks
+    }
+  }
+  return { by, warnings }
+}
+
+function hooksIn(file: string, root: string): ReturnType<typeof parseHooks> | string | undefined {
+  const body = readBody(file, longest, root)
+  if (body === undefined || typeof body === 'string') return body
+  try {
+    return parseHooks((JSON.parse(body.text) as { hooks?: unknown } | null)?.hooks)
+  } catch {
+    return 'it is not JSON'
+  }
+}
+
+/** Both, the first one's first; the same twice is one. */
+export function joinedHooks(first: HookSettings, more: HookSettings): HookSettings {
+  const joined: HookSettings = { ...first }
+  for (const event of Object.keys(more) as HookEvent[]) {
+    const there = joined[event] ?? []
+    const added = more[event]!.filter((group) => !there.some((one) => isDeepStrictEqual(one, group)))
+    joined[event] = [...there, ...added]
+  }
+  return joined
+}

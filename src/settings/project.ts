@@ -1,0 +1,67 @@
+import type { Leash } from '../core/work/agent.ts'
+import type { Permissions } from './permissions.ts'
+import type { FileSettings, ProjectSettings } from './schema.ts'
+import { join } from 'node:path'
+import { readBody } from '../agents/native/context/body.ts'
+import { tighter } from '../core/work/agent.ts'
+import { isWithin } from '../base/real-path.ts'
+import { SettingsError } from './fault.ts'
+import { checked } from './file.ts'
+import { refuseFaults, tightened } from './permissions.ts'
+import { projectFile, projectForm } from './schema.ts'
+import { vendorOf } from './vendor.ts'
+
+const longest = 1024 * 1024
+
+/** What a project's own file says; whoever works in their own home has their own settings there. */
+export async function projectSettings(root: string, home: string): Promise<ProjectSettings> {
+  const file = join(root, projectFile)
+  if (isWithin(home, file)) return {}
+  const body = readBody(file, longest, root)
+  if (body === undefined) return {}
+  if (typeof body === 'string') throw new SettingsError(file, undefined, '', `cannot be read: ${body}`)
+  const said = (await checked(file, body.text, (value) => projectForm.check(value, []))) as ProjectSettings
+  refuseFaults(`${file}: permissions.`, said.permissions ?? {})
+  return said
+}
+
+type Agents = NonNullable<FileSettings['agents']>
+
+/** What a project can hold tighter. */
+export type Held = {
+  leash: Leash
+  agents: Agents
+  sharing: 'all' | 'ask'
+  permissions: Permissions
+  sandbox: { network: 'rule' | 'all' | 'none' }
+  crew: { setup?: string }
+}
+
+/** Never looser in anything than before; `leashed`: whether the project has a say in the leash, which a person may have given for this run. */
+export function narrowed<T extends Held>(settings: T, said: ProjectSettings, leashed = true): T {
+  const { leash = 'all', permissions = {}, sandbox, sharing } = said
+  const network = sandbox?.network === 'none' || settings.sandbox.network === 'none' ? 'none' : sandbox?.network
+  return {
+    ...settings,
+    leash: leashed ? tighter(settings.leash, leash) : settings.leash,
+    agents: settings.agents.map((agent) => ({ ...agent, ...held(agent, said, settings.leash, leashed) })),
+    sharing: sharing === 'ask' ? sharing : settings.sharing,
+    permissions: tightened(settings.permissions, permissions),
+    sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
+    // A project knows best what makes it ready, and only a trusted one is heard.
+    crew: { ...settings.crew, ...said.crew },
+  }
+}
+
+function held(agent: Agents[number], said: ProjectSettings, usual: Leash, leashed: boolean): Partial<Agents[number]> {
+  const own = Array.isArray(said.agents) ? { enabled: said.agents.includes(agent.name) } : said.agents?.[agent.name]
+  const out = own?.enabled === false || !isOneOf(agent, said.vendors)
+  const leash = [said.leash, own?.leash].reduce<Leash>((now, more) => tighter(now, more ?? 'all'), agent.leash ?? usual)
+  return { ...(out ? { enabled: false } : {}), ...(leashed && leash !== usual ? { leash } : {}) }
+}
+
+/** Whoever has no vendor that is known is none of those that are named. */
+function isOneOf(agent: Agents[number], vendors: readonly string[] | undefined): boolean {
+  const vendor = vendorOf(agent)?.toLowerCase()
+  return vendors?.some((one) => one.toLowerCase() === vendor) ?? true
+}

@@ -1,0 +1,114 @@
+import type { TypeOf } from './shape.ts'
+import { leashes } from '../core/work/agent.ts'
+import { advisorRoles, thinkings } from '../core/talk/framework.ts'
+import { strategies } from '../core/work/strategy.ts'
+import { efforts } from '../models/provider.ts'
+import { profiles } from '../profiles/all.ts'
+import { modes } from '../safety/rules/modes.ts'
+import { occasions } from '../core/talk/notice.ts'
+import { notifierOf } from './notifier.ts'
+import {
+  amount,
+  anything,
+  count,
+  eachOr,
+  either,
+  filled,
+  flag,
+  list,
+  mapOf,
+  maybe,
+  name,
+  object,
+  oneOf,
+  text,
+} from './shape.ts'
+
+/** A command that no profile is to be guessed for. */
+export const custom = 'custom'
+
+const leash = oneOf(leashes)
+const mode = oneOf(modes)
+const forbidding = { ask: maybe(list(text)), deny: maybe(list(text)) }
+const spawnMode = oneOf(['window', 'pane'])
+
+/** A way by its name, or one that needs more: exactly one of `ntfy` and `command`. */
+const notifier = notifierOf(
+  oneOf(['desktop', 'bell']),
+  object({ ntfy: maybe(filled), command: maybe(filled), on: maybe(list(oneOf(occasions))) }),
+)
+
+const agentFields = {
+  command: maybe(filled),
+  args: maybe(list(text)),
+  timeoutSeconds: maybe(amount),
+  silenceSeconds: maybe(amount),
+  kind: maybe(oneOf(['pipe', 'screen', 'acp', 'native'])),
+  profile: maybe(oneOf([...profiles.map(({ name }) => name), custom])),
+  enabled: maybe(flag),
+  leash: maybe(leash),
+  ownView: maybe(flag),
+  env: maybe(mapOf(text)),
+  model: maybe(text),
+  baseURL: maybe(text),
+  apiKeyEnv: maybe(text),
+  effort: maybe(oneOf(efforts)),
+  description: maybe(text),
+  idle_pattern: maybe(text),
+  ready_pattern: maybe(text),
+  spawn_mode: maybe(spawnMode),
+  response_fence: maybe(flag),
+}
+
+const common = {
+  $schema: maybe(text),
+  rotationStrategy: maybe(oneOf(strategies)),
+  timeoutSeconds: maybe(amount),
+  silenceSeconds: maybe(amount),
+  cooldown: maybe(object({ failures: maybe(count), seconds: maybe(amount), maxSeconds: maybe(amount) })),
+  leash: maybe(leash),
+  sharing: maybe(oneOf(['all', 'ask'])),
+  metaInstruction: maybe(either(flag, text)),
+  permissions: maybe(object({ mode: maybe(mode), allow: maybe(list(text)), ...forbidding })),
+  mcpServers: maybe(mapOf(anything)),
+  hooks: maybe(mapOf(anything)),
+  sandbox: maybe(object({ enabled: maybe(flag), network: maybe(oneOf(['rule', 'all', 'none'])) })),
+  web: maybe(object({ search: maybe(filled), allowed: maybe(list(filled)) })),
+  thinking: maybe(oneOf(thinkings)),
+  advisors: maybe(mapOf(name, oneOf(advisorRoles))),
+  terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
+  crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count), setup: maybe(filled) })),
+  hub: maybe(object({ url: maybe(text) })),
+  notify: maybe(list(notifier)),
+  screenReader: maybe(flag),
+}
+
+/** The file as people write it: agents as a list, or as a map from name to agent. */
+export const listForm = object({
+  ...common,
+  agents: maybe(list(object({ name, contextWindowTokens: count, ...agentFields }))),
+})
+export const mapForm = object({
+  ...common,
+  agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }), name)),
+})
+
+export const projectFile = '.termaite/settings.json'
+
+/** What a project may say: what holds its agents tighter, and what is started once its folder is trusted; no agent's command. */
+export const projectForm = object({
+  $schema: maybe(text),
+  leash: maybe(leash),
+  permissions: maybe(object({ mode: maybe(mode), ...forbidding })),
+  agents: maybe(eachOr(list(name), mapOf(object({ enabled: maybe(flag), leash: maybe(leash) }), name))),
+  vendors: maybe(list(filled)),
+  sharing: maybe(oneOf(['all', 'ask'])),
+  sandbox: maybe(object({ network: maybe(oneOf(['rule', 'none'])) })),
+  mcpServers: maybe(mapOf(anything)),
+  hooks: maybe(mapOf(anything)),
+  crew: maybe(object({ setup: maybe(filled) })),
+})
+
+export type ProjectSettings = TypeOf<typeof projectForm>
+export type FileSettings = TypeOf<typeof listForm>
+export type MapSettings = TypeOf<typeof mapForm>

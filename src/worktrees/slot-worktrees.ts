@@ -1,0 +1,86 @@
+import type { Git } from '../base/run-git.ts'
+import type { Worktree, Worktrees } from '../core/work/worktree.ts'
+import type { SetupParts } from './worktree-setup.ts'
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { makeFolder } from '../base/files.ts'
+import { gitFolders, withoutGit } from '../base/git.ts'
+import { gitWith } from '../base/run-git.ts'
+import { isWithin } from '../base/real-path.ts'
+import { madeReady } from './worktree-setup.ts'
+
+export type WorktreeParts = SetupParts & {
+  root: string
+  home: string
+  slug: string
+}
+
+/** Git worktrees outside of the project, so that nothing in it meets a second copy of its files; none without git. */
+export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
+  const { root, home, slug, env } = parts
+  if (!gitFolders(root)) return undefined
+  const git = gitWith(withoutGit(env))
+  /** By its own repository: whoever ends an agent may stand in another one. */
+  const remove = async ({ path, branch }: Worktree) => {
+    const repository = await git(path, 'rev-parse', '--path-format=absolute', '--git-common-dir')
+    await git(repository, 'worktree', 'remove', '--force', path)
+    await git(repository, 'branch', '-D', branch).catch(() => '')
+  }
+  return {
+    plan: (name) => ({ path: join(home, 'worktrees', slug, name), branch: `termaite/${name}` }),
+    async make(worktree, cwd) {
+      const base = await git(root, 'rev-parse', 'HEAD').catch(() => {
+        throw new Error('a worktree needs a commit to begin from, and this repository has none')
+      })
+      const free = await freeName(worktree, (branch) => branchIs(git, root, branch))
+      makeFolder(dirname(free.path))
+      await git(root, 'worktree', 'add', '-b', free.branch, free.path, base)
+      const made: Worktree = { ...free, base, made: true }
+      const inside = isWithin(root, cwd) ? join(free.path, relative(root, cwd)) : free.path
+      const ready = await madeReady(parts, made.path).catch(async (error) => {
+        await remove(made)
+        throw error
+      })
+      const notes = [`works in the worktree ${free.path} on the branch ${free.branch}`, ...ready]
+      return { worktree: made, cwd: existsSync(inside) ? inside : free.path, notes }
+    },
+    async clear({ path, branch, base }) {
+      const kept = (why: string) => ({
+        gone: false as const,
+        why: `its worktree ${path} (branch ${branch}) stays: ${why}`,
+      })
+      if (!existsSync(path)) return { gone: true }
+      if ((await git(path, 'status', '--porcelain')) !== '') return kept('it holds changes that are not committed')
+      if ((await git(path, 'rev-parse', 'HEAD')) !== base) return kept('it holds commits')
+      await remove({ path, branch })
+      return { gone: true }
+    },
+  }
+}
+
+const branchIs = (git: Git, root: string, branch: string) =>
+  git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).then(
+    () => true,
+    () => false,
+  )
+
+/** A name that an earlier agent's work has is not taken from it. */
+async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boolean>): Promise<Worktree> {
+  for (let n = 1; ; n++) {
+    const more = n === 1 ? '' : `-${n}`
+    const { path, branch } = { path: `${wanted.path}${more}`, branch: `${wanted.branch}${more}` }
+    if (!existsSync(path) && !(await taken(branch))) return { path, branch }
+  }
+}
+
+/** Every worktree of ours that is there. */
+export function worktreesIn(home: string): string[] {
+  const inside = (folder: string) => {
+    try {
+      return readdirSync(folder).map((name) => join(folder, name))
+    } catch {
+      return []
+    }
+  }
+  return inside(join(home, 'worktrees')).flatMap(inside)
+}

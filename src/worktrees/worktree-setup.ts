@@ -1,0 +1,48 @@
+import type { Clock } from '../base/clock.ts'
+import { realClock } from '../base/clock.ts'
+import { start } from '../base/process/run.ts'
+
+/** What makes a fresh worktree ready, and whether the project is trusted to run it. */
+export type SetupParts = {
+  setup?: string
+  trusted(): Promise<boolean>
+  env: Readonly<Record<string, string | undefined>>
+  clock?: Clock
+}
+
+const setupMs = 600_000
+
+/** Runs it in a worktree and says so; what it started ends with it, also when nobody waits for it any more. */
+export async function madeReady(
+  { setup, trusted, env, clock = realClock }: SetupParts,
+  cwd: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  if (setup === undefined) return []
+  if (!(await trusted())) return [`crew.setup was not run: this folder is not trusted`]
+  const run = await start({ argv: ['bash', '-c', setup], cwd, env, clock })
+  const over = new AbortController()
+  const end = () => void run.end()
+  void clock.sleep(setupMs, over.signal).then(() => over.signal.aborted || end())
+  signal?.addEventListener('abort', end, { once: true })
+  if (signal?.aborted) end()
+  try {
+    run.stdin.end()
+    const [, err, { code }] = await Promise.all([lastWords(run.stdout), lastWords(run.stderr), run.exited])
+    if (code === 0) return [`made ready with: ${setup}`]
+    throw new Error(`crew.setup failed (${setup}): ${err || `exit ${code ?? 'by a signal'}`}`)
+  } finally {
+    over.abort()
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+const mostWords = 8 * 1024
+
+/** The last line that was said. */
+async function lastWords(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let said = ''
+  for await (const chunk of chunks) said = (said + decoder.decode(chunk, { stream: true })).slice(-mostWords)
+  return said.trim().split('\n').at(-1)!
+}

@@ -1,0 +1,65 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ToolCall } from '../../src/core/work/tool.ts'
+import type { NativeParts } from '../../src/app/native/parts.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { nobody } from '../../src/core/talk/question.ts'
+import { sandbox } from '../../src/safety/sandbox/sandbox.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { apart } from '../../src/app/native/apart.ts'
+import { nothingYet } from '../../src/app/native/parts.ts'
+import { openProject } from '../../src/app/project.ts'
+import { folderOf } from '../desk/desk.ts'
+
+const none = await sandbox({ platform: process.platform, env: process.env }).none()
+
+function partsIn(folder: string, env: NativeParts['env']): NativeParts {
+  const [root, store] = [join(folder, 'project'), memoryStore()]
+  return {
+    ...{ home: join(folder, 'termaite'), root, cwd: root, env, clock: realClock, store, session: 's' },
+    blobs: store.blobs('b'),
+    project: openProject(store, root).doc,
+    mask: (text) => text,
+    lasting: nothingYet(),
+  }
+}
+
+const call = (cwd: string): ToolCall => ({
+  ...{ cwd, signal: new AbortController().signal, ask: nobody, until: Number.MAX_SAFE_INTEGER },
+  progress: () => {},
+  consult: async () => assert.fail('nobody is consulted'),
+})
+
+test(
+  'a piece of code runs apart: it writes nothing outside, sees no key, and nothing of it stays',
+  { skip: none ?? false },
+  async (t) => {
+    const folder = folderOf(t)
+    const env = { PATH: process.env.PATH, HOME: folder, SECRET_KEY: 'made-up' }
+    const parts = partsIn(folder, env)
+    const run = apart(parts)!
+    const code = `echo "$SECRET_KEY|$(ls)|$PWD"; (echo x > ${join(folder, 'project')}/made) 2>/dev/null; exit 3`
+    const output = (await run('Shell', code, call(parts.root))) as { text: string; data: unknown }
+    const [, where = ''] = /^\|main\.sh\|(\/.+)\n\[exit code 3\]$/.exec(output.text) ?? assert.fail(output.text)
+    const typed = 'const n: number = 20; console.log(n + 1)'
+    assert.deepEqual(await run('ts', typed, call(parts.root)), { text: '21', data: { exit: 0 } })
+    assert.deepEqual([existsSync(join(folder, 'project', 'made')), existsSync(where)], [false, false])
+    await assert.rejects(run('cobol', 'x', call(parts.root)), /^Error: cobol cannot be run here\. Use one of: python, /)
+  },
+)
+
+test('where no sandbox is installed there is no such tool; one that does not work says so', async (t) => {
+  const folder = folderOf(t)
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  if (process.platform !== 'darwin') assert.equal(apart(partsIn(folder, { PATH: bin })), undefined)
+  writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho no namespaces >&2\nexit 1\n', { mode: 0o755 })
+  const parts = partsIn(folder, { PATH: `${bin}:/usr/bin:/bin` })
+  if (process.platform === 'linux')
+    await assert.rejects(
+      apart(parts)!('bash', 'true', call(parts.root)),
+      /there is no sandbox here: bubblewrap does not work here: no namespaces\. Do without it\.$/,
+    )
+})

@@ -1,0 +1,151 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { mostBytes, withAttachments } from '../../src/app/attachments/attach.ts'
+
+/** A git project in a folder of its own, with these files; the prompt is typed in `cwd`. */
+function project(context: TestContext, files: Record<string, string | Buffer>) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-attach-')))
+  context.after(() => rmSync(folder, { recursive: true, force: true }))
+  const root = join(folder, 'project')
+  mkdirSync(join(root, '.git'), { recursive: true })
+  for (const [name, body] of Object.entries(files)) {
+    const path = join(root, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, body)
+  }
+  const typed = async (prompt: string, cwd = '.') => {
+    const { pictures, ...words } = await withAttachments(prompt, join(root, cwd), folder)
+    return pictures.length > 0 ? { ...words, pictures } : words
+  }
+  return { folder, root, typed }
+}
+
+const file = (path: string, body: string, lines = '') =>
+  `<file path="${path}"${lines && ` lines="${lines}"`}>\n${body}\n</file>`
+
+test('a file, a part of it and a folder are read from where one stands', async (t) => {
+  const { typed } = project(t, { 'src/a.ts': 'one\ntwo\nthree\n', 'src/b c.ts': 'B', 'src/deep/x': '', 'top.md': 'T' })
+  assert.deepEqual(await typed('Compare @a.ts and @"b c.ts", @a.ts:2-9 (and @../top.md).', 'src'), {
+    prompt: [
+      'Compare a.ts and b c.ts, a.ts:2-3 (and ../top.md).',
+      file('a.ts', 'one\ntwo\nthree\n'),
+      file('b c.ts', 'B'),
+      file('a.ts', 'two\nthree', '2-3'),
+      file('../top.md', 'T'),
+    ].join('\n\n'),
+    warnings: [],
+  })
+  assert.deepEqual(await typed('what is in @src and @src/deep/?'), {
+    prompt: ['what is in src/ and src/deep/?', file('src/', 'a.ts\nb c.ts\ndeep/'), file('src/deep/', 'x')].join(
+      '\n\n',
+    ),
+    warnings: [],
+  })
+})
+
+test('what does not resolve stays as it is; only what is plainly a path is missed aloud', async (t) => {
+  const { typed } = project(t, { 'a.ts': 'A', 'v1.2': 'version' })
+  const prompt = 'ask @alice at me@a.ts about @scope/package, @gone.ts and @gone/: `@a.ts`'
+  assert.deepEqual(await typed(prompt), {
+    prompt,
+    warnings: ['@gone.ts: there is no such file', '@gone/: there is no such file'],
+  })
+  assert.deepEqual(await typed('@a.ts/'), { prompt: '@a.ts/', warnings: ['@a.ts/: there is no such file'] })
+  assert.equal((await typed('since @v1.2.')).prompt, `since v1.2.\n\n${file('v1.2', 'version')}`)
+})
+
+test('a file whose name looks like a part of another one is meant itself', async (t) => {
+  const { typed } = project(t, { 'a.ts:2': 'odd', 'a.ts': 'one\ntwo', 'b.ts': 'B1\nB2\nB3' })
+  assert.equal((await typed('@a.ts:2')).prompt, `a.ts:2\n\n${file('a.ts:2', 'odd')}`)
+  assert.equal((await typed('@b.ts#L2-L3')).prompt, `b.ts:2-3\n\n${file('b.ts', 'B2\nB3', '2-3')}`)
+  assert.deepEqual(await typed('@b.ts:7'), { prompt: '@b.ts:7', warnings: ['@b.ts:7: it has only 3 lines'] })
+})
+
+test('outside the project only what the person names by its whole path', async (t) => {
+  const { folder, root, typed } = project(t, { 'a.ts': 'A' })
+  writeFileSync(join(folder, 'secret'), 'S')
+  symlinkSync(join(folder, 'secret'), join(root, 'link'))
+  const outside = `it lies outside the project; write @${folder}/secret if that is meant`
+  assert.deepEqual(await typed('@link and @../secret'), {
+    prompt: '@link and @../secret',
+    warnings: [`@link: ${outside}`, `@../secret: ${outside}`],
+  })
+  assert.deepEqual(await typed(`@${folder}/secret and @~/secret`), {
+    prompt: `${folder}/secret and ${folder}/secret\n\n${file(`${folder}/secret`, 'S')}`,
+    warnings: [],
+  })
+})
+
+test('a picture goes beside the words, once, and is named where it was meant; one too large is told of', async (t) => {
+  const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')
+  const { typed } = project(t, { 'shot.png': png, 'huge.png': Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]) })
+  assert.deepEqual(await typed('what is on @shot.png, and again @shot.png?'), {
+    prompt: 'what is on shot.png, and again shot.png?',
+    warnings: [],
+    pictures: [{ media: 'image/png', bytes: png }],
+  })
+  assert.deepEqual(await typed('@huge.png'), {
+    prompt: '@huge.png',
+    warnings: ['@huge.png: a picture of 5.0 MB is too large; scale it below 5.0 MB'],
+  })
+})
+
+test('no text, no file, not readable: a line each', async (t) => {
+  const { root, typed } = project(t, { 'a.bin': Buffer.from([80, 0, 75]), 'shut/a.ts': 'A' })
+  execFileSync('mkfifo', [join(root, 'pipe')])
+  const special = 'a pipe, a socket or a device is no file to attach'
+  const prompt = '@a.bin @pipe @/dev/zero @shut:3'
+  assert.deepEqual(await typed(prompt), {
+    prompt,
+    warnings: [
+      '@a.bin: it is no text',
+      `@pipe: ${special}`,
+      `@/dev/zero: ${special}`,
+      '@shut:3: a folder has no lines',
+    ],
+  })
+})
+
+test(
+  'a folder that may not be looked into says so',
+  { skip: process.getuid?.() === 0 && 'root may look into everything' },
+  async (t) => {
+    const { root, typed } = project(t, { 'shut/a.ts': 'A' })
+    chmodSync(join(root, 'shut'), 0)
+    const answer = await typed('@shut/a.ts')
+    chmodSync(join(root, 'shut'), 0o700)
+    assert.deepEqual(answer, { prompt: '@shut/a.ts', warnings: ['@shut/a.ts: it may not be read'] })
+  },
+)
+
+test('a long file is cut between characters, and so is all of it together', async (t) => {
+  const long = 'ä'.repeat(mostBytes.file)
+  const { typed } = project(t, { 'long.md': `x${long}`, ...many(), 'short.md': 'S', 'lines.md': `1\n${long}\n3` })
+  const cut = await typed('@long.md')
+  assert.deepEqual(cut.warnings, ['@long.md: only its first 256 KB of 513 KB are attached'])
+  assert.equal(cut.prompt, `long.md\n\n${file('long.md', `x${'ä'.repeat(mostBytes.file / 2 - 1)}`)}`)
+  const lines = await typed('@lines.md:2-3')
+  assert.deepEqual(lines.warnings, ['@lines.md:2-3: only the first 256 KB of these lines are attached'])
+  assert.equal(lines.prompt, `lines.md:2\n\n${file('lines.md', 'ä'.repeat(mostBytes.file / 2), '2-2')}`)
+  const all = await typed('@0.md @1.md @2.md @3.md @short.md @0.md')
+  assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so it was left out'])
+  assert.match(all.prompt, /^0\.md 1\.md 2\.md 3\.md @short\.md 0\.md\n\n/)
+})
+
+const many = () =>
+  Object.fromEntries(Array.from({ length: 4 }, (_, i) => [`${i}.md`, String(i).repeat(mostBytes.file)]))
+
+test('a long folder is cut', async (t) => {
+  const name = (i: number) => `f${String(i).padStart(3, '0')}`
+  const names = Array.from({ length: 503 }, (_, i) => name(i))
+  const { typed } = project(t, Object.fromEntries(names.map((one) => [`many/${one}`, ''])))
+  assert.deepEqual(await typed('@many/'), {
+    prompt: `many/\n\n${file('many/', [...names.slice(0, 500), '… 3 more'].join('\n'))}`,
+    warnings: ['@many/: only the first 500 of its names are attached'],
+  })
+})

@@ -1,0 +1,25 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { realClock } from '../../src/base/clock.ts'
+import { ask } from '../../src/faces/terminal-questions.ts'
+import { readStdin } from '../../src/cli/stdin.ts'
+
+const io = () => ({
+  env: {},
+  cwd: '/',
+  piped: true,
+  in: new PassThrough(),
+  out: new PassThrough(),
+  err: new PassThrough(),
+  clock: realClock,
+  signal: AbortSignal.abort(143),
+})
+
+test('an interrupt that came before a question ends it, and nothing is waited for', { timeout: 5_000 }, async () => {
+  await assert.rejects(ask(io(), 'Go on?'), { message: 'nothing was answered; nothing was changed.', code: 143 })
+})
+
+test('an interrupt that came before stdin was read ends the reading', { timeout: 5_000 }, async () => {
+  assert.equal(await readStdin(io(), true), '')
+})

@@ -1,0 +1,160 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { realClock } from '../../src/base/clock.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { planTools } from '../../src/tools/all.ts'
+import { boxOf } from '../../src/app/native/box.ts'
+import { heldBy } from '../../src/app/native/hold.ts'
+import { openNative } from '../../src/app/native/open.ts'
+import type { Agent } from '../../src/core/work/agent.ts'
+import type { NativeParts, NativeSeat } from '../../src/app/native/parts.ts'
+import { closeNative, nothingYet } from '../../src/app/native/parts.ts'
+import { openProject } from '../../src/app/project.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { inMode } from '../../src/settings/work-mode.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { modelServer } from '../real/model-server.ts'
+import { folderOf } from '../desk/desk.ts'
+import { plain, seated } from './seat.ts'
+
+type Call = { tool: string; input: unknown }
+
+/** What a model could try, by every tool there is and some there are not. */
+const tries: readonly Call[] = [
+  { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } },
+  { tool: 'file_creator', input: { file_path: 'a.txt', content: 'x' } },
+  { tool: 'file_reader', input: { file_path: 'a.txt' } },
+  { tool: 'file_editor', input: { file_path: 'a.txt', edits: [{ old_string: 'one', new_string: 'two' }] } },
+  { tool: 'bash', input: { command: 'echo two > a.txt' } },
+  { tool: 'bash', input: { command: 'touch ran', background: true } },
+  { tool: 'sandbox', input: { language: 'bash', code: 'touch ran' } },
+  { tool: 'subagent', input: { task: 'make the file new.txt' } },
+  { tool: 'mcp_call', input: { server: 'x', tool: 'write', input: {} } },
+  { tool: 'mcp__x__write', input: {} },
+  { tool: 'todo_write', input: { todos: [{ task: 'x', status: 'pending' }] } },
+  { tool: 'todo_read', input: {} },
+  { tool: 'ls', input: { path: '.' } },
+  { tool: 'glob', input: { pattern: '**' } },
+  { tool: 'grep_search', input: { pattern: 'one' } },
+]
+
+/** Every file and every byte of it. */
+function bytesIn(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return Object.fromEntries(
+    files
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => path !== join(folder, '.todos.json'))
+      .map((path) => [path, readFileSync(path, 'latin1')]),
+  )
+}
+
+async function planner(t: TestContext, baseURL: string) {
+  const folder = folderOf(t)
+  const [root, home] = [join(folder, 'project'), join(folder, 'termaite')]
+  const model = 'anthropic/claude-sonnet-4-5'
+  const agent = { name: 'native', kind: 'native' as const, model, baseURL, contextWindowTokens: 200_000 }
+  mkdirSync(home)
+  writeFileSync(join(home, 'settings.json'), JSON.stringify({ metaInstruction: false, agents: [agent] }))
+  const env = { PATH: process.env.PATH, HOME: folder, ANTHROPIC_API_KEY: 'made-up' }
+  const settings = inMode(await readSettings({ home }, { env }), 'plan')
+  const store = memoryStore()
+  const parts: NativeParts = {
+    ...{ home, root, cwd: root, env, clock: realClock, store, blobs: store.blobs('b'), session: 's' },
+    project: openProject(store, root).doc,
+    mask: (text) => text,
+    lasting: nothingYet(),
+  }
+  t.after(() => closeNative(parts))
+  const seat: NativeSeat = { agent, settings, leash: 'all', window: 200_000 }
+  const opened: Agent = {
+    name: 'native',
+    traits: { window: 200_000, memory: 'none', talks: true, steers: true },
+    async *turn(turn) {
+      yield* (yield* openNative(seat, parts, turn, true)).turn(turn)
+    },
+    async close() {},
+  }
+  return { root, seat, parts, opened }
+}
+
+test('in plan mode no sequence of calls changes a byte, whatever the leash', { timeout: 120_000 }, async (t) => {
+  let calls: Call[] = []
+  const server = await modelServer(() => {
+    const call = calls.shift()
+    return call ? { call } : { text: 'done' }
+  })
+  t.after(() => server.close())
+  const { root, opened } = await planner(t, `${server.url}/v1`)
+  writeFileSync(join(root, 'a.txt'), 'one\n')
+  const before = bytesIn(root)
+  const allowed = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...tries), { minLength: 1, maxLength: 8 }), async (sequence) => {
+      calls = [...sequence]
+      const events = await eventsOf(opened, turnOf({ cwd: root, leash: 'all' }))
+      assert.equal(events.at(-1)?.type, 'end')
+      const names = new Map(
+        events.flatMap((event) => (event.type === 'call' ? [[event.call, event.tool] as const] : [])),
+      )
+      for (const event of events) if (event.type === 'result' && event.ok) allowed.add(names.get(event.call)!)
+      assert.deepEqual(bytesIn(root), before)
+    }),
+    { numRuns: 25 },
+  )
+  const looks = ['file_reader', 'glob', 'grep_search', 'ls', 'todo_read', 'todo_write']
+  assert.deepEqual(
+    [...allowed].filter((name) => !looks.includes(name)),
+    [],
+  )
+  const sent = server.turns()[0]!.body
+  assert.match(JSON.stringify(sent.system), /You are termaite in plan mode/)
+  assert.deepEqual(
+    sent.tools.map(({ name }: { name: string }) => name),
+    'file_reader grep_search glob ls web_search todo_write todo_read todo_update ask_question'.split(' '),
+  )
+})
+
+test('a tool that is no planner’s is refused by the policy as well, were it there', async (t) => {
+  const { root, seat, parts } = await planner(t, 'http://127.0.0.1:1')
+  const policy = await heldBy(seat, [], parts)
+  const { tools } = boxOf('native', parts).box
+  const others = tools.filter(({ name, risk }) => !planTools.includes(name) && (risk !== 'read' || name === 'subagent'))
+  const verdicts = await Promise.all(
+    others.map(async (tool) => [
+      tool.name,
+      (await policy(tool, { command: 'ls', task: 'x', file_path: 'a.txt' }, turnOf({ cwd: root, leash: 'all' })))
+        .verdict,
+    ]),
+  )
+  const names = 'file_editor file_creator bash web_fetch subagent'.split(' ')
+  // A sandbox is there where the system has walls.
+  const known = tools.some(({ name }) => name === 'sandbox') ? [...names, 'sandbox'] : names
+  assert.deepEqual(
+    verdicts,
+    known.map((name) => [name, 'no']),
+  )
+})
+
+const native = { name: 'native', kind: 'native', contextWindowTokens: 200_000 }
+
+test('/plan and /mode say whose turns these are; where there is no agent of our own, that is said', async (t) => {
+  const none = await seated(t, plain({ amber: 'cat' }))
+  const words = 'the mode plan needs an agent of the kind "native", and none is switched on: termaite config edit'
+  assert.deepEqual(await none.type('/plan'), [['error', words]])
+  const seat = await seated(t, { agents: [{ name: 'amber', command: 'cat', contextWindowTokens: 1000 }, native] })
+  const planning = 'The mode is plan: our own agents alone look around and plan; nothing is changed and nothing is run.'
+  assert.deepEqual(await seat.type('/plan'), [['note', planning]])
+  assert.deepEqual(seat.app.roster.names().length > 0 && seat.app.settings.agents.map(({ name }) => name), ['native'])
+  assert.equal(seat.app.settings.permissions.mode, 'plan')
+  assert.deepEqual(await seat.type('/plan how?'), [])
+  assert.deepEqual(await seat.type('/plan'), [['note', 'The mode is chat: the agents take turns in one conversation.']])
+  assert.deepEqual(await seat.type('/mode agent'), [
+    ['note', 'The mode is agent: our own agents alone take the turns.'],
+  ])
+  assert.deepEqual(await seat.type('/mode fly'), [['error', 'there is no mode "fly"; there are chat, agent, plan.']])
+  assert.deepEqual(seat.turned, [['mode', 'plan'], ['send', 'how?'], ['leave plan'], ['mode', 'agent']])
+})

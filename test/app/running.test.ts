@@ -1,0 +1,31 @@
+import type { Entry } from '../../src/core/talk/entry.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { ownerMark } from '../../src/base/owner.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { openProject } from '../../src/app/project.ts'
+import { runningIn } from '../../src/app/running.ts'
+
+test('a turn at work stays seen, however much others say after it', async () => {
+  const project = openProject(memoryStore(), '/somewhere')
+  const own = { at: 1, session: 's', by: 'user' }
+  const prompt = (turn: string): Entry => ({ id: turn, ...own, turn, type: 'prompt', text: turn, owner: ownerMark() })
+  const result: Entry = {
+    id: 'r',
+    ...own,
+    turn: 'other',
+    type: 'result',
+    call: 'c',
+    ok: true,
+    text: 'x'.repeat(40_000),
+  }
+  const seen = async () => (await runningIn(project, 2)).map(({ turn }) => turn)
+  for (let i = 0; i < 20; i++) await project.log.append(result)
+  await project.log.append(prompt('first'))
+  assert.deepEqual(await seen(), ['first'])
+  for (let i = 0; i < 80; i++) await project.log.append(result)
+  await project.log.append(prompt('second'))
+  assert.deepEqual(await seen(), ['first', 'second'])
+  await project.log.append({ id: 'e', ...own, turn: 'first', type: 'end', outcome: { ok: true, text: '' } })
+  assert.deepEqual(await seen(), ['second'])
+})

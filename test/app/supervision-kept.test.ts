@@ -1,0 +1,142 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { HoldKey } from '../../src/faces/attach/hold.ts'
+import { Shown } from '../../src/faces/attach/shown.ts'
+import { profiles } from '../../src/profiles/all.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { Meter } from '../../src/mind/supervise/token-meter.ts'
+import { Scribe } from '../../src/store/terminal-log.ts'
+import { latestSession, Session } from '../../src/app/supervision/session.ts'
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-kept-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const state = (id: string, agent = 'claude') => ({
+  id,
+  agent,
+  workflow: 'orc',
+  lastOutput: '',
+  timestamp: '',
+  hubId: `${agent}-x`,
+  terminal: 't',
+  host: 'pty' as const,
+  cwd: '/w',
+  tokens: 0,
+  owner: '',
+})
+
+test('the newest session of an agent is found; what is damaged or came with the repository is not used', async (t) => {
+  const root = folderOf(t)
+  const clock = new HandClock(1_000)
+  const first = new Session(root, state('a'), clock)
+  const at = (ms: number) => new Date(ms).toISOString()
+  await clock.turn(1_000)
+  new Session(root, state('b', 'gemini'), clock)
+  await clock.turn(1_000)
+  first.keep({ cliSession: 'key', lastOutput: 'last' })
+  const kept = { ...state('a'), timestamp: at(3_000), cliSession: 'key', lastOutput: 'last' }
+  assert.deepEqual(latestSession(root, undefined, new Set()), { warnings: [], state: kept })
+  assert.equal(latestSession(root, 'gemini', new Set()).state?.id, 'b')
+  const file = (id: string) => join(root, '.termaite', 'sessions', id, 'session.json')
+  mkdirSync(join(file('c'), '..'))
+  writeFileSync(file('c'), '{"agent":')
+  assert.deepEqual(latestSession(root, undefined, new Set(['a'])), {
+    warnings: [
+      `${file('a')} came with the repository, and is not resumed.`,
+      `${file('c')} is damaged; it is left aside.`,
+    ],
+    state: { ...state('b', 'gemini'), timestamp: at(2_000) },
+  })
+  assert.equal(readFileSync(join(root, '.termaite', '.gitignore'), 'utf8'), 'sessions/\nlogs/\n.gitignore\n')
+})
+
+test('a log has a time on each line, no secrets, each line once while it spins; ten are kept per agent', async (t) => {
+  const folder = folderOf(t)
+  for (let n = 10; n < 22; n++) writeFileSync(join(folder, `claude-2026-01-01T00-00-${n}-000Z.log`), '')
+  for (const other of ['claude-two-2026-01-01T00-00-00-000Z.log', 'mine.log']) writeFileSync(join(folder, other), '')
+  const clock = new HandClock(0)
+  const seen: string[] = []
+  const parts = {
+    clock,
+    mask: (text: string) => text.replace('hidden', '***'),
+    seen: (line: string) => seen.push(line),
+  }
+  const scribe = new Scribe(folder, 'claude', parts)
+  const host = scriptedTerminals(() => async (tty) => {
+    tty.print('answer 1\nanswer 2\n⠋ Thinking 1s\n⠙ Thinking 2s\n\u001b[1mhidden\u001b[0m\u001b[3Cword\n')
+    return 0
+  })
+  scribe.tell('started')
+  await scribe.follow(await host.open('x', { cwd: '/' }))
+  const rows = readFileSync(scribe.file, 'utf8').trimEnd().split('\n')
+  assert.deepEqual(
+    rows,
+    ['-- started', 'answer 1', 'answer 2', '⠋ Thinking 1s', '*** word'].map((row) => `1970-01-01T00:00:00.000Z ${row}`),
+  )
+  assert.equal(seen.length, 5)
+  const left = readdirSync(folder).filter((name) => /^claude-\d/.test(name))
+  assert.equal(left.length, 10)
+  assert.equal(readdirSync(folder).length, 12)
+})
+
+test('tokens are as reported, else as printed, else as estimated', () => {
+  const meter = new Meter(100)
+  assert.equal(new Meter().words(), undefined)
+  meter.spend({ input: 1_000, output: 200, source: 'reported' })
+  meter.see('  1,500 tokens used')
+  meter.spend({ input: 5, output: 5, source: 'estimated' })
+  meter.see('usage: {"input_tokens":10,"output_tokens":5}')
+  meter.spend({ input: 5, output: 5, source: 'estimated' })
+  meter.spend({ input: 4, output: 6, source: 'estimated' })
+  assert.equal(meter.words(), 'Tokens: 2,825 (100 earlier, 1,200 reported, 1,515 parsed, 10 estimated)')
+})
+
+test('Ctrl+C is held, Ctrl+] sends one, and a paste is only text', () => {
+  const push = (...texts: string[]) => {
+    const key = new HoldKey()
+    return texts.map((text) => key.push(text))
+  }
+  const typed = (text: string, leaves = false) => ({ typed: text, leaves })
+  assert.deepEqual(push('ab\u0003cd'), [typed('ab', true)])
+  assert.deepEqual(push('\u001b[99;5u'), [typed('', true)])
+  assert.deepEqual(push('a\u001db'), [typed('a\u0003b')])
+  assert.deepEqual(push('\u001b[200~x\u0003', '\u001dy\u001b[201~\u0003'), [
+    typed('\u001b[200~x\u0003'),
+    typed('\u001dy\u001b[201~', true),
+  ])
+})
+
+test('the window is called as we call it, whatever the program says', () => {
+  const bytes = Buffer.from('a\u001b]0;mine\u0007b\u001b]2;mine\u001b\\c')
+  const shown = (untitled: boolean) => Buffer.from(new Shown(untitled).push(bytes).bytes).toString('latin1')
+  assert.equal(shown(true), 'abc')
+  assert.equal(shown(false), bytes.toString('latin1'))
+})
+
+test('each CLI is lent a server in its own way, and no key is in the words', () => {
+  const server = { name: 'hub', command: '/no de', args: ['a', '--b'], env: { TERMAITE_HUB: 'http://x' } }
+  const lent = Object.fromEntries(
+    profiles.flatMap(({ name, screen }) => (screen?.lends ? [[name, screen.lends(server, '/f')]] : [])),
+  )
+  const start = { command: '/no de', args: ['a', '--b'], env: { TERMAITE_HUB: 'http://x' } }
+  const text = (entry: object) => JSON.stringify({ mcpServers: { hub: entry } })
+  assert.deepEqual(lent, {
+    claude: { words: '--mcp-config /f --allowedTools mcp__hub', text: text({ type: 'stdio', ...start }) },
+    qwen: { words: '--mcp-config /f', text: text({ ...start, trust: true }) },
+    copilot: {
+      words: '--additional-mcp-config @/f --allow-tool hub',
+      text: text({ type: 'local', ...start, tools: ['*'] }),
+    },
+    codex: {
+      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--b"]' -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
+    },
+  })
+})

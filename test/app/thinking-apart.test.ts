@@ -1,0 +1,198 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownerMark } from '../../src/base/owner.ts'
+import { take } from '../../src/core/work/verbs.ts'
+import { apartOf } from '../../src/app/thinking/apart.ts'
+import { leftIn, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
+import { turnOf } from '../contract/agent.ts'
+import { drained } from '../core/made.ts'
+import { alive, killLabelled, labelled, turning, until } from '../base/alive.ts'
+import { plain, seated } from './seat.ts'
+
+const signal = new AbortController().signal
+
+/** A repository whose tree differs from its commit in every way, at a desk with one command as its agent. */
+async function desk(t: TestContext, { settings = {}, env = {}, commit = true } = {}) {
+  const seat = await seated(t, plain({ own: 'cat >/dev/null; pwd' }, { leash: 'edit', ...settings }), env)
+  const { project } = seat
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=u', '-c', 'user.email=u@e', ...args], {
+      cwd: project,
+      env: { PATH: process.env.PATH, HOME: seat.folder },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  const write = (path: string, text: string) => {
+    mkdirSync(join(project, path, '..'), { recursive: true })
+    writeFileSync(join(project, path), text)
+  }
+  git('init', '-q', '-b', 'main')
+  write('.gitignore', 'node_modules/\n')
+  write('src/a.txt', 'one\n')
+  git('add', '-A')
+  if (commit) {
+    git('commit', '-qm', 'one')
+    write('src/a.txt', 'stashed\n')
+    git('stash', '-q')
+  }
+  write('src/a.txt', 'one\nnot committed\n')
+  write('staged.txt', 'staged\n')
+  git('add', 'staged.txt')
+  write('new.txt', 'untracked\n')
+  write('node_modules/dep.js', 'ignored\n')
+  write('.git/hooks/post-checkout', `#!/bin/sh\ntouch ${seat.folder}/hooked\n`)
+  execFileSync('chmod', ['+x', join(project, '.git/hooks/post-checkout')])
+  await seat.open()
+  /** All that is the person's own. */
+  const state = () => ({
+    index: readFileSync(join(project, '.git/index'), 'base64'),
+    config: readFileSync(join(project, '.git/config'), 'utf8'),
+    refs: commit ? git('for-each-ref') + git('stash', 'list') + git('reflog') : '',
+    head: readFileSync(join(project, '.git/HEAD'), 'utf8'),
+    worktrees: git('worktree', 'list').split('\n').length - 1,
+    inGit: readdirSync(join(project, '.git')).sort(),
+    objects: git('count-objects'),
+    hooked: existsSync(join(seat.folder, 'hooked')),
+    ours: existsSync(join(seat.home, 'worktrees')),
+    drafts: namesIn(join(seat.home, 'projects', seat.app.project.slug, 'snapshots/work')),
+  })
+  return { seat, project, git, write, state, apart: apartOf(seat.app)! }
+}
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+
+test('a room is a worktree with the files as they are now, and goes without a trace in the repository', async (t) => {
+  const { seat, project, state, apart } = await desk(t)
+  const before = state()
+  const room = await apart.open(signal)
+  assert.equal(room.cwd.startsWith(join(seat.home, 'worktrees', seat.app.project.slug, 'apart-')), true)
+  const files = (folder: string) => readdirSync(folder).sort()
+  assert.deepEqual(
+    files(room.cwd),
+    files(project).filter((name) => name !== 'node_modules'),
+  )
+  assert.equal(readFileSync(join(room.cwd, 'src/a.txt'), 'utf8'), 'one\nnot committed\n')
+  assert.equal(
+    execFileSync('git', ['status', '--porcelain'], { cwd: room.cwd, encoding: 'utf8' }),
+    ' M src/a.txt\n?? new.txt\n?? staged.txt\n',
+    'git tells there what is not committed, as it does in the project',
+  )
+  assert.equal(room.lacks, 'What git ignores is not in it: installed dependencies, builds, .env files.')
+  writeFileSync(join(room.cwd, 'src/b.txt'), 'made\n')
+  assert.deepEqual(await room.join(), { files: ['src/b.txt'] })
+  await room.drop()
+  assert.equal(readFileSync(join(project, 'src/b.txt'), 'utf8'), 'made\n')
+  rmSync(join(project, 'src/b.txt'))
+  assert.deepEqual(state(), before)
+  assert.equal(before.hooked, false)
+})
+
+test('whoever works in a room stands where it would in the project', async (t) => {
+  const { seat } = await desk(t)
+  const app = { ...seat.app, place: { ...seat.app.place, cwd: join(seat.project, 'src') } }
+  const room = await apartOf(app)!.open(signal)
+  assert.equal(room.cwd.endsWith('/src'), true)
+  await room.drop()
+})
+
+test('whom the person asked for works there', async (t) => {
+  const { seat } = await desk(t)
+  seat.configure(plain({ own: 'cat >/dev/null; echo own', other: 'cat >/dev/null; pwd' }, { leash: 'edit' }))
+  await seat.open()
+  const room = await apartOf(seat.app, 'other')!.open(signal)
+  const turn = turnOf({ clock: seat.clock, cwd: room.cwd, leash: 'edit', prompt: 'where are you?' })
+  const { events, result } = await drained(take(room.actor, turn))
+  assert.deepEqual(result, { ok: true, text: room.cwd })
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === 'reply' ? [event.by] : [])),
+    ['other'],
+  )
+  await room.drop()
+})
+
+test('two rooms that changed the same file cannot both be brought back, also when both try at once', async (t) => {
+  const { project, state, apart } = await desk(t)
+  const before = state()
+  const rooms = await Promise.all([apart.open(signal), apart.open(signal)])
+  for (const [i, { cwd }] of rooms.entries()) {
+    writeFileSync(join(cwd, 'src/a.txt'), `room ${i}\n`)
+    writeFileSync(join(cwd, `only-${i}.txt`), '')
+  }
+  const joined = await Promise.all(rooms.map((room) => room.join()))
+  assert.deepEqual(joined, [
+    { files: ['only-0.txt', 'src/a.txt'] },
+    { why: 'src/a.txt changed in the project meanwhile' },
+  ])
+  assert.deepEqual(
+    [readFileSync(join(project, 'src/a.txt'), 'utf8'), existsSync(join(project, 'only-1.txt'))],
+    ['room 0\n', false],
+  )
+  await Promise.all(rooms.map((room) => room.drop()))
+  assert.deepEqual(state(), before)
+})
+
+test('without a repository, without a commit or where nothing is to be kept there is no room', async (t) => {
+  const bare = await seated(t, plain({ own: 'cat' }))
+  assert.equal(apartOf(bare.app), undefined)
+  const { seat, apart, state } = await desk(t, { commit: false })
+  const before = state()
+  assert.equal(apartOf({ ...seat.app, ephemeral: true }), undefined)
+  await assert.rejects(apart.open(signal), { message: 'this repository has no commit yet' })
+  assert.deepEqual(state(), before)
+})
+
+test('a room is made ready as a worktree of a crew is; where that fails there is none, and nothing stays', async (t) => {
+  const ready = await desk(t, { settings: { crew: { setup: 'mkdir node_modules && echo dep > node_modules/dep.js' } } })
+  const room = await ready.apart.open(signal)
+  assert.equal(readFileSync(join(room.cwd, 'node_modules/dep.js'), 'utf8'), 'dep\n')
+  assert.match(room.lacks, /; made ready with: mkdir node_modules && echo dep > node_modules\/dep\.js\.$/)
+  assert.deepEqual(await room.join(), { files: [] })
+  await room.drop()
+  const broken = await desk(t, { settings: { crew: { setup: 'echo no such package >&2; exit 3' } } })
+  const before = broken.state()
+  await assert.rejects(broken.apart.open(signal), {
+    message: /crew\.setup failed .*: no such package$/,
+  })
+  assert.deepEqual(broken.state(), before)
+})
+
+test('a cancel ends what makes a room ready, with all it started, and the room goes', async (t) => {
+  const { label } = labelled()
+  const setup = '(sleep 1000 & sleep 1000); echo'
+  t.after(() => killLabelled(label))
+  const { seat, apart, state } = await desk(t, { settings: { crew: { setup } }, env: { TEST_LABEL: label } })
+  const before = state()
+  const stop = new AbortController()
+  const opening = assert.rejects(apart.open(stop.signal), { message: /crew\.setup failed/ })
+  await until(async () => (await alive(label)).filter((command) => command === 'sleep 1000').length === 2)
+  stop.abort()
+  const then = seat.clock.now()
+  await turning(seat.clock, opening)
+  assert.ok(seat.clock.now() - then < 600_000, 'its own limit did not have to end it')
+  assert.deepEqual([await alive(label), state()], [[], before])
+})
+
+test('what a process left behind that is gone is swept at the next start; what another is at work in is not', async (t) => {
+  const { seat, project, state } = await desk(t)
+  const before = state()
+  const parts = { ...seat.app.place, slug: seat.app.project.slug, env: seat.io.env }
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' })
+  const [mine, left] = [await newWorktree(parts), await newWorktree(parts)]
+  const admin = (path: string) => join(project, '.git/worktrees', path.split('/').at(-1)!)
+  // As another process would have locked it.
+  const [place, boot] = ownerMark().split(',')
+  writeFileSync(join(admin(left), 'locked'), `termaite ${[place, boot, child.pid, 'another start'].join(',')}\n`)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  rmSync(left, { recursive: true })
+  assert.deepEqual(leftIn(project), [left], 'also when its folder is gone already')
+  await sweepWorktrees({ root: project, env: seat.io.env })
+  assert.deepEqual([existsSync(admin(left)), existsSync(mine), leftIn(project)], [false, true, []])
+  await removeWorktree(parts, mine)
+  assert.deepEqual(state(), before)
+})

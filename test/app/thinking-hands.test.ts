@@ -1,0 +1,95 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Turn } from '../../src/core/work/agent.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { nobody } from '../../src/core/talk/question.ts'
+import { noBudget } from '../../src/core/work/budget.ts'
+import { closeNative } from '../../src/app/native/parts.ts'
+import { handsOf } from '../../src/app/thinking/hands.ts'
+import { seated } from './seat.ts'
+
+async function used(turn: Turn, hands: ReturnType<typeof handsOf>, tool: string, input: unknown) {
+  const events: Event[] = []
+  const stream = hands.use(tool, input, turn)
+  for (;;) {
+    const next = await stream.next()
+    if (next.done) return { events: events.filter(({ type }) => type !== 'progress'), result: next.value }
+    events.push(next.value)
+  }
+}
+
+const turnIn = (cwd: string): Turn => ({
+  id: 't',
+  prompt: '',
+  history: [],
+  attempts: [],
+  steered: [],
+  cwd,
+  leash: 'all',
+  signal: new AbortController().signal,
+  clock: realClock,
+  ask: nobody,
+  budget: noBudget,
+  steer: async () => [],
+})
+
+test('hands run under the rules of our own agent, signed by termaite; an interpreter keeps what it knows until the run ends', async (t) => {
+  const seat = await seated(t, { agents: [], sandbox: { enabled: false } })
+  // Processes end in their own time.
+  const app = { ...seat.app, native: { ...seat.app.native, clock: realClock } }
+  const hands = handsOf(app)
+  const turn = turnIn(app.place.cwd)
+  const { events, result } = await used(turn, hands, 'bash', { command: 'echo hello' })
+  assert.deepEqual(result, { ok: true, text: 'hello', data: { exit: 0 } })
+  assert.deepEqual(
+    events.map(({ type, by }) => [type, by]),
+    [
+      ['call', 'termaite'],
+      ['result', 'termaite'],
+    ],
+  )
+  await used(turn, hands, 'repl', { language: 'node', code: 'var known = 41' })
+  const later = await used(turn, hands, 'repl', { language: 'node', code: 'known + 1' })
+  assert.match(later.result.text, /^42/)
+  const refused = await used({ ...turn, leash: 'read' }, hands, 'bash', { command: 'touch made.txt' })
+  assert.equal(refused.result.ok, false)
+  await closeNative(app.native)
+  assert.equal(app.native.lasting.boxes.size, 0)
+})
+
+test('what anybody proposes is done on the whole leash only where all of them have it', async (t) => {
+  const agent = (name: string, leash: string) => ({ name, command: 'cat', leash, contextWindowTokens: 1000 })
+  const asked: (string | undefined)[] = []
+  const ask: Turn['ask'] = async (question) => void asked.push(question.agent)
+  const ran = async (other: string) => {
+    const agents = [agent('one', 'all'), agent('two', other)]
+    const { app } = await seated(t, { agents, sandbox: { enabled: false } })
+    const hands = handsOf({ ...app, native: { ...app.native, clock: realClock } })
+    const inTurn = (command: string) => used({ ...turnIn(app.place.cwd), ask }, hands, 'bash', { command })
+    const results = [await inTurn('touch made.txt; ls'), await inTurn('rm -rf ./made.txt; echo gone')]
+    await closeNative(app.native)
+    return results.map(({ result }) => result.text)
+  }
+  assert.deepEqual(await ran('all'), ['made.txt', 'gone'])
+  assert.deepEqual(await ran('read'), [
+    'made.txt',
+    'bash was refused: nobody was there to say yes. Do not try it again in this turn.',
+  ])
+  assert.deepEqual(asked, ['termaite'])
+})
+
+test('what a check reads is a file of the project: none outside, no secret, no way round by a link', async (t) => {
+  const { app } = await seated(t, { agents: [] })
+  const at = (name: string) => join(app.place.cwd, name)
+  writeFileSync(at('plain.txt'), 'words')
+  writeFileSync(at('.env'), 'KEY=1')
+  symlinkSync('/etc/passwd', at('link'))
+  const { read } = handsOf(app)
+  assert.deepEqual(await Promise.all(['plain.txt', 'none.txt', '.env', 'link', '../../etc/passwd', '.'].map(read)), [
+    'words',
+    ...Array.from({ length: 5 }, () => undefined),
+  ])
+})

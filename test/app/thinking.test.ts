@@ -1,0 +1,126 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { failed } from '../../src/core/talk/outcome.ts'
+import type { App } from '../../src/app/app.ts'
+import { healthDoc } from '../../src/mind/health.ts'
+import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { closeNative } from '../../src/app/native/parts.ts'
+import { howOf } from '../../src/app/thinking/how.ts'
+import { mindsOf } from '../../src/app/thinking/minds.ts'
+import { readersIn } from '../../src/app/thinking/readers.ts'
+import { tellerIn } from '../../src/app/thinking/teller.ts'
+import { seated } from './seat.ts'
+
+test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
+  const { app } = await seated(t, { agents: [] })
+  const chat = { aimed: false, chat: true }
+  const printed = { aimed: false, chat: false }
+  const explicit = { ...app, settings: { ...app.settings, thinking: 'reflect' as const } }
+  const project = { ...explicit, thinking: { ...app.thinking, project: 'script' as const } }
+  const said = { ...project, thinking: { ...project.thinking, said: 'off' as const } }
+  assert.deepEqual(
+    [
+      howOf(app, chat),
+      howOf(app, printed),
+      howOf(app, { aimed: true, chat: true }),
+      howOf({ ...app, mode: 'agent' }, printed),
+      howOf({ ...app, mode: 'agent' }, { aimed: true, chat: false }),
+      howOf({ ...app, mode: 'plan' }, { ...chat, think: 'consensus' }),
+      howOf(explicit, { aimed: true, chat: false }),
+      howOf(project, printed),
+      howOf(said, chat),
+      howOf(said, { ...printed, think: 'consensus' }),
+    ],
+    ['auto', 'off', 'off', 'auto', 'off', 'off', 'reflect', 'script', 'off', 'consensus'],
+  )
+})
+
+const roster = {
+  agents: [
+    { name: 'claude', profile: 'claude', contextWindowTokens: 1000 },
+    { name: 'claude-two', profile: 'claude', contextWindowTokens: 1000 },
+    { name: 'own', command: 'cat', contextWindowTokens: 1000 },
+    { name: 'tame', command: 'cat', leash: 'read', contextWindowTokens: 1000 },
+    { name: 'gemini', profile: 'gemini', contextWindowTokens: 1000 },
+    { name: 'local', kind: 'native', model: 'ollama/x', baseURL: 'http://127.0.0.1:9', contextWindowTokens: 1000 },
+  ],
+}
+
+const asking = ({ settings }: App) => ({ ...settings, sharing: 'ask' as const })
+
+test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
+  const { app } = await seated(t, roster)
+  const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
+  assert.deepEqual(await readersIn(app), { names, promised: ['tame'] })
+  assert.deepEqual(
+    [(await tellerIn(app))?.name, (await tellerIn({ ...app, settings: asking(app) }))?.name],
+    ['local', 'rotation'],
+  )
+})
+
+test('of several agents of ours the cheapest names the framework', async (t) => {
+  const priced = ['compatible/any', 'anthropic/claude-opus-4-6', 'anthropic/claude-haiku-5-5', 'ollama/x']
+  const agents = priced.map((model, at) => ({
+    name: `a${at}`,
+    kind: 'native',
+    model,
+    baseURL: 'http://127.0.0.1:9',
+    contextWindowTokens: 1000,
+  }))
+  const tellers = [agents, agents.slice(0, 3), agents.slice(0, 2), agents.slice(0, 1)].map(async (some) => {
+    const { app } = await seated(t, { agents: some })
+    return (await tellerIn(app))?.name
+  })
+  assert.deepEqual(await Promise.all(tellers), ['a3', 'a2', 'a1', 'a0'])
+})
+
+test('who only reads is said by the settings: neither a leash for one run nor a tighter one makes or unmakes it', async (t) => {
+  const own = { agents: roster.agents.slice(2, 4) }
+  for (const leash of ['read', 'all']) {
+    const { app } = await seated(t, own, { TERMAITE_LEASH: leash })
+    assert.deepEqual(await readersIn(app), { names: ['tame'], promised: ['tame'] })
+  }
+})
+
+test('who is parked, cooling down or out is not asked; where nobody is left it says why', async (t) => {
+  const { app } = await seated(t, roster)
+  const until = app.io.clock.now() + 60_000
+  const parked = { failures: 0, parked: { until, why: 'spent' } }
+  await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked } }))
+  app.out.set('local', failed('auth', 'not logged in').failure)
+  assert.deepEqual(await readersIn(app), { names: ['claude', 'claude-two'], promised: [] })
+  for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
+  assert.deepEqual(await readersIn(app), { why: 'nobody who can be held to reading is well' })
+  const { app: wild } = await seated(t, { agents: [roster.agents[2]] })
+  assert.deepEqual(await readersIn(wild), { why: 'no agent here can be held to reading' })
+})
+
+test('/think says, sets and tells what it knows; with a request it is for that one only', async (t) => {
+  const seat = await seated(t, {
+    agents: [{ name: 'own', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }],
+  })
+  assert.deepEqual(await seat.type('/think consensus'), [
+    ['note', 'Turns of this project are thought through with consensus from now on: weigh several ways.'],
+  ])
+  assert.deepEqual(seat.turned, [['think', 'consensus']])
+  assert.deepEqual(await seat.type('/think concensus'), [
+    ['error', 'there is no way of thinking "concensus"; did you mean "consensus"?'],
+  ])
+  await seat.type('/think reflect write a migration')
+  assert.deepEqual(seat.turned, [['think', 'consensus']])
+  const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
+  assert.deepEqual(notes, ['reflect would fit (asked for), but no agent here can be held to reading: taken directly'])
+})
+
+test('whom the person set for a role is asked only while it can be held to reading; a stranger is told of', async (t) => {
+  const advisors = { chair: 'own', judge: 'gemini', critic: 'nobody' }
+  const { app } = await seated(t, { ...roster, advisors })
+  assert.deepEqual(app.settings.warnings, ['advisors names nobody as critic, and there is no such agent.'])
+  const minds = await mindsOf(app, scriptedAgent('actor', []))
+  assert.deepEqual('assigned' in minds && minds.assigned, { judge: 'gemini' })
+  await closeNative(app.native)
+  await assert.rejects(
+    seated(t, { ...roster, advisors: { chairman: 'gemini' } }),
+    /advisors\.chairman: found "chairman", allowed/,
+  )
+})

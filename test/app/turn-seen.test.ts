@@ -1,0 +1,39 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Event } from '../../src/core/talk/entry.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { TurnSeen } from '../../src/desk/closing.ts'
+
+function seen(...events: Event[]) {
+  const turn = new TurnSeen(new HandClock())
+  for (const event of events) turn.see(event)
+  return { by: turn.by, thought: turn.thought, spent: turn.spent.total }
+}
+
+const reply = (by: string): Event => ({ type: 'reply', text: 'Done.', by })
+const verdict = (framework: 'consensus' | 'direct', by: string): Event => ({
+  type: 'verdict',
+  framework,
+  why: 'more than one way',
+  calls: framework === 'direct' ? 0 : 6,
+  ms: 5,
+  by,
+})
+
+test('what an adviser spent is counted once, however it is seen', () => {
+  const usage = { type: 'usage', input: 90, output: 10, source: 'reported', by: 'gemini' } as const
+  const inner: Event = { type: 'inner', role: 'enumerator', event: usage }
+  assert.deepEqual(seen(usage, inner).spent, { used: 100, source: 'reported' })
+})
+
+test('a turn that was thought through is of whoever acted in it, not of who reported', () => {
+  const thought = { framework: 'consensus', calls: 6 }
+  const spent = undefined
+  assert.deepEqual(seen(reply('claude'), reply('termaite'), verdict('consensus', 'claude')), {
+    by: 'claude',
+    thought,
+    spent,
+  })
+  assert.deepEqual(seen(reply('termaite'), verdict('consensus', 'termaite')), { by: undefined, thought, spent })
+  assert.deepEqual(seen(reply('claude'), verdict('direct', 'claude')), { by: 'claude', thought: undefined, spent })
+})

@@ -1,0 +1,24 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { moment } from '../../src/base/moment.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { exported } from '../../src/cli/export.ts'
+import { entryMaker } from '../core/made.ts'
+
+test('what was typed while a turn ran is part of what is exported', async () => {
+  const make = entryMaker()
+  const entries = [
+    make('1', 'user', { type: 'prompt', text: 'paint it' }),
+    make('1', 'user', { type: 'steer', text: 'in blue' }),
+    make('1', 'claude', { type: 'reply', text: 'done' }),
+  ]
+  const [first, second, third] = entries.map(({ at }) => moment(at))
+  const session = { id: 's', project: 'p', started: 0, last: 0, turns: 1, begins: 0, ends: 0 }
+  const parts = []
+  for await (const part of exported(session, entries, memoryStore(), 'markdown')) parts.push(part)
+  assert.deepEqual(parts.slice(1), [
+    `\n## user, ${first}\n\npaint it\n`,
+    `\n## user, ${second}\n\nin blue\n`,
+    `\n## claude, ${third}\n\ndone\n`,
+  ])
+})

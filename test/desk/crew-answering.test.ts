@@ -1,0 +1,102 @@
+import type { TestContext } from 'node:test'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { realClock } from '../../src/base/clock.ts'
+import { Crew } from '../../src/crew/crew.ts'
+import { Ledger } from '../../src/crew/ledger.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { answer } from '../../src/desk/crew/answering.ts'
+
+const question: Question = {
+  about: 'permission',
+  text: 'Run it?',
+  from: [],
+  options: [
+    { id: 'a', label: 'Yes' },
+    { id: 'b', label: 'No' },
+  ],
+}
+
+/** A person at a terminal, and a crew of one agent that asks. */
+async function asked(t: TestContext) {
+  const store = memoryStore()
+  const ledger = new Ledger(store, 'w', realClock)
+  await ledger.change(() => ({
+    next: 2,
+    slots: {
+      1: {
+        id: 1,
+        agent: 'claude',
+        task: '',
+        cwd: '/',
+        leash: 'ask',
+        needs: [],
+        patience: 0,
+        state: 'asking',
+        since: 0,
+        session: 's',
+        queue: [],
+        asks: [{ ask: 'first', turn: 'turn', question }],
+      },
+    },
+  }))
+  const crew = new Crew({
+    store,
+    workspace: 'w',
+    clock: realClock,
+    owner: 'me',
+    alive: () => true,
+    carries: false,
+    names: () => ['claude'],
+    find: async () => undefined,
+    limits: { perWorkspace: 1, total: 1 },
+    elsewhere: async () => 0,
+  })
+  const typed = Object.assign(new PassThrough(), { isTTY: true })
+  const [out, err, stop] = [new PassThrough(), new PassThrough(), new AbortController()]
+  t.after(() => stop.abort())
+  const io = { env: {}, cwd: '/', in: typed, piped: false, out, err, clock: realClock, signal: stop.signal }
+  const said = async () => {
+    const picks: unknown[] = []
+    for await (const { item } of crew.log(1).back()) picks.push((item as Entry & { picks?: string[] }).picks)
+    return picks
+  }
+  /** Until the person is shown something. */
+  const shows = async (words: string) => {
+    let all = ''
+    for await (const chunk of err) if ((all += String(chunk)).includes(words)) return
+  }
+  return { crew, ledger, io, typed, out, said, shows }
+}
+
+test('what is typed at a question is asked again until it means an option', async (t) => {
+  const { crew, io, typed, out, said, shows } = await asked(t)
+  const done = answer(io, crew, ['1'])
+  typed.write('maybe\n')
+  await shows('found "maybe", allowed: one of 1 Yes | 2 No.')
+  typed.write('no\n')
+  assert.equal(await done, 0)
+  assert.equal(String(out.read()), 'slot 1: answered No\n')
+  assert.deepEqual(await said(), [['b']])
+})
+
+test('who leaves without a word has answered nothing', async (t) => {
+  const { crew, io, typed, said } = await asked(t)
+  const done = answer(io, crew, ['1'])
+  typed.end()
+  await assert.rejects(done, { message: 'nothing was answered; nothing was changed.', code: 1 })
+  assert.deepEqual(await said(), [])
+})
+
+test('who is asked while it is answered in its terminal is told so, and answers nothing', async (t) => {
+  const { crew, ledger, io, said, shows } = await asked(t)
+  const done = answer(io, crew, ['1'])
+  done.catch(() => {})
+  await shows('Run it?')
+  await ledger.edit(1, ({ asks: _asks, ...slot }) => ({ ...slot, state: 'busy' }))
+  await assert.rejects(done, { message: 'slot 1 was answered elsewhere.', code: 1 })
+  assert.deepEqual(await said(), [])
+})

@@ -1,0 +1,406 @@
+import type { CommandWorld } from '../../src/core/talk/command.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { StoreError } from '../../src/core/talk/store.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { healthDoc } from '../../src/mind/health.ts'
+import { fileStore } from '../../src/store/files/store.ts'
+import { initCommand } from '../../src/desk/slash/init.ts'
+import { treesDoc } from '../../src/app/thinking/tree.ts'
+import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
+
+const options = { timeout: 60_000 }
+
+test('a prompt is a turn: its events are told, then its closing line, then how things stand', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo new >> file; echo fine' })
+  assert.deepEqual(
+    heard.map(({ type }) => type),
+    ['opened', 'standing'],
+  )
+  desk.submit('do it')
+  await until((all) => closings(all).length === 1)
+  await desk.idle()
+  assert.deepEqual(replies(heard), ['fine'])
+  const [{ ms, turn, tokens, ...closing }] = closings(heard) as [ReturnType<typeof closings>[0]]
+  assert.deepEqual(closing, {
+    by: 'good',
+    why: 'next in line',
+    changed: { files: 1, added: 1, removed: 0 },
+    source: 'estimated',
+  })
+  assert.deepEqual([ms > 0, turn.length > 10, tokens! > 0], [true, true, true])
+  const { agents, next, tokens: all } = desk.standing()
+  assert.deepEqual(
+    { next, all, names: agents.map(({ name, state }) => [name, state]) },
+    {
+      next: 'good',
+      all: { used: tokens, source: 'estimated' },
+      names: [['good', 'ready']],
+    },
+  )
+})
+
+test('what is typed while a turn runs waits, can be taken back, and is the next turn', options, async (t) => {
+  const folder = folderOf(t)
+  const go = join(folder, 'go')
+  const { desk, heard, until } = await sitDown(t, folder, {
+    slow: `read -r line; until [ -e ${go} ]; do sleep 0.02; done; echo "heard $line"`,
+  })
+  desk.submit('one')
+  await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
+  desk.submit('two')
+  desk.submit('three')
+  assert.equal(desk.takeBack(), 'three')
+  writeFileSync(go, '')
+  await until((all) => closings(all).length === 2)
+  const queues = heard.flatMap((one) => (one.type === 'queue' ? [one.texts] : []))
+  assert.deepEqual(queues, [['two'], ['two', 'three'], ['two'], []])
+  assert.equal(replies(heard).length, 2)
+})
+
+test('a cancelled turn gives back what was typed meanwhile', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { hung: 'sleep 600' })
+  const filled: string[] = []
+  const none = async () => ''
+  desk.seatedAt({
+    suspend: (work) => work(),
+    copy: none,
+    clear() {},
+    palette() {},
+    exit() {},
+    fill: (text) => void filled.push(text),
+  })
+  desk.submit('one')
+  await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
+  desk.submit('two')
+  assert.equal(desk.cancel(), true)
+  await desk.idle()
+  assert.deepEqual(filled, ['two'])
+  assert.deepEqual(
+    heard.flatMap((one) =>
+      one.type === 'event' && one.event.type === 'end' && !one.event.outcome.ok ? [one.event.outcome.failure.kind] : [],
+    ),
+    ['aborted'],
+  )
+  assert.equal(desk.cancel(), false)
+})
+
+test('a conversation that goes on is shown, and where it was left is said in three lines', options, async (t) => {
+  const folder = folderOf(t)
+  const agents = { good: 'cat >/dev/null; echo fine' }
+  const first = await sitDown(t, folder, agents)
+  first.desk.submit('the last request')
+  await first.until((all) => closings(all).length === 1)
+  await first.desk.idle()
+  const { heard, desk, until } = await sitDown(t, folder, agents)
+  await until((all) => all.some(({ type }) => type === 'said'))
+  const [opened] = heard
+  assert.deepEqual(opened?.type === 'opened' && opened.entries.map(({ type }) => type), [
+    'prompt',
+    'reply',
+    'usage',
+    'verdict',
+    'end',
+  ])
+  const said = heard.flatMap((one) => (one.type === 'said' ? [one.text] : []))
+  assert.deepEqual(
+    said.map((text) => text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'then')),
+    ['Last request (then): the last request\nReady: good.'],
+  )
+  assert.deepEqual(await desk.past(), ['the last request'])
+})
+
+test('a tree of tasks that was left is said with how to go on with it', options, async (t) => {
+  const folder = folderOf(t)
+  const agents = { good: 'cat >/dev/null; echo fine' }
+  const first = await sitDown(t, folder, agents)
+  first.desk.submit('the last request')
+  await first.until((all) => closings(all).length === 1)
+  await first.desk.idle()
+  const [slug] = readdirSync(join(folder, 'termaite', 'projects'))
+  const task = (id: string, state: 'done' | 'waiting') => ({ id, task: `make ${id}`, needs: [], state })
+  const trees = treesDoc(fileStore(join(folder, 'termaite')), slug!)
+  await trees.update(() => [{ id: 't', prompt: 'make both', tasks: [task('a', 'done'), task('b', 'waiting')] }])
+  const { heard, until } = await sitDown(t, folder, agents)
+  await until((all) => all.some(({ type }) => type === 'said'))
+  const said = heard.flatMap((one) => (one.type === 'said' ? one.text.split('\n').slice(1) : []))
+  assert.deepEqual(said, [
+    'Left undone: make both (1 of 2 tasks are done); /think resume goes on with it.',
+    'Ready: good.',
+  ])
+})
+
+test('a spent quota can be waited for; the request goes on by itself, also after a restart', options, async (t) => {
+  const folder = folderOf(t)
+  const back = join(folder, 'back')
+  const agents = {
+    spent: `cat >/dev/null; [ -e ${back} ] && echo "here again" && exit; echo "usage limit reached" >&2; exit 1`,
+    other: 'cat >/dev/null; echo "not me"',
+  }
+  const first = await sitDown(t, folder, agents)
+  first.desk.submit('hard work')
+  await first.until((all) => questions(all).length === 1)
+  const [{ ask, question }] = questions(first.heard) as [ReturnType<typeof questions>[0]]
+  assert.deepEqual(
+    [question.about, question.options.map(({ id }) => id), question.otherwise?.pick],
+    ['quota', ['hand over', 'wait', 'stop'], 'hand over'],
+  )
+  first.desk.answer(ask, ['wait'])
+  await first.until((all) => all.some((one) => one.type === 'standing' && one.standing.waiting !== undefined))
+  await first.desk.idle()
+  assert.deepEqual([replies(first.heard), first.desk.standing().waiting?.agent], [[], 'spent'])
+  const { project, store } = first.desk.app()
+  await first.desk.close()
+
+  // The hour is over, and so is the process that was told to wait.
+  writeFileSync(back, '')
+  await project.doc.update((doc) => ({ ...doc, waiting: { ...doc.waiting!, until: Date.now() } }))
+  await store.doc('health', {}).update(() => ({}))
+  const second = await sitDown(t, folder, agents)
+  await second.until((all) => closings(all).length === 1)
+  assert.deepEqual(replies(second.heard), ['here again'])
+  assert.deepEqual((await project.doc.read()).waiting, undefined)
+})
+
+test('who waits for a quota can give it up', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, {
+    spent: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
+  })
+  desk.submit('hard work')
+  await until((all) => questions(all).length === 1)
+  desk.answer(questions(heard)[0]!.ask, ['wait'])
+  await until((all) => all.some((one) => one.type === 'standing' && one.standing.waiting !== undefined))
+  await desk.idle()
+  assert.equal(desk.cancel(), true)
+  await until((all) => all.some((one) => one.type === 'said' && one.text === 'No longer waiting.'))
+  assert.deepEqual((await desk.app().project.doc.read()).waiting, undefined)
+})
+
+test('another session shows its own entries, and a turn at work holds it back', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  desk.submit('one')
+  await assert.rejects(desk.hold.open({ fresh: true }), /a turn is at work/)
+  await until((all) => closings(all).length === 1)
+  await desk.idle()
+  const was = desk.app().session.id
+  await desk.hold.open({ fresh: true, name: 'other' })
+  assert.deepEqual([desk.standing().session, desk.standing().tokens.used], ['other', 0])
+  await desk.hold.open({ id: was })
+  const opened = heard.flatMap((one) => (one.type === 'opened' ? [one.entries.length] : []))
+  assert.deepEqual(opened, [0, 0, 5])
+  await assert.rejects(desk.hold.open({ id: 'nothing' }), /there is no session nothing/)
+})
+
+test('what a command asks is a card like any other, and a broken one says why', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(
+    t,
+    folder,
+    { good: 'cat >/dev/null; echo fine' },
+    {
+      commands: () => [
+        {
+          name: 'pick',
+          help: 'asks',
+          async run(args, { ask, say, signal }) {
+            const options = [{ id: 'a', label: 'A' }]
+            say(`${args}: ${(await ask({ about: 'choice', text: 'which?', from: [], options }, signal))?.join()}`)
+          },
+        },
+        {
+          name: 'broken',
+          help: 'breaks',
+          async run() {
+            throw new Error('it broke')
+          },
+        },
+      ],
+    },
+  )
+  desk.seatedAt(seat())
+  desk.submit('/pick one')
+  await until((all) => questions(all).length === 1)
+  desk.answer(questions(heard)[0]!.ask, ['a'])
+  await until((all) => all.some((one) => one.type === 'said'))
+  desk.submit('/broken')
+  await until((all) => all.filter((one) => one.type === 'said').length === 2)
+  assert.deepEqual(
+    heard.flatMap((one) => (one.type === 'said' ? [[one.how, one.text]] : [])),
+    [
+      ['note', 'one: a'],
+      ['error', 'it broke'],
+    ],
+  )
+})
+
+/** A screen that nobody looks at. */
+function seat() {
+  return {
+    suspend: <T>(work: () => Promise<T>) => work(),
+    copy: async () => '',
+    clear() {},
+    palette() {},
+    exit() {},
+    fill(_text: string) {},
+  }
+}
+
+test('of several commands at work the newest is cancelled first, and leaving ends them all', options, async (t) => {
+  const folder = folderOf(t)
+  const ended: string[] = []
+  const wait = (name: string) => ({
+    name,
+    help: 'waits',
+    run: (_args: string, { signal }: { signal: AbortSignal }) =>
+      new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => {
+          ended.push(name)
+          resolve()
+        })
+      }),
+  })
+  const quick = { name: 'quick', help: 'is over at once', run: async () => {} }
+  const { desk } = await sitDown(
+    t,
+    folder,
+    { good: 'cat >/dev/null; echo fine' },
+    { commands: () => [wait('one'), wait('two'), wait('three'), quick] },
+  )
+  desk.seatedAt(seat())
+  for (const name of ['one', 'two', 'three', 'quick']) desk.submit(`/${name}`)
+  await setImmediate()
+  assert.deepEqual([desk.cancel(), ended], [true, ['three']])
+  assert.deepEqual([desk.cancel(), ended], [true, ['three', 'two']])
+  await desk.close()
+  assert.deepEqual(ended, ['three', 'two', 'one'])
+})
+
+test('whoever leaves is given what was typed and never sent', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, until } = await sitDown(t, folder, { hung: 'sleep 600' })
+  desk.seatedAt(seat())
+  desk.submit('one')
+  await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
+  desk.submit('two')
+  desk.submit('three')
+  assert.deepEqual(desk.leave(), ['two', 'three'])
+  await desk.idle()
+  assert.equal(desk.busy, false)
+})
+
+test(
+  'a prompt that nobody can take leads to the setup, and goes back to the input when that finds nobody',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const { desk, heard } = await sitDown(t, folder, {}, { path: folder })
+    const before = heard.length
+    const given = new Promise((fill) => desk.seatedAt({ ...seat(), fill }))
+    desk.submit('do it')
+    assert.equal(await given, 'do it')
+    const said = heard.slice(before).flatMap((one) => (one.type === 'said' ? [one.text.split('\n')[0]] : []))
+    assert.deepEqual(said, ['no agent CLI is installed here. Install one, then run setup again:'])
+    assert.deepEqual((await desk.app().conversation.view()).length, 0)
+  },
+)
+
+test('the last answer is the one on the screen, also when the view is a summary', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  assert.equal(await desk.hold.lastAnswer(), undefined)
+  desk.submit('one')
+  await until((all) => closings(all).length === 1)
+  await desk.idle()
+  await desk.app().conversation.compact(async () => ({ ok: true, text: 'all of it in short' }))
+  assert.equal(await desk.hold.lastAnswer(), 'fine')
+})
+
+test(
+  '/init is a turn like any other: shown, asked about on a card, cancelled, and not beside another',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const document = '# AGENTS.md\n\n## Build\n\nmake\n'
+    const { desk, heard, until } = await sitDown(
+      t,
+      folder,
+      { good: `cat >/dev/null; printf '${document.replaceAll('\n', '\\n')}'` },
+      { commands: (hold) => [initCommand(hold)] },
+    )
+    desk.seatedAt(seat())
+    desk.submit('/init')
+    await until((all) => questions(all).length === 1)
+    assert.deepEqual([desk.busy, questions(heard)[0]!.question.text], [true, 'good wrote an AGENTS.md. Keep it?'])
+    desk.submit('/init')
+    await until((all) => all.some((one) => one.type === 'said' && one.how === 'error'))
+    assert.equal(desk.cancel(), true)
+    await desk.idle()
+    assert.equal(existsSync(join(folder, 'project', 'AGENTS.md')), false)
+    desk.submit('/init')
+    await until((all) => questions(all).length === 2)
+    desk.answer(questions(heard)[1]!.ask, ['write'])
+    await until((all) => closings(all).length === 2)
+    assert.equal(readFileSync(join(folder, 'project', 'AGENTS.md'), 'utf8'), document)
+    assert.deepEqual(
+      heard.flatMap((one) => (one.type === 'said' ? [one.text] : [])),
+      ['a turn is at work; cancel it first (Esc), or wait for its end.'],
+    )
+  },
+)
+
+test('a prompt that cannot be kept is said so, and goes back to the input', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  desk.app().project.log.append = async () => {
+    throw new StoreError('cannot write history.jsonl: the disk is full')
+  }
+  const given = new Promise((fill) => desk.seatedAt({ ...seat(), fill }))
+  desk.submit('precious')
+  assert.equal(await given, 'precious')
+  assert.deepEqual(
+    heard.flatMap((one) => (one.type === 'said' ? [[one.how, one.text]] : [])),
+    [['error', 'cannot write history.jsonl: the disk is full']],
+  )
+})
+
+test('an agent that was away is shown as back when its time has come', options, async (t) => {
+  const folder = folderOf(t)
+  const clock = new HandClock()
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' }, { clock })
+  const parked = { until: clock.now() + 60_000, why: 'its quota is spent' }
+  await healthDoc(desk.app().store).update(() => ({ agents: { good: { failures: 1, parked } } }))
+  await desk.hold.reload()
+  assert.deepEqual(desk.standing().agents[0]?.state, 'parked')
+  const before = heard.length
+  await clock.turn(60_000)
+  await until((all) => all.length > before)
+  assert.deepEqual(desk.standing().agents[0]?.state, 'ready')
+})
+
+test('a secret goes to the command that asked for it, and to nobody who listens', options, async (t) => {
+  const given = Promise.withResolvers<string[] | undefined>()
+  const question = { about: 'login' as const, text: 'The key?', from: [], free: true, secret: true, options: [] }
+  const run = async (_args: string, { ask, signal }: CommandWorld) => given.resolve(await ask(question, signal))
+  const commands = () => [{ name: 'asks', help: 'Asks.', run }]
+  const { desk, heard, until } = await sitDown(t, folderOf(t), {}, { commands })
+  desk.seatedAt({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
+  const events = () => heard.flatMap((one) => (one.type === 'event' ? [one.event] : []))
+  desk.submit('/asks')
+  await until(() => events().some(({ type }) => type === 'question'))
+  const asked = events().find((event) => event.type === 'question')
+  desk.answer(asked!.ask, ['sk-made-up'])
+  await until(() => events().some(({ type }) => type === 'answer'))
+  assert.deepEqual(await given.promise, ['sk-made-up'])
+  assert.deepEqual(
+    events().flatMap((event) => (event.type === 'answer' ? [event.picks] : [])),
+    [['(not shown)']],
+  )
+  assert.equal(JSON.stringify(heard).includes('sk-made-up'), false)
+})

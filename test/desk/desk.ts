@@ -1,0 +1,98 @@
+import type { TestContext } from 'node:test'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Command } from '../../src/core/talk/command.ts'
+import type { Happening } from '../../src/faces/chat/desk.ts'
+import type { Hold } from '../../src/desk/hold.ts'
+import type { AgentSettings } from '../../src/settings/settings.ts'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { realClock } from '../../src/base/clock.ts'
+import { noBudget } from '../../src/core/work/budget.ts'
+import { ChatDesk } from '../../src/desk/desk.ts'
+import { setupCommand } from '../../src/desk/slash/setup.ts'
+import { Station } from '../../src/desk/station.ts'
+import { placeOf } from '../../src/app/place.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+
+export type Sat = { desk: ChatDesk; heard: Happening[]; until(what: (heard: Happening[]) => boolean): Promise<void> }
+
+/** A folder of one's own with a project in it. */
+export function folderOf(t: TestContext): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
+  mkdirSync(join(folder, 'project'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export type Seating = {
+  clock?: Clock
+  /** Where commands are looked for, other than usual. */
+  path?: string
+  commands?(hold: Hold): Command[]
+  wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean }
+}
+
+/** A desk over real parts, with plain commands as agents, and somebody who listens. */
+export async function sitDown(
+  t: TestContext,
+  folder: string,
+  commands: Record<string, string>,
+  { clock = realClock, wishes = {}, path = process.env.PATH!, ...seating }: Seating = {},
+): Promise<Sat> {
+  const streams = { in: new PassThrough(), out: new PassThrough(), err: new PassThrough() }
+  const env = { PATH: path, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: join(folder, 'termaite') }
+  const stop = new AbortController()
+  const io = { env, cwd: join(folder, 'project'), piped: false, ...streams, clock, signal: stop.signal }
+  const place = placeOf(io)
+  const agents = Object.entries(commands).map(([name, command]): AgentSettings => ({
+    name,
+    command,
+    contextWindowTokens: 10_000,
+  }))
+  const read = async () => ({ ...(await readSettings({ home: place.home }, { env })), agents })
+  const station = await Station.open({
+    io,
+    place,
+    read,
+    settings: await read(),
+    wishes: { ...wishes, budget: noBudget },
+  })
+  const desk = new ChatDesk(station, { commands: seating.commands ?? (() => []), firstStart: setupCommand })
+  const heard: Happening[] = []
+  const looks = new Set<() => void>()
+  void (async () => {
+    for await (const happening of desk.happenings(stop.signal)) {
+      heard.push(happening)
+      for (const look of looks) look()
+    }
+  })()
+  t.after(async () => {
+    desk.cancel()
+    await desk.idle()
+    await desk.close()
+    stop.abort()
+  })
+  const until = (what: (heard: Happening[]) => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!what(heard)) return
+        looks.delete(look)
+        resolve()
+      }
+      looks.add(look)
+      look()
+    })
+  await desk.begun()
+  return { desk, heard, until }
+}
+
+export const closings = (heard: readonly Happening[]) =>
+  heard.flatMap((one) => (one.type === 'closing' ? [one.closing] : []))
+
+export const replies = (heard: readonly Happening[]) =>
+  heard.flatMap((one) => (one.type === 'event' && one.event.type === 'reply' ? [one.event.text] : []))
+
+export const questions = (heard: readonly Happening[]) =>
+  heard.flatMap((one) => (one.type === 'event' && one.event.type === 'question' ? [one.event] : []))

@@ -1,0 +1,222 @@
+import type { TestContext } from 'node:test'
+import type { Profile } from '../../src/core/work/profile.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import type { LocalServer } from '../../src/models/local.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { profileNamed } from '../../src/profiles/all.ts'
+import { cliOffer } from '../../src/app/offers/offer.ts'
+import { runSetup } from '../../src/desk/setup/steps.ts'
+import { openKeys } from '../../src/safety/keys.ts'
+import { providers } from '../../src/models/provider.ts'
+import { knownOf } from '../../src/models/windows.ts'
+
+type Models = { env?: Record<string, string>; servers?: LocalServer[] }
+
+/** A machine with these CLIs and models, and somebody who answers so; no answer left means that they leave. */
+function machine(t: TestContext, installed: readonly string[], answers: string[][], models: Models = {}) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const [bin, home] = [join(folder, 'bin'), join(folder, 'termaite')]
+  mkdirSync(bin)
+  for (const name of installed) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 })
+  const said: [string, string][] = []
+  const asked: Question[] = []
+  const env = { PATH: bin, HOME: folder, ...models.env }
+  const world = {
+    say: (text: string, how: 'note' | 'error' = 'note') => void said.push([how, text]),
+    ask: async (question: Question) => {
+      asked.push(question)
+      return answers.shift()
+    },
+    env,
+    home,
+    sources: { keys: openKeys({ home, env, keychain: null }), servers: async () => models.servers ?? [] },
+    clock: new HandClock(),
+    signal: new AbortController().signal,
+  }
+  return { home, said, asked, run: () => runSetup(world) }
+}
+
+const written = (home: string) =>
+  JSON.parse(readFileSync(join(home, 'settings.json'), 'utf8')) as Record<string, unknown>
+
+const agent = (name: string, more: object = {}) => ({
+  name,
+  profile: name,
+  ...(profileNamed(name)!.dialect?.().asks !== true && profileNamed(name)!.acp ? { kind: 'acp' } : {}),
+  contextWindowTokens: profileNamed(name)!.window,
+  ...more,
+})
+
+test('one CLI: the leash is all there is to ask, and what it means stands beside it', async (t) => {
+  const { home, asked, said, run } = machine(t, ['claude'], [['edit']])
+  assert.equal(await run(), 'written')
+  assert.deepEqual(written(home), {
+    $schema: './settings.schema.json',
+    rotationStrategy: 'exhaustion',
+    leash: 'edit',
+    agents: [agent('claude')],
+  })
+  const { leashes } = profileNamed('claude')!
+  assert.deepEqual(asked, [
+    {
+      about: 'choice',
+      from: [],
+      text: 'How much may they do?',
+      shows: [
+        {
+          type: 'text',
+          text: (['ask', 'edit', 'read'] as const).map((leash) => `${leash}\n  claude: ${leashes[leash]}`).join('\n'),
+        },
+      ],
+      options: [
+        { id: 'ask', label: 'ask: act after a yes' },
+        { id: 'edit', label: 'edit: change files in the project, ask for the rest' },
+        { id: 'read', label: 'read: look only' },
+      ],
+    },
+  ])
+  assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*log in with: claude auth login/)
+  assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: claude, each until it fails.`])
+})
+
+test('some of several, one after the other; who was not chosen is written down switched off', async (t) => {
+  const { home, asked, run } = machine(
+    t,
+    ['claude', 'gemini', 'codex', 'qwen'],
+    [['claude', 'gemini', 'codex'], ['codex'], ['*'], ['ask']],
+  )
+  assert.equal(await run(), 'written')
+  assert.deepEqual(written(home).agents, [
+    agent('codex'),
+    agent('claude'),
+    agent('gemini'),
+    agent('qwen', { enabled: false }),
+  ])
+  assert.deepEqual(
+    asked.slice(0, 3).map(({ text, multiple = false, options }) => [text, multiple, options.map(({ id }) => id)]),
+    [
+      ['Who takes turns?', true, ['*', 'claude', 'gemini', 'codex', 'qwen']],
+      ['Who is asked first?', false, ['*', 'claude', 'gemini', 'codex']],
+      ['And after Codex?', false, ['*', 'claude', 'gemini']],
+    ],
+  )
+})
+
+for (const answers of [[], [['*']], [['codex', 'claude']], [['*'], ['ask']], [['*'], ['ask'], ['leave']]])
+  test(`whoever leaves at question ${answers.length + 1} changes nothing (${answers.flat().join(' ')})`, async (t) => {
+    const { home, said, run } = machine(t, ['claude', 'codex'], answers)
+    mkdirSync(home)
+    writeFileSync(join(home, 'settings.json'), '{}')
+    assert.equal(await run(), 'left')
+    assert.deepEqual([readdirSync(home), said.at(-1)], [['settings.json'], ['note', 'Nothing was changed.']])
+    assert.deepEqual(written(home), {})
+  })
+
+test('settings that are there are replaced after a yes, and kept', async (t) => {
+  const { home, asked, run } = machine(t, ['claude'], [['ask'], ['replace']])
+  mkdirSync(home)
+  writeFileSync(join(home, 'config.yaml'), 'leash: read\n')
+  assert.equal(await run(), 'written')
+  assert.equal(asked.at(-1)?.text, `${join(home, 'config.yaml')} is there already. Replace? A copy is kept.`)
+  assert.deepEqual(readdirSync(home), [
+    'config.yaml.2026-11-15T12-00-00-000Z.bak',
+    'settings.json',
+    'settings.schema.json',
+  ])
+})
+
+test('with nothing installed nobody is asked, and what to install is named', async (t) => {
+  const { home, asked, said, run } = machine(t, [], [])
+  assert.equal(await run(), 'nothing found')
+  assert.deepEqual([asked, existsSync(home), said.map(([how]) => how)], [[], false, ['error']])
+  assert.match(said[0]![1], /npm install -g @anthropic-ai\/claude-code.*termaite demo$/s)
+})
+
+test('the channel is one that can ask: a CLI’s own stream, else ACP, else a one-way pipe', () => {
+  const known = profileNamed('claude')!
+  const { acp: _acp, ...plain } = known
+  const oneWay: Profile = { ...plain, dialect: () => ({ open: () => '', line: () => [], end: () => [] }) }
+  const acp = { leashes: { ask: 'asks' }, command: () => 'x --acp' } as unknown as NonNullable<Profile['acp']>
+  const asking: Profile = { ...plain, dialect: () => ({ asks: true, open: () => '', line: () => [], end: () => [] }) }
+  const kindOf = (profile: Profile, leash: 'ask' | 'edit') => cliOffer(profile, {}).settings(leash).kind
+  assert.deepEqual(
+    [
+      kindOf(oneWay, 'ask'),
+      kindOf({ ...oneWay, acp }, 'ask'),
+      kindOf({ ...asking, acp }, 'ask'),
+      kindOf({ ...oneWay, acp }, 'edit'),
+    ],
+    [undefined, 'acp', undefined, undefined],
+    'and one that can be held to the leash',
+  )
+})
+
+const sonnet = {
+  name: 'anthropic',
+  kind: 'native',
+  model: 'anthropic/claude-sonnet-5-5',
+  contextWindowTokens: 1_000_000,
+}
+
+const qwen: LocalServer = {
+  provider: 'ollama',
+  label: 'Ollama',
+  baseURL: 'http://127.0.0.1:11434/v1',
+  models: [{ id: 'nomic-embed-text' }, { id: 'qwen3:8b' }],
+}
+
+const local = { name: 'ollama', kind: 'native', model: 'ollama/qwen3:8b', contextWindowTokens: 32_768, ownView: true }
+
+test('our own agent is offered on a key and on a local model; beside a CLI it is written down switched off', async (t) => {
+  const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
+  const { home, asked, said, run } = machine(t, ['claude'], [['*'], ['ask']], models)
+  assert.equal(await run(), 'written')
+  assert.deepEqual(written(home).agents, [agent('claude'), { ...sonnet, enabled: false }, { ...local, enabled: false }])
+  assert.deepEqual(asked[0]!.options, [
+    { id: '*', label: 'Claude Code alone' },
+    { id: 'claude', label: 'Claude Code' },
+    { id: 'anthropic', label: 'termaite on Anthropic' },
+    { id: 'ollama', label: 'termaite on Ollama' },
+  ])
+  assert.ok(
+    said[0]![1].includes(
+      [
+        '  termaite on Anthropic · our own agent, asks · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
+        '    asks before it acts, and waits for your answer',
+        '  termaite on Ollama · our own agent, asks · qwen3:8b · on this machine',
+      ].join('\n'),
+    ),
+    said[0]![1],
+  )
+  assert.ok(!JSON.stringify([said, asked, written(home)]).includes('made-up-key'))
+})
+
+test('our own agent takes turns when it is picked, and where there is nobody else', async (t) => {
+  const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
+  const picked = machine(t, ['claude'], [['*', 'anthropic'], ['ask']], models)
+  assert.equal(await picked.run(), 'written')
+  assert.deepEqual(written(picked.home).agents, [agent('claude'), sonnet, { ...local, enabled: false }])
+  const alone = machine(t, [], [['*'], ['ask']], models)
+  assert.equal(await alone.run(), 'written')
+  assert.deepEqual(written(alone.home).agents, [sonnet, local])
+})
+
+test('the model that a new agent is given is one that is known', () => {
+  for (const [name, provider] of Object.entries(providers))
+    if ('usual' in provider && name !== 'openrouter') assert.ok(knownOf(name, provider.usual).price, name)
+})

@@ -1,0 +1,194 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Verdict } from '../../src/core/talk/entry.ts'
+import { ownerMark } from '../../src/base/owner.ts'
+import { plain, seated } from '../app/seat.ts'
+
+const fine = plain({ amber: 'cat >/dev/null; echo fine' })
+const writes = plain({ amber: 'cat >/dev/null; echo new > made.txt; echo done' })
+
+test('/history tells the last turns in short, failed ones too', async (t) => {
+  const seat = await seated(t, plain({ amber: `grep -q LAST && { echo 'no luck' >&2; exit 3; }; echo fine` }))
+  assert.deepEqual(await seat.type('/history'), [['note', 'Nothing was said in this session yet.']])
+  for (const prompt of ['one', 'two', 'LAST']) await seat.turn(prompt)
+  const at = new Date(seat.io.clock.now()).getHours().toString().padStart(2, '0')
+  const line = (prompt: string) => `2026-11-15 ${at}:00 you: ${prompt}`
+  const [[how, text] = ['', '']] = await seat.type('/history 2')
+  assert.equal(how, 'text')
+  assert.equal(
+    text.replace(/no answer: .*/, 'no answer'),
+    ['```text', line('two'), '  amber: fine', '', line('LAST'), '  no answer', '```'].join('\n'),
+  )
+  assert.match(text, /no answer: .*no luck/)
+  assert.equal((await seat.type('/history'))[0]![1].match(/you: /g)!.length, 3)
+  assert.deepEqual(await seat.type('/history all'), [['error', '/history takes a number of turns, and found "all".']])
+})
+
+test('/context_size sets the view against each window, and says how each number is known', async (t) => {
+  const agents = [
+    { name: 'amber', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1_000 },
+    { name: 'birch', command: 'cat', contextWindowTokens: 10_000 },
+    { name: 'small', command: 'cat', contextWindowTokens: 10, ownView: true },
+  ]
+  const seat = await seated(t, { agents })
+  await seat.turn('x'.repeat(400))
+  const [[, text] = ['', '']] = await seat.type('/context_size')
+  const lines = text.split('\n')
+  const [, tokens, share] = /^The next turn is given (\d+) tokens of conversation \(estimated\), (\d+) % of the/.exec(
+    lines[0]!,
+  )!
+  assert.equal(Number(share), Math.round(Number(tokens) / 10))
+  assert.match(lines[0]!, /the smallest window \(1,000\)\.$/)
+  assert.equal(lines[1], 'At 75 % the oldest half becomes a summary; /compact does it now.')
+  assert.deepEqual(
+    lines.slice(5, 8).map((line) => line.split(/ {2,}/)),
+    [
+      ['amber', '1,000', `${share} %`, lines[5]!.split(/ {2,}/)[3]],
+      ['birch', '10,000', `${Math.round(Number(tokens) / 100)} %`, 'not known'],
+      ['small', '10', 'the newest turns that fit', 'not known'],
+    ],
+  )
+  assert.match(lines[5]!, /\d+ in, \d+ out \(estimated\)$/)
+})
+
+test('/compact summarises, and says so when it could not', async (t) => {
+  const seat = await seated(t, fine)
+  assert.deepEqual((await seat.type('/compact')).at(-1), [
+    'error',
+    'nothing was changed: there is nothing to summarise yet.',
+  ])
+  await seat.turn('one')
+  assert.deepEqual(await seat.type('/compact'), [
+    ['note', 'Summarising the oldest half of the conversation…'],
+    ['note', 'The oldest half of the conversation is now a summary; nothing was removed.'],
+  ])
+  assert.deepEqual(
+    (await seat.app.conversation.view()).map(({ type }) => type),
+    ['summary'],
+  )
+  seat.stop.abort()
+  await seat.app.conversation.append({ type: 'prompt', text: 'two' }, 'user', 't2')
+  await seat.app.conversation.append({ type: 'end', outcome: { ok: true, text: 'x' } }, 'amber', 't2')
+  assert.deepEqual((await seat.type('/compact')).at(-1), ['error', 'nothing was changed: cancelled before it started.'])
+})
+
+test('/usage tells tokens by agent, with how they are known', async (t) => {
+  const seat = await seated(t, fine)
+  assert.deepEqual(await seat.type('/usage'), [['note', 'Nothing was used yet.']])
+  await seat.turn('one')
+  const [[how, text] = ['', '']] = await seat.type('/usage')
+  assert.deepEqual([how, text.split('\n').map((line) => line.split(/ {2,}/).length)], ['text', [1, 6, 6, 1]])
+  assert.match(text, /^AGENT +INPUT .*\namber .* estimated$/m)
+  assert.match((await seat.type('/usage day'))[0]![1], /^DAY .*\n2026-11-15 /m)
+  assert.deepEqual(await seat.type('/usage week'), [
+    ['error', 'there is no row "week"; there are agent, day, project, framework.'],
+  ])
+})
+
+test('/usage tells how it was thought, once anything was thought about', async (t) => {
+  const seat = await seated(t, fine)
+  const thought = async (turn: string, verdict: Omit<Verdict, 'type' | 'why'>) => {
+    await seat.app.conversation.append({ type: 'verdict', why: 'more than one way', ...verdict }, 'amber', turn)
+    const usage = { type: 'usage', input: 1000, output: 234, cost: 0.5, source: 'reported' } as const
+    await seat.app.conversation.append(usage, 'amber', turn)
+  }
+  await thought('t1', { framework: 'direct', calls: 0, ms: 1200 })
+  const plainly = (await seat.type('/usage'))[0]![1]
+  assert.doesNotMatch(plainly, /THOUGHT/)
+  await thought('t2', { framework: 'consensus', passed: true, calls: 6, ms: 41_000 })
+  await thought('t3', { framework: 'consensus', passed: false, calls: 6, ms: 75_000 })
+  const [[, text] = ['', '']] = await seat.type('/usage')
+  assert.deepEqual(text.split('\n').slice(4, -1), [
+    'HOW IT WAS THOUGHT',
+    'FRAMEWORK  AGENT  TURNS  CHECKED        CALLS  TOKENS  TIME   COST',
+    'consensus  amber  2      1 of 2 passed  12     2,468   41 s   $1.0000',
+    'direct     amber  1      unchecked      0      1,234   1.2 s  $0.5000',
+  ])
+  assert.match(
+    (await seat.type('/usage framework'))[0]![1],
+    /^FRAMEWORK .*\nconsensus +2,000 [^]*\nHOW IT WAS THOUGHT$/m,
+  )
+  assert.doesNotMatch((await seat.type('/usage day'))[0]![1], /THOUGHT/)
+})
+
+test('/diff shows what the last turn changed as a diff that nothing in it can close', async (t) => {
+  const seat = await seated(t, plain({ amber: `cat >/dev/null; printf '\`\`\`sh\\n' > doc.md; echo done` }))
+  assert.deepEqual(await seat.type('/diff'), [['error', 'no turn was seen in this project yet.']])
+  const turn = await seat.turn('document it')
+  const [[how, text] = ['', '']] = await seat.type('/diff')
+  assert.equal(how, 'text')
+  assert.match(text, new RegExp(`^“document it” \\(${turn}\\)\n\`\`\`text\n.*doc\\.md .*\n\`\`\`\n\`\`\`\`diff\n`))
+  assert.match(text, /\n\+```sh\n````$/)
+  assert.equal((await seat.type(`/diff ${turn}`))[0]![1], text)
+  const idle = await seat.turn('again')
+  assert.deepEqual(await seat.type(`/diff ${idle}`), [['text', `“again” (${idle}) changed no file.`]])
+})
+
+test('/undo shows the plan on its card, takes back after a yes, and can be taken back', async (t) => {
+  const seat = await seated(t, writes)
+  const made = join(seat.project, 'made.txt')
+  await seat.turn('make it')
+  seat.answers.push(['leave'], ['undo'])
+  assert.deepEqual(await seat.type('/undo'), [['note', 'Nothing was changed.']])
+  assert.equal(existsSync(made), true)
+  const [[, words] = ['', '']] = await seat.type('/undo')
+  assert.equal(existsSync(made), false)
+  const [, undone] = /^Done\. To take that back: \/undo (\w+)$/.exec(words)!
+  const [card] = seat.asked
+  assert.equal(card?.text, 'Take this back? What is taken back is kept.')
+  assert.match(
+    String((card?.shows?.[0] as { text: string }).text),
+    /^Taking back “make it” \(\w+\):\n {2}delete +made\.txt$/,
+  )
+  seat.answers.push(['undo'])
+  await seat.type(`/undo ${undone}`)
+  assert.equal(readFileSync(made, 'utf8'), 'new\n')
+})
+
+test('/undo takes nothing from under a turn that is at work', async (t) => {
+  const seat = await seated(t, writes)
+  await seat.turn('make it')
+  await seat.app.conversation.append({ type: 'prompt', text: 'long', owner: ownerMark() }, 'user', 'turn-1')
+  assert.deepEqual(await seat.type('/undo'), [
+    [
+      'error',
+      'undo: nothing was changed, because a turn is at work in this project: stop it first (termaite stop turn-1).',
+    ],
+  ])
+  assert.deepEqual([seat.asked, existsSync(join(seat.project, 'made.txt'))], [[], true])
+})
+
+test('/config opens the editor, and the settings count when they are right', async (t) => {
+  const seat = await seated(t, fine, { EDITOR: `sed -i 's/amber/cedar/'` })
+  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are right, and used from now on.']])
+  assert.deepEqual(seat.turned, [['suspend'], ['reload']])
+  assert.deepEqual(seat.app.roster.names(), ['cedar'])
+})
+
+test('/config offers to go back in on an error, until it is right or left', async (t) => {
+  // The editor breaks the file the first time, and mends it the second.
+  const seat = await seated(t, fine, {
+    EDITOR: `sh -c 'grep -q broken "$0" && cp "$HOME/good" "$0" || echo broken > "$0"'`,
+  })
+  writeFileSync(join(seat.folder, 'good'), readFileSync(join(seat.home, 'settings.json')))
+  seat.answers.push(['again'])
+  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are right, and used from now on.']])
+  assert.deepEqual(seat.turned, [['suspend'], ['suspend'], ['reload']])
+  assert.match(seat.asked[0]!.text, /settings\.json:1: is not JSON/)
+  assert.deepEqual(seat.asked[0]!.options, [
+    { id: 'again', label: 'Back to the editor' },
+    { id: 'leave', label: 'Leave it like that' },
+  ])
+  assert.deepEqual(await seat.type('/config'), [
+    ['note', 'The settings are used as they were before; /config opens the file again.'],
+  ])
+})
+
+test('/config says it when the editor failed', async (t) => {
+  const seat = await seated(t, fine, { EDITOR: 'exit 3;' })
+  assert.deepEqual(await seat.type('/config'), [
+    ['error', `exit 3; ended with 3; the file is ${join(seat.home, 'settings.json')}.`],
+  ])
+})

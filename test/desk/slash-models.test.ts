@@ -1,0 +1,217 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openKeys } from '../../src/safety/keys.ts'
+import { connectCommand } from '../../src/desk/slash/connect.ts'
+import { modelsCommand } from '../../src/desk/slash/models.ts'
+import { seated, type Seat } from '../app/seat.ts'
+
+const own = (more: object = {}) => ({ name: 'own', kind: 'native', contextWindowTokens: 100_000, ...more })
+const native = { agents: [own()] }
+
+/** Keys in the file of the test's own home: the keychain of whoever runs this is none of ours. */
+const inFile: typeof openKeys = ({ home, env }) => openKeys({ home, env, keychain: null })
+
+async function connect(seat: Seat, args = '') {
+  const before = seat.said.length
+  await connectCommand(seat.hold, inFile)
+    .run(args, seat.world)
+    .catch((error: Error) => void seat.said.push(['error', error.message]))
+  return seat.said.slice(before)
+}
+
+const kept = (seat: Seat) => JSON.parse(readFileSync(join(seat.home, 'credentials.json'), 'utf8')) as unknown
+
+test('/connect asks for the provider and the key, keeps it, says where, and never repeats it', async (t) => {
+  const seat = await seated(t, native)
+  seat.app.out.set('own', { kind: 'auth', message: 'no key' })
+  seat.answers.push(['groq'], ['  gsk-made-up '])
+  assert.deepEqual(await connect(seat), [
+    ['note', 'The key of Groq is kept in credentials.json, which only you can read: this system has no keychain.'],
+  ])
+  assert.deepEqual(kept(seat), { groq: 'gsk-made-up' })
+  assert.equal(statSync(join(seat.home, 'credentials.json')).mode & 0o777, 0o600)
+  assert.deepEqual([...seat.app.out], [], 'who was out for want of it is asked again')
+  assert.deepEqual(seat.asked, [
+    {
+      about: 'choice',
+      text: 'Which provider is the key of?',
+      from: [],
+      options: [
+        { id: 'anthropic', label: 'Anthropic' },
+        { id: 'openai', label: 'OpenAI' },
+        { id: 'google', label: 'Google' },
+        { id: 'groq', label: 'Groq' },
+        { id: 'openrouter', label: 'OpenRouter' },
+        { id: 'compatible', label: 'a compatible server' },
+      ],
+    },
+    {
+      about: 'login',
+      text: 'The API key of Groq. It is kept where keys are kept, and in no message.',
+      from: [],
+      free: true,
+      secret: true,
+      options: [],
+    },
+  ])
+})
+
+test('/connect says when the environment goes first, and forgets a key', async (t) => {
+  const seat = await seated(t, native, { OPENAI_API_KEY: 'of-the-environment' })
+  seat.answers.push(['sk-1'])
+  const words =
+    'The key of OpenAI is kept in credentials.json, which only you can read: this system has no keychain. OPENAI_API_KEY is set and goes before it.'
+  assert.deepEqual(await connect(seat, 'openai'), [['note', words]])
+  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'The key of OpenAI is forgotten.']])
+  assert.deepEqual(kept(seat), {})
+  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'No key of OpenAI was kept.']])
+})
+
+test('/connect repeats nothing that may be a key, and a card that is left keeps nothing', async (t) => {
+  const seat = await seated(t, native)
+  const none = 'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, compatible.'
+  assert.deepEqual(await connect(seat, 'sk-typed-here'), [['error', none]])
+  const after = 'after the provider only "forget" may follow; a key is asked for, and never typed here.'
+  assert.deepEqual(await connect(seat, 'groq sk-typed-here'), [['error', after]])
+  const local = 'Ollama runs on this machine and needs no key; start it with `ollama serve`.'
+  assert.deepEqual(await connect(seat, 'ollama'), [['error', local]])
+  seat.answers.push(['two words'], undefined, undefined)
+  assert.deepEqual(await connect(seat, 'groq'), [['error', 'a key is one word of plain letters; nothing was kept.']])
+  assert.deepEqual([await connect(seat, 'groq'), await connect(seat)], [[], []])
+  assert.throws(() => kept(seat), { code: 'ENOENT' })
+})
+
+type Answers = Record<string, object | number>
+
+/** Providers that answer what the test says, and the requests that they saw. */
+function web(answers: Answers) {
+  const seen: [string, string | null][] = []
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    seen.push([String(url), new Headers(init?.headers).get('authorization')])
+    const answer = answers[String(url)]
+    if (answer === undefined) throw new TypeError('fetch failed')
+    return typeof answer === 'number' ? new Response('{}', { status: answer }) : Response.json(answer)
+  }
+  return { fetch, seen }
+}
+
+async function models(seat: Seat, args = '', answers: Answers = {}) {
+  const before = seat.said.length
+  const { fetch, seen } = web(answers)
+  await modelsCommand(seat.hold, { fetch, open: inFile })
+    .run(args, seat.world)
+    .catch((error: Error) => void seat.said.push(['error', error.message]))
+  return { said: seat.said.slice(before), seen }
+}
+
+const groq = {
+  'https://api.groq.com/openai/v1/models': { data: [{ id: 'small', context_window: 8192 }, { id: 'big' }] },
+}
+const ollama = { 'http://127.0.0.1:11434/api/tags': { models: [{ name: 'qwen3:8b' }] } }
+
+test('/models lists what the providers with a key and this machine have, and sets what is picked', async (t) => {
+  const seat = await seated(t, native, { GROQ_API_KEY: 'made-up' })
+  seat.answers.push(['groq'], ['small'])
+  const { said, seen } = await models(seat, '', { ...groq, ...ollama })
+  assert.deepEqual(said, [['note', 'own asks groq/small until you leave; /config keeps it.']])
+  assert.deepEqual(seat.turned, [['model', 'own', { model: 'groq/small', window: 8192 }]])
+  assert.deepEqual(
+    seen.filter(([, key]) => key !== null),
+    [['https://api.groq.com/openai/v1/models', 'Bearer made-up']],
+    'no other provider is told the key',
+  )
+  assert.deepEqual(seat.asked, [
+    {
+      about: 'choice',
+      text: 'Whose models? Now: groq/openai/gpt-oss-120b.',
+      from: [],
+      options: [
+        { id: 'groq', label: 'Groq (2 models)' },
+        { id: 'ollama', label: 'Ollama (1 model)' },
+      ],
+    },
+    {
+      about: 'choice',
+      text: 'Which model of Groq does own ask? Now: groq/openai/gpt-oss-120b.',
+      from: [],
+      options: [
+        { id: 'big', label: 'big' },
+        { id: 'small', label: 'small (8,192 tokens)' },
+      ],
+    },
+  ])
+})
+
+test('/models: with one provider there is one card, and a provider that does not say is told', async (t) => {
+  const seat = await seated(t, native, { GROQ_API_KEY: 'made-up' })
+  seat.answers.push(['qwen3:8b'])
+  const { said } = await models(seat, '', { ...ollama, 'https://api.groq.com/openai/v1/models': 401 })
+  assert.equal(said.length, 2)
+  assert.match(said[0]![1], /^Groq does not say which models it has: /)
+  assert.doesNotMatch(said[0]![1], /made-up/)
+  assert.deepEqual(seat.turned, [['model', 'own', { model: 'ollama/qwen3:8b' }]], 'no window is asked of this machine')
+  assert.deepEqual((await models(seat, '', { ...groq, ...ollama })).said, [], 'a card that is left changes nothing')
+})
+
+test('/models of an agent with an address of its own asks there, with its own key', async (t) => {
+  const agents = [own({ model: 'compatible/x', baseURL: 'http://there/v1', apiKeyEnv: 'THERE' })]
+  const seat = await seated(t, { agents }, { THERE: 'made-up' })
+  seat.answers.push(['y'])
+  const { seen } = await models(seat, '', { 'http://there/v1/models': { data: [{ id: 'y', context_length: 9000 }] } })
+  assert.deepEqual(
+    seen.filter(([url]) => !url.startsWith('http://127.0.0.1')),
+    [['http://there/v1/models', 'Bearer made-up']],
+  )
+  assert.deepEqual(seat.turned, [['model', 'own', { model: 'compatible/y', window: 9000 }]])
+})
+
+test('/models says what to do where no key is known for the model that was chosen', async (t) => {
+  const seat = await seated(t, { agents: [own({})] }, { OPENAI_API_KEY: 'made-up' })
+  const said = async (args: string) => (await models(seat, args)).said.slice(1)
+  const next = 'Before its next turn, give it a key: set ANTHROPIC_API_KEY, or type /connect anthropic in the chat.'
+  assert.deepEqual(await said('anthropic/claude-sonnet-4-5'), [['note', next]])
+  assert.deepEqual(await said('openai/gpt-5'), [])
+  assert.deepEqual(await said('ollama/qwen3'), [])
+})
+
+test('/models takes how hard to think, with a model or alone; it stays when the model changes', async (t) => {
+  const seat = await seated(t, { agents: [own({ effort: 'low' })] })
+  const said = async (args: string) => (await models(seat, args)).said[0]
+  const words = (model: string, effort: string) => [
+    'note',
+    `own asks ${model} with the effort ${effort} until you leave; /config keeps it.`,
+  ]
+  assert.deepEqual(await said('openai/gpt-5 high'), words('openai/gpt-5', 'high'))
+  assert.deepEqual(await said('max'), words('groq/openai/gpt-oss-120b', 'max'))
+  assert.deepEqual(await said('openai/gpt-5'), words('openai/gpt-5', 'low'))
+  assert.deepEqual(await said('openai/gpt-5 hihg'), ['error', 'there is no effort "hihg"; did you mean "high"?'])
+  assert.deepEqual(seat.turned, [
+    ['model', 'own', { model: 'openai/gpt-5', window: 400_000, effort: 'high' }],
+    ['model', 'own', { model: 'groq/openai/gpt-oss-120b', effort: 'max' }],
+    ['model', 'own', { model: 'openai/gpt-5', window: 400_000, effort: 'low' }],
+  ])
+})
+
+test('/models takes a name that was typed; wrong and missing ones are told', async (t) => {
+  const seat = await seated(t, { agents: [own(), own({ name: 'other', model: 'openai/gpt-x' })] })
+  seat.answers.push(['other'])
+  assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [
+    ['note', 'other asks ollama/qwen3:8b until you leave; /config keeps it.'],
+  ])
+  assert.deepEqual(seat.asked[0]?.options, [
+    { id: 'own', label: 'own (groq/openai/gpt-oss-120b)' },
+    { id: 'other', label: 'other (openai/gpt-x)' },
+  ])
+  assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [], 'a card that is left changes nothing')
+  const alone = await seated(t, native)
+  assert.deepEqual((await models(alone, 'groq')).said, [['error', 'groq names no model; write groq/<model>.']])
+  const nothing = 'no provider has a key here, and no model server answers on this machine; /connect gives one.'
+  assert.deepEqual((await models(alone)).said, [['error', nothing]])
+  const [[how, words] = ['', '']] = (await models(await seated(t, { agents: [] }))).said
+  assert.deepEqual(
+    [how, words],
+    ['error', 'no native agent is configured; /setup or /config adds one, with kind "native" and a model.'],
+  )
+})

@@ -1,0 +1,309 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { closeNative } from '../../src/app/native/parts.ts'
+import { opened, scripted } from '../tools/mcp/rig.ts'
+import { Web } from '../tools/mcp/web.ts'
+import { plain, seated, type Seat } from '../app/seat.ts'
+
+const agents = [{ name: 'own', kind: 'native', contextWindowTokens: 100_000 }]
+const native = { agents }
+const none = 'no native agent is configured; /setup or /config adds one, with kind "native" and a model.'
+
+const unwalled = 'Commands run without a sandbox: the settings switch it off. The rules alone hold them.'
+
+function write(seat: Seat, path: string, text: string): void {
+  const file = join(seat.folder, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: About ${name}.\n${more}---\nDo it.\n`
+
+/** A server that runs the tests' own program. */
+const server = {
+  command: process.execPath,
+  args: ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../tools/mcp/scripted.ts'), '{}'],
+}
+
+async function serving(t: TestContext, settings: object): Promise<Seat> {
+  const seat = await seated(t, settings)
+  t.after(() => closeNative(seat.app.native))
+  return seat
+}
+
+test('/mcp starts the servers, and shows their state, their tools and what is wrong', async (t) => {
+  const seat = await serving(t, { agents, mcpServers: { demo: server, broken: { nothing: true } } })
+  const [starting, status] = await seat.type('/mcp')
+  assert.deepEqual(starting, ['note', 'Starting demo…'])
+  assert.match(
+    status![1],
+    /^```text\n● demo {2}connected, \d+ tools, [^\n]*\n[^\n]*\(settings\)\n! [^\n]*broken[^\n]*\n```$/,
+  )
+  assert.deepEqual(await seat.type('/mcp status'), [status])
+  const [tools, ...more] = await seat.type('/mcp tools')
+  assert.deepEqual(more, [])
+  assert.match(tools![1], /^```text\ndemo {2}connected, [^\n]*\n {2}mcp__demo__\w+/)
+})
+
+test('/mcp refresh ends them and begins with what is configured now', async (t) => {
+  const seat = await serving(t, native)
+  const words =
+    'No MCP server is configured: name them in .mcp.json, termaite.mcp.yaml or the settings, then /mcp refresh.'
+  assert.deepEqual(await seat.type('/mcp'), [['note', words]])
+  seat.app.settings.mcpServers = { demo: server }
+  assert.deepEqual(await seat.type('/mcp'), [['note', words]], 'what runs is what was configured when it began')
+  assert.match((await seat.type('/mcp refresh')).at(-1)![1], /\n● demo /)
+  const first = await seat.app.native.lasting.servers
+  seat.app.settings.mcpServers = { later: server }
+  assert.match((await seat.type('/mcp refresh')).at(-1)![1], /^```text\n● later [^\n]*\n[^\n]*\n```$/)
+  assert.equal(await seat.app.native.lasting.servers, first, 'a turn at work has them too')
+  seat.app.settings.mcpServers = {}
+  assert.deepEqual(await seat.type('/mcp refresh'), [['note', words]])
+})
+
+test('/mcp login shows the page, and the server is there once somebody was at it', async (t) => {
+  const seat = await seated(t, native)
+  const web = await new Web('modern').open(t)
+  web.tokens = new Set()
+  seat.app.native.lasting.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
+  assert.match((await seat.type('/mcp')).at(-1)![1], /\n◌ web {2}wants a login: \/mcp login web\n/)
+  const { say } = seat.world
+  const pages: Promise<unknown>[] = []
+  seat.world.say = (text, how) => {
+    const [, url] = /^Log in to web in a browser: (http\S+)$/.exec(text) ?? []
+    if (url) pages.push(fetch(url).then((page) => page.text()))
+    say(text, how)
+  }
+  assert.match((await seat.type('/mcp login web')).at(-1)![1], /\n● web {2}connected, /)
+  await Promise.all(pages)
+  assert.equal(pages.length, 1)
+  assert.deepEqual(await seat.type('/mcp login'), [['error', 'whose login? /mcp login web or demo.']])
+  assert.deepEqual(await seat.type('/mcp login wbe'), [['error', 'there is no MCP server "wbe"; did you mean "web"?']])
+  assert.deepEqual(await seat.type('/mcp login demo'), [
+    ['error', 'demo is a program on this machine: it has no login here'],
+  ])
+})
+
+test('/mcp uses nothing of a folder that is not trusted, and names what was mistyped', async (t) => {
+  const seat = await serving(t, native)
+  write(seat, 'project/.mcp.json', JSON.stringify({ mcpServers: { demo: server } }))
+  const [[how, words] = ['', '']] = await seat.type('/mcp')
+  assert.equal(how, 'note')
+  assert.match(words, /What this folder brings is not used before it is trusted \(\/trust\)\.$/)
+  assert.deepEqual(await seat.type('/mcp tolls'), [['error', 'there is no way "tolls"; did you mean "tools"?']])
+  assert.deepEqual(await seat.type('/mcp tools all'), [['error', 'nothing follows /mcp tools.']])
+  seat.answers.push(['trust'])
+  await seat.type('/trust')
+  assert.match((await seat.type('/mcp')).at(-1)![1], /\n● demo [^\n]*\n[^\n]*\(\.mcp\.json\)\n/)
+  const other = await seated(t, plain({ amber: 'true' }))
+  assert.deepEqual(await other.type('/mcp'), [['error', none]])
+})
+
+test('/skills lists the person’s own and, once it is trusted, the project’s', async (t) => {
+  const seat = await seated(t, native)
+  const [[, words] = ['', '']] = await seat.type('/skills')
+  assert.match(words, /^There are no skills\. Skills are folders with a SKILL\.md in /)
+  write(seat, 'termaite/skills/notes/SKILL.md', skill('notes'))
+  write(seat, 'project/.skills/pdf/SKILL.md', skill('pdf'))
+  assert.deepEqual(await seat.type('/skills'), [
+    [
+      'text',
+      '- notes · your own: About notes.\n- The project’s skills are not used: this folder is not trusted; /trust changes that.',
+    ],
+  ])
+  seat.answers.push(['trust'])
+  await seat.type('/trust')
+  assert.deepEqual(await seat.type('/skills'), [
+    ['text', '- notes · your own: About notes.\n- pdf · of the project: About pdf.'],
+  ])
+})
+
+test('the trigger of a skill is a command, where no other has its name; a project’s once it is trusted', async (t) => {
+  const seat = await seated(t, native)
+  const all = seat.commands()
+  const typed = (name: string) => all.find((command) => command.name === name)
+  const triggers = () => all.flatMap(({ name, help }) => (help.startsWith('Skill: ') ? [name] : []))
+  write(seat, 'termaite/skills/notes/SKILL.md', skill('notes', 'trigger: /note\n'))
+  write(seat, 'termaite/skills/other/SKILL.md', skill('other', 'trigger: /note\n'))
+  write(seat, 'termaite/skills/helping/SKILL.md', skill('helping', 'trigger: /help\n'))
+  write(seat, 'termaite/skills/words/SKILL.md', skill('words', 'trigger: when asked for words\n'))
+  write(seat, 'project/.skills/pdf/SKILL.md', skill('pdf', 'trigger: pdf\n'))
+  await typed('skills')!.run('', seat.world)
+  assert.deepEqual(triggers(), ['note'])
+  await typed('note')!.run('what was said', seat.world)
+  await typed('note')!.run('', seat.world)
+  assert.deepEqual(seat.turned, [
+    ['aim', 'own'],
+    ['send', 'Use the skill notes: what was said'],
+    ['aim', 'own'],
+    ['send', 'Use the skill notes: do what it says.'],
+  ])
+  seat.answers.push(['trust'])
+  await typed('trust')!.run('', seat.world)
+  assert.deepEqual(triggers(), ['note', 'pdf'])
+})
+
+test('/skill lets our own agent load one: with a request it is sent, without one it is typed on', async (t) => {
+  const seat = await seated(t, native)
+  assert.match((await seat.type('/skill pdf'))[0]![1], /^there are no skills\. /)
+  for (const name of ['notes', 'pdf']) write(seat, `termaite/skills/${name}/SKILL.md`, skill(name))
+  assert.deepEqual(await seat.type('/skill'), [['error', 'which one? There are notes, pdf.']])
+  assert.deepEqual(await seat.type('/skill pfd'), [['error', 'there is no skill "pfd"; did you mean "pdf"?']])
+  assert.deepEqual(seat.turned, [])
+  assert.deepEqual(await seat.type('/skill pdf'), [
+    ['note', 'own takes the next turn and loads it: say what for, and send.'],
+  ])
+  assert.deepEqual(await seat.type('/skill notes read it\nall'), [])
+  const load = (name: string) => `Use the skill ${name}: `
+  assert.deepEqual(seat.turned, [
+    ['aim', 'own'],
+    ['fill', load('pdf')],
+    ['aim', 'own'],
+    ['send', `${load('notes')}read it\nall`],
+  ])
+  assert.deepEqual(await seat.complete('skill', 'p'), ['pdf'])
+  const other = await seated(t, plain({ amber: 'true' }))
+  assert.deepEqual(await other.type('/skill pdf'), [['error', none]])
+})
+
+test('/permissions shows the mode and every rule, and takes back what was said in this project', async (t) => {
+  const permissions = {
+    mode: 'acceptEdits',
+    allow: ['bash(npm test:*)'],
+    ask: ['web_fetch'],
+    deny: ['file_reader(.env)'],
+  }
+  const seat = await seated(t, { agents, permissions, sandbox: { enabled: false } })
+  await seat.app.project.doc.update((doc) => ({ ...doc, rules: ['bash(make:*)', 'bash(ls)'] }))
+  assert.deepEqual(await seat.type('/permissions'), [
+    [
+      'text',
+      [
+        'The mode is acceptEdits, the leash ask; both must allow it.',
+        '```text',
+        'refused by the settings:',
+        '  file_reader(.env)',
+        'asked for by the settings:',
+        '  web_fetch',
+        'allowed by the settings:',
+        '  bash(npm test:*)',
+        'allowed in this project:',
+        '  bash(make:*)',
+        '  bash(ls)',
+        '```',
+        unwalled,
+        '/permissions remove takes back what was allowed in this project.',
+      ].join('\n'),
+    ],
+  ])
+  seat.answers.push(['bash(make:*)'], undefined)
+  assert.deepEqual(await seat.type('/permissions remove'), [
+    ['note', 'From the next turn on bash(make:*) is asked for again, unless another rule allows it.'],
+  ])
+  assert.deepEqual(await seat.type('/permissions remove'), [])
+  assert.deepEqual(
+    seat.asked.map(({ options }) => options.map(({ id }) => id)),
+    [['bash(make:*)', 'bash(ls)'], ['bash(ls)']],
+  )
+  assert.deepEqual((await seat.app.project.doc.read()).rules, ['bash(ls)'])
+})
+
+test('/permissions without rules, and with a word that it does not know', async (t) => {
+  const seat = await seated(t, { agents, sandbox: { enabled: false } })
+  assert.deepEqual(await seat.type('/permissions'), [
+    ['text', `The mode is default, the leash ask; both must allow it.\nThere are no rules beside them.\n${unwalled}`],
+  ])
+  assert.deepEqual(await seat.type('/permissions remove'), [
+    ['error', 'nothing was said "always" to in this project; the rules of the settings are changed with /config.'],
+  ])
+  assert.deepEqual(await seat.type('/permissions remov'), [
+    ['error', 'there is no way "remov"; did you mean "remove"?'],
+  ])
+})
+
+test('/trust shows what there is, trusts it as it was seen, and forgets it', async (t) => {
+  const seat = await seated(t, native)
+  assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing comes with this folder that needs trust.']])
+  assert.deepEqual(await seat.type('/trust me'), [
+    ['error', '/trust takes no words; it shows what there is, and asks.'],
+  ])
+  write(seat, 'project/.mcp.json', '{}')
+  assert.deepEqual(await seat.type('/trust'), [['note', 'It stays unused.']])
+  const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
+  seat.answers.push(['trust'], undefined, ['forget'])
+  assert.deepEqual(await seat.type('/trust'), [['note', `Trusted, and used from the next turn on. ${begun}`]])
+  assert.deepEqual(await seat.type('/trust'), [], 'a card that is left changes nothing')
+  assert.deepEqual(await seat.type('/trust'), [['note', `${seat.project} is no longer trusted. ${begun}`]])
+  assert.deepEqual(
+    seat.asked.map(({ about, shows, options }) => [about, shows, options.map(({ id }) => id)]),
+    [
+      ['trust', [{ type: 'text', text: '.mcp.json' }], ['trust', 'no']],
+      ['trust', [{ type: 'text', text: '.mcp.json' }], ['trust', 'no']],
+      ['choice', [{ type: 'text', text: '.mcp.json' }], ['keep', 'forget']],
+      ['choice', [{ type: 'text', text: '.mcp.json' }], ['keep', 'forget']],
+    ],
+  )
+  const { ask } = seat.world
+  seat.world.ask = async (...question) => {
+    write(seat, 'project/.mcp.json', '{"mcpServers":{}}')
+    return ask(...question)
+  }
+  seat.answers.push(['trust'])
+  assert.deepEqual(await seat.type('/trust'), [
+    ['error', 'it has changed since you saw it, and is not trusted; /trust shows it as it is now.'],
+  ])
+})
+
+test('/todos shows the tasks of the folder', async (t) => {
+  const seat = await seated(t, native)
+  assert.deepEqual(await seat.type('/todos'), [['note', 'There are no tasks.']])
+  assert.deepEqual(await seat.type('/todos add'), [
+    ['error', '/todos takes no words; ask the agent to change its tasks.'],
+  ])
+  const items = [
+    { task: 'read', status: 'completed' },
+    { task: 'write', status: 'in_progress' },
+  ]
+  write(seat, 'project/.todos.json', JSON.stringify({ items }))
+  assert.deepEqual(await seat.type('/todos'), [['text', '```text\n[x] read\n[>] write\n```']])
+  write(seat, 'project/.todos.json', 'hello')
+  assert.deepEqual(await seat.type('/todos'), [
+    ['error', '.todos.json is there and holds no list of tasks; mend or remove .todos.json.'],
+  ])
+})
+
+test('/context draws what fills the window of our own agent', async (t) => {
+  const seat = await seated(t, native)
+  const { conversation, blobs } = seat.app
+  assert.deepEqual(await seat.type('/context own'), [['error', 'own had no turn in this session yet.']])
+  assert.deepEqual(await seat.type('/context owl'), [['error', 'there is no native agent "owl"; did you mean "own"?']])
+  const tool = (name: string, length: number) => ({ name, description: 'x'.repeat(length), schema: {} })
+  const frame = { system: 's'.repeat(40_000), tools: [tool('bash', 4000), tool('ls', 400)] }
+  const ref = await blobs.put(JSON.stringify({ key: 'agent x', frame, told: [] }), 'application/json')
+  await conversation.append({ type: 'frame', ref }, 'own', 't1')
+  await conversation.append({ type: 'prompt', text: 'hello' }, 'user', 't1')
+  await conversation.append({ type: 'end', outcome: { ok: true, text: '' } }, 'own', 't1')
+  const [[how, words] = ['', '']] = await seat.type('/context own')
+  assert.equal(how, 'text')
+  const lines = words.split('\n')
+  assert.match(lines[0]!, /^own: [\d,]+ of 100,000 tokens are used \(estimated\), \d+ %\.$/)
+  assert.deepEqual(
+    lines.slice(2, -1).map((line) => /^(\S+) +([█░]{24}) /.exec(line)?.slice(1)),
+    [
+      ['system', `${'█'.repeat(2)}${'░'.repeat(22)}`],
+      ['tools', `█${'░'.repeat(23)}`],
+      ['messages', `█${'░'.repeat(23)}`],
+      ['free', `${'█'.repeat(21)}${'░'.repeat(3)}`],
+    ],
+  )
+  assert.match(lines[3]!, / bash [\d,]+, ls [\d,]+$/)
+})
+
+test('/context of somebody else’s agent is the conversation against the windows', async (t) => {
+  const seat = await seated(t, plain({ amber: 'cat >/dev/null; echo fine' }))
+  const [size] = await seat.type('/context_size')
+  assert.deepEqual(await seat.type('/context'), [size])
+  assert.deepEqual(await seat.type('/context amber'), [['error', none]])
+})

@@ -1,0 +1,136 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownerMark } from '../../src/base/owner.ts'
+import { openIndex } from '../../src/store/index/index.ts'
+import { plain, seated, type Seat } from '../app/seat.ts'
+import { treesOf } from '../../src/app/thinking/tree.ts'
+
+const echo = plain({ amber: 'cat >/dev/null; date +%N > made.txt; echo fine' })
+
+const history = (seat: Seat) => join(seat.home, 'projects', seat.app.project.slug, 'history.jsonl')
+
+async function indexed(seat: Seat) {
+  const index = openIndex(seat.home, { clock: seat.io.clock })
+  await index.catchUp()
+  const sessions = await index.sessions()
+  await index.close()
+  return sessions.map(({ id, turns }) => [id, turns])
+}
+
+test('/reset starts a new session, by name too, and says how to come back', async (t) => {
+  const seat = await seated(t, echo)
+  const first = seat.app.session.id
+  assert.deepEqual(await seat.type('/reset'), [['note', `A new session; back to the old one: /resume ${first}`]])
+  const second = seat.app.session.id
+  assert.deepEqual(await seat.type('/reset spike'), [
+    ['note', `A new session "spike"; back to the old one: /resume ${second}`],
+  ])
+  assert.deepEqual(seat.turned, [
+    ['open', { fresh: true }],
+    ['open', { fresh: true, name: 'spike' }],
+  ])
+  assert.equal(seat.app.session.name, 'spike')
+})
+
+test('/sessions offers the others of this project, and goes on with the one that is picked', async (t) => {
+  const seat = await seated(t, echo)
+  assert.deepEqual(await seat.type('/sessions'), [['note', 'There is no other session in this project.']])
+  await seat.turn('first words')
+  const first = seat.app.session.id
+  await seat.type('/reset')
+  await seat.turn('second words')
+  seat.answers.push([first])
+  const now = seat.io.clock.now()
+  const at = new Date(now).getHours().toString().padStart(2, '0')
+  assert.deepEqual(await seat.type('/sessions'), [['note', 'Going on with first words.']])
+  assert.deepEqual(seat.asked.at(-1)?.options, [{ id: first, label: `2026-11-15 ${at}:00 · 1 turn · first words` }])
+  assert.equal(seat.app.session.id, first)
+  assert.deepEqual(await seat.complete('resume', first.slice(0, 25)), [first])
+})
+
+test('/resume takes the beginning of an id or a name, and says what it did not find', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('one')
+  const first = seat.app.session.id
+  await seat.type('/reset spike')
+  await seat.turn('two')
+  const second = seat.app.session.id
+  assert.deepEqual(await seat.type(`/resume ${first}`), [['note', 'Going on with one.']])
+  assert.equal(seat.app.session.id, first)
+  assert.deepEqual(await seat.type('/resume spike'), [['note', 'Going on with spike.']])
+  assert.equal(seat.app.session.id, second)
+  assert.deepEqual(await seat.type('/resume spike'), [['note', 'You are in that session.']])
+  assert.deepEqual(await seat.type('/resume nobody'), [
+    ['error', 'sessions: none begins with, or is called, "nobody".'],
+  ])
+  assert.deepEqual(await seat.complete('resume', 'sp'), ['spike'])
+})
+
+test('/clear asks: a new session keeps the old one, and leaving the card changes nothing', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('keep me')
+  const first = seat.app.session.id
+  assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
+  seat.answers.push(['leave'], ['del'], ['new'])
+  assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
+  assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
+  assert.deepEqual(seat.turned, [])
+  assert.deepEqual(await seat.type('/clear'), [['note', 'A new session; the old one is kept: /sessions.']])
+  assert.deepEqual(await indexed(seat), [[first, 1]])
+  assert.deepEqual(
+    [...new Set(seat.asked.map(({ about, free, options }) => JSON.stringify([about, free, options])))],
+    [
+      JSON.stringify([
+        'choice',
+        true,
+        [
+          { id: 'new', label: 'New session' },
+          { id: 'leave', label: 'Leave it as it is' },
+        ],
+      ]),
+    ],
+  )
+})
+
+test('/clear with the word typed erases history, outputs, snapshots, index and trees of tasks for good', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('a secret thing')
+  const { kept } = treesOf(seat.app)
+  await kept.update(() => [{ id: 't', prompt: 'a secret thing', tasks: [] }])
+  assert.equal((await indexed(seat)).length, 1)
+  seat.answers.push(['Delete '])
+  assert.deepEqual(await seat.type('/clear'), [['note', `What was said in ${seat.project} is erased for good.`]])
+  const folder = join(seat.home, 'projects', seat.app.project.slug)
+  assert.deepEqual(
+    [existsSync(history(seat)), existsSync(join(folder, 'snapshots')), await indexed(seat), await kept.read()],
+    [false, false, [], []],
+  )
+  const doc = await seat.app.project.doc.read()
+  assert.deepEqual(Object.keys(doc.sessions), [seat.app.session.id], 'only the new session is known')
+  await seat.turn('after it')
+  assert.doesNotMatch(readFileSync(history(seat), 'utf8'), /secret/)
+  assert.match((await seat.type('/diff'))[0]![1], /^“after it” .*made\.txt/s, 'snapshots go on from nothing')
+})
+
+test('/clear erases nothing while a turn is at work here', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.app.conversation.append({ type: 'prompt', text: 'long', owner: ownerMark() }, 'user', 'turn-1')
+  seat.answers.push(['delete'])
+  assert.deepEqual(await seat.type('/clear'), [
+    ['error', 'nothing was erased: a turn is at work here; stop it first: termaite stop turn-1'],
+  ])
+  assert.equal(existsSync(history(seat)), true)
+  assert.deepEqual(seat.turned, [])
+})
+
+test('a chat that keeps nothing looks at nothing that was kept', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('kept')
+  seat.app = { ...seat.app, ephemeral: true }
+  const words = 'nothing is kept in this chat (--ephemeral), and nothing that was kept before is read.'
+  for (const line of ['/sessions', '/resume kept', '/usage', '/diff', '/undo'])
+    assert.deepEqual(await seat.type(line), [['error', words]], line)
+  assert.deepEqual(seat.asked, [])
+})

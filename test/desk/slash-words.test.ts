@@ -1,0 +1,118 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { auditOf } from '../../src/app/native/audited.ts'
+import { plain, seated } from '../app/seat.ts'
+
+const fine = plain({ amber: 'cat >/dev/null; echo fine' })
+
+test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
+  const commands = (await seated(t, fine)).commands()
+  const names =
+    'agents audit clear cls compact config connect context context_size copy crew diff exit help history init leash mcp mode models permissions plan refresh-system reset resume sessions setup skill skills strategy switch think todos trust undo usage'
+  assert.equal(
+    commands
+      .map(({ name }) => name)
+      .sort()
+      .join(' '),
+    names,
+  )
+  assert.deepEqual(
+    commands.filter(({ help }) => help === '' || help.length > 80 || help.includes('\n')),
+    [],
+  )
+  assert.deepEqual(
+    commands.filter(({ matters }) => matters).map(({ name }) => name),
+    'help exit switch agents leash think diff undo reset sessions clear compact usage init config'.split(' '),
+  )
+})
+
+test('the screen is told what is its own', async (t) => {
+  const seat = await seated(t, fine)
+  for (const line of ['/help', '/help undo', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
+  assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['clear'], ['exit']])
+})
+
+test('/copy takes the last answer, or one of its code blocks', async (t) => {
+  const seat = await seated(t, fine)
+  assert.deepEqual(await seat.type('/copy'), [['error', 'there is no answer to copy yet.']])
+  seat.lastAnswer = 'no code'
+  assert.deepEqual(await seat.type('/copy 1'), [['error', 'the last answer has no code block.']])
+  seat.lastAnswer = 'Look:\n```sh\nmake\n```\n````md\n```\ninner\n```\n````\n~~~\nopen `'
+  const copied = async (line: string) => (await seat.type(line)).map(([how, text]) => [how, text])
+  assert.deepEqual(await copied('/copy'), [['note', `copied ${JSON.stringify(seat.lastAnswer)}`]])
+  assert.deepEqual(await copied('/copy 1'), [['note', 'copied "make"']])
+  assert.deepEqual(await copied('/copy 2'), [['note', `copied ${JSON.stringify('```\ninner\n```')}`]])
+  assert.deepEqual(await copied('/copy 3'), [['note', 'copied "open `"']])
+  for (const typed of ['4', '0', 'two'])
+    assert.deepEqual(await copied(`/copy ${typed}`), [
+      ['error', `the last answer has 3 code blocks, and found "${typed}".`],
+    ])
+})
+
+test('a person’s own command is sent with what was typed in its places', async (t) => {
+  const seat = await seated(t, fine)
+  const write = (name: string, text: string) => writeFileSync(join(seat.home, 'commands', name), text)
+  write(
+    'fix.md',
+    '---\ndescription: "Fix an issue"\nargument-hint: [issue] [how]\n---\nFix $1 ($2); all: $ARGUMENTS, $10.\n',
+  )
+  write('plain.md', 'Review the last change\nwith care.')
+  const own = seat.commands().filter(({ name }) => name === 'fix' || name === 'plain')
+  assert.deepEqual(
+    own.map(({ name, words, help }) => ({ name, words, help })),
+    [
+      { name: 'fix', words: '[issue] [how]', help: 'Fix an issue' },
+      { name: 'plain', words: undefined, help: 'Review the last change with care.' },
+    ],
+  )
+  await seat.type('/fix 12 "with $1 & care"')
+  await seat.type('/fix')
+  await seat.type('/plain')
+  await seat.type('/plain only src/')
+  assert.deepEqual(seat.turned, [
+    ['send', 'Fix 12 (with $1 & care); all: 12 "with $1 & care", $10.'],
+    ['send', 'Fix  (); all: , $10.'],
+    ['send', 'Review the last change\nwith care.'],
+    ['send', 'Review the last change\nwith care.\n\nonly src/'],
+  ])
+})
+
+test('a command of one’s own that cannot be used is one warning, and the others work', async (t) => {
+  const seat = await seated(t, fine)
+  const folder = join(seat.home, 'commands')
+  for (const [name, text] of Object.entries({
+    'undo.md': 'mine',
+    'open.md': '---\ndescription: x\n',
+    'empty.md': '---\ndescription: x\n---\n  \n',
+    'two words.md': 'x',
+    'good.md': 'x',
+    'notes.txt': 'no command',
+  }))
+    writeFileSync(join(folder, name), text)
+  mkdirSync(join(folder, 'dir.md'))
+  const warnings: string[] = []
+  const names = seat.commands((words) => warnings.push(words)).map(({ name }) => name)
+  assert.deepEqual([names.at(-1), names.filter((name) => name === 'undo').length], ['good', 1])
+  assert.deepEqual(warnings, [
+    `${folder}/dir.md is not used: EISDIR: illegal operation on a directory, read.`,
+    `${folder}/empty.md is not used: there is no prompt in it.`,
+    `${folder}/open.md is not used: its frontmatter has no end.`,
+    `${folder}/two words.md is not used: a name has letters, digits, "-" and "_" only.`,
+    `${folder}/undo.md is not used: /undo is a command of termaite.`,
+  ])
+})
+
+test('/audit says what was done in this project, and whether the record is whole', async (t) => {
+  const seat = await seated(t, fine)
+  assert.deepEqual(await seat.type('/audit'), [['note', 'Our own agent has done nothing in this project yet.']])
+  const audit = auditOf(seat.app.native)!
+  const done = { type: 'execution', tool: 'ls', what: '{}', ok: true, verdict: 'yes: it looks' } as const
+  await audit.record({ ...done, project: seat.project })
+  await audit.record({ ...done, tool: 'bash', project: '/elsewhere' })
+  const [rows, whole] = await seat.type('/audit')
+  assert.match(rows![1], /execution +ok +ls +\{\}/)
+  assert.ok(!rows![1].includes('bash'))
+  assert.deepEqual(whole, ['note', 'In all projects: 2 entries; the chain is whole.'])
+})

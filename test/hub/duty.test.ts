@@ -1,0 +1,177 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { Hub } from '../../src/hub/hub.ts'
+import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { ticketOf } from '../../src/hub/ticket.ts'
+import { worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
+import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
+import type { Spent } from '../../src/core/work/spent.ts'
+import type { HubClient } from '../../src/app/hub/client.ts'
+import { openBench, worktreeBench } from '../../src/worktrees/task-branches.ts'
+import { hubDuty } from '../../src/hub/duty.ts'
+
+const as = { id: 'me', role: 'orc', capabilities: [], workspace: '/w', source: 'CLI' as const }
+const never = new AbortController().signal
+
+/** The real hub in this process, behind a client that can be cut off. */
+function seat(bench = openBench) {
+  const clock = new HandClock(0)
+  const hub = new Hub({ ledger: memoryLedger(), clock, published: () => {} })
+  const words: string[] = []
+  const line = { cut: false }
+  const said = async <T>(call: () => T | Promise<T>): Promise<T> => {
+    if (line.cut) throw new HubAway('nobody answers')
+    try {
+      return await call()
+    } catch (error) {
+      const { kind, message } = error as { kind?: string; message: string }
+      throw new HubRefused(kind === 'missing' ? 404 : 409, message)
+    }
+  }
+  const idOf = (ticket: string) => ticket.split('.')[0]!
+  const client = {
+    url: 'http://hub',
+    register: (who: typeof as) => said(() => hub.register(who)),
+    wait: (id: string, seconds: number, signal: AbortSignal) =>
+      said(async () => {
+        const given = await hub.wait(id, clock.now() + seconds * 1000, signal)
+        return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
+      }),
+    tell: (ticket: string, verb: string, body: { agent: string; message: string; question: string }) =>
+      said(() => {
+        if (verb === 'ack') return hub.ack(idOf(ticket), body.agent)
+        if (verb === 'block') return hub.block(idOf(ticket), body.agent, 'x', body.question)
+        return hub.progress(idOf(ticket), body.agent, body.message)
+      }),
+    respond: (ticket: string, agent: string, response: Parameters<Hub['respond']>[2]) =>
+      said(() => hub.respond(idOf(ticket), agent, response)),
+    task: (id: string) => said(() => hub.task(id)),
+    agent: (id: string) => said(() => ({ ...hub.agent(id), ...hub.standing(id) })),
+    spent: (id: string, all: Spent) => said(() => hub.spent(id, all)),
+  } as unknown as HubClient
+  const duty = hubDuty({ hub: client, as, clock, bench, tell: (text) => words.push(text) })
+  const add = (prompt: string) => hub.add({ prompt, workspace: '/w', by: 'user', capabilities: [], needs: [] })
+  return { hub, clock, duty, words, line, add }
+}
+
+test('a task is taken, told of and answered; the hub learns who we are when it does not know', async () => {
+  const { hub, duty, add } = seat()
+  const { id } = await add('Do it.')
+  const order = await duty.next(never)
+  assert.deepEqual(order, { type: 'task', ticket: `${id}.1`, prompt: 'Do it.', notes: [] })
+  assert.equal(hub.agent('me').source, 'CLI')
+  assert.equal(await duty.ack(`${id}.1`, never), 'kept')
+  assert.equal(await duty.progress(`${id}.1`, 'half', never), 'kept')
+  assert.equal(await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
+  assert.deepEqual([hub.task(id).state, hub.task(id).result], ['COMPLETED', { message: 'Done.' }])
+  duty.spent({ tokens: 12, cost: 0.5, priced: 10 })
+  const { tokens, cost, priced } = hub.agent('me')
+  assert.deepEqual({ tokens, cost, priced }, { tokens: 12, cost: 0.5, priced: 10 })
+})
+
+test('what the agent answered itself is settled, and what was taken away is lost', async () => {
+  const { hub, duty, add, clock } = seat()
+  const first = await add('One.')
+  await duty.next(never)
+  await duty.ack(`${first.id}.1`, never)
+  await hub.respond(first.id, 'me', { status: 'COMPLETED', message: 'By myself.' })
+  assert.equal(await duty.respond(`${first.id}.1`, { status: 'COMPLETED', message: 'Said.' }, never), 'settled')
+  const second = await add('Two.')
+  await duty.next(never)
+  await duty.ack(`${second.id}.1`, never)
+  const lost = duty.lost!(`${second.id}.1`, never)
+  await hub.cancel(second.id, 'user', 'not needed')
+  await clock.turn(5_000)
+  assert.equal(await lost, 'not needed')
+  assert.equal(await duty.progress(`${second.id}.1`, 'half', never), 'lost')
+})
+
+test('while the hub is away nothing is lost: the answer is given again until it is heard', async () => {
+  const { hub, duty, add, clock, line, words } = seat()
+  const { id } = await add('Do it.')
+  await duty.next(never)
+  await duty.ack(`${id}.1`, never)
+  line.cut = true
+  const answered = duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never)
+  await clock.turn(7_000)
+  assert.equal(hub.task(id).state, 'ASSIGNED')
+  line.cut = false
+  await clock.turn(8_000)
+  assert.equal(await answered, 'kept')
+  assert.equal(hub.task(id).state, 'COMPLETED')
+  assert.deepEqual(words, ['the hub is lost: nobody answers; it is tried again', 'the hub at http://hub is back'])
+  line.cut = true
+  const leaving = new AbortController()
+  const waiting = duty.next(leaving.signal)
+  leaving.abort()
+  assert.deepEqual(await waiting, { type: 'none' })
+})
+
+/** A repository with one commit, and a worktree of it. */
+async function repository(t: TestContext) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-bench-')))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const root = join(folder, 'project')
+  const env = { PATH: process.env.PATH, HOME: folder }
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd: root, env })
+      .toString()
+      .trim()
+  execFileSync('git', ['init', '-q', root], { env })
+  git('commit', '-q', '--allow-empty', '-m', 'first')
+  const worktrees = worktreesOf({ root, home: folder, slug: 's', env, trusted: async () => true })!
+  const { worktree } = await worktrees.make(worktrees.plan('agent-x'), root)
+  const io = { env }
+  return { git, worktree, root, bench: worktreeBench(io, root, worktree, worktrees) }
+}
+
+test('each task is a branch from where the project is, ends as a diff, and comes back where it was', async (t) => {
+  const { git, worktree, bench } = await repository(t)
+  const write = (name: string) => writeFileSync(join(worktree.path, name), `${name}\n`)
+  await bench.begin('task-aaaaaaaa')
+  write('a')
+  const first = await bench.end('task-aaaaaaaa', 'Made a.\nAnd more.')
+  assert.equal(first?.branch, 'termaite/task-aaaaaaaa')
+  assert.match(first!.diff, /^\+a$/m)
+  await bench.begin('task-bbbbbbbb')
+  assert.equal(existsSync(join(worktree.path, 'a')), false, 'one task does not see another')
+  assert.equal((await bench.end('task-bbbbbbbb', 'Looked.'))?.diff, '')
+  await bench.begin('task-aaaaaaaa')
+  write('more')
+  const again = await bench.end('task-aaaaaaaa', 'More.')
+  assert.match(again!.diff, /^\+a$[^]*^\+more$/m)
+  assert.deepEqual(git('log', '--format=%s', 'termaite/task-aaaaaaaa').split('\n'), ['More.', 'Made a.', 'first'])
+  assert.equal(await bench.clear(), undefined)
+  assert.equal(existsSync(worktree.path), false)
+  assert.deepEqual(git('branch', '--format=%(refname:short)', '--list', 'termaite/*').split('\n'), [
+    'termaite/task-aaaaaaaa',
+    'termaite/task-bbbbbbbb',
+  ])
+})
+
+test('a worktree that holds work of no task stays', async (t) => {
+  const { worktree, bench } = await repository(t)
+  writeFileSync(join(worktree.path, 'mine'), '')
+  assert.match((await bench.clear())!, /stays: it holds changes that are not committed/)
+  assert.equal(existsSync(worktree.path), true)
+})
+
+test('a task that ends with a diff is there to be reviewed', async (t) => {
+  const { worktree, bench } = await repository(t)
+  const { hub, duty, add } = seat(bench)
+  const { id } = await add('Do it.')
+  await duty.next(never)
+  await duty.ack(`${id}.1`, never)
+  writeFileSync(join(worktree.path, 'new'), 'x\n')
+  await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never)
+  const { state, result } = hub.task(id)
+  assert.equal(state, 'IN_REVIEW')
+  assert.match(result!.diff!, /^\+x$/m)
+  assert.deepEqual(result!.artifacts, [{ branch: `termaite/task-${id.slice(-8)}` }])
+})

@@ -1,0 +1,72 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { tomlFormat } from '../../src/mcp-config/toml.ts'
+
+const path = ['mcp_servers', 'termaite']
+const entry = { command: 'C:\\a "b"', args: ['mcp', 'serve'] }
+const own = '[mcp_servers.termaite]\ncommand = "C:\\\\a \\"b\\""\nargs = ["mcp", "serve"]\n'
+const { find, put, take } = tomlFormat
+
+const settings = [
+  'model = "gpt" # which',
+  'notify = [',
+  '  "x", # ] not the end',
+  ']',
+  'text = """',
+  '[mcp_servers.termaite]',
+  '"""',
+  "raw = '''",
+  "[mcp_servers.termaite]'''",
+  '[mcp_servers.other]',
+  'env = { A = "}" }',
+  '[[profiles]]',
+  '"a = b" = 1',
+  '',
+].join('\n')
+
+test('our table goes to the end, and comes out again', () => {
+  const text = put(settings, path, entry)
+  assert.equal(text, `${settings}\n${own}`)
+  assert.deepEqual(find(text, path), entry)
+  assert.equal(put(text, path, entry), text)
+  assert.equal(take(text, path), settings)
+  assert.equal(find(settings, path), undefined)
+})
+
+test('an empty file holds our table alone; one without a last line end gets it', () => {
+  assert.equal(put('', path, entry), own)
+  assert.equal(take(own, path), '')
+  assert.equal(put('a = 1', path, entry), `a = 1\n\n${own}`)
+})
+
+test('a table of ours in the middle is replaced with all that is below it, and what follows stays', () => {
+  const text = `a = 1\n\n[mcp_servers.termaite]\ncommand = "old"\n[mcp_servers.termaite.env]\nA = "1"\n\n# of the next\n[next]\nb = 2\n`
+  assert.deepEqual(find(text, path), { command: 'old', 'env.A': '1' })
+  assert.equal(put(text, path, entry), `a = 1\n\n${own}\n# of the next\n[next]\nb = 2\n`)
+  assert.equal(take(text, path), 'a = 1\n\n# of the next\n[next]\nb = 2\n')
+})
+
+test('other ways to write the same are seen and left alone', () => {
+  const refused = (text: string, words: string) =>
+    assert.throws(() => put(text, path, entry), { name: 'Unfit', message: words })
+  refused('[mcp_servers]\ntermaite = {}\n', 'names mcp_servers.termaite in its own way (line 2); edit it there')
+  refused('mcp_servers.termaite.command = "x"\n', 'names mcp_servers.termaite in its own way (line 1); edit it there')
+  refused('a = 1\nmcp_servers = { x = {} }\n', 'holds mcp_servers on one line (2); edit it there')
+  refused(
+    '[mcp_servers."termaite"]\na = 1\n[b]\n[mcp_servers.termaite.env]\n',
+    'has mcp_servers.termaite in several places; bring them together first',
+  )
+})
+
+test('what is no TOML is refused with its line', () => {
+  for (const text of [
+    'a = 1\nb\n',
+    'a = 1\n[x\n',
+    'a = 1\nb = """\n',
+    'a = 1\nb = [\n',
+    "a = 1\nb = 'x\n",
+    'a = 1\n[[x]\n',
+    'a = 1\nb = ]\n',
+  ])
+    assert.throws(() => put(text, path, entry), { message: 'is not TOML (line 2); mend it first' }, text)
+})
