@@ -1,7 +1,7 @@
 import type { Attempt, Event } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
-import { failed } from '../core/talk/outcome.ts'
+import { relay } from '../base/relay.ts'
 import { take } from '../core/work/verbs.ts'
 import { Handover } from './handover.ts'
 
@@ -23,22 +23,13 @@ export type Try = { outcome: Outcome; tried(failure: Failure): Promise<Tried> }
 export async function* attempt(agent: Agent, turn: Turn, watch: Watch): AsyncGenerator<Event, Try> {
   const handover = new Handover()
   const started = turn.clock.now()
-  const events = take(agent, turn)
-  try {
-    for (;;) {
-      const next = await events.next()
-      if (!next.done) {
-        handover.see(next.value)
-        watch.see?.(next.value)
-        yield next.value
-        continue
-      }
-      const ms = turn.clock.now() - started
-      return { outcome: next.value, tried: (failure) => told(agent.name, failure, ms, handover, watch) }
-    }
-  } finally {
-    await events.return(failed('aborted', 'left'))
-  }
+  const outcome = yield* relay(take(agent, turn), (event) => {
+    handover.see(event)
+    watch.see?.(event)
+    return event
+  })
+  const ms = turn.clock.now() - started
+  return { outcome, tried: (failure) => told(agent.name, failure, ms, handover, watch) }
 }
 
 async function told(by: string, failure: Failure, ms: number, handover: Handover, watch: Watch): Promise<Tried> {

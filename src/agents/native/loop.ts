@@ -6,6 +6,7 @@ import type { Frame, Model, ModelRequest } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { WholeAnswer } from './step.ts'
+import { relay } from '../../base/relay.ts'
 import { wordsOf } from '../../base/words.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -142,16 +143,11 @@ function* every(facts: readonly Fact[]): Generator<Event, void> {
 }
 
 /** Every fact goes out to be kept, and into the next request. */
-async function* noted<R>(
-  events: AsyncGenerator<Event, R> | Generator<Event, R>,
-  done: Fact[],
-): AsyncGenerator<Event, R> {
-  for (;;) {
-    const next = await events.next()
-    if (next.done) return next.value
-    if (isFact(next.value)) done.push(next.value)
-    yield next.value
-  }
+function noted<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, done: Fact[]): AsyncGenerator<Event, R> {
+  return relay(events, (event) => {
+    if (isFact(event)) done.push(event)
+    return event
+  })
 }
 
 function* said({ text, opaque }: WholeAnswer, step: number): Generator<Event, void> {

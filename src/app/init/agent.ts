@@ -3,6 +3,7 @@ import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import { basename } from 'node:path'
+import { relay } from '../../base/relay.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { readText } from '../../core/talk/store.ts'
@@ -38,13 +39,10 @@ async function* investigate(advisor: Agent, root: string, blobs: Blobs, turn: Tu
   findDocument(root)
   const asked = consult(advisor, 'init', { ...turn, prompt: initInstructions, history: [], cwd: root })
   let by = advisor.name
-  let next = await asked.next()
-  for (; !next.done; next = await asked.next()) {
-    const { event } = next.value
-    if (event.type === 'reply') by = event.by ?? by
-    yield next.value
-  }
-  const outcome = next.value
+  const outcome = yield* relay(asked, (inner) => {
+    if (inner.event.type === 'reply') by = inner.event.by ?? by
+    return inner
+  })
   if (!outcome.ok) return outcome
   const answer = outcome.whole ? await readText(blobs, outcome.whole) : outcome.text
   const document = documentIn(answer)

@@ -7,6 +7,7 @@ import type { NativeParts, NativeSeat } from '../native/parts.ts'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { newId } from '../../base/id.ts'
+import { relay } from '../../base/relay.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { perform } from '../../core/work/perform.ts'
 import { spotOf } from '../../safety/places.ts'
@@ -39,16 +40,7 @@ export function handsOf(app: App): Hands {
       const held = found && maskedTool(hookedTool(found, seat, native), native)
       const policy = await heldBy(seat, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
-      const events = perform(call, turn, policy)
-      try {
-        for (;;) {
-          const next = await events.next()
-          if (next.done) return next.value
-          yield { by: name, ...next.value }
-        }
-      } finally {
-        await events.return({ ok: false, text: 'left' })
-      }
+      return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
     },
     async read(path) {
       const { real, inside, secret } = await spotOf(resolve(place.cwd, path), {

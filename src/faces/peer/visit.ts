@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Peer } from '../../core/talk/peer.ts'
 import { Lines } from '../../base/lines.ts'
+import { drain } from '../../base/relay.ts'
 import { Calls } from './call.ts'
 import { frameOf, longestFrame, readFrame, version } from './frame.ts'
 import type { Frames } from './streams.ts'
@@ -62,20 +63,11 @@ export class Visit {
   #stream(id: number, frames: Frames): void {
     const leave = new AbortController()
     const run = async () => {
-      const done = await this.#send(frames(id, leave.signal))
+      const done = (await drain(frames(id, leave.signal), (frame) => this.#write(frame))) ?? null
       this.#streams.delete(id)
       await this.#write(frameOf({ id, done }))
     }
     this.#streams.set(id, { leave, done: run() })
-  }
-
-  /** Every frame, and then what the stream was done with. */
-  async #send(frames: AsyncGenerator<string | undefined, unknown>): Promise<unknown> {
-    for (;;) {
-      const next = await frames.next()
-      if (next.done) return next.value ?? null
-      await this.#write(next.value)
-    }
   }
 
   /** Waits until the other side has room again, or is gone. */

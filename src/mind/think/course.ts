@@ -6,6 +6,7 @@ import type { Shape } from '../../core/work/shape.ts'
 import type { Read } from './answer.ts'
 import type { Asked, Minds } from './minds.ts'
 import { newId } from '../../base/id.ts'
+import { relay } from '../../base/relay.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
@@ -92,22 +93,15 @@ export class Course {
       for (const text of typed) keep({ type: 'steer', text }, 'user')
       return typed
     }
-    const events = take(minds.actor, { ...turn, prompt, steer, history: view([...turn.history, ...this.#done]) })
-    try {
-      for (;;) {
-        const next = await events.next()
-        if (next.done) {
-          keep({ type: 'end', outcome: next.value }, minds.actor.name)
-          this.#done.push(...now)
-          return this.#judged(next.value)
-        }
-        const { by = minds.actor.name, ...fact } = next.value
-        if (isFact(next.value)) keep(fact as Fact, by)
-        yield next.value
-      }
-    } finally {
-      await events.return(failed('aborted', 'left'))
-    }
+    const history = view([...turn.history, ...this.#done])
+    const outcome = yield* relay(take(minds.actor, { ...turn, prompt, steer, history }), (event) => {
+      const { by = minds.actor.name, ...fact } = event
+      if (isFact(event)) keep(fact as Fact, by)
+      return event
+    })
+    keep({ type: 'end', outcome }, minds.actor.name)
+    this.#done.push(...now)
+    return this.#judged(outcome)
   }
 
   /** A piece of the turn that somebody takes in a folder of its own, maybe beside another: its events are told apart by its role. */
@@ -118,17 +112,12 @@ export class Course {
     // Nobody's own thread is gone on with: two at once would both write to it.
     const history = view([...turn.history, ...this.#done]).filter(({ type }) => type !== 'thread')
     const { sent: _, attended: __, ...own } = turn
-    const events = consult(seat.actor, role, { ...own, prompt, history, cwd: seat.cwd }, turn.leash)
-    try {
-      for (;;) {
-        const next = await events.next()
-        if (next.done) return { outcome: this.#judged(next.value), by }
-        if (next.value.event.type === 'reply') by = next.value.event.by ?? by
-        yield next.value
-      }
-    } finally {
-      await events.return(failed('aborted', 'left'))
-    }
+    const asked = consult(seat.actor, role, { ...own, prompt, history, cwd: seat.cwd }, turn.leash)
+    const outcome = yield* relay(asked, (inner) => {
+      if (inner.event.type === 'reply') by = inner.event.by ?? by
+      return inner
+    })
+    return { outcome: this.#judged(outcome), by }
   }
 
   /** What was done aside, as whoever acts next is told it. */
@@ -171,22 +160,17 @@ export class Course {
       yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
       this.calls++
       await this.#promises.asked()
-      for (;;) {
-        const next = await events.next()
-        if (!next.done) {
-          if (next.value.event.type === 'reply') by = next.value.event.by ?? by
-          yield next.value
-          continue
-        }
-        const silent = late.signal.aborted && !turn.signal.aborted && !next.value.ok
-        const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : next.value
-        yield* this.#promises.answered(by)
-        return { outcome: this.#judged(outcome.ok ? bounded(outcome) : outcome), by }
-      }
+      const ended = yield* relay(events, (inner) => {
+        if (inner.event.type === 'reply') by = inner.event.by ?? by
+        return inner
+      })
+      const silent = late.signal.aborted && !turn.signal.aborted && !ended.ok
+      const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : ended
+      yield* this.#promises.answered(by)
+      return { outcome: this.#judged(outcome.ok ? bounded(outcome) : outcome), by }
     } finally {
       this.#awaited -= need
       settled.abort()
-      await events.return(failed('aborted', 'left'))
     }
   }
 

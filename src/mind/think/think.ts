@@ -6,6 +6,7 @@ import type { Minds } from './minds.ts'
 import type { Routing } from './route.ts'
 import type { Choice } from './select/chosen.ts'
 import type { Way } from './thinker.ts'
+import { relay } from '../../base/relay.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { take } from '../../core/work/verbs.ts'
@@ -99,36 +100,16 @@ type Lacking = { lacks: string; usual: boolean }
 async function* direct(actor: Agent, why: string, { calls }: Route, turn: Turn): AsyncGenerator<Event, Outcome> {
   const began = turn.clock.now()
   let by: string | undefined
-  const events = take(actor, turn)
-  try {
-    for (;;) {
-      const next = await events.next()
-      if (next.done) {
-        const ms = turn.clock.now() - began
-        yield { type: 'verdict', framework: 'direct', why, calls, ms, by: by ?? 'termaite' }
-        return next.value
-      }
-      if (next.value.type === 'reply') by = next.value.by
-      yield next.value
-    }
-  } finally {
-    await events.return(failed('aborted', 'left'))
-  }
+  const outcome = yield* relay(take(actor, turn), (event) => {
+    if (event.type === 'reply') by = event.by
+    return event
+  })
+  const ms = turn.clock.now() - began
+  yield { type: 'verdict', framework: 'direct', why, calls, ms, by: by ?? 'termaite' }
+  return outcome
 }
 
 /** A verdict says what kind of request it was about, and counts who told that. */
-async function* judged(
-  events: AsyncGenerator<Event, Outcome>,
-  why: string,
-  { calls }: Route,
-): AsyncGenerator<Event, Outcome> {
-  try {
-    for (;;) {
-      const next = await events.next()
-      if (next.done) return next.value
-      yield next.value.type === 'verdict' ? { ...next.value, why, calls: next.value.calls + calls } : next.value
-    }
-  } finally {
-    await events.return(failed('aborted', 'left'))
-  }
+function judged(events: AsyncGenerator<Event, Outcome>, why: string, { calls }: Route): AsyncGenerator<Event, Outcome> {
+  return relay(events, (event) => (event.type === 'verdict' ? { ...event, why, calls: event.calls + calls } : event))
 }

@@ -5,6 +5,7 @@ import type { Apart } from './apart.ts'
 import type { KeptTree, Trees } from './kept.ts'
 import type { Reached } from './reach.ts'
 import type { TreeTask } from './tree.ts'
+import { relay } from '../../../base/relay.ts'
 import { note } from '../course.ts'
 import { firstLine } from '../words.ts'
 import { mayGoApart } from './apart.ts'
@@ -89,14 +90,6 @@ function placeOf(tasks: readonly TreeTask[]): string {
 }
 
 /** Whoever watches sees which of the tasks it is about. */
-async function* placed<T>(events: AsyncGenerator<Event, T>, place: string): AsyncGenerator<Event, T> {
-  try {
-    for (;;) {
-      const next = await events.next()
-      if (next.done) return next.value
-      yield next.value.type === 'phase' ? { ...next.value, words: `${place}: ${next.value.words}` } : next.value
-    }
-  } finally {
-    await events.return(undefined as T)
-  }
+function placed<T>(events: AsyncGenerator<Event, T>, place: string): AsyncGenerator<Event, T> {
+  return relay(events, (event) => (event.type === 'phase' ? { ...event, words: `${place}: ${event.words}` } : event))
 }
