@@ -1,7 +1,7 @@
 import type { AgentContext, ElicitationSchema, PermissionOption } from '@agentclientprotocol/sdk'
 import type { Question } from '../../core/talk/question.ts'
 import type { Sdk } from './sdk.ts'
-import { exact, words } from '../chat/cards/words.ts'
+import { exactText, readableText } from '../chat/cards/words.ts'
 import { shownContent } from './calls.ts'
 
 export type AskingParts = {
@@ -53,7 +53,7 @@ export function titleOf({ about, text, from, agent }: Question): string {
   // Other questions name the agent that they are about.
   const asks = about === 'permission' ? agent : undefined
   const who = [asks, ...from].filter((name) => name !== undefined).join(' › ')
-  return exact(who === '' ? text : `${who}: ${text}`)
+  return exactText(who === '' ? text : `${who}: ${text}`)
 }
 
 const nos = /^(no|reject|deny|stop|cancel|skip|never)\b/i
@@ -62,7 +62,7 @@ const nos = /^(no|reject|deny|stop|cancel|skip|never)\b/i
 function optionOf({ id, label, grants }: Question['options'][number]): PermissionOption {
   const no = nos.test(id) || nos.test(label)
   const kind = no ? 'reject_once' : grants ? 'allow_always' : 'allow_once'
-  return { optionId: id, name: words(grants ? `${label} (${grants})` : label), kind }
+  return { optionId: id, name: readableText(grants ? `${label} (${grants})` : label), kind }
 }
 
 async function fillIn(

@@ -1,14 +1,14 @@
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
 import type { Shown } from '../../core/talk/question.ts'
 import { resolve } from 'node:path'
-import { changesOf } from '../chat/transcript/changes.ts'
-import { brief } from '../chat/transcript/brief.ts'
+import { fileChangesOf } from '../chat/transcript/event-facts.ts'
+import { inputSummary } from '../chat/transcript/call-input.ts'
 
 /** More of an output is not sent: the log has it. */
 const longest = 20_000
 
 export const toolTitle = (tool: string, input: unknown) => {
-  const words = brief(input)
+  const words = inputSummary(input)
   return words === '' ? tool : `${tool}: ${words}`
 }
 
@@ -41,7 +41,7 @@ export function textContent(text: string): ToolCallContent[] {
 
 /** What a call changed, and what it said. */
 export function resultContent(text: string, data: unknown, cwd: string): ToolCallContent[] {
-  const diffs = changesOf(data).map(({ path, before, after }) => diff(path, before, after, cwd))
+  const diffs = fileChangesOf(data).map(({ path, before, after }) => diff(path, before, after, cwd))
   return [...diffs, ...textContent(text)]
 }
 

@@ -2,33 +2,26 @@ import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Desk, Happening, Standing } from './desk.ts'
-import type { Frame } from './screen/frame.ts'
-import type { Wishes } from './screen/keys.ts'
-import type { State } from './state.ts'
-import type { Look } from './transcript/look.ts'
+import type { ScreenLayout } from './screen/screen-layout.ts'
+import type { KeyActions } from './screen/screen-keys.ts'
+import type { ChatState } from './chat-state.ts'
+import type { RenderContext } from './transcript/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
 import { wordsOf } from '../../base/words.ts'
-import { InputBox } from './input/input.ts'
-import { copyText } from './screen/clipboard.ts'
-import { editedText } from './screen/editor.ts'
-import { farewell } from './screen/farewell.ts'
-import { Finder } from './screen/finder.ts'
-import { frameOf } from './screen/frame.ts'
-import { Guarded, guard } from './screen/guarded.ts'
-import { claimKeys, pressed } from './screen/keys.ts'
-import { restoredAtExit } from './screen/restore.ts'
-import { Slot } from './screen/slot.ts'
-import { Stage } from './screen/stage.ts'
+import { InputBox } from './input/input-box.ts'
+import { copyText, editInEditor } from './screen/external-programs.ts'
+import { farewell, welcome } from './screen/welcome.ts'
+import { PaletteOverlay } from './palette.ts'
+import { screenLayout } from './screen/screen-layout.ts'
+import { GuardedComponent, guard } from './screen/guarded-component.ts'
+import { bindKeys, pressKey, cardKeys, typingKeys } from './screen/screen-keys.ts'
+import { restoreAtExit, TerminalControl } from './screen/terminal-control.ts'
+import { InputArea } from './screen/input-area.ts'
 import { StatusLine } from './screen/status-line.ts'
-import { Ticker } from './screen/ticker.ts'
-import { welcome } from './screen/welcome.ts'
-import { answering, typing } from './screen/wishes.ts'
-import { WorkingLine, stepMs } from './screen/working-line.ts'
-import { blank, cleared, next, withAtMost, withEarlier } from './state.ts'
-import { firstTheme, keepTheme } from './theme/background.ts'
-import { ThemeSwitch } from './theme/switch.ts'
-import { Late } from './transcript/late.ts'
-import { canLink } from './transcript/look.ts'
+import { Ticker, WorkingLine, stepMs } from './screen/working-line.ts'
+import { emptyState, cleared, nextState, withoutOldest, withEarlier } from './chat-state.ts'
+import { firstTheme, followBackground, ThemeSwitch } from './theme.ts'
+import { LazyDetails, canLink } from './transcript/render-context.ts'
 import { Transcript } from './transcript/transcript.ts'
 
 export type ChatParts = {
@@ -49,7 +42,7 @@ export async function openChat(desk: Desk, parts: ChatParts): Promise<ChatEnd> {
   const chat = new Chat(desk, parts, parts.terminal ?? new ProcessTerminal())
   const undo = parts.terminal
     ? () => {}
-    : restoredAtExit(
+    : restoreAtExit(
         () => chat.restore(),
         (error) => chat.broke(error),
       )
@@ -67,7 +60,7 @@ const keptInBuffer = 400
 const earlierEntries = 300
 
 /** What a turn at work is thought with is truer than what the next one would be. */
-function thinking({ running }: State): Pick<Standing, 'thinking'> {
+function thinking({ running }: ChatState): Pick<Standing, 'thinking'> {
   const phase = running.at(-1)?.phase
   return phase ? { thinking: phase.framework } : {}
 }
@@ -76,17 +69,17 @@ class Chat {
   #desk: Desk
   #parts: ChatParts
   #terminal: Terminal
-  #state: State = blank
+  #state: ChatState = emptyState
   #theme: ThemeSwitch
-  #look: Look
+  #context: RenderContext
   #transcript: Transcript
-  #frame: Frame
+  #frame: ScreenLayout
   #input: InputBox
-  #slot: Slot
-  #finder: Finder
-  #stage: Stage
+  #slot: InputArea
+  #finder: PaletteOverlay
+  #stage: TerminalControl
   #loading = false
-  #wishes: Wishes
+  #wishes: KeyActions
   #ticker: Ticker
   #over = new AbortController()
   #end: ChatEnd | undefined
@@ -99,19 +92,20 @@ class Chat {
     const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
     const broken = (error: unknown) => this.broke(error)
     const later = (work: () => void) => void setImmediate(() => guard(work, broken))
-    const guarded = <C extends ConstructorParameters<typeof Guarded>[0]>(inner: C) => new Guarded(inner, broken)
+    const guarded = <C extends ConstructorParameters<typeof GuardedComponent>[0]>(inner: C) =>
+      new GuardedComponent(inner, broken)
     const standing = () => this.#state.standing ?? desk.standing()
-    const late = new Late((what) => this.#refine(what), later)
-    this.#look = { theme, late, links: canLink(env), sides: altScreen }
+    const lazy = new LazyDetails((what) => this.#refine(what), later)
+    this.#context = { theme, lazy, links: canLink(env), sides: altScreen }
     this.#transcript = new Transcript({
-      look: this.#look,
+      context: this.#context,
       welcome: (room) => welcome(standing(), theme, room),
       height: () => this.#frame.height(),
       repaint: () => this.#stage.repaint(),
       later,
       nearTop: () => void this.#loadEarlier().catch(broken),
     })
-    this.#frame = frameOf({
+    this.#frame = screenLayout({
       terminal,
       altScreen,
       theme,
@@ -129,7 +123,7 @@ class Chat {
       unseen: () => this.#transcript.unseen,
       copy: (text) => this.#copy(text),
     })
-    this.#stage = new Stage(this.#frame, { preserveScreen: altScreen })
+    this.#stage = new TerminalControl(this.#frame, { preserveScreen: altScreen })
     const { tui, slot, scroll, room } = this.#frame
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({
@@ -143,11 +137,11 @@ class Chat {
         desk.submit(text)
       },
       openPalette: (query) => this.#finder.open(query),
-      edit: (text) => this.#stage.lend(() => editedText(text, env)),
+      edit: (text) => this.#stage.lend(() => editInEditor(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
-    this.#slot = new Slot({ tui, place: slot, input: this.#input, theme, clock, answer, broken, room })
-    this.#finder = new Finder({
+    this.#slot = new InputArea({ tui, place: slot, input: this.#input, theme, clock, answer, broken, room })
+    this.#finder = new PaletteOverlay({
       tui,
       theme,
       commands: () => desk.commands,
@@ -155,7 +149,7 @@ class Chat {
       closed: () => this.#slot.focus(),
       broken,
     })
-    this.#wishes = typing({
+    this.#wishes = typingKeys({
       desk,
       clock,
       input: this.#input,
@@ -173,7 +167,7 @@ class Chat {
     if (signal.aborted) return { why: 'aborted' }
     const abort = () => this.#leave({ why: 'aborted' })
     signal.addEventListener('abort', abort, { once: true })
-    claimKeys()
+    bindKeys()
     this.#stage.take()
     this.#desk.seatedAt(this.#screen())
     void this.#keepTheme()
@@ -187,7 +181,7 @@ class Chat {
       this.restore()
     }
     if (this.#parts.altScreen && this.#end?.why === 'exit')
-      this.#terminal.write(farewell(this.#state, this.#look, this.#terminal.columns))
+      this.#terminal.write(farewell(this.#state, this.#context, this.#terminal.columns))
     return this.#end ?? { why: 'exit' }
   }
 
@@ -209,10 +203,10 @@ class Chat {
   }
 
   #happened(happening: Happening): void {
-    this.#set(next(this.#state, happening, this.#parts.clock.now()))
+    this.#set(nextState(this.#state, happening, this.#parts.clock.now()))
   }
 
-  #set(state: State): void {
+  #set(state: ChatState): void {
     this.#state = this.#bounded(state)
     const { done, live, fresh, more, asks, queue } = this.#state
     this.#transcript.show(done, live, fresh ? 'welcome' : more ? 'more' : undefined)
@@ -224,11 +218,11 @@ class Chat {
   }
 
   /** Nothing is let go while somebody reads further up. */
-  #bounded(state: State): State {
+  #bounded(state: ChatState): ChatState {
     const { scroll } = this.#frame
-    if (!scroll) return withAtMost(state, keptInBuffer)
+    if (!scroll) return withoutOldest(state, keptInBuffer)
     const over = state.done.length > mostBlocks && scroll.isFollowingEnd
-    return over ? withAtMost(state, keptBlocks) : state
+    return over ? withoutOldest(state, keptBlocks) : state
   }
 
   #refine(what: 'colours' | 'diffs'): void {
@@ -238,8 +232,8 @@ class Chat {
 
   #keepTheme(): Promise<void> {
     const { tui } = this.#frame
-    return keepTheme(tui, this.#parts.env, (to) => {
-      if (!this.#theme.turn(to)) return
+    return followBackground(tui, this.#parts.env, (to) => {
+      if (!this.#theme.switchTo(to)) return
       tui.invalidate()
       this.#stage.repaint()
     })
@@ -259,7 +253,7 @@ class Chat {
   #key(data: string): boolean {
     if (this.#frame.tui.hasOverlay()) return false
     const { card } = this.#slot
-    const taken = pressed(data, card ? answering(this.#wishes) : this.#wishes)
+    const taken = pressKey(data, card ? cardKeys(this.#wishes) : this.#wishes)
     // What is typed on as a card opens is still meant for the input.
     const early = !taken && card !== undefined && !card.wants(data)
     if (early) this.#input.handleInput(data)

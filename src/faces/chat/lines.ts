@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { Desk } from './desk.ts'
 import type { Readable, Writable } from 'node:stream'
 import { createInterface } from 'node:readline'
-import { Page } from './lines/page.ts'
-import { Pen } from './lines/pen.ts'
+import { LineConversation } from './lines/line-conversation.ts'
+import { LineWriter } from './lines/pen.ts'
 
 export type LinesParts = {
   in: Readable
@@ -24,8 +24,8 @@ export async function openLines(desk: Desk, parts: LinesParts): Promise<void> {
   const completer = (line: string) => [names().filter((name) => name.startsWith(line)), line]
   const reader = createInterface({ input: parts.in, output: parts.out, terminal: true, prompt: '> ', completer })
   const leave = () => over.abort()
-  const pen = new Pen(reader, parts.in, parts.out)
-  const page = new Page(desk, pen)
+  const pen = new LineWriter(reader, parts.in, parts.out)
+  const page = new LineConversation(desk, pen)
   let interrupted = -Infinity
   desk.seatedAt(page.screen(leave))
   signal.addEventListener('abort', () => reader.close(), { once: true })

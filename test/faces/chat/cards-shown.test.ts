@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { stripTerminalSequences } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Card } from '../../../src/faces/chat/cards/card.ts'
-import { diffLines } from '../../../src/faces/chat/cards/diff.ts'
-import { dark } from '../../../src/faces/chat/theme/colours.ts'
+import { diffLines } from '../../../src/faces/chat/diff-lines.ts'
+import { dark } from '../../../src/faces/chat/theme.ts'
 
 const expand = '\x0f'
 

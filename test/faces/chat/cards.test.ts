@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Card } from '../../../src/faces/chat/cards/card.ts'
-import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
+import { dark, plain } from '../../../src/faces/chat/theme.ts'
 import { kitty, legacy, pasted } from './input-seat.ts'
 
 const permission: Question = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { settled } from '../../../src/base/hand-clock.ts'
-import { callAt, written } from '../../../src/faces/chat/input/call.ts'
+import { completionTarget, mentionOf } from '../../../src/faces/chat/input/completion.ts'
 import { ScriptedDesk } from './scripted-desk.ts'
 import { command, legacy, seat } from './input-seat.ts'
 
@@ -27,7 +27,7 @@ test('what the words before the cursor call for', () => {
     ['/switch @x', true],
   ] as const
   assert.deepEqual(
-    calls.map(([before, first]) => callAt(before, first)),
+    calls.map(([before, first]) => completionTarget(before, first)),
     [
       { type: 'command', typed: '', from: 0 },
       { type: 'command', typed: 'he', from: 0 },
@@ -43,7 +43,7 @@ test('what the words before the cursor call for', () => {
       { type: 'file', typed: 'x', from: 8 },
     ],
   )
-  assert.deepEqual(['a.ts', 'a b.ts', 'src/', 'my dir/'].map(written), ['@a.ts ', '@"a b.ts" ', '@src/', '@"my dir/'])
+  assert.deepEqual(['a.ts', 'a b.ts', 'src/', 'my dir/'].map(mentionOf), ['@a.ts ', '@"a b.ts" ', '@src/', '@"my dir/'])
 })
 
 test('a slash opens the commands, those that matter first; letters narrow them', () => {

@@ -3,8 +3,8 @@ import type { Script } from './scripted-desk.ts'
 import type { Command } from '../../../src/core/talk/command.ts'
 import { stripTerminalSequences } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
-import { InputBox } from '../../../src/faces/chat/input/input.ts'
-import { plain } from '../../../src/faces/chat/theme/colours.ts'
+import { InputBox } from '../../../src/faces/chat/input/input-box.ts'
+import { plain } from '../../../src/faces/chat/theme.ts'
 import { ScriptedDesk } from './scripted-desk.ts'
 
 /** The keys as terminals send them: without a protocol, and by Kitty's. */

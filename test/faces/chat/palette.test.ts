@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
-import { Palette } from '../../../src/faces/chat/palette/palette.ts'
-import { ranked } from '../../../src/faces/chat/palette/ranking.ts'
-import { plain } from '../../../src/faces/chat/theme/colours.ts'
+import { Palette } from '../../../src/faces/chat/palette.ts'
+import { findCommands } from '../../../src/faces/chat/command-search.ts'
+import { plain } from '../../../src/faces/chat/theme.ts'
 import { command, kitty, legacy, pasted } from './input-seat.ts'
 
 const commands = [
@@ -44,7 +44,7 @@ test('what matters comes first, then the rest, each with its help', () => {
 })
 
 test('a name is found by its letters, and by a word of its help after that', () => {
-  const found = (typed: string) => ranked(commands, typed).map(({ name }) => name)
+  const found = (typed: string) => findCommands(commands, typed).map(({ name }) => name)
   assert.deepEqual(
     [found('h'), found('hs'), found('TURN'), found('who next'), found('hlep'), found('zz')],
     [['help', 'history', 'switch'], ['history'], ['switch', 'agents'], ['switch'], [], []],

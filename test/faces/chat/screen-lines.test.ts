@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Standing } from '../../../src/faces/chat/desk.ts'
-import type { Running } from '../../../src/faces/chat/running.ts'
+import type { RunningTurn } from '../../../src/faces/chat/running-turn.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { clockTime, cost, duration, elapsed, tokens } from '../../../src/faces/chat/numbers.ts'
-import { BottomBorder, TopBorder } from '../../../src/faces/chat/screen/border.ts'
+import { BottomBorder, TopBorder } from '../../../src/faces/chat/border.ts'
 import { StatusLine } from '../../../src/faces/chat/screen/status-line.ts'
 import { welcome } from '../../../src/faces/chat/screen/welcome.ts'
 import { WorkingLine } from '../../../src/faces/chat/screen/working-line.ts'
-import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
+import { dark, plain } from '../../../src/faces/chat/theme.ts'
 
 const clock = new HandClock()
 const now = clock.now()
@@ -94,8 +94,8 @@ test('no line round the transcript is ever wider than the screen, or two', () =>
 })
 
 test('the working line says what is at work, and nothing when nothing is', () => {
-  const run: Running = { turn: 't', since: now - 65_000, by: 'claude', calls: [], lastAt: now - 400, files: [] }
-  const line = (running: Running[], asked = false) =>
+  const run: RunningTurn = { turn: 't', since: now - 65_000, by: 'claude', calls: [], lastAt: now - 400, files: [] }
+  const line = (running: RunningTurn[], asked = false) =>
     bare(
       new WorkingLine(
         plain,
@@ -118,7 +118,7 @@ test('the working line says what is at work, and nothing when nothing is', () =>
 })
 
 test('while a turn is thought through, the working line says in what, where that stands, and who speaks', () => {
-  const run: Running = {
+  const run: RunningTurn = {
     turn: 't',
     since: now - 12_000,
     calls: [],
@@ -126,7 +126,7 @@ test('while a turn is thought through, the working line says in what, where that
     files: [],
     phase: { framework: 'consensus', words: '3 of 5 advisors are done' },
   }
-  const line = (width: number, how: Partial<Running> = {}) =>
+  const line = (width: number, how: Partial<RunningTurn> = {}) =>
     bare(
       new WorkingLine(
         plain,

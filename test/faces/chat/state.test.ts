@@ -2,22 +2,22 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
 import type { Happening } from '../../../src/faces/chat/desk.ts'
-import type { State } from '../../../src/faces/chat/state.ts'
+import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
-import { blank, cleared, next, withAtMost, withEarlier } from '../../../src/faces/chat/state.ts'
+import { emptyState, cleared, nextState, withoutOldest, withEarlier } from '../../../src/faces/chat/chat-state.ts'
 
 const happen = (turn: string, event: Event): Happening => ({ type: 'event', turn, event })
 
-function after(...happenings: Happening[]): State {
-  return happenings.reduce((state, happening, at) => next(state, happening, 1000 * (at + 1)), blank)
+function after(...happenings: Happening[]): ChatState {
+  return happenings.reduce((state, happening, at) => nextState(state, happening, 1000 * (at + 1)), emptyState)
 }
 
-function turn(...events: Event[]): State {
+function turn(...events: Event[]): ChatState {
   return after(...events.map((event) => happen('t', event)))
 }
 
 /** The transcript without what only the machinery needs. */
-function seen(state: State): unknown[] {
+function seen(state: ChatState): unknown[] {
   return [...state.done, ...state.live].map(bare)
 }
 
@@ -39,7 +39,7 @@ test('streamed words become one reply, and the kept reply takes their place', ()
     { type: 'reply', text: 'hello th', live: true, by: 'claude' },
   ])
   const kept = [{ type: 'reply', text: 'hello', by: 'claude' } as Event, end].reduce(
-    (state, event) => next(state, happen('t', event), 9000),
+    (state, event) => nextState(state, happen('t', event), 9000),
     streaming,
   )
   assert.deepEqual(seen(kept), [
@@ -52,7 +52,7 @@ test('streamed words become one reply, and the kept reply takes their place', ()
 
 test('a word more touches one block and leaves the long list alone', () => {
   const before = turn(prompt, { type: 'text', delta: 'hel', by: 'claude' })
-  const grown = next(before, happen('t', { type: 'text', delta: 'lo', by: 'claude' }), 9000)
+  const grown = nextState(before, happen('t', { type: 'text', delta: 'lo', by: 'claude' }), 9000)
   assert.equal(grown.done, before.done)
   assert.equal(grown.live[0], before.live[0])
   assert.notEqual(grown.live[1], before.live[1])
@@ -60,7 +60,7 @@ test('a word more touches one block and leaves the long list alone', () => {
 })
 
 test('words before a call stay before it, and are not said again by the reply', () => {
-  const kinds = (state: State) =>
+  const kinds = (state: ChatState) =>
     seen(state).map((block) => {
       const { type, text } = block as { type: string; text?: string }
       return text === undefined ? type : `${type} ${text}`
@@ -131,7 +131,7 @@ test('when all fail, each reason is said once, and each try says who was next', 
 })
 
 test('a wait that the person chose is no failure', () => {
-  const ended = (pick: string, kind: 'quota' | 'aborted'): State =>
+  const ended = (pick: string, kind: 'quota' | 'aborted'): ChatState =>
     turn(
       prompt,
       {
@@ -218,7 +218,7 @@ test('a call shows its progress, then what came of it and which files it changed
   assert.deepEqual(running.running, [
     { turn: 't', since: 1000, calls: [{ call: 'c', tool: 'Edit' }], lastAt: 4000, files: [], by: 'claude' },
   ])
-  const done = next(
+  const done = nextState(
     running,
     happen('t', { type: 'result', call: 'c', ok: true, text: 'edited', data: [change], by: 'claude' }),
     6500,
@@ -263,12 +263,12 @@ test('questions queue up, and become one remembered line each', () => {
     asked.asks.map(({ ask }) => ask),
     ['1', '2'],
   )
-  const answered = next(asked, happen('t', { type: 'answer', ask: '1', picks: ['yes'] }), 9000)
+  const answered = nextState(asked, happen('t', { type: 'answer', ask: '1', picks: ['yes'] }), 9000)
   assert.deepEqual(
     answered.asks.map(({ ask }) => ask),
     ['2'],
   )
-  const over = next(answered, happen('t', end), 9500)
+  const over = nextState(answered, happen('t', end), 9500)
   assert.deepEqual(over.asks, [])
   assert.deepEqual(
     seen(over).flatMap((block) => {
@@ -286,7 +286,7 @@ test('a command may ask while nothing runs, and its answer is remembered', () =>
   const question = { about: 'trust' as const, text: 'Trust?', from: [], options: [] }
   const asked = after(happen('', { type: 'question', ask: 'q', question }))
   assert.equal(asked.asks.length, 1)
-  const answered = next(asked, happen('', { type: 'answer', ask: 'q', picks: ['y'] }), 2000)
+  const answered = nextState(asked, happen('', { type: 'answer', ask: 'q', picks: ['y'] }), 2000)
   assert.deepEqual(
     [answered.asks, seen(answered)],
     [[], [{ type: 'question', ask: 'q', question, state: 'answered', picks: ['y'] }]],
@@ -384,7 +384,7 @@ test('a conversation read in two parts is the same as one read whole', () => {
     const newest = after({ type: 'opened', entries: entries.slice(cut), more: true })
     const all = withEarlier(newest, entries.slice(0, cut), false)
     const known = new Set(seen(whole).map((block) => JSON.stringify(block)))
-    const kinds = (state: State) => seen(state).filter((block) => (block as Block).type !== 'closing')
+    const kinds = (state: ChatState) => seen(state).filter((block) => (block as Block).type !== 'closing')
     assert.deepEqual(kinds(all), kinds(whole), `cut before entry ${cut}`)
     assert.ok(
       seen(all).every((block) => known.has(JSON.stringify(block))),
@@ -397,7 +397,7 @@ test('a conversation read in two parts is the same as one read whole', () => {
 test('the oldest blocks are let go at a prompt, and can be loaded again from there', () => {
   const entries = [...keptTurn('one', 100), ...keptTurn('two', 200), ...keptTurn('three', 300)]
   const whole = after({ type: 'opened', entries, more: false })
-  const short = withAtMost(whole, 7)
+  const short = withoutOldest(whole, 7)
   assert.deepEqual([short.more, short.oldest, short.done[0]!.entry], [true, entries[12]!.id, entries[12]!.id])
   assert.deepEqual(seen(withEarlier(short, entries.slice(0, 12), false)), seen(whole))
 })
@@ -405,9 +405,9 @@ test('the oldest blocks are let go at a prompt, and can be loaded again from the
 test('a turn of another process goes on where what is kept of it ends, and nothing is shown twice', () => {
   const [begun, call, result] = keptTurn('far', 100) as [Entry, Entry, Entry]
   const open = after({ type: 'opened', entries: [begun, call], more: false })
-  const told = next(open, { type: 'said', text: 'by the way', how: 'note' }, 5000)
+  const told = nextState(open, { type: 'said', text: 'by the way', how: 'note' }, 5000)
   const followed = [begun, call, result, { type: 'text', delta: 'so', by: 'claude' } as Event].reduce(
-    (state, event) => next(state, happen('far', event), 6000),
+    (state, event) => nextState(state, happen('far', event), 6000),
     told,
   )
   assert.deepEqual(
@@ -421,6 +421,6 @@ test('a turn of another process goes on where what is kept of it ends, and nothi
 test('clearing the screen leaves the turn at work on it', () => {
   const idle = after({ type: 'opened', entries: keptTurn('one', 100), more: true })
   assert.deepEqual([seen(cleared(idle)), cleared(idle).more], [[], false])
-  const busy = next(idle, happen('t', prompt), 5000)
+  const busy = nextState(idle, happen('t', prompt), 5000)
   assert.deepEqual(seen(cleared(busy)), [{ type: 'prompt', text: 'hi', by: 'you' }])
 })

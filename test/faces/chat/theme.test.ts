@@ -1,9 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Theme } from '../../../src/faces/chat/theme/theme.ts'
-import { firstTheme, keepTheme } from '../../../src/faces/chat/theme/background.ts'
-import { dark, light, plain } from '../../../src/faces/chat/theme/colours.ts'
-import { ThemeSwitch } from '../../../src/faces/chat/theme/switch.ts'
+import type { Theme } from '../../../src/faces/chat/theme.ts'
+import { firstTheme, followBackground, dark, light, plain, ThemeSwitch } from '../../../src/faces/chat/theme.ts'
 
 const paints = [
   ...(['accent', 'strong', 'quiet', 'user', 'good', 'warn', 'bad'] as const),
@@ -37,7 +35,7 @@ test('then the terminal is asked, and followed when it changes', async () => {
   const turned = async (rgb?: { r: number; g: number; b: number }, env = {}) => {
     const themes: Theme['name'][] = []
     const asked = terminal(rgb)
-    await keepTheme(asked, env, ({ name }) => themes.push(name))
+    await followBackground(asked, env, ({ name }) => themes.push(name))
     asked.tell('light')
     asked.tell('dark')
     return themes
@@ -52,7 +50,7 @@ test('what holds a theme paints in the colours that are true now', () => {
   const theme = new ThemeSwitch(dark)
   const { accent } = theme
   assert.equal(accent('x'), dark.accent('x'))
-  assert.deepEqual([theme.turn(light), theme.turn(light), theme.name], [true, false, 'light'])
+  assert.deepEqual([theme.switchTo(light), theme.switchTo(light), theme.name], [true, false, 'light'])
   assert.equal(accent('x'), light.accent('x'))
   for (const name of paints) assert.equal(theme[name]('x'), light[name]('x'))
 })

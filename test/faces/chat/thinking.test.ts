@@ -1,30 +1,33 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
-import type { State } from '../../../src/faces/chat/state.ts'
+import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
-import type { Look } from '../../../src/faces/chat/transcript/look.ts'
-import { plain } from '../../../src/faces/chat/theme/colours.ts'
-import { blank, next } from '../../../src/faces/chat/state.ts'
-import { closingWords, eventWords } from '../../../src/faces/chat/lines/words.ts'
-import { gist, tail } from '../../../src/faces/chat/transcript/gist.ts'
-import { Late } from '../../../src/faces/chat/transcript/late.ts'
-import { Rendered } from '../../../src/faces/chat/transcript/render.ts'
+import type { RenderContext } from '../../../src/faces/chat/transcript/render-context.ts'
+import { plain } from '../../../src/faces/chat/theme.ts'
+import { emptyState, nextState } from '../../../src/faces/chat/chat-state.ts'
+import { closingWords, eventWords } from '../../../src/faces/chat/lines/line-words.ts'
+import { answerSummary, latestWords } from '../../../src/faces/chat/transcript/blocks/group-lines.ts'
+import { LazyDetails } from '../../../src/faces/chat/transcript/render-context.ts'
+import { BlockRenderer } from '../../../src/faces/chat/transcript/block-renderer.ts'
 
 const never = () => {}
-const look: Look = { theme: plain, late: new Late(never, never), links: false, sides: false }
+const look: RenderContext = { theme: plain, lazy: new LazyDetails(never, never), links: false, sides: false }
 
 /** The screen after these events of one turn, a second apart. */
-const turn = (...events: Event[]): State =>
-  events.reduce((state, event, at) => next(state, { type: 'event', turn: 't', event }, 1000 * (at + 1)), blank)
+const turn = (...events: Event[]): ChatState =>
+  events.reduce(
+    (state, event, at) => nextState(state, { type: 'event', turn: 't', event }, 1000 * (at + 1)),
+    emptyState,
+  )
 
-const blocksOf = ({ done, live }: State): Block[] => [...done, ...live]
+const blocksOf = ({ done, live }: ChatState): Block[] => [...done, ...live]
 
 /** Its rows as they are read, without what only makes them look so. */
-function rows(state: State, width: number, open = false): string[] {
+function rows(state: ChatState, width: number, open = false): string[] {
   const blocks = blocksOf(state)
   return blocks.flatMap((block, at) =>
-    new Rendered()
+    new BlockRenderer()
       .lines(block, blocks[at - 1], width, look, open)
       .map((line) => line.replaceAll(/\x1b(?:\[[\d;]*m|\]133;A\x07)/g, '').trimEnd()),
   )
@@ -160,7 +163,8 @@ test('the closing line says how it was thought through and how many were asked, 
     kept(8000, { type: 'verdict', framework, why: 'more than one way', calls, ms: 8000 }, 'claude'),
     kept(9000, { type: 'end', outcome: { ok: true, text: 'Done.' } }, 'thinking'),
   ]
-  const closed = (entries: Entry[]) => rows(next(blank, { type: 'opened', entries, more: false }, 0), 80).at(-1)
+  const closed = (entries: Entry[]) =>
+    rows(nextState(emptyState, { type: 'opened', entries, more: false }, 0), 80).at(-1)
   assert.equal(closed(ended('consensus', 6)), '─ claude · 9.0 s · consensus · 6 calls')
   assert.equal(closed(ended('consensus', 0)), '─ claude · 9.0 s · consensus')
   assert.equal(closed(ended('direct', 0)), '─ claude · 9.0 s')
@@ -181,14 +185,17 @@ test('read out as lines, a turn says where it stands, and at its end how it was 
 test('the gist of an answer is what its JSON names, else its first line', () => {
   assert.deepEqual(
     [
-      gist(`I looked.\n${json}`),
-      gist('{"script": null, "why": "one command does it"}'),
-      gist('\nPlain words.\nAnd more.'),
-      gist('```json\n{"broken": \n```'),
-      gist('[]'),
-      gist(''),
+      answerSummary(`I looked.\n${json}`),
+      answerSummary('{"script": null, "why": "one command does it"}'),
+      answerSummary('\nPlain words.\nAnd more.'),
+      answerSummary('```json\n{"broken": \n```'),
+      answerSummary('[]'),
+      answerSummary(''),
     ],
     ['pandoc, weasyprint', 'one command does it', 'Plain words.', '```json', '[]', ''],
   )
-  assert.deepEqual([tail('first\n  "how": "run `make`",\n}'), tail('}\n]'), tail('')], ['how: run make,', '', ''])
+  assert.deepEqual(
+    [latestWords('first\n  "how": "run `make`",\n}'), latestWords('}\n]'), latestWords('')],
+    ['how: run make,', '', ''],
+  )
 })

@@ -3,19 +3,24 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
-import type { Look } from '../../../src/faces/chat/transcript/look.ts'
-import { dark, plain } from '../../../src/faces/chat/theme/colours.ts'
-import { brief } from '../../../src/faces/chat/transcript/brief.ts'
-import { Late } from '../../../src/faces/chat/transcript/late.ts'
-import { Prose } from '../../../src/faces/chat/transcript/markdown/prose.ts'
-import { split } from '../../../src/faces/chat/transcript/markdown/split.ts'
-import { Rendered } from '../../../src/faces/chat/transcript/render.ts'
-import { sided, unsided } from '../../../src/faces/chat/transcript/sides.ts'
-import { harmless } from '../../../src/faces/chat/transcript/text.ts'
+import type { RenderContext } from '../../../src/faces/chat/transcript/render-context.ts'
+import { dark, plain } from '../../../src/faces/chat/theme.ts'
+import { inputSummary } from '../../../src/faces/chat/transcript/call-input.ts'
+import { LazyDetails } from '../../../src/faces/chat/transcript/render-context.ts'
+import { Prose } from '../../../src/faces/chat/transcript/markdown/markdown.ts'
+import { split } from '../../../src/faces/chat/transcript/markdown/markdown-parts.ts'
+import { BlockRenderer } from '../../../src/faces/chat/transcript/block-renderer.ts'
+import { withSides, withoutSides } from '../../../src/faces/chat/border.ts'
+import { safeText } from '../../../src/faces/chat/transcript/screen-text.ts'
 import { Transcript } from '../../../src/faces/chat/transcript/transcript.ts'
 
 const never = () => {}
-const look = (theme = plain): Look => ({ theme, late: new Late(never, never), links: true, sides: false })
+const look = (theme = plain): RenderContext => ({
+  theme,
+  lazy: new LazyDetails(never, never),
+  links: true,
+  sides: false,
+})
 
 /** Everything that agents have been seen to print, and worse. */
 const pieces = [
@@ -105,7 +110,7 @@ test('whatever an agent prints, no line is wider than the screen and nothing but
         { ...group, state: 'ok', ms: 5, blocks: blocks.slice(0, 5) },
       ]
       for (const block of [...blocks, ...groups]) {
-        for (const line of new Rendered().lines(block, undefined, width, look(dark), open)) {
+        for (const line of new BlockRenderer().lines(block, undefined, width, look(dark), open)) {
           assert.ok(visibleWidth(line) <= width, `${block.type}: ${JSON.stringify(line)} in ${width}`)
           const bare = line.replaceAll(
             /\x1b\[[\d;]*m|\x1b\]8;;(?:(?:https?|file):\/\/[!-~]*)?\x1b\\|^\x1b\]133;A\x07/g,
@@ -123,14 +128,14 @@ test('a line between its sides is exactly as wide as the screen, and comes back 
   fc.assert(
     fc.property(hostile, fc.integer({ min: 24, max: 200 }), (text, columns) => {
       const block: Block = { key: 1, turn: 't', type: 'reply', text, live: false }
-      for (const line of new Rendered().lines(block, undefined, columns - 4, look(dark), false)) {
-        assert.equal(visibleWidth(sided(line, columns, dark)), columns)
+      for (const line of new BlockRenderer().lines(block, undefined, columns - 4, look(dark), false)) {
+        assert.equal(visibleWidth(withSides(line, columns, dark)), columns)
       }
     }),
     { numRuns: 100 },
   )
   const table = ['│   │ a │ b │        │', '│ words              │'].join('\n')
-  assert.equal(unsided(table), '  │ a │ b │\nwords')
+  assert.equal(withoutSides(table), '  │ a │ b │\nwords')
 })
 
 const markdown = fc
@@ -244,7 +249,7 @@ test('what a command lays out is shown as Markdown, and a row of its tables stay
     '```',
   ].join('\n')
   const shown = (block: Partial<Block>) =>
-    new Rendered()
+    new BlockRenderer()
       .lines({ key: 1, turn: '', text, ...block } as Block, undefined, 32, look(), false)
       .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
   assert.deepEqual(shown({ type: 'told', how: 'text' }), [
@@ -267,7 +272,7 @@ test('what a command lays out is shown as Markdown, and a row of its tables stay
 
 test('a number keeps its unit, and a wait says until when', () => {
   const shown = (block: Partial<Block>, width: number) =>
-    new Rendered()
+    new BlockRenderer()
       .lines({ key: 1, turn: '', ...block } as Block, undefined, width, look(), false)
       .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
   const closing = { turn: 't', by: 'alpha', why: 'it was next', ms: 1200, tokens: 2600, source: 'parsed' as const }
@@ -308,7 +313,7 @@ test('what an agent asked stands among what it did, in one line', () => {
   const spent: Block = { ...asked, question: { ...question, about: 'quota', text: 'It is spent.' } }
   const lines = (...blocks: Block[]) =>
     blocks
-      .flatMap((block, at) => new Rendered().lines(block, blocks[at - 1], 60, look(), false))
+      .flatMap((block, at) => new BlockRenderer().lines(block, blocks[at - 1], 60, look(), false))
       .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
   assert.deepEqual(lines(call, asked, reply), [
     '● claude',
@@ -333,7 +338,7 @@ test('a call is told by what tells most of it', () => {
     'ls\n-l',
     undefined,
   ]
-  assert.deepEqual(inputs.map(brief), [
+  assert.deepEqual(inputs.map(inputSummary), [
     'npm test',
     'git status',
     'Which colour?',
@@ -361,7 +366,12 @@ test('only an address that can be read can be clicked', () => {
 test('code is plain until its colours are here, and coloured then', async () => {
   const text = '```ts\nconst a = "b" // c\n```\n'
   const came = Promise.withResolvers<string>()
-  const colourful: Look = { theme: dark, late: new Late(came.resolve, never), links: false, sides: false }
+  const colourful: RenderContext = {
+    theme: dark,
+    lazy: new LazyDetails(came.resolve, never),
+    links: false,
+    sides: false,
+  }
   const prose = new Prose()
   assert.equal(prose.render(text, 60, colourful)[1], '  const a = "b" // c')
   assert.equal(await came.promise, 'colours')
@@ -374,9 +384,9 @@ test('code is plain until its colours are here, and coloured then', async () => 
 
 test('an opened edit shows what changed, in colours', async () => {
   const came = Promise.withResolvers<string>()
-  const colourful: Look = {
+  const colourful: RenderContext = {
     theme: dark,
-    late: new Late(came.resolve, (work) => setImmediate(work)),
+    lazy: new LazyDetails(came.resolve, (work) => setImmediate(work)),
     links: false,
     sides: false,
   }
@@ -393,7 +403,7 @@ test('an opened edit shows what changed, in colours', async () => {
     output: '',
     changes: [{ path: 'a.ts', before: 'one\ntwo\n', after: 'one\nzwei\n' }],
   }
-  const rendered = new Rendered()
+  const rendered = new BlockRenderer()
   assert.deepEqual(rendered.lines(block, undefined, 40, colourful, false), [
     '  \x1b[32m✓\x1b[39m Edit\x1b[2m a.ts\x1b[22m\x1b[2m · 1.2 s\x1b[22m',
   ])
@@ -408,7 +418,7 @@ test('an opened edit shows what changed, in colours', async () => {
 })
 
 test('direction marks are shown or gone, tabs are spaces, and nothing is left of a sequence', () => {
-  assert.equal(harmless('a\u202eb\tc\x1b[31md\u200fe\ud800'), 'a⟨U+202E⟩b    cde\ufffd')
+  assert.equal(safeText('a\u202eb\tc\x1b[31md\u200fe\ud800'), 'a⟨U+202E⟩b    cde\ufffd')
 })
 
 function transcript(height: number) {
@@ -421,7 +431,7 @@ function transcript(height: number) {
     scrollTo: (top: number) => void (scroll.scrollTop = top),
   }
   const shown = new Transcript({
-    look: look(),
+    context: look(),
     welcome: () => ['nothing yet'],
     height: () => height,
     repaint: never,

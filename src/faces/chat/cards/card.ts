@@ -1,19 +1,18 @@
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
 import type { Question, Shown } from '../../../core/talk/question.ts'
-import type { Theme } from '../theme/theme.ts'
-import type { Line } from '../palette/line.ts'
-import type { Section } from './body.ts'
-import type { DiffLine } from './diff.ts'
+import type { Theme } from '../theme.ts'
+import type { TextField } from '../widgets.ts'
+import type { BodySection } from './card-body.ts'
+import type { DiffLine } from '../diff-lines.ts'
 import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
-import { boxSides, boxed } from '../palette/box.ts'
+import { boxSides, boxed } from '../widgets.ts'
 import { PasteReader } from '../input/paste.ts'
-import { Answers } from './answers.ts'
-import { sections } from './body.ts'
-import { diffLines } from './diff.ts'
-import { leaving, paintOf, titleOf } from './look.ts'
-import { Pages } from './pages.ts'
-import { words } from './words.ts'
+import { CardAnswers } from './card-answers.ts'
+import { bodySections, BodyPages } from './card-body.ts'
+import { diffLines } from '../diff-lines.ts'
+import { leaving, cardPaint, cardTitle } from './card-kinds.ts'
+import { readableText } from './words.ts'
 
 export type CardParts = {
   theme: Theme
@@ -46,11 +45,11 @@ const tightAnswers = (answers: number, rows: number) =>
 /** One question: who asks, what it is about, and what may be answered. */
 export class Card implements Component, Focusable {
   #parts: CardParts
-  #answers: Answers
+  #answers: CardAnswers
   #pastes: PasteReader
-  #pages = new Pages((text) => this.#parts.theme.quiet(text))
+  #pages = new BodyPages((text) => this.#parts.theme.quiet(text))
   #diffs = new Map<Shown, readonly DiffLine[]>()
-  #body: { width: number; sections: Section[] } | undefined
+  #body: { width: number; sections: BodySection[] } | undefined
   #open = new AbortController()
   #focused = false
   #quietSince: number
@@ -61,7 +60,7 @@ export class Card implements Component, Focusable {
 
   constructor(parts: CardParts) {
     this.#parts = parts
-    this.#answers = new Answers(parts.question)
+    this.#answers = new CardAnswers(parts.question)
     this.#pastes = new PasteReader(parts.clock)
     this.#quietSince = parts.clock.now()
     void this.#countDown()
@@ -118,7 +117,7 @@ export class Card implements Component, Focusable {
     }
   }
 
-  #write(work: (line: Line) => void): void {
+  #write(work: (line: TextField) => void): void {
     if (!this.#answers.line) return
     this.#answers.goWrite()
     work(this.#answers.line)
@@ -174,10 +173,10 @@ export class Card implements Component, Focusable {
     if (!this.#open.signal.aborted) this.#parts.changed()
   }
 
-  #sections(width: number): Section[] {
+  #sections(width: number): BodySection[] {
     if (this.#body?.width !== width) {
       const { question, theme } = this.#parts
-      this.#body = { width, sections: sections(question, this.#diffs, width, theme) }
+      this.#body = { width, sections: bodySections(question, this.#diffs, width, theme) }
     }
     return this.#body.sections
   }
@@ -205,8 +204,8 @@ export class Card implements Component, Focusable {
     const whole = [...body, '', ...answers, ...(answers.length > 0 ? [''] : []), ...this.#foot(inside)]
     const rows = this.#parts.rows?.() ?? smallest
     const lines = whole.length + boxEdges <= rows ? whole : this.#tight(body, answers.length, inside, rows)
-    const paint = paintOf(question, theme)
-    return boxed(lines, width, paint, { title: paint(titleOf(question, by)) })
+    const paint = cardPaint(question, theme)
+    return boxed(lines, width, paint, { title: paint(cardTitle(question, by)) })
   }
 
   /** Where there is no room for all of it: what is asked and what Enter would answer, before any blank line or hint. */
@@ -227,7 +226,7 @@ export class Card implements Component, Focusable {
     if (!otherwise) return undefined
     const label = options.find(({ id }) => id === otherwise.pick)?.label ?? otherwise.pick
     const seconds = Math.max(0, Math.ceil((otherwise.at - clock.now()) / 1000))
-    return `“${words(label)}” by itself in ${seconds} s`
+    return `“${readableText(label)}” by itself in ${seconds} s`
   }
 
   #keys(): string {

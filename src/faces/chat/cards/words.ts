@@ -7,12 +7,12 @@ const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
  * An agent's words on a card. Only sequences that can hold no words of their own go whole: what a longer one
  * would hide from the person who says yes stays to be seen.
  */
-export function words(text: string): string {
+export function readableText(text: string): string {
   return turned(lines(text).replace(csi, '').replace(control, ''))
 }
 
 /** What a yes is given to, every character of it: control characters show as their pictures. */
-export function exact(text: string): string {
+export function exactText(text: string): string {
   return turned(lines(text).replace(control, picture))
 }
 

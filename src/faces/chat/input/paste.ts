@@ -7,7 +7,7 @@ const end = '\x1b[201~'
 const breathMs = 30
 
 /** What came from the terminal: a key, a paste that has come to its end, or text that is none of a person's keys. */
-export type Piece = { type: 'key' | 'paste' | 'text'; text: string }
+export type InputPiece = { type: 'key' | 'paste' | 'text'; text: string }
 
 /**
  * Tells pastes from keys. A paste that holds the mark of its own end would otherwise go on as keys, an Enter among
@@ -23,7 +23,7 @@ export class PasteReader {
     this.#clock = clock
   }
 
-  read(data: string): Piece[] {
+  read(data: string): InputPiece[] {
     if (this.#open === undefined) {
       const at = data.indexOf(begin)
       if (at < 0) return this.#typed(data)
@@ -36,14 +36,14 @@ export class PasteReader {
     const [text, rest] = [this.#open.slice(0, at), this.#open.slice(at + end.length)]
     this.#open = undefined
     this.#breathe()
-    return [{ type: 'paste', text: clean(text) }, ...this.#typed(rest)]
+    return [{ type: 'paste', text: cleanText(text) }, ...this.#typed(rest)]
   }
 
-  #typed(data: string): Piece[] {
+  #typed(data: string): InputPiece[] {
     if (data === '' || data === end) return []
     if (!this.#clock || this.#clock.now() - this.#last >= breathMs) return [{ type: 'key', text: data }]
     this.#breathe()
-    const text = clean(data)
+    const text = cleanText(data)
     return text === '' ? [] : [{ type: 'text', text }]
   }
 
@@ -58,7 +58,7 @@ const sequence = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x
 const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 
 /** Text and nothing else: closed escape sequences go whole; of one that never closes only its first character does. */
-export function clean(text: string): string {
+export function cleanText(text: string): string {
   return text
     .replace(encodedLineEnd, '\n')
     .replace(sequence, '')

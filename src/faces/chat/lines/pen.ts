@@ -1,12 +1,12 @@
 import type { Interface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { harmless } from '../transcript/text.ts'
+import { safeText } from '../transcript/screen-text.ts'
 
 /** A terminal's raw mode, where it has one. */
 type Keys = Readable & { setRawMode?(raw: boolean): void }
 
 /** Writes below what is there, and never over it: a line that somebody is typing is shown again after what was said. */
-export class Pen {
+export class LineWriter {
   #reader: Interface;
   #in: Keys
   #out: Writable
@@ -22,7 +22,7 @@ export class Pen {
   say(text: string): void {
     const below = this.#waits || this.#reader.line !== ''
     this.#waits = false
-    this.#out.write(`${below ? '\n' : ''}${harmless(text)}\n`)
+    this.#out.write(`${below ? '\n' : ''}${safeText(text)}\n`)
   }
 
   /** Asks for a line, unless it does already or nobody is left. */

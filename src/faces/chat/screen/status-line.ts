@@ -1,11 +1,11 @@
 import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
 import type { AgentStanding, Standing } from '../desk.ts'
-import type { Theme } from '../theme/theme.ts'
-import type { Segment } from './squeeze.ts'
+import type { Theme } from '../theme.ts'
+import type { Segment } from './line-segments.ts'
 import { clockTime, cost, tokens } from '../numbers.ts'
-import { oneLine } from '../transcript/text.ts'
-import { squeezed } from './squeeze.ts'
+import { oneLine } from '../transcript/screen-text.ts'
+import { fitSegments } from './line-segments.ts'
 
 const marks = { ready: '●', busy: '◐', 'cooling down': '◌', parked: '○', out: '✗' } as const
 
@@ -25,7 +25,7 @@ export class StatusLine implements Component {
 
   render(width: number): string[] {
     return [
-      ` ${squeezed(this.#segments(this.#standing()), Math.max(0, width - 2))}`.slice(0, width === 0 ? 0 : undefined),
+      ` ${fitSegments(this.#segments(this.#standing()), Math.max(0, width - 2))}`.slice(0, width === 0 ? 0 : undefined),
     ]
   }
 
@@ -33,8 +33,8 @@ export class StatusLine implements Component {
     const { quiet, strong, warn } = this.#theme
     const { agents, next, tokens: used, waiting } = standing
     return [
-      { forms: [quiet(standing.mode), ''], matters: 3 },
-      { forms: [strong(`leash ${standing.leash}`), strong(standing.leash)], matters: 10 },
+      { forms: [quiet(standing.mode), ''], priority: 3 },
+      { forms: [strong(`leash ${standing.leash}`), strong(standing.leash)], priority: 10 },
       ...(waiting
         ? [
             {
@@ -43,7 +43,7 @@ export class StatusLine implements Component {
                 warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}`),
                 warn(`waits until ${this.#time(waiting.until)}`),
               ] as [string, string, string],
-              matters: 9,
+              priority: 9,
             },
           ]
         : []),
@@ -53,20 +53,20 @@ export class StatusLine implements Component {
         : [
             {
               forms: [`next ${this.#name(next)}`, `→ ${this.#name(next)}`, ''] as [string, string, string],
-              matters: 6,
+              priority: 6,
             },
           ]),
       ...this.#thinking(standing),
-      { forms: [quiet(tokens(used.used, used.source)), ''], matters: 2 },
+      { forms: [quiet(tokens(used.used, used.source)), ''], priority: 2 },
       ...(used.cost === undefined
         ? []
-        : [{ forms: [quiet(cost(used.cost, used.source)), ''] as [string, string], matters: 1 }]),
+        : [{ forms: [quiet(cost(used.cost, used.source)), ''] as [string, string], priority: 1 }]),
     ]
   }
 
   /** It goes before anything else is shortened for it. */
   #thinking({ thinking = 'off' }: Standing): Segment[] {
-    return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], matters: -100 }]
+    return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], priority: -100 }]
   }
 
   /** The one who is next is kept longest, then those before the others. */
@@ -78,7 +78,7 @@ export class StatusLine implements Component {
     const health = agent.state === 'ready' ? '' : ` ${agent.state}${until}`
     const left = agent.left === undefined ? '' : ` ${Math.round(agent.left * 100)}%`
     const forms = [short + quiet(health + left), short + quiet(health), short]
-    return { forms: (isNext ? forms : [...forms, '']) as [string, ...string[]], matters: isNext ? 8 : 5 - at / 100 }
+    return { forms: (isNext ? forms : [...forms, '']) as [string, ...string[]], priority: isNext ? 8 : 5 - at / 100 }
   }
 
   #name(name: string): string {

@@ -1,9 +1,11 @@
-import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Standing } from '../desk.ts'
-import type { Theme } from '../theme/theme.ts'
+import type { Theme } from '../theme.ts'
 import type { Room } from '../transcript/transcript.ts'
-import { fit, wrapped } from '../transcript/text.ts'
-import { largeLetters, smallLetters } from './letters.ts'
+import type { ChatState } from '../chat-state.ts'
+import type { RenderContext } from '../transcript/render-context.ts'
+import { visibleWidth } from '@earendil-works/pi-tui'
+import { fit, wrapped } from '../transcript/screen-text.ts'
+import { BlockRenderer } from '../transcript/block-renderer.ts'
 
 /** With fewer rows than that a conversation needs the room of the large letters. */
 const tall = 26
@@ -53,4 +55,28 @@ function centred(lines: readonly string[], width: number): string[] {
   const widest = Math.max(...lines.map(visibleWidth))
   const margin = ' '.repeat(Math.max(0, Math.floor((width - widest) / 2)))
   return lines.map((line) => margin + line)
+}
+
+/** Drawn once and kept: a font at run time would cost a start more than the whole screen. */
+export const largeLetters: readonly string[] = [
+  '██████  ██████  █████   ██   ██   ████   ██  ██████  ██████',
+  '  ██    ██      ██  ██  ███ ███  ██  ██  ██    ██    ██',
+  '  ██    █████   █████   ███████  ██████  ██    ██    █████',
+  '  ██    ██      ██ ██   ██ █ ██  ██  ██  ██    ██    ██',
+  '  ██    ██████  ██  ██  ██   ██  ██  ██  ██    ██    ██████',
+]
+
+/** For a window in which the large ones have no room. */
+export const smallLetters: readonly string[] = [
+  '▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀',
+  ' █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀',
+  ' ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀',
+]
+
+/** What stays in the scrollback of the terminal: the last answer. */
+export function farewell({ done, live }: ChatState, context: RenderContext, columns: number): string {
+  const isReply = (block: ChatState['done'][number]) => block.type === 'reply' && !block.live
+  const reply = live.findLast(isReply) ?? done.findLast(isReply)
+  if (!reply) return ''
+  return `${new BlockRenderer().lines(reply, undefined, Math.max(20, columns), context, true).join('\r\n')}\x1b[0m\r\n`
 }

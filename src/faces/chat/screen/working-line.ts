@@ -1,12 +1,12 @@
 import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
-import type { Running } from '../running.ts'
-import type { Theme } from '../theme/theme.ts'
-import type { Segment } from './squeeze.ts'
+import type { RunningTurn } from '../running-turn.ts'
+import type { Theme } from '../theme.ts'
+import type { Segment } from './line-segments.ts'
 import { truncateToWidth } from '@earendil-works/pi-tui'
 import { elapsed } from '../numbers.ts'
-import { oneLine } from '../transcript/text.ts'
-import { squeezed } from './squeeze.ts'
+import { oneLine } from '../transcript/screen-text.ts'
+import { fitSegments } from './line-segments.ts'
 
 /** Calm: one step a quarter of a second, none while nothing runs. */
 export const stepMs = 250
@@ -19,11 +19,11 @@ const silentMs = 5000
 export class WorkingLine implements Component {
   #theme: Theme
   #clock: Clock
-  #running: () => readonly Running[]
+  #running: () => readonly RunningTurn[]
   #asked: () => boolean
 
   /** `asked`: whether it is the person's turn to say something. */
-  constructor(theme: Theme, clock: Clock, running: () => readonly Running[], asked: () => boolean) {
+  constructor(theme: Theme, clock: Clock, running: () => readonly RunningTurn[], asked: () => boolean) {
     this.#theme = theme
     this.#clock = clock
     this.#running = running
@@ -37,7 +37,7 @@ export class WorkingLine implements Component {
     return run ? [` ${this.#line(run, width - 2)}`] : []
   }
 
-  #line(run: Running, width: number): string {
+  #line(run: RunningTurn, width: number): string {
     const theme = this.#theme
     const now = this.#clock.now()
     const silent = now - run.lastAt
@@ -47,38 +47,60 @@ export class WorkingLine implements Component {
     const files = run.files.length
     // Esc answers an open card.
     const way = this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'
-    const optional = (word: string, matters: number) =>
-      word === '' ? [] : [{ forms: [word, ''] as [string, string], matters }]
-    return squeezed(
+    const optional = (word: string, priority: number) =>
+      word === '' ? [] : [{ forms: [word, ''] as [string, string], priority }]
+    return fitSegments(
       [
         ...this.#who(run, spinner),
-        { forms: [elapsed(now - run.since)], matters: 9 },
+        { forms: [elapsed(now - run.since)], priority: 9 },
         ...optional(this.#asked() ? theme.warn('waits for your answer') : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
         ...optional(silent > silentMs && !this.#asked() ? theme.quiet(`last event ${elapsed(silent)} ago`) : '', 5),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more at work`) : '', 3),
-        run.stopping ? { forms: [theme.warn('cancelling')], matters: 8 } : optional(theme.quiet(way), 6)[0]!,
+        run.stopping ? { forms: [theme.warn('cancelling')], priority: 8 } : optional(theme.quiet(way), 6)[0]!,
       ],
       Math.max(0, width),
     )
   }
 
   /** Who is at work; where it is thought through, in which framework and where that stands before that. */
-  #who({ by, phase, consulted = [] }: Running, spinner: string): Segment[] {
+  #who({ by, phase, consulted = [] }: RunningTurn, spinner: string): Segment[] {
     const theme = this.#theme
     const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
-    if (!phase) return [{ forms: [`${spinner} ${by === undefined ? 'starting' : name(by)}`], matters: 10 }]
+    if (!phase) return [{ forms: [`${spinner} ${by === undefined ? 'starting' : name(by)}`], priority: 10 }]
     const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
     const few = speak.length > 1 ? [`${speak.length} agents`] : []
     return [
-      { forms: [`${spinner} ${theme.strong(phase.framework)}`], matters: 10 },
-      { forms: [...words, ''], matters: 7 },
-      ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, matters: 8 }] : []),
+      { forms: [`${spinner} ${theme.strong(phase.framework)}`], priority: 10 },
+      { forms: [...words, ''], priority: 7 },
+      ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, priority: 8 }] : []),
     ]
   }
 }
 
 const clipped = (words: string, most: number) => truncateToWidth(words, most, '…')
+
+/** Ticks as long as there is something to tick for; an idle screen has no timer at all. */
+export class Ticker {
+  #clock: Clock
+  #signal: AbortSignal
+  #ticking = false
+
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock
+    this.#signal = signal
+  }
+
+  async run(everyMs: number, wanted: () => boolean, tick: () => void): Promise<void> {
+    if (this.#ticking) return
+    this.#ticking = true
+    while (wanted() && !this.#signal.aborted) {
+      await this.#clock.sleep(everyMs, this.#signal)
+      tick()
+    }
+    this.#ticking = false
+  }
+}

@@ -6,12 +6,12 @@ import type { Closing } from '../desk.ts'
 /** What every block of the transcript has: `key` is steady while it changes, `entry` is the kept entry it began with. */
 type Common = { key: number; turn: string; by?: string; entry?: string }
 
-type Said = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
+type TextBlock = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
 
 /** `live` while it still grows, or is not known to be kept; `more` characters of it are not on the screen. */
-export type Speech = Common & { type: 'reply' | 'thought'; text: string; live: boolean; more?: number }
+export type SpeechBlock = Common & { type: 'reply' | 'thought'; text: string; live: boolean; more?: number }
 
-export type Call = Common & {
+export type CallBlock = Common & {
   type: 'call'
   call: string
   tool: string
@@ -25,15 +25,15 @@ export type Call = Common & {
 }
 
 /** A try that failed: half of what it said is in here, and nowhere else. `next` is who went on. */
-export type Tried = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
+export type AttemptBlock = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
 
 /** The end of a turn without an answer. */
-export type Failed = Common & { type: 'error'; failure: Failure; said: string }
+export type ErrorBlock = Common & { type: 'error'; failure: Failure; said: string }
 
 /** The end of a turn whose person chose to wait for an agent: nothing failed. */
-export type Waits = Common & { type: 'waits'; agent: string; until?: number }
+export type WaitBlock = Common & { type: 'waits'; agent: string; until?: number }
 
-export type Asked = Common & {
+export type QuestionBlock = Common & {
   type: 'question'
   ask: string
   question: Question
@@ -41,38 +41,49 @@ export type Asked = Common & {
   picks: readonly string[]
 }
 
-export type Plan = Common & { type: 'plan'; items: readonly PlanItem[] }
+export type PlanBlock = Common & { type: 'plan'; items: readonly PlanItem[] }
 
 /** One consultation: all that whoever was asked did, in one. */
-export type Group = Common & {
+export type GroupBlock = Common & {
   type: 'group'
   role: string
-  state: Call['state']
+  state: CallBlock['state']
   since: number
   ms?: number
   blocks: readonly Block[]
 }
 
-export type Closed = Common & { type: 'closing'; closing: Closing }
+export type ClosingBlock = Common & { type: 'closing'; closing: Closing }
 
 /** What a command said; it is kept nowhere. */
-export type Told = Common & { type: 'told'; text: string; how: 'note' | 'text' | 'error' }
+export type CommandBlock = Common & { type: 'told'; text: string; how: 'note' | 'text' | 'error' }
 
-export type Block = Said | Speech | Call | Tried | Failed | Waits | Asked | Plan | Group | Closed | Told
+export type Block =
+  | TextBlock
+  | SpeechBlock
+  | CallBlock
+  | AttemptBlock
+  | ErrorBlock
+  | WaitBlock
+  | QuestionBlock
+  | PlanBlock
+  | GroupBlock
+  | ClosingBlock
+  | CommandBlock
 
 /** A block before it has its place in the transcript. */
-export type Fresh = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
+export type NewBlock = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
 
 /** Who asks what no agent does. */
 export const ourselves = 'termaite'
 
 /** Whether an agent asked it itself, as part of what it does; the others are asked by us, about an agent, or by a command. */
-export function isOwnQuestion({ by, question }: Asked): boolean {
+export function isOwnQuestion({ by, question }: QuestionBlock): boolean {
   return by !== undefined && by !== ourselves && (question.about === 'permission' || question.about === 'choice')
 }
 
 /** Whether it is an agent's own doing, said under its name. */
-export function speaks(block: Block): boolean {
+export function isAgentSpeech(block: Block): boolean {
   return (
     block.by !== undefined &&
     (['reply', 'thought', 'call', 'plan'].includes(block.type) ||
@@ -82,7 +93,7 @@ export function speaks(block: Block): boolean {
 }
 
 /** Whether a click or Ctrl+O shows more of it. */
-export function opens(block: Block): boolean {
+export function canOpen(block: Block): boolean {
   switch (block.type) {
     case 'prompt':
     case 'steer':

@@ -1,12 +1,12 @@
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
-import type { Block, Call, Fresh, Group, Speech } from './block.ts'
-import { isOwnQuestion } from './block.ts'
-import { changesOf } from './changes.ts'
-import { askerOf, isAgents, settledReply, swallowed, whoOf } from './speech.ts'
+import type { Block, CallBlock, NewBlock, GroupBlock, SpeechBlock } from './block.ts'
+import type { Question } from '../../../core/talk/question.ts'
+import { isOwnQuestion, isAgentSpeech } from './block.ts'
+import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
 
 /** Where an event belongs, and when it was. `mint` gives the next key. */
-export type Place = { turn: string; at: number; mint(): number }
+export type EventPlace = { turn: string; at: number; mint(): number }
 
 type Blocks = readonly Block[]
 
@@ -15,9 +15,9 @@ const longest = 200_000
 const longestOutput = 20_000
 
 /** The blocks after one more event. Only the blocks that it touches are other ones. */
-export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
+export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Blocks {
   if (isKnown(blocks, event)) return blocks
-  const add = (block: Fresh): Blocks => append(blocks, block, event, place)
+  const add = (block: NewBlock): Blocks => append(blocks, block, event, place)
   switch (event.type) {
     case 'prompt':
       return blocks.some((block) => block.type === 'prompt' && block.turn === place.turn)
@@ -31,8 +31,8 @@ export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
     case 'thought':
       return grown(blocks, event.type === 'text' ? 'reply' : 'thought', event.delta, event, place)
     case 'reply': {
-      const { rest, at } = settledReply(blocks, event.text, event.by, place.turn)
-      const reply: Fresh = { type: 'reply', live: false, ...held(event.text) }
+      const { rest, at } = placeReply(blocks, event.text, event.by, place.turn)
+      const reply: NewBlock = { type: 'reply', live: false, ...held(event.text) }
       if (at === undefined) return append(rest, reply, event, place)
       return replaced(rest, at, { ...placed(reply, event, place), key: rest[at]!.key })
     }
@@ -40,19 +40,19 @@ export function fold(blocks: Blocks, event: Event, place: Place): Blocks {
       return called(blocks, event, place)
     case 'progress':
       return changed(blocks, isCall(event.call), (call) => ({
-        ...(call as Call),
-        output: ((call as Call).output + event.delta).slice(-longestOutput),
+        ...(call as CallBlock),
+        output: ((call as CallBlock).output + event.delta).slice(-longestOutput),
       }))
     case 'result':
-      return changed(blocks, isCall(event.call), (call) => resulted(call as Call, event, place.at))
+      return changed(blocks, isCall(event.call), (call) => withResult(call as CallBlock, event, place.at))
     case 'attempt': {
-      const { rest, said } = swallowed(blocks, place.turn, ({ live, by }) => live || by === event.by)
+      const { rest, said } = withoutSpeech(blocks, place.turn, ({ live, by }) => live || by === event.by)
       const words = said || (event.did?.lastWords ?? '')
       return append(rest, { type: 'attempt', failure: event.failure, ms: event.ms, said: words }, event, place)
     }
     case 'question': {
       const by = askerOf(blocks, event.question, place.turn) ?? event.by
-      const asked: Fresh = { type: 'question', ask: event.ask, question: event.question, state: 'open', picks: [] }
+      const asked: NewBlock = { type: 'question', ask: event.ask, question: event.question, state: 'open', picks: [] }
       return add(by === undefined ? asked : { ...asked, by })
     }
     case 'answer':
@@ -78,7 +78,7 @@ function isKnown(blocks: Blocks, event: Event): boolean {
   return id !== undefined && event.type !== 'end' && blocks.some((block) => block.entry === id)
 }
 
-function placed(block: Fresh, event: Event, place: Place): Block {
+function placed(block: NewBlock, event: Event, place: EventPlace): Block {
   const { id } = event as Partial<Entry>
   return {
     key: place.mint(),
@@ -89,13 +89,13 @@ function placed(block: Fresh, event: Event, place: Place): Block {
   } as Block
 }
 
-function append(blocks: Blocks, block: Fresh, event: Event, place: Place): Blocks {
+function append(blocks: Blocks, block: NewBlock, event: Event, place: EventPlace): Blocks {
   return [...handedOver(blocks, event, place.turn), placed(block, event, place)]
 }
 
 /** Whoever speaks first after a failed try is the one it went to. */
 function handedOver(blocks: Blocks, event: Event, turn: string): Blocks {
-  if (!isAgents(event)) return blocks
+  if (!isAgentEvent(event)) return blocks
   const at = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
   const tried = blocks[at]
   return tried?.type === 'attempt' && tried.next === undefined
@@ -121,7 +121,7 @@ function held(text: string): { text: string; more?: number } {
   return text.length <= longest ? { text } : { text: text.slice(0, longest), more: text.length - longest }
 }
 
-function grown(blocks: Blocks, type: Speech['type'], delta: string, event: Event, place: Place): Blocks {
+function grown(blocks: Blocks, type: SpeechBlock['type'], delta: string, event: Event, place: EventPlace): Blocks {
   if (delta === '') return blocks
   const at = blocks.findLastIndex((block) => block.turn === place.turn)
   const last = blocks[at]
@@ -136,12 +136,21 @@ function grown(blocks: Blocks, type: Speech['type'], delta: string, event: Event
   })
 }
 
-function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: Place): Blocks {
+function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: EventPlace): Blocks {
   const { call, tool, input } = event
   const at = blocks.findLastIndex(isCall(call))
   const known = blocks[at]
   if (known?.type === 'call') return replaced(blocks, at, { ...known, tool, input })
-  const begun: Fresh = { type: 'call', call, tool, input, state: 'running', since: place.at, output: '', changes: [] }
+  const begun: NewBlock = {
+    type: 'call',
+    call,
+    tool,
+    input,
+    state: 'running',
+    since: place.at,
+    output: '',
+    changes: [],
+  }
   // What is asked about a call may be heard before the call itself, and stands below it all the same.
   const asked = (block: Block) => block.type === 'question' && block.state === 'open' && isOwnQuestion(block)
   const to = blocks.findLastIndex((block) => !asked(block)) + 1
@@ -149,13 +158,17 @@ function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: 
 }
 
 /** A call with what came of it. */
-export function resulted(call: Call, result: Pick<EntryOf<'result'>, 'ok' | 'text' | 'data'>, at: number): Call {
+export function withResult(
+  call: CallBlock,
+  result: Pick<EntryOf<'result'>, 'ok' | 'text' | 'data'>,
+  at: number,
+): CallBlock {
   return {
     ...call,
     state: result.ok && exitedWell(result.data) ? 'ok' : 'failed',
     ms: Math.max(0, at - call.since),
     output: held(result.text).text,
-    changes: changesOf(result.data),
+    changes: fileChangesOf(result.data),
   }
 }
 
@@ -166,19 +179,19 @@ function exitedWell(data: unknown): boolean {
 }
 
 /** One plan a turn, where it was last spoken of. */
-function planned(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place: Place): Blocks {
+function planned(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place: EventPlace): Blocks {
   const mine = (block: Block) => block.type === 'plan' && block.turn === place.turn && block.by === event.by
   if (blocks.some(mine)) return changed(blocks, mine, (plan) => ({ ...plan, items: event.items }) as Block)
   return append(blocks, { type: 'plan', items: event.items }, event, place)
 }
 
 /** Whoever is asked again after its end begins anew. */
-function grouped(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner' }>, place: Place): Blocks {
+function grouped(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner' }>, place: EventPlace): Blocks {
   const open = (block: Block) =>
     block.type === 'group' && block.turn === place.turn && block.role === role && block.state === 'running'
   const at = blocks.findLastIndex(open)
   const known = blocks[at]
-  const group: Group =
+  const group: GroupBlock =
     known?.type === 'group'
       ? known
       : { type: 'group', key: place.mint(), turn: place.turn, role, state: 'running', since: place.at, blocks: [] }
@@ -186,16 +199,16 @@ function grouped(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner'
   return known ? replaced(blocks, at, more) : [...blocks, more]
 }
 
-function heard(group: Group, event: Event, place: Place): Group {
-  const blocks = fold(group.blocks, event, place)
-  const by = whoOf(event) ?? group.by
+function heard(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
+  const blocks = foldEvent(group.blocks, event, place)
+  const by = authorOf(event) ?? group.by
   if (event.type !== 'end') return { ...group, ...(by === undefined ? {} : { by }), blocks }
   const { outcome } = event
   const state = outcome.ok ? 'ok' : outcome.failure.kind === 'aborted' ? 'stopped' : 'failed'
   return { ...group, state, ms: Math.max(0, place.at - group.since), blocks }
 }
 
-function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Place): Blocks {
+function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: EventPlace): Blocks {
   const { outcome } = event
   const rested = (all: Blocks) => all.map((block) => (block.turn === place.turn ? atRest(block) : block))
   if (outcome.ok) {
@@ -208,13 +221,13 @@ function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Pl
   const waits = chosenWait(blocks, outcome.failure, place.turn)
   if (waits) return append(rested(blocks), waits, event, place)
   // What was streamed and never kept is no answer: it goes into the failure.
-  const { rest, said } = swallowed(blocks, place.turn, ({ live }) => live)
+  const { rest, said } = withoutSpeech(blocks, place.turn, ({ live }) => live)
   const failure = { ...outcome.failure, message: untold(outcome.failure.message, rest, place.turn) }
   return append(rested(rest), { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
 }
 
 /** Whom the person chose to wait for, on the card that said whose quota is spent. */
-function chosenWait(blocks: Blocks, { kind, retryAt }: Failure, turn: string): Fresh | undefined {
+function chosenWait(blocks: Blocks, { kind, retryAt }: Failure, turn: string): NewBlock | undefined {
   if (kind !== 'quota' && kind !== 'busy') return undefined
   const asked = blocks.findLast((block) => block.turn === turn && block.type === 'question')
   if (asked?.type !== 'question' || asked.question.about !== 'quota' || !asked.picks.includes('wait')) return undefined
@@ -247,4 +260,43 @@ function atRest(block: Block): Block {
     default:
       return block
   }
+}
+
+/** Whose question it is: kept ones are signed by whoever keeps them. */
+export function askerOf(blocks: readonly Block[], { agent }: Question, turn: string): string | undefined {
+  return agent ?? blocks.findLast((block) => block.turn === turn && isAgentSpeech(block))?.by
+}
+
+/**
+ * Where a kept reply belongs among what was streamed: `at` is the live text that it replaces.
+ * What it holds as well goes, so that nothing is said twice.
+ */
+export function placeReply(
+  blocks: readonly Block[],
+  text: string,
+  by: string | undefined,
+  turn: string,
+): { rest: readonly Block[]; at?: number } {
+  const mine = (block: Block): block is SpeechBlock =>
+    block.type === 'reply' && block.live && block.turn === turn && block.by === by
+  const last = blocks.findLastIndex(mine)
+  if (last < 0) return { rest: blocks }
+  const acted = blocks.findLastIndex((block) => block.turn === turn && block.type === 'call')
+  const stays = (block: Block, at: number) =>
+    !mine(block) || (at === last && acted < last) || !text.includes(block.text.trim())
+  const rest = blocks.filter(stays)
+  return acted < last ? { rest, at: rest.indexOf(blocks[last]!) } : { rest }
+}
+
+/** The blocks without what was said since the last failed try of a turn, as far as it is of `what`, and that. */
+export function withoutSpeech(
+  blocks: readonly Block[],
+  turn: string,
+  what: (speech: SpeechBlock) => boolean,
+): { rest: readonly Block[]; said: string } {
+  const from = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
+  const goes = (block: Block, at: number) =>
+    at > from && block.turn === turn && (block.type === 'reply' || block.type === 'thought') && what(block)
+  const said = blocks.flatMap((block, at) => (goes(block, at) && block.type === 'reply' ? [block.text] : []))
+  return { rest: blocks.filter((block, at) => !goes(block, at)), said: said.join('\n\n') }
 }

@@ -1,11 +1,10 @@
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Block } from './block.ts'
-import type { Spot } from './layout.ts'
-import type { Look } from './look.ts'
-import { opens } from './block.ts'
-import { Layout } from './layout.ts'
-import { Mounted, beginsOtherwise, roughSize } from './mounted.ts'
-import { inside, sided } from './sides.ts'
+import type { ScrollAnchor } from './transcript-layout.ts'
+import type { RenderContext } from './render-context.ts'
+import { canOpen } from './block.ts'
+import { TranscriptLayout, PlacedBlock, leadDiffers, roughSize } from './transcript-layout.ts'
+import { innerWidth, withSides } from '../border.ts'
 
 /** What is scrolled, as the library has it. */
 export type Scroll = {
@@ -23,7 +22,7 @@ export type Room = { width: number; height: number; below: number; spoken: boole
 export type Above = 'welcome' | 'more'
 
 export type TranscriptParts = {
-  look: Look
+  context: RenderContext
   /** What a conversation begins with. */
   welcome(room: Room): string[]
   /** How many rows there are for it. */
@@ -46,9 +45,9 @@ export class Transcript implements Component {
   #parts: TranscriptParts
   #scroll: Scroll | undefined
   #done: readonly Block[] = []
-  #mounted: Mounted[] = []
-  #stale = new Set<Mounted>()
-  #layout = new Layout()
+  #mounted: PlacedBlock[] = []
+  #stale = new Set<PlacedBlock>()
+  #layout = new TranscriptLayout()
   #above: Above | undefined
   #width = 0
   #opened = new Map<number, boolean>()
@@ -86,12 +85,12 @@ export class Transcript implements Component {
   toggleAll(): void {
     this.#allOpen = !this.#allOpen
     this.#opened.clear()
-    this.#staleAll(({ block }) => opens(block))
+    this.#staleAll(({ block }) => canOpen(block))
   }
 
   /** What was painted without its colours or its changes can have them now. */
   refine(what: 'colours' | 'diffs'): void {
-    const gains = ({ block }: Mounted) =>
+    const gains = ({ block }: PlacedBlock) =>
       what === 'diffs'
         ? block.type === 'call' && block.changes.length > 0
         : (block.type === 'reply' || block.type === 'told') && /^\s*(```|~~~)/m.test(block.text)
@@ -107,7 +106,7 @@ export class Transcript implements Component {
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type !== 'click' || event.button !== 'left') return undefined
     const clicked = this.#layout.blockAt(event.y)
-    if (!clicked || !opens(clicked.block)) return undefined
+    if (!clicked || !canOpen(clicked.block)) return undefined
     this.#opened.set(clicked.block.key, !this.#isOpen(clicked.block))
     this.#stale.add(clicked)
     return { handled: true }
@@ -124,18 +123,18 @@ export class Transcript implements Component {
     return this.#layout.lines
   }
 
-  #layOut(spot: Spot | undefined): void {
-    const { look, height } = this.#parts
-    const side = (line: string) => (look.sides ? sided(line, this.#width, look.theme) : line)
-    this.#layout.setHead(this.#headLines(look.sides ? inside(this.#width) : this.#width).map(side))
+  #layOut(spot: ScrollAnchor | undefined): void {
+    const { context, height } = this.#parts
+    const side = (line: string) => (context.sides ? withSides(line, this.#width, context.theme) : line)
+    this.#layout.setHead(this.#headLines(context.sides ? innerWidth(this.#width) : this.#width).map(side))
     const from = this.#layout.layOut(this.#mounted, this.#width)
     if (spot && from !== undefined && from <= spot.mounted.at) this.#keep(spot)
     // The sides go down to the lower edge however little there is between them.
-    this.#layout.fill(look.sides ? height() : 0, side(''))
+    this.#layout.fill(context.sides ? height() : 0, side(''))
   }
 
   #headLines(width: number): readonly string[] {
-    const { look, welcome, height } = this.#parts
+    const { context, welcome, height } = this.#parts
     switch (this.#above) {
       case 'welcome':
         return welcome({
@@ -145,17 +144,17 @@ export class Transcript implements Component {
           spoken: this.#mounted.some(({ block }) => block.type === 'prompt'),
         })
       case 'more':
-        return [look.theme.quiet('↑ earlier messages'), '']
+        return [context.theme.quiet('↑ earlier messages'), '']
       default:
         return []
     }
   }
 
   #isOpen(block: Block): boolean {
-    return opens(block) && (this.#opened.get(block.key) ?? this.#allOpen)
+    return canOpen(block) && (this.#opened.get(block.key) ?? this.#allOpen)
   }
 
-  #staleAll(which: (mounted: Mounted) => boolean): void {
+  #staleAll(which: (mounted: PlacedBlock) => boolean): void {
     for (const mounted of this.#mounted.toReversed()) if (which(mounted)) this.#stale.add(mounted)
     this.#layout.touch(0)
   }
@@ -163,7 +162,7 @@ export class Transcript implements Component {
   #update(at: number, block: Block): void {
     const mounted = this.#mounted[at]!
     const before = this.#mounted[at - 1]?.block
-    if (mounted.block === block && !beginsOtherwise(mounted.before, before)) return
+    if (mounted.block === block && !leadDiffers(mounted.before, before)) return
     mounted.block = block
     mounted.before = before
     this.#stale.add(mounted)
@@ -174,7 +173,7 @@ export class Transcript implements Component {
     const known = new Map(this.#mounted.splice(from).map((mounted) => [mounted.block.key, mounted]))
     for (let at = from; at < total; at++) {
       const block = blockAt(at)
-      const mounted = known.get(block.key) ?? new Mounted(block)
+      const mounted = known.get(block.key) ?? new PlacedBlock(block)
       known.delete(block.key)
       mounted.at = at
       this.#mounted.push(mounted)
@@ -188,18 +187,18 @@ export class Transcript implements Component {
   }
 
   /** The first line in sight; undefined at the end, which is followed. */
-  #spot(): Spot | undefined {
+  #spot(): ScrollAnchor | undefined {
     const scroll = this.#scroll
     return !scroll || scroll.isFollowingEnd ? undefined : this.#layout.spotAt(scroll.scrollTop)
   }
 
-  #refresh(mounted: Mounted): void {
-    mounted.refresh(this.#width, this.#parts.look, this.#isOpen(mounted.block))
+  #refresh(mounted: PlacedBlock): void {
+    mounted.refresh(this.#width, this.#parts.context, this.#isOpen(mounted.block))
     this.#stale.delete(mounted)
     this.#layout.touch(mounted.at)
   }
 
-  #refreshInSight(spot: Spot | undefined): void {
+  #refreshInSight(spot: ScrollAnchor | undefined): void {
     if (this.#stale.size === 0) return
     if (!this.#scroll) {
       for (const mounted of this.#stale) this.#refresh(mounted)
@@ -218,7 +217,7 @@ export class Transcript implements Component {
   }
 
   /** Scrolls so that what was in sight still is. */
-  #keep(spot: Spot): void {
+  #keep(spot: ScrollAnchor): void {
     const scroll = this.#scroll!
     const line = this.#layout.lineOf(spot)
     if (line === undefined) return

@@ -16,7 +16,7 @@ import sql from 'highlight.js/lib/languages/sql'
 import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
-import type { Paint, Theme } from '../../theme/theme.ts'
+import type { Paint, Theme } from '../../theme.ts'
 
 /** Code in colours, a string a line; undefined for a language that is not known. */
 export type Colour = (code: string, language: string, theme: Theme) => string[] | undefined

@@ -1,0 +1,83 @@
+import type { Component } from '@earendil-works/pi-tui'
+import type { Theme } from './theme.ts'
+import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { oneLine } from './transcript/screen-text.ts'
+
+/** The upper edge of the transcript, with what is shown in it. */
+export class TopBorder implements Component {
+  #theme: Theme
+  #title: () => readonly string[]
+
+  constructor(theme: Theme, title: () => readonly string[]) {
+    this.#theme = theme
+    this.#title = title
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    if (width < 8) return [this.#theme.accent('─'.repeat(width))]
+    const title = truncateToWidth(
+      this.#title()
+        .map((word) => oneLine(word, 200))
+        .join(' · '),
+      width - 6,
+      '…',
+    )
+    const rest = '─'.repeat(width - 5 - visibleWidth(title))
+    const { accent, strong } = this.#theme
+    return [`${accent('╭─')} ${strong(accent(title))} ${accent(`${rest}╮`)}`]
+  }
+}
+
+export class BottomBorder implements Component {
+  #theme: Theme
+
+  constructor(theme: Theme) {
+    this.#theme = theme
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    return [this.#theme.accent(width < 8 ? '─'.repeat(width) : `╰${'─'.repeat(width - 2)}╯`)]
+  }
+}
+
+/** How terminals mark a prompt, so that one can be jumped to; it is only seen at the beginning of a line. */
+export const promptMark = '\x1b]133;A\x07'
+
+/** Below this many columns the words need the room of the border. */
+const leastColumns = 24
+
+/** What is left of a line between the two sides of the border. */
+export function innerWidth(columns: number): number {
+  return Math.max(1, columns < leastColumns ? columns : columns - 4)
+}
+
+/**
+ * A line of the transcript between the sides of its border. They are part of the line: beside it they would have to be
+ * laid over every row of every frame, which costs more than all the rest of a frame.
+ */
+export function withSides(line: string, columns: number, theme: Theme): string {
+  if (columns < leastColumns) return line
+  const marked = line.startsWith(promptMark)
+  const text = marked ? line.slice(promptMark.length) : line
+  const room = ' '.repeat(Math.max(0, innerWidth(columns) - visibleWidth(text)))
+  const edge = theme.accent('│')
+  return `${marked ? promptMark : ''}${edge} ${text}${ended(text)}${room} ${edge}`
+}
+
+/** What was selected on the screen without the border that was selected with it. */
+export function withoutSides(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/^│ ?/, '').replace(/ *│$/, ''))
+    .join('\n')
+}
+
+/** Nothing of a line reaches the border behind it. */
+function ended(text: string): string {
+  if (!text.includes('\x1b')) return ''
+  return text.includes('\x1b]8;') ? '\x1b]8;;\x1b\\\x1b[0m' : '\x1b[0m'
+}

@@ -1,0 +1,36 @@
+import type { Shown } from '../../core/talk/question.ts'
+
+export type DiffLine = { type: 'added' | 'removed' | 'same' | 'skip'; text: string }
+
+type Diff = Extract<Shown, { type: 'diff' }>
+
+/** Long enough for every edit a person reads; beyond it the two are shown without being compared. */
+const timeoutMs = 150
+
+/** The lines that change, and three around them; the library is loaded when a card first needs it. */
+export async function diffLines({ before = '', after }: Diff): Promise<DiffLine[]> {
+  const patch = await import('diff').then(
+    ({ structuredPatch }) =>
+      structuredPatch('', '', before, after, undefined, undefined, { context: 3, timeout: timeoutMs }),
+    () => undefined,
+  )
+  if (!patch) return [...sided('removed', before), ...sided('added', after)]
+  return patch.hunks.flatMap(({ lines }, at) => [
+    ...(at > 0 ? [{ type: 'skip' as const, text: '⋯' }] : []),
+    ...lines.filter((line) => !line.startsWith('\\')).map(read),
+  ])
+}
+
+function read(line: string): DiffLine {
+  const type = line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : 'same'
+  return { type, text: line.slice(1) }
+}
+
+function sided(type: 'added' | 'removed', text: string): DiffLine[] {
+  return text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => ({ type, text: line }))
+}

@@ -1,0 +1,151 @@
+import type {
+  Component,
+  Focusable,
+  TuiMouseEvent,
+  TuiMouseEventResult,
+  OverlayHandle,
+  TUI,
+} from '@earendil-works/pi-tui'
+import type { Command } from '../../core/talk/command.ts'
+import type { Theme } from './theme.ts'
+import type { Choice } from './widgets.ts'
+import { matchesKey } from '@earendil-works/pi-tui'
+import { PasteReader } from './input/paste.ts'
+import { boxSides, boxed, ChoiceList, TextField } from './widgets.ts'
+import { commandUsage, findCommands } from './command-search.ts'
+import { GuardedComponent } from './screen/guarded-component.ts'
+
+export type PaletteParts = {
+  theme: Theme
+  commands: readonly Command[]
+  query: string
+  pick(command: Command): void
+  close(): void
+}
+
+/** As many as matter: what is beyond them is found by a letter or an arrow. */
+const most = 12
+const prompt = '/'
+
+/** Every command, found by a few letters of it. */
+export class Palette implements Component, Focusable {
+  #parts: PaletteParts
+  #line: TextField
+  #pastes = new PasteReader()
+  #choices: ChoiceList<Choice & { command: Command }>
+
+  constructor(parts: PaletteParts) {
+    this.#parts = parts
+    this.#line = new TextField({ text: parts.query })
+    this.#choices = new ChoiceList(parts.theme)
+    this.#find()
+  }
+
+  get focused(): boolean {
+    return this.#line.focused
+  }
+
+  set focused(focused: boolean) {
+    this.#line.focused = focused
+  }
+
+  invalidate(): void {}
+
+  handleInput(data: string): void {
+    for (const { type, text } of this.#pastes.read(data)) {
+      if (type === 'key') this.#key(text)
+      else this.#write(() => this.#line.insert(text))
+    }
+  }
+
+  #key(data: string): void {
+    if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) return this.#parts.close()
+    if (matchesKey(data, 'enter') || matchesKey(data, 'tab')) return this.#pick(this.#choices.chosen)
+    if (matchesKey(data, 'up')) return this.#choices.move(-1)
+    if (matchesKey(data, 'down')) return this.#choices.move(1)
+    this.#write(() => this.#line.handleInput(data))
+  }
+
+  #write(work: () => void): void {
+    const before = this.#line.text
+    work()
+    if (this.#line.text !== before) this.#find()
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (event.type === 'wheel' && event.wheelDelta) this.#choices.move(Math.sign(event.wheelDelta))
+    else if (event.type === 'click' && event.button === 'left' && event.y >= 3)
+      this.#pick(this.#choices.point(event.y - 3))
+    else return undefined
+    return { handled: true, focus: true }
+  }
+
+  #pick(choice: { command: Command } | undefined): void {
+    if (choice) this.#parts.pick(choice.command)
+  }
+
+  #find(): void {
+    const query = this.#line.text.replace(/^\//, '')
+    const found = findCommands(this.#parts.commands, query)
+    this.#choices.set(found.map((command) => ({ command, label: commandUsage(command), help: command.help })))
+  }
+
+  render(width: number): string[] {
+    const { theme } = this.#parts
+    const inside = Math.max(1, width - boxSides)
+    const rows = this.#choices.render(inside, most)
+    const place = this.#choices.place(most)
+    const lines = [
+      theme.accent(prompt) + this.#line.render(Math.max(1, inside - prompt.length)),
+      theme.quiet('─'.repeat(inside)),
+      ...(rows.length > 0 ? rows : [theme.quiet('  No command is like that; Esc goes back.')]),
+    ]
+    const foot = [...(place ? [place] : []), 'Enter picks', 'Esc closes'].join(' · ')
+    return boxed(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
+  }
+}
+
+export type OverlayParts = {
+  tui: TUI
+  theme: Theme
+  commands(): readonly Command[]
+  pick(command: Command): void
+  closed(): void
+  broken(error: unknown): void
+}
+
+/** The palette over the transcript, one at a time. */
+export class PaletteOverlay {
+  #parts: OverlayParts
+  #overlay: OverlayHandle | undefined
+
+  constructor(parts: OverlayParts) {
+    this.#parts = parts
+  }
+
+  open(query: string): void {
+    this.close()
+    const { tui, theme, commands, pick, broken } = this.#parts
+    const palette = new Palette({
+      theme,
+      commands: commands(),
+      query,
+      pick: (command) => {
+        this.close()
+        pick(command)
+      },
+      close: () => this.close(),
+    })
+    this.#overlay = tui.showOverlay(new GuardedComponent(palette, broken), {
+      width: Math.min(80, tui.terminal.columns - 4),
+      maxHeight: '80%',
+    })
+  }
+
+  close(): void {
+    if (!this.#overlay) return
+    this.#overlay.hide()
+    this.#overlay = undefined
+    this.#parts.closed()
+  }
+}

@@ -1,0 +1,71 @@
+import type { Entry, Event } from '../../core/talk/entry.ts'
+import type { Framework } from '../../core/talk/framework.ts'
+import { authorOf, fileChangesOf, isAgentEvent } from './transcript/event-facts.ts'
+
+/** A turn at work, as the working line tells it. */
+export type RunningTurn = {
+  turn: string
+  since: number
+  by?: string
+  /** The calls that have no result yet, oldest first. */
+  calls: readonly { call: string; tool: string }[]
+  lastAt: number
+  files: readonly string[]
+  /** Where it stands, when it is thought through. */
+  phase?: { framework: Framework; words: string }
+  /** Who is asked right now besides, each in a role. */
+  consulted?: readonly { role: string; by?: string }[]
+  /** Cancelled, and not over yet. */
+  stopping?: true
+}
+
+/** The turn after one more of its events; undefined once it has ended. */
+export function advanceTurn(
+  was: RunningTurn | undefined,
+  turn: string,
+  event: Event,
+  now: number,
+): RunningTurn | undefined {
+  if (event.type === 'end') return undefined
+  const since = (event as Partial<Entry>).at ?? now
+  const run = was ?? { turn, since, calls: [], lastAt: now, files: [] }
+  const by = isAgentEvent(event) ? event.by : run.by
+  const next: RunningTurn = { ...run, lastAt: now, ...(by === undefined ? {} : { by }) }
+  switch (event.type) {
+    case 'call':
+      return { ...next, calls: [...next.calls, { call: event.call, tool: event.tool }] }
+    case 'result':
+      return {
+        ...next,
+        calls: next.calls.filter(({ call }) => call !== event.call),
+        files: withFiles(
+          next.files,
+          fileChangesOf(event.data).map(({ path }) => path),
+        ),
+      }
+    case 'phase':
+      return { ...next, phase: { framework: event.framework, words: event.words } }
+    case 'inner':
+      return { ...next, consulted: consulted(next.consulted ?? [], event.role, event.event) }
+    case 'attempt':
+      return { ...next, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
+    default:
+      return next
+  }
+}
+
+type Consulted = NonNullable<RunningTurn['consulted']>
+
+function consulted(known: Consulted, role: string, event: Event): Consulted {
+  if (event.type === 'end') return known.filter((one) => one.role !== role)
+  const was = known.find((one) => one.role === role)
+  const by = authorOf(event) ?? was?.by
+  const now = by === undefined ? { role } : { role, by }
+  if (was?.by === by && was) return known
+  return was ? known.map((one) => (one === was ? now : one)) : [...known, now]
+}
+
+function withFiles(known: readonly string[], more: readonly string[]): readonly string[] {
+  const all = new Set([...known, ...more])
+  return all.size === known.length ? known : [...all]
+}

@@ -1,0 +1,77 @@
+import type { Container, TUI } from '@earendil-works/pi-tui'
+import type { Clock } from '../../../base/clock.ts'
+import type { InputBox } from '../input/input-box.ts'
+import type { OpenQuestion } from '../chat-state.ts'
+import type { Theme } from '../theme.ts'
+import { Card } from '../cards/card.ts'
+import { GuardedComponent } from './guarded-component.ts'
+
+export type InputAreaParts = {
+  tui: TUI
+  place: Container
+  input: InputBox
+  theme: Theme
+  clock: Clock
+  answer(ask: string, picks?: string[]): void
+  broken(error: unknown): void
+  /** How many rows the place can have, when all else gives way. */
+  room(): number
+}
+
+/** A card of so many rows may take nearly all of a small screen; a taller one leaves some of the transcript in sight. */
+const most = 18
+
+/** The place where a person types, or answers: a card takes it as long as its question is open. */
+export class InputArea {
+  #parts: InputAreaParts
+  #input: GuardedComponent
+  #shown: { ask: string; card: Card } | undefined
+
+  constructor(parts: InputAreaParts) {
+    this.#parts = parts
+    this.#input = new GuardedComponent(parts.input, parts.broken)
+    this.#take(this.#input)
+  }
+
+  get card(): Card | undefined {
+    return this.#shown?.card
+  }
+
+  show(asks: readonly OpenQuestion[]): void {
+    const [first] = asks
+    if (first?.ask === this.#shown?.ask) return
+    this.#shown?.card.close()
+    this.#shown = first && { ask: first.ask, card: this.#cardOf(first) }
+    this.#take(this.#shown ? new GuardedComponent(this.#shown.card, this.#parts.broken) : this.#input)
+  }
+
+  close(): void {
+    this.#shown?.card.close()
+  }
+
+  #cardOf({ ask, question, by }: OpenQuestion): Card {
+    const { theme, clock, tui, answer } = this.#parts
+    return new Card({
+      theme,
+      question,
+      ...(by === undefined ? {} : { by }),
+      clock,
+      rows: () => Math.max(Math.min(most, this.#parts.room()), Math.floor(this.#parts.room() * 0.75)),
+      changed: () => tui.requestRender(),
+      answer: (picks) => answer(ask, picks),
+    })
+  }
+
+  #take(component: GuardedComponent): void {
+    const { place, tui } = this.#parts
+    place.clear()
+    place.addChild(component)
+    // An overlay that is open keeps the keys until it is closed.
+    if (!tui.hasOverlay()) tui.setFocus(component)
+  }
+
+  /** Gives the keys back to whoever is in the place. */
+  focus(): void {
+    this.#parts.tui.setFocus(this.#parts.place.children[0] ?? null)
+  }
+}

@@ -1,0 +1,189 @@
+import type { TUI } from '@earendil-works/pi-tui'
+
+/** Wraps text in a colour; what is painted by none comes out as it went in. */
+export type Paint = (text: string) => string
+
+/** What a colour is for, never which one it is: `colours.ts` is the law that says which. */
+export type Theme = {
+  name: 'dark' | 'light' | 'plain'
+  /** The border, its title and the large letters. */
+  accent: Paint
+  strong: Paint
+  quiet: Paint
+  /** What the person said. */
+  user: Paint
+  good: Paint
+  warn: Paint
+  bad: Paint
+  added: Paint
+  removed: Paint
+  code: Paint
+  link: Paint
+  /** The row that Enter would take. */
+  chosen: Paint
+  /** A steady colour for each name. */
+  speaker(name: string): Paint
+}
+
+/**
+ * The colour law.
+ *
+ * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen.
+ *    The background is theirs; where something must stand out, both colours are turned round.
+ * 2. Nothing is said by colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
+ * 3. Red is what failed or goes, green what went well or is new, yellow what waits for somebody; nothing else has them.
+ * 4. One accent: the border, its title, the large letters, and what can be followed.
+ * 5. Each agent has one colour, the same in every session and on every machine, and never one of rule 3.
+ * 6. What matters less is dim, what matters more is bold; neither is a colour.
+ */
+const sgr =
+  (open: number | string, close: number): Paint =>
+  (text) =>
+    text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`
+
+const both =
+  (...paints: Paint[]): Paint =>
+  (text) =>
+    paints.reduce((painted, paint) => paint(painted), text)
+
+const colour = (code: number) => sgr(code, 39)
+const bold = sgr(1, 22)
+const dim = sgr(2, 22)
+const underline = sgr(4, 24)
+const reverse = sgr(7, 27)
+const none: Paint = (text) => text
+
+const [red, green, yellow, blue, magenta, cyan] = [31, 32, 33, 34, 35, 36].map(colour) as [
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+]
+const [brightBlue, brightMagenta, brightCyan] = [94, 95, 96].map(colour) as [Paint, Paint, Paint]
+
+export const dark: Theme = {
+  name: 'dark',
+  accent: cyan,
+  strong: bold,
+  quiet: dim,
+  user: both(brightCyan, bold),
+  good: green,
+  warn: yellow,
+  bad: red,
+  added: green,
+  removed: red,
+  code: brightBlue,
+  link: both(cyan, underline),
+  chosen: reverse,
+  speaker: steady([magenta, brightBlue, cyan, brightMagenta].map((paint) => both(paint, bold))),
+}
+
+/** On white, yellow and most bright ones cannot be read: what waits is magenta, and no agent has that. */
+export const light: Theme = {
+  ...dark,
+  name: 'light',
+  accent: blue,
+  user: both(blue, bold),
+  warn: magenta,
+  code: blue,
+  link: both(blue, underline),
+  speaker: steady([blue, cyan, brightBlue].map((paint) => both(paint, bold))),
+}
+
+/** For NO_COLOR and for those who see none: weight, underline and reverse alone. */
+export const plain: Theme = {
+  name: 'plain',
+  accent: none,
+  strong: bold,
+  quiet: dim,
+  user: bold,
+  good: none,
+  warn: bold,
+  bad: bold,
+  added: none,
+  removed: none,
+  code: none,
+  link: underline,
+  chosen: reverse,
+  speaker: () => bold,
+}
+
+/** The same name has the same colour in every session and on every machine. */
+function steady(paints: readonly Paint[]): (name: string) => Paint {
+  return (name) => {
+    let sum = 7
+    for (const char of name) sum = (sum * 37 + char.codePointAt(0)!) % 9973
+    return paints[sum % paints.length]!
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** How long a terminal may take to name its background; nothing waits for it. */
+const patienceMs = 1000
+
+/** The theme of the first paint, from what the environment says alone. */
+export function firstTheme(env: Env): Theme {
+  if (env.NO_COLOR) return plain
+  return hinted(env) ?? dark
+}
+
+type Asked = Pick<
+  TUI,
+  'queryTerminalBackgroundColor' | 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'
+>
+
+/** Turns the theme to what the terminal says of its own background, now and when that changes. */
+export async function followBackground(tui: Asked, env: Env, turn: (to: Theme) => void): Promise<void> {
+  if (env.NO_COLOR) return
+  tui.onTerminalColorSchemeChange((scheme) => turn(scheme === 'light' ? light : dark))
+  tui.setTerminalColorSchemeNotifications(true)
+  const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: patienceMs })
+  // Perceived brightness: green weighs most.
+  if (rgb) turn(0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark)
+}
+
+/** COLORFGBG is `fg;bg`, or `fg;x;bg`: 7 and 9 to 15 are light ones. */
+function hinted(env: Env): Theme | undefined {
+  const background = env.COLORFGBG?.split(';').at(-1)
+  if (background === undefined || !/^\d+$/.test(background)) return undefined
+  return Number(background) === 7 || Number(background) > 8 ? light : dark
+}
+
+/**
+ * One theme for everybody who holds it, whose colours can change behind it: the terminal may say only
+ * after the first paint that it is a light one.
+ */
+export class ThemeSwitch implements Theme {
+  #now: Theme
+  readonly accent: Paint = (text) => this.#now.accent(text)
+  readonly strong: Paint = (text) => this.#now.strong(text)
+  readonly quiet: Paint = (text) => this.#now.quiet(text)
+  readonly user: Paint = (text) => this.#now.user(text)
+  readonly good: Paint = (text) => this.#now.good(text)
+  readonly warn: Paint = (text) => this.#now.warn(text)
+  readonly bad: Paint = (text) => this.#now.bad(text)
+  readonly added: Paint = (text) => this.#now.added(text)
+  readonly removed: Paint = (text) => this.#now.removed(text)
+  readonly code: Paint = (text) => this.#now.code(text)
+  readonly link: Paint = (text) => this.#now.link(text)
+  readonly chosen: Paint = (text) => this.#now.chosen(text)
+  readonly speaker = (name: string): Paint => this.#now.speaker(name)
+
+  constructor(first: Theme) {
+    this.#now = first
+  }
+
+  get name(): Theme['name'] {
+    return this.#now.name
+  }
+
+  /** Whether that made a difference. */
+  switchTo(to: Theme): boolean {
+    const changed = to !== this.#now
+    this.#now = to
+    return changed
+  }
+}

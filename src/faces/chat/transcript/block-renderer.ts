@@ -1,0 +1,145 @@
+import type { Block, GroupBlock, SpeechBlock } from './block.ts'
+import type { RenderContext } from './render-context.ts'
+import { isAgentSpeech } from './block.ts'
+import {
+  attemptLines,
+  errorLines,
+  closingLines,
+  planLines,
+  questionLines,
+  toldLines,
+  waitsLines,
+} from './blocks/turn-lines.ts'
+import { callLines } from './blocks/call-lines.ts'
+import { groupLine } from './blocks/group-lines.ts'
+import type { Columns } from './markdown/markdown.ts'
+import { Prose } from './markdown/markdown.ts'
+import { promptMark } from '../border.ts'
+import { bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
+
+/** A prompt that is longer is folded, like what was pasted into it. */
+const promptLines = 20
+
+/** A block on the screen. What grows is rendered from where it grew. */
+export class BlockRenderer {
+  #prose = new Prose()
+
+  /** Its lines behind the block before it; none is wider than the width. */
+  lines(block: Block, before: Block | undefined, width: number, context: RenderContext, open: boolean): string[] {
+    const body = this.#body(block, width, context, open)
+    if (body.length === 0) return body
+    return [...lead(block, before, context), ...body].map((line) => fit(line, width))
+  }
+
+  forget(): void {
+    this.#prose.forget()
+  }
+
+  #body(block: Block, width: number, context: RenderContext, open: boolean): string[] {
+    const { theme } = context
+    switch (block.type) {
+      case 'prompt':
+      case 'steer':
+        return prompted(block.text, width, context, open)
+      case 'reply':
+        return this.#markdown(block, width, context, 'wrapped')
+      case 'thought':
+        return thoughtLines(block, width, context, open)
+      case 'call':
+        return callLines(block, width, context, open)
+      case 'attempt':
+        return attemptLines(block, width, context, open)
+      case 'error':
+        return errorLines(block, width, context, open)
+      case 'waits':
+        return waitsLines(block, width, context)
+      case 'note':
+        return indented(wrapped(safeText(block.text), width - 2).map(theme.quiet), '  ', `${theme.quiet('·')} `)
+      case 'question':
+        return questionLines(block, width, context)
+      case 'plan':
+        return planLines(block, width, context)
+      case 'group':
+        return groupLines(block, width, context, open)
+      case 'summary':
+        return folded('≡', 'What was said before was summed up', block.text, width, context, open)
+      case 'closing':
+        return closingLines(block, width, context)
+      case 'told':
+        return block.how === 'text' ? this.#markdown(block, width, context, 'cut') : toldLines(block, width, context)
+    }
+  }
+
+  #markdown(block: { text: string; more?: number }, width: number, context: RenderContext, columns: Columns): string[] {
+    const { text, rest } = bounded(block.text, block.more)
+    const lines = this.#prose.render(safeText(text).trimStart(), Math.max(1, width - 2), context, columns)
+    return indented(rest ? [...lines, context.theme.quiet(rest)] : lines, '  ')
+  }
+}
+
+/** Room, and the name of whoever speaks when it is another one than before. */
+function lead(block: Block, before: Block | undefined, { theme }: RenderContext): string[] {
+  if (!before) return named(block, before) ? [theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)] : []
+  if (named(block, before)) return ['', theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)]
+  const close = (each: Block) =>
+    each.type === 'call' || each.type === 'thought' || (each.type === 'question' && isAgentSpeech(each))
+  const together =
+    (close(block) && close(before)) ||
+    block.type === 'closing' ||
+    (block.type === before.type && ['note', 'attempt', 'group'].includes(block.type))
+  return together ? [] : ['']
+}
+
+function named(block: Block, before: Block | undefined): boolean {
+  if (!isAgentSpeech(block)) return false
+  return before === undefined || !isAgentSpeech(before) || before.by !== block.by || before.turn !== block.turn
+}
+
+function prompted(text: string, width: number, { theme }: RenderContext, open: boolean): string[] {
+  const { text: shown, rest } = bounded(safeText(text).trim())
+  const lines = wrapped(shown, width - 2)
+  const most = open ? lines.length : promptLines
+  const cut = lines.length > most ? `… ${lines.length - most} more lines` : rest
+  const [first = '', ...others] = indented(lines.slice(0, most), '  ', '❯ ').map(theme.user)
+  const body = [promptMark + first, ...others]
+  return cut === undefined ? body : [...body, theme.quiet(`  ${cut}`)]
+}
+
+function thoughtLines(block: SpeechBlock, width: number, context: RenderContext, open: boolean): string[] {
+  const text = safeText(block.text.slice(open ? 0 : -2000)).trim()
+  if (open) return folded('✻', 'thought', block.text, width, context, open)
+  const line = text.split('\n').findLast((each) => each.trim() !== '') ?? ''
+  return [context.theme.quiet(`  ✻ ${block.live ? 'thinking' : 'thought'} · ${oneLine(line, 300)}`)]
+}
+
+function folded(
+  mark: string,
+  title: string,
+  text: string,
+  width: number,
+  { theme }: RenderContext,
+  open: boolean,
+): string[] {
+  const head = theme.quiet(`  ${mark} ${title}`)
+  if (!open) return [head]
+  const { text: shown, rest } = bounded(safeText(text).trim())
+  const lines = wrapped(shown, width - 4)
+  return [head, ...indented(rest ? [...lines, rest] : lines, '    ').map(theme.quiet)]
+}
+
+/** A consulted agent: one line, that opens to all it did. */
+function groupLines(group: GroupBlock, width: number, context: RenderContext, open: boolean): string[] {
+  const head = groupLine(group, width, context)
+  if (!open) return [head]
+  const inside = group.blocks.flatMap((block, at) =>
+    new BlockRenderer().lines(block, group.blocks[at - 1], Math.max(1, width - 4), context, false),
+  )
+  // What another agent was asked is no prompt to jump to.
+  return [
+    head,
+    ...indented(
+      inside.map((line) => line.replace(promptMark, '')),
+      '    ',
+    ),
+  ]
+}

@@ -1,0 +1,87 @@
+import type { Block, GroupBlock } from '../block.ts'
+import type { RenderContext } from '../render-context.ts'
+import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { duration } from '../../numbers.ts'
+import { inputSummary } from '../call-input.ts'
+import { oneLine } from '../screen-text.ts'
+
+const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
+
+/** Those who are asked side by side stand below each other in columns, as long as there is room for columns. */
+const columns = { role: 18, agent: 8, least: 60 }
+
+/** A consulted agent in one line: as what it was asked, who it is, how it stands, and what it says. */
+export function groupLine(group: GroupBlock, width: number, { theme }: RenderContext): string {
+  const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[group.state]
+  const who = group.by
+  const calls = group.blocks.filter(({ type }) => type === 'call').length
+  const padded = (word: string, to: number) =>
+    width < columns.least ? word : word + ' '.repeat(Math.max(0, to - visibleWidth(word)))
+  const role = padded(oneLine(group.role, 60), columns.role)
+  const agent = who === undefined ? '' : theme.speaker(who)(padded(oneLine(who, 30), columns.agent))
+  const rest = [
+    group.ms === undefined ? '' : duration(group.ms),
+    calls === 0 ? '' : `${calls} ${calls === 1 ? 'call' : 'calls'}`,
+    said(group),
+  ].filter((word) => word !== '')
+  const head = [`  ${paint(marks[group.state])} ${role}`, agent].filter((word) => word !== '').join('  ')
+  const room = Math.max(0, width - visibleWidth(head) - 2)
+  return `${head}  ${theme.quiet(truncateToWidth(rest.join(' · '), room, '…'))}`
+}
+
+function said({ state, blocks }: GroupBlock): string {
+  const error = blocks.find((block) => block.type === 'error')
+  if (error?.type === 'error') return oneLine(error.failure.message, 200)
+  if (state === 'running') return doing(blocks.at(-1))
+  const last = blocks.findLast((block) => block.type === 'reply')
+  return last?.type === 'reply' ? answerSummary(last.text) : ''
+}
+
+/** The last thing it did, as it is seen while it works. */
+function doing(last: Block | undefined): string {
+  switch (last?.type) {
+    case 'reply':
+    case 'thought':
+      return latestWords(last.text)
+    case 'call':
+      return `${oneLine(last.tool, 60)} ${inputSummary(last.input)}`.trimEnd()
+    case 'attempt':
+      return `${last.failure.kind}: ${oneLine(last.failure.message, 200)}`
+    default:
+      return ''
+  }
+}
+
+/** What tells most of an answer that is written for a program, in the words that agents are asked for. */
+const telling = ['name', 'summary', 'cause', 'task', 'why']
+
+/** What an answer comes to, in one line: what its JSON says where there is any, else how it begins. */
+export function answerSummary(text: string): string {
+  const told = tellingOf(jsonIn(text), 4)
+  return oneLine(told === '' ? (text.split('\n').find((line) => line.trim() !== '') ?? '') : told, 200)
+}
+
+/** The newest words of an answer that is still being written, without the signs of JSON between them. */
+export function latestWords(text: string): string {
+  const line = text.split('\n').findLast((each) => /\p{L}/u.test(each)) ?? ''
+  return oneLine(line.slice(-400).replaceAll(/[{}[\]"`]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
+}
+
+function jsonIn(text: string): unknown {
+  const fenced = [...text.matchAll(/^ *```(?:json)?[ \t]*\n([^]*?)\n *```/gm)].at(-1)?.[1]
+  try {
+    return JSON.parse(fenced ?? text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a thing its name, of a list each of its things. */
+function tellingOf(value: unknown, depth: number): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null || depth === 0) return ''
+  const within = (each: unknown) => tellingOf(each, depth - 1)
+  if (Array.isArray(value)) return value.slice(0, 12).map(within).filter(Boolean).join(', ')
+  const named = telling.map((key) => (value as Record<string, unknown>)[key])
+  return [...named, ...Object.values(value)].map(within).find(Boolean) ?? ''
+}

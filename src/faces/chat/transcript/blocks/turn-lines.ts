@@ -1,0 +1,132 @@
+import type {
+  QuestionBlock,
+  ClosingBlock,
+  PlanBlock,
+  CommandBlock,
+  WaitBlock,
+  ErrorBlock,
+  AttemptBlock,
+} from '../block.ts'
+import type { RenderContext } from '../render-context.ts'
+import type { Failure, FailureKind } from '../../../../core/talk/outcome.ts'
+import { moment } from '../../../../base/moment.ts'
+import { isOwnQuestion, ourselves } from '../block.ts'
+import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
+import { bounded, safeText, indented, listed, oneLine, wrapped } from '../screen-text.ts'
+
+/** A question that was asked, and what was said to it; while it is open its card says all that. */
+export function questionLines(asked: QuestionBlock, width: number, { theme }: RenderContext): string[] {
+  if (asked.state === 'open') return []
+  const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
+  const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
+  const [first = ''] = asked.question.text.trimStart().split('\n', 1)
+  // Under its name, or where the words name it, an agent need not be named again.
+  const named = asked.by === undefined || asked.by === ourselves || isOwnQuestion(asked) || first.includes(asked.by)
+  const from = [...asked.question.from, ...(named ? [] : [asked.by!])].map((name) => oneLine(name, 60))
+  const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(first)}${answer}`
+  const margin = isOwnQuestion(asked) ? '  ' : ''
+  return indented(
+    wrapped(words, width - 2 - margin.length).map(theme.quiet),
+    `${margin}  `,
+    `${margin}${theme.warn('?')} `,
+  )
+}
+
+/** A turn that goes on by itself, later. */
+export function waitsLines({ agent, until }: WaitBlock, width: number, { theme }: RenderContext): string[] {
+  const when = until === undefined ? '' : ` until ${moment(until)}`
+  const words = `waiting for ${oneLine(agent, 60)}${when}, then it goes on by itself`
+  return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('⏸')} `)
+}
+
+/** One line for a turn that is over: who, why that one, how long, what it changed and what it took. */
+export function closingLines({ closing }: ClosingBlock, width: number, { theme }: RenderContext): string[] {
+  const { by, why, ms, thought, changed } = closing
+  // A failure has said all there is to say.
+  if (by === undefined && changed === undefined && closing.tokens === undefined) return []
+  const parts = [
+    by === undefined ? '' : oneLine(by, 60),
+    why === undefined ? '' : oneLine(why, 100),
+    duration(ms),
+    ...(thought ? thoughtWords(thought) : []),
+    changed && changed.files > 0
+      ? `${changed.files} ${changed.files === 1 ? 'file' : 'files'} ${lineCounts(changed)}`
+      : '',
+    closing.tokens === undefined ? '' : tokens(closing.tokens, closing.source ?? 'estimated'),
+  ]
+  return indented(listed(parts, width - 2).map(theme.quiet), '  ', `${theme.quiet('─')} `)
+}
+
+const boxes = { pending: '☐', in_progress: '◐', completed: '☑' } as const
+
+/** What the agent means to do. */
+export function planLines({ items }: PlanBlock, width: number, { theme }: RenderContext): string[] {
+  const done = items.filter(({ status }) => status === 'completed').length
+  return [
+    `  ${theme.strong('Plan')} ${theme.quiet(`${done}/${items.length}`)}`,
+    ...items.flatMap(({ task, status }) => {
+      const paint =
+        status === 'completed' ? theme.quiet : status === 'in_progress' ? theme.strong : (text: string) => text
+      return indented(wrapped(oneLine(task, 400), width - 4).map(paint), '    ', `  ${paint(boxes[status])} `)
+    }),
+  ]
+}
+
+/** What a command said in passing: its lines as it laid them out. */
+export function toldLines({ text, how }: CommandBlock, width: number, { theme }: RenderContext): string[] {
+  const { text: shown, rest } = bounded(safeText(text).replace(/\n+$/, ''))
+  const paint = how === 'error' ? theme.bad : theme.quiet
+  return [...wrapped(shown, width - 2), ...(rest ? [rest] : [])].map((line) => `  ${paint(line)}`)
+}
+
+/** What a person can do about it. */
+const nextSteps: Record<FailureKind, string> = {
+  quota: '/agents shows who is free and until when; /switch takes another one.',
+  busy: 'Send it again in a moment, or take another agent with /switch.',
+  auth: 'Log in with its own program, then send it again; `termaite doctor` says how.',
+  missing: '`termaite doctor` says what is missing and how to get it.',
+  timeout: 'Send it again, or take another agent with /switch.',
+  overflow: '/compact sums up what was said and makes room.',
+  crash: 'Send it again; `termaite doctor` looks at each agent.',
+  denied: '/leash allows more.',
+  budget: '/usage shows what was spent.',
+  aborted: '',
+  unmet: 'Say what to try next; /diff shows what was changed, /undo takes it back.',
+}
+
+/** A try that failed, quietly: the turn went on. */
+export function attemptLines(tried: AttemptBlock, width: number, context: RenderContext, open: boolean): string[] {
+  const { theme } = context
+  const who = tried.by ?? 'an agent'
+  const on = tried.next === undefined ? '' : tried.next === tried.by ? ' → once more' : ` → ${oneLine(tried.next, 60)}`
+  const why = `${oneLine(who, 60)}: ${tried.failure.kind}: ${told(oneLine(tried.failure.message, 1000), tried.failure)}`
+  const lines = listed([why, `${duration(tried.ms)}${on}`], width - 2).map(theme.quiet)
+  return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, context) : [])]
+}
+
+/** A turn without an answer, and what to do next. */
+export function errorLines(failed: ErrorBlock, width: number, context: RenderContext, open: boolean): string[] {
+  const { theme } = context
+  const { failure, said } = failed
+  const cancelled = failure.kind === 'aborted'
+  const mark = cancelled ? theme.quiet('■') : theme.bad('✗')
+  const words = wrapped(told(safeText(failure.message).trim(), failure), width - 2)
+  const step = nextSteps[failure.kind]
+  return [
+    // Whoever cancels has read so far, and wants to see what it was.
+    ...(open || cancelled ? saidLines(said, width, context) : []),
+    ...indented(words.map(cancelled ? theme.quiet : theme.bad), '  ', `${mark} `),
+    ...(step === '' ? [] : indented(wrapped(step, width - 2).map(theme.quiet), '  ')),
+  ]
+}
+
+function told(message: string, { retryAt }: Failure): string {
+  return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${moment(retryAt)}`
+}
+
+function saidLines(said: string, width: number, context: RenderContext): string[] {
+  if (said === '') return []
+  const { text, rest } = bounded(safeText(said).trim(), 0, 8000)
+  const lines = wrapped(text, width - 2)
+  return indented((rest ? [...lines, rest] : [...lines, '(cut off)']).map(context.theme.quiet), '  ')
+}

@@ -1,0 +1,126 @@
+import type { RenderContext } from '../render-context.ts'
+import type { Fence, Left, Part } from './markdown-parts.ts'
+import type { MarkdownTheme } from '@earendil-works/pi-tui'
+import { Markdown, hyperlink, stripTerminalSequences } from '@earendil-works/pi-tui'
+import { fit, indented, wrapped } from '../screen-text.ts'
+import { split } from './markdown-parts.ts'
+
+/** What becomes of the rows of a laid out table that are too wide: ours are cut, what an agent lays out is kept whole. */
+export type Columns = 'cut' | 'wrapped'
+
+/** One Markdown text as it grows: what can no longer change is rendered once. */
+export class Prose {
+  #closed = ''
+  #left: Left = { joined: false }
+  #lines: string[] = []
+  #width = 0
+  #last: { part: string; lines: string[] } | undefined
+
+  /** Renders from its beginning next time: the colours have changed. */
+  forget(): void {
+    this.#width = 0
+  }
+
+  render(text: string, width: number, context: RenderContext, columns: Columns = 'wrapped'): string[] {
+    if (width !== this.#width || !text.startsWith(this.#closed)) {
+      this.#closed = ''
+      this.#left = { joined: false }
+      this.#lines = []
+      this.#last = undefined
+      this.#width = width
+    }
+    const parts = split(text.slice(this.#closed.length), this.#left)
+    for (const part of parts.slice(0, -1)) {
+      this.#lines.push(...this.#piece(part, width, context, columns))
+      this.#closed = text.slice(0, this.#closed.length + part.length)
+      this.#left = part.left
+      this.#last = undefined
+    }
+    const open = parts.at(-1)
+    if (!open) return this.#lines
+    if (this.#last?.part !== open.text)
+      this.#last = { part: open.text, lines: this.#piece(open, width, context, columns) }
+    return [...this.#lines, ...this.#last.lines]
+  }
+
+  #piece(part: Part, width: number, context: RenderContext, columns: Columns): string[] {
+    const { fence } = part
+    const lines = fence ? codeLines(part.text, fence, width, context, columns) : proseLines(part.text, width, context)
+    const room = this.#lines.length > 0 && lines.length > 0 && !part.joined
+    return room ? ['', ...lines] : lines
+  }
+}
+
+function proseLines(text: string, width: number, context: RenderContext): string[] {
+  const lines = markdownLines(text, width, context) ?? wrapped(text, width)
+  const words = (line: string) => line.trim() !== ''
+  return lines.slice(lines.findIndex(words), lines.findLastIndex(words) + 1).map((line) => line.trimEnd())
+}
+
+/** More marks than that in one part are no emphasis, and take the parser seconds. */
+const mostMarks = 400
+
+/** Undefined for what is no Markdown of a person, or nested deeper than the library can go: it is text all the same. */
+function markdownLines(text: string, width: number, context: RenderContext): string[] | undefined {
+  if (text.length > mostMarks && (text.match(/[*_~`[\]<>]/g)?.length ?? 0) > mostMarks) return undefined
+  const options = { preserveOrderedListMarkers: true, renderLatex: false }
+  try {
+    return new Markdown(text, 0, 0, markdownTheme(context), undefined, options).render(Math.max(1, width))
+  } catch {
+    return undefined
+  }
+}
+
+const isRow = (line: string) => /\S {2,}\S/.test(line)
+
+function codeLines(
+  code: string,
+  { language, begins }: Fence,
+  width: number,
+  context: RenderContext,
+  columns: Columns,
+): string[] {
+  const { theme, lazy } = context
+  const plainText = language === '' || language === 'text'
+  const plain = () => code.split('\n')
+  const lines = plainText || code.length > 20_000 ? plain() : (lazy.colour()?.(code, language, theme) ?? plain())
+  const cuts = plainText && columns === 'cut'
+  const body = indented(
+    lines.flatMap((line) => (cuts && isRow(line) ? fit(line, width - 2) : wrapped(line, width - 2))),
+    '  ',
+  )
+  return begins && !plainText ? [`  ${theme.quiet(language)}`, ...body] : body
+}
+
+const italic = (text: string) => `\x1b[3m${text}\x1b[23m`
+const struck = (text: string) => `\x1b[9m${text}\x1b[29m`
+const underlined = (text: string) => `\x1b[4m${text}\x1b[24m`
+
+/** Markdown in the colours of the chat. */
+export function markdownTheme({ theme, lazy, links }: RenderContext): MarkdownTheme {
+  const linked = (text: string) => (links ? withLink(text) : text)
+  return {
+    heading: theme.strong,
+    link: (text) => linked(theme.link(text)),
+    linkUrl: (text) => linked(theme.quiet(text)),
+    code: theme.code,
+    codeBlock: (text) => text,
+    codeBlockBorder: theme.quiet,
+    quote: italic,
+    quoteBorder: theme.quiet,
+    hr: theme.quiet,
+    listBullet: theme.accent,
+    bold: theme.strong,
+    italic,
+    strikethrough: struck,
+    underline: underlined,
+    highlightCode: (code, language) => lazy.colour()?.(code, language ?? '', theme) ?? code.split('\n'),
+  }
+}
+
+/** Only an address that stands there to be read can be clicked: a link leads where it says. */
+function withLink(text: string): string {
+  const address = /^ ?\(?((?:https?|file):\/\/[^\s<>"'()]+)\)?$/.exec(stripTerminalSequences(text))?.[1]
+  if (address === undefined || !URL.canParse(address)) return text
+  return hyperlink(text, new URL(address).href)
+}
