@@ -3,7 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import pty from '@lydell/node-pty'
 import { randomName } from '../src/base/id.ts'
-import { quoted } from '../src/terminals/shell.ts'
+import { quoted } from '../src/terminals/terminal-program.ts'
 
 type Env = Record<string, string>
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eye } from '../src/agents/screen/eye.ts'
 import { realClock } from '../src/base/clock.ts'
-import { ptyHost } from '../src/terminals/pty/host.ts'
-import { tmuxHost } from '../src/terminals/tmux/host.ts'
+import { ptyHost } from '../src/terminals/pty/pty-host.ts'
+import { tmuxHost } from '../src/terminals/tmux/tmux-host.ts'
 
 /** A process that watches a program print: `flooded.ts <tmux | pty> <folder> <bytes>`; tells its time and its memory. */
 const [kind, folder, bytes] = process.argv.slice(2) as [string, string, string]

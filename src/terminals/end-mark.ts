@@ -1,25 +1,24 @@
-/** A privacy message, which every terminal swallows: what follows it was not printed by the program. */
+/** A privacy message, which every terminal swallows; the shell prints it after the last byte of its program. */
 export function endMark(id: string): string {
   return `\u001b^termaite ${id}\u001b\\`
 }
 
-/** How a shell prints it. */
+/** The shell command that prints the end mark. */
 export function printEndMark(id: string): string {
   return `printf '\\033^termaite ${id}\\033\\\\'\n`
 }
 
-/** Finds the end mark in a stream, however its chunks are cut, and gives what comes before it. */
+/** Finds the end mark in a stream, however its chunks are cut, and passes on the bytes before it. */
 export class EndMark {
   #mark: Buffer
   #held: Uint8Array = new Uint8Array(0)
-  /** Whether it has come. */
   found = false
 
   constructor(id: string) {
     this.#mark = Buffer.from(endMark(id))
   }
 
-  /** Only what may be the mark's beginning waits for the next chunk. */
+  /** Returns the program's own bytes; a tail that may be the beginning of the mark waits for the next chunk. */
   push(chunk: Uint8Array): Uint8Array {
     if (this.found) return new Uint8Array(0)
     const bytes =
@@ -33,13 +32,14 @@ export class EndMark {
     return bytes.subarray(0, end)
   }
 
-  /** What was held back, when nothing more comes. */
+  /** Returns the bytes that were held back, once the stream has ended. */
   rest(): Uint8Array {
     const held = this.#held
     this.#held = new Uint8Array(0)
     return held
   }
 
+  /** How many of the last bytes are a beginning of the mark. */
   #begun(bytes: Buffer): number {
     const from = Math.max(0, bytes.length - this.#mark.length + 1)
     for (let at = bytes.indexOf(0x1b, from); at >= 0; at = bytes.indexOf(0x1b, at + 1)) {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Agent } from '../../src/core/work/agent.ts'
-import type { Tty } from '../../src/terminals/scripted.ts'
+import type { Tty } from '../../src/terminals/scripted-terminals.ts'
 import type { Over, Stage } from './screening.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { nonceOf } from '../../src/core/screen/fence.ts'

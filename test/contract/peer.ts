@@ -5,7 +5,7 @@ import type { Peer } from '../../src/core/talk/peer.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 
 /** The turns of one process as another one meets them; called once for each who comes. */
 export type PeerMaker = (turns: TurnsAtWork, t: TestContext) => Promise<Peer>

@@ -171,7 +171,7 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
 
   story('a folder that is not there is said before anything starts', async ({ host, cwd }) => {
     await assert.rejects(host.open('true', { cwd: join(cwd, 'gone') }), {
-      message: `no terminal can be opened in ${join(cwd, 'gone')}: there is no such folder`,
+      message: `cannot open a terminal in ${join(cwd, 'gone')}: there is no such folder`,
     })
   })
 }

@@ -9,7 +9,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
 import { connectPeer } from '../../src/faces/peer/client.ts'
 import { servePeer } from '../../src/faces/peer/server.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { terminalContract } from '../contract/terminal.ts'
 import { scripted } from '../terminals/programs.ts'
 

@@ -1,6 +1,6 @@
 import type { ScreenFacts } from '../../src/core/work/profile.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import type { Program, Tty } from '../../src/terminals/scripted.ts'
+import type { Program, Tty } from '../../src/terminals/scripted-terminals.ts'
 
 /** What befalls a fake CLI; `soft` ones come back when they are told to stop. */
 export type Fault =

@@ -3,7 +3,7 @@ import type { Script } from './model-server.ts'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { markOf } from '../../src/terminals/ending.ts'
+import { markOf } from '../../src/terminals/terminal-program.ts'
 import { agentRig, introduction, storyOf, storyTold } from './agent-rig.ts'
 import { skipped } from './turns.ts'
 

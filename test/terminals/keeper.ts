@@ -1,7 +1,7 @@
 // Opens a terminal as a process of its own that is killed: `node keeper.ts <tmux|pty> <ground as JSON> <command>`.
 import { realClock } from '../../src/base/clock.ts'
-import { ptyHost } from '../../src/terminals/pty/host.ts'
-import { tmuxHost } from '../../src/terminals/tmux/host.ts'
+import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
+import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
 import { stubbornOnes } from '../contract/terminal-program.ts'
 
 const [kind, ground, command] = process.argv.slice(2)

@@ -5,8 +5,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { openHost } from '../../src/terminals/open.ts'
-import { ptyHost } from '../../src/terminals/pty/host.ts'
+import { openHost } from '../../src/terminals/open-host.ts'
+import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
 
 /** A machine whose tmux says this of itself; none without words. */
 function machine(t: TestContext, says?: string) {
@@ -25,7 +25,7 @@ const told = async (...wanted: Parameters<typeof openHost>) => {
 }
 
 test('tmux is taken where it is there and new enough, else it is said why not', async (t) => {
-  const ours = 'agents run in terminals of our own, and end when we do'
+  const ours = 'agents run in embedded terminals and stop when termaite stops'
   assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
   assert.deepEqual(await told('auto', machine(t, 'echo tmux next-3.6')), ['tmux', true, undefined])
   assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.1c')), [
@@ -34,7 +34,10 @@ test('tmux is taken where it is there and new enough, else it is said why not', 
     `tmux 3.1c is older than 3.2: ${ours}`,
   ])
   assert.deepEqual(await told('auto', machine(t)), ['pty', false, `tmux is not installed: ${ours}`])
-  assert.match(String((await told('auto', machine(t, 'exit 1')))[2]), /^tmux does not run: .*: agents run in terminals/)
+  assert.match(
+    String((await told('auto', machine(t, 'exit 1')))[2]),
+    /^tmux does not run: .*: agents run in embedded terminals/,
+  )
 })
 
 test('what is asked for by name is given, or refused with what to do', async (t) => {

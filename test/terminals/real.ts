@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { realClock } from '../../src/base/clock.ts'
-import { ptyHost } from '../../src/terminals/pty/host.ts'
-import { tmuxHost } from '../../src/terminals/tmux/host.ts'
+import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
+import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
 
 export type Ground = {
   host: TerminalHost

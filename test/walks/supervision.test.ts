@@ -7,7 +7,7 @@ import type { Open } from '../../src/mind/supervise/parts.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { supervise } from '../../src/mind/supervise.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted.ts'
+import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { all, here, project } from './world.ts'
 
 /** The smallest agent with a screen: what it is asked is pasted, its last row is the answer, its exit a crash. */

@@ -36,7 +36,7 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
   let swept: Promise<void> | undefined
   const closed = new AbortController()
   const open = async () => {
-    const { openHost } = await import('../../terminals/open.ts')
+    const { openHost } = await import('../../terminals/open-host.ts')
     const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(home) }
     const { host, why } = await openHost(settings.terminals.host, parts)
     if (why !== undefined) warn?.(why)

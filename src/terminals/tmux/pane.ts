@@ -1,21 +1,22 @@
-import type { Mode } from './files.ts'
-import type { TmuxServer } from './server.ts'
-import { isAbsent } from './server.ts'
+import type { Opening } from '../../core/screen/terminal.ts'
+import type { Mode } from './terminal-files.ts'
+import type { TmuxServer } from './tmux-server.ts'
+import { isAbsent, plain } from './tmux-server.ts'
 
-/** By this pane option a terminal is found: a server that is started again gives the old pane numbers to strangers. */
+/** The pane option by which a terminal is found: a restarted server gives old pane numbers to other panes. */
 export const idOption = '@termaite_id'
-/** What we call it, beside what its program calls itself. */
+/** The pane option with termaite's title, beside the title that the program sets. */
 export const titleOption = '@termaite_title'
 
-/** One pane, by the server's own numbers: true as long as this server lives. */
+/** One pane, by the server's own numbers, which hold as long as the server lives. */
 export type Pane = { pane: string; window: string; session: string; pid: number; tty: string; mode: Mode }
 
 const numbers = '#{pane_id} #{window_id} #{session_id} #{pane_pid} #{pane_tty}'
 
-/** How a pane's shell has its numbers printed. */
+/** The words of the tmux command by which a pane's shell prints its numbers. */
 export const tellPane = ['display-message', '-p', '-t "$TMUX_PANE"', `'${numbers}'`]
 
-/** The pane that carries an id; undefined when there is none, or no server. */
+/** Finds the pane of a terminal; undefined when there is no such pane, or no server. */
 export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promise<Pane | undefined> {
   const all = await server.ask([['list-panes', '-a', '-F', `#{${idOption}} ${numbers}`]]).catch((error) => {
     if (isAbsent(error)) return ''
@@ -25,7 +26,65 @@ export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promis
   return found === undefined ? undefined : readPane(found.slice(id.length + 1), mode)
 }
 
-export function readPane(told: string, mode: Mode): Pane {
-  const [pane, window, session, pid, tty] = told.trim().split(' ')
+export function readPane(line: string, mode: Mode): Pane {
+  const [pane, window, session, pid, tty] = line.trim().split(' ')
   return { pane: pane!, window: window!, session: session!, pid: Number(pid), tty: tty!, mode }
+}
+
+/** The person's own pane, when termaite runs inside tmux. */
+export type Home = { pane: string } | undefined
+
+type Wanted = { argv: readonly string[]; title: string; mode: 'window' | 'pane'; size: NonNullable<Opening['size']> }
+
+/** The session of our own server that holds the terminals. */
+export const sessionName = 'termaite'
+
+/** Opens a pane beside the person's, or in our own session. Returns the mode it got: a pane without room becomes a window. */
+export async function openPane(server: TmuxServer, home: Home, wanted: Wanted): Promise<'window' | 'pane'> {
+  const target = home ? home.pane : `=${sessionName}:`
+  if (wanted.mode === 'pane' && (await splitBeside(server, target, wanted))) return 'pane'
+  await (home ? besidePerson(server, home.pane, wanted) : inOurSession(server, wanted))
+  return 'window'
+}
+
+async function besidePerson(server: TmuxServer, pane: string, { argv, title }: Wanted): Promise<void> {
+  const session = (await server.run([['display-message', '-p', '-t', pane, '#{session_id}']])).trim()
+  await server.run([['new-window', '-d', '-t', `${session}:`, '-n', plain(title), '--', ...argv]])
+}
+
+/** Opens a window in our session; the first terminal creates the session, and it ends with the last one. */
+async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): Promise<void> {
+  const { cols, rows } = { cols: String(size.cols), rows: String(size.rows) }
+  const another = [
+    ['set-option', '-t', `=${sessionName}:`, 'default-size', `${cols}x${rows}`],
+    ['new-window', '-d', '-t', `=${sessionName}:`, '-n', plain(title), '--', ...argv],
+  ]
+  const first = ['new-session', '-d', '-s', sessionName, '-n', plain(title), '-x', cols, '-y', rows, '--', ...argv]
+  // Between two tries another process may create the session, or close its last window.
+  for (const commands of [another, [first], another, [first]]) {
+    const failed = await server.run(commands).then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    if (failed === undefined) return
+    if (!isAbsent(failed) && !/can't find session|no such session|duplicate session/.test(failed.message)) throw failed
+  }
+  throw new Error(`tmux: no session could be opened on ${server.place.join(' ')}`)
+}
+
+/** Splits below our last pane in the window, else beside the person's; false when there is no room, or no window. */
+async function splitBeside(server: TmuxServer, target: string, { argv }: Wanted): Promise<boolean> {
+  const panes = await server
+    .run([['list-panes', '-t', target, '-F', `#{pane_id} #{?${idOption},ours,}`]])
+    .catch(() => '')
+  const last = panes
+    .split('\n')
+    .findLast((line) => line.endsWith(' ours'))
+    ?.split(' ')[0]
+  if (panes === '') return false
+  const split = last ? ['-v', '-t', last] : ['-h', '-t', target]
+  return server.run([['split-window', '-d', ...split, '--', ...argv]]).then(
+    () => true,
+    () => false,
+  )
 }

@@ -1,13 +1,12 @@
+import type { Mode } from './terminal-files.ts'
 import { join } from 'node:path'
 import { printEndMark } from '../end-mark.ts'
-import { programScript, quoted } from '../shell.ts'
-import type { Mode } from './files.ts'
-import { holdAlive } from './alive.ts'
+import { programScript, quoted } from '../terminal-program.ts'
 import { idOption, tellPane, titleOption } from './pane.ts'
-import { unended } from './server.ts'
-import { plain, plainCommand } from './text.ts'
+import { holdAlivePipe } from './shell-watch.ts'
+import { plain, plainCommand, unended } from './tmux-server.ts'
 
-export type Running = {
+type PaneProgram = {
   id: string
   /** The terminal's own folder. */
   folder: string
@@ -20,23 +19,24 @@ export type Running = {
 }
 
 /**
- * What a pane runs. It names the pane and has its output kept before the program starts, so that nothing is lost when
- * we die here; it reads the variables from itself, because a command line is everyone's to see and tmux's is short.
+ * The script of a pane. It names the pane and has its output kept before the program starts, so that nothing is lost
+ * when termaite dies meanwhile. The variables are in the script, because anyone can see a command line and tmux allows
+ * only a short one.
  */
-export function runScript({ id, folder, tmux, title, mode, cwd, env, argv }: Running): string {
+export function runScript({ id, folder, tmux, title, mode, cwd, env, argv }: PaneProgram): string {
   const here = '-t "$TMUX_PANE"'
   const pane = [
     [quoted(tmux), 'set-option', '-p', here, idOption, id],
     ['set-option', '-p', here, '--', titleOption, word(title)],
     ['set-option', '-p', here, 'remain-on-exit', 'on'],
-    // Else it is called like the machine.
+    // Without a title tmux calls the pane by the machine's name.
     ['select-pane', here, '-T', mode === 'pane' ? word(plain(title)) : "''"],
     ['pipe-pane', '-O', here, quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
     tellPane,
   ]
   const before = `cd ${quoted(folder)} || exit
 ${pane.map((words) => words.join(' ')).join(' \\; ')} >pane
-${holdAlive}rm -f run
+${holdAlivePipe}rm -f run
 ${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
 set -- ${argv.map(quoted).join(' ')}
 `
@@ -46,9 +46,9 @@ ${printEndMark(id)}${untilRead}`
 }
 
 /**
- * tmux drops what the system has not handed over yet when the shell goes, and after a flood it may be far behind: it is
- * asked where its cursor is, which it answers once it has drawn all before. What was typed ahead is no answer; a moment
- * is for a tmux that gave none.
+ * Waits until tmux has drawn everything: when a shell ends, tmux drops the bytes that it has not read, and after a flood
+ * it may be far behind. tmux is asked for its cursor, which it answers once it has drawn all before. Typed-ahead keys are
+ * read first, so that they are not taken for the answer; the sleep is for a tmux that gave none.
  */
 const untilRead = `stty -icanon -echo min 0 time 0 && dd bs=4096 count=1 of=/dev/null
 stty time 50 && printf '\\033[6n' && dd bs=64 count=1 of=/dev/null
@@ -57,7 +57,7 @@ sleep 0.1
 
 const word = (text: string) => quoted(unended(text))
 
-/** What the server was started with, by whoever that was, is not for this program; what tells of the pane is. */
+/** Unsets the variables of the process that once started the server; only those that describe the pane stay. */
 const forgetVariables = `for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); do
   case $name in TMUX | TMUX_PANE | TERM | TERM_PROGRAM | TERM_PROGRAM_VERSION) ;; PPID | UID | EUID | SHELLOPTS | BASHOPTS) ;; *) unset "$name" ;; esac
 done
@@ -69,8 +69,8 @@ function exported(env: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Keeps what a pane draws in files that are named by the position they begin at, and of these the last three.
- * A child of the server: it goes on without us.
+ * Keeps a pane's output in files that are named by the position of their first byte, and keeps the last three of them.
+ * It runs as a child of the tmux server, and so goes on when termaite has ended.
  */
 export function keepScript(out: string): string {
   return `cd ${quoted(out)} || exit

@@ -1,39 +1,42 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Opening, TerminalHost } from '../../core/screen/terminal.ts'
-import type { Place } from './files.ts'
+import type { Pane } from './pane.ts'
+import type { Place } from './terminal-files.ts'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
-import { endProgram, markOf, markVariable } from '../ending.ts'
-import { terminalEnv } from '../env.ts'
-import { needFolder } from '../places.ts'
-import { programName, shellArgv } from '../shell.ts'
-import { awaitHold, makeAlive, shellLives } from './alive.ts'
-import { attachCommand } from './attach.ts'
-import { config } from './config.ts'
-import { TerminalFiles } from './files.ts'
-import type { Pane } from './pane.ts'
-import { paneOf, readPane } from './pane.ts'
-import { openRoom, sessionName } from './room.ts'
-import { keepScript, runScript } from './scripts.ts'
-import { TmuxServer } from './server.ts'
-import { TmuxTerminal } from './terminal.ts'
+import {
+  endProgram,
+  markOf,
+  markVariable,
+  needFolder,
+  programName,
+  quoted,
+  shellArgv,
+  terminalEnv,
+} from '../terminal-program.ts'
+import { keepScript, runScript } from './pane-scripts.ts'
+import { openPane, paneOf, readPane, sessionName } from './pane.ts'
+import { awaitShell, makeAlivePipe, shellLives } from './shell-watch.ts'
+import { TerminalFiles } from './terminal-files.ts'
+import { TmuxServer } from './tmux-server.ts'
+import { TmuxTerminal } from './tmux-terminal.ts'
 
 export type TmuxParts = {
-  /** Where what is kept of each terminal lies: the same for all processes that are to find it. */
+  /** Where the files of terminals are kept: the same for all processes that are to find them. */
   folder: string
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
-  /** The name of our own server, for when we do not run inside tmux. */
+  /** The name of our own server, which is used when termaite does not run inside tmux. */
   socket?: string
   program?: string
 }
 
-/** A pane that does not start within this time never will. */
+/** A pane that has not started after this time is given up. */
 const patienceMs = 20_000
 
-/** Terminals in tmux: what runs in them goes on without us, and a person can look at it without us. */
+/** Terminals in tmux: their programs go on when termaite ends, and a person can look at them with tmux alone. */
 export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 'tmux' }: TmuxParts): TerminalHost {
   const dropped = new AbortController()
   const home = env.TMUX && env.TMUX_PANE ? { socket: env.TMUX.split(',')[0]!, pane: env.TMUX_PANE } : undefined
@@ -60,7 +63,7 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
     const pane = await paneOf(serverAt(place.server), id, place.mode)
     if (pane) return terminalAt(id, files, place, pane)
     if (shellLives(files.folder)) return undefined
-    // Its window was closed while nobody looked: who did not go with it goes now.
+    // The window was closed while no termaite ran: its remaining processes are ended now.
     await endProgram(id, undefined, clock)
     files.remove()
     return undefined
@@ -76,11 +79,11 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
     const argv = shellArgv(command, env.SHELL)
     const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv })
     files.make({ run, keep: keepScript(files.out) })
-    await makeAlive(files.folder)
+    await makeAlivePipe(files.folder)
     files.keepPlace({ server: here, mode })
-    const { held, drop } = awaitHold(files.folder)
+    const { held, drop } = awaitShell(files.folder)
     try {
-      const got = await openRoom(serverAt(here), home, { argv: ['/bin/sh', files.run], title, mode, size })
+      const got = await openPane(serverAt(here), home, { argv: ['/bin/sh', files.run], title, mode, size })
       const place = { server: here, mode: got }
       files.keepPlace(place)
       await inTime(held, clock)
@@ -124,3 +127,41 @@ async function inTime(held: Promise<void>, clock: Clock): Promise<void> {
   settled.abort()
   if (isLate) throw new Error(`the tmux pane did not start within ${patienceMs / 1000} s`)
 }
+
+/** The command by which a person sees a pane: inside its server they switch to it, from anywhere else they attach. */
+export function attachCommand(
+  { program, place }: TmuxServer,
+  { session, window, pane }: Pane,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const [option, name] = place
+  const tmux = [program, option, name].map(bare).join(' ')
+  const around = env.TMUX?.split(',')[0]
+  const inside = around !== undefined && (option === '-S' ? around === name : basename(around) === name)
+  if (inside) return `${tmux} switch-client -t ${quoted(pane)}`
+  return `${around === undefined ? '' : 'env -u TMUX '}${tmux} attach-session -t ${quoted(`${session}:${window}.${pane}`)}`
+}
+
+/** Quotes only the words that need it, because a person reads the command. */
+const bare = (word: string) => (/^[\w./-]+$/.test(word) ? word : quoted(word))
+
+/**
+ * The configuration of our own server, instead of the person's: their plugins and hooks would run among the agents.
+ * A person who attaches has a mouse and colours, and sees which keys to press.
+ */
+export const config = `set -g history-limit 10000
+set -g mouse on
+set -g focus-events on
+set -g allow-rename off
+set -g automatic-rename off
+set -g renumber-windows off
+set -g status-left ""
+set -g status-right " C-b d leaves, C-b w lists "
+set -g status-right-length 40
+set -g window-status-format " #W#{?window_bell_flag,!,} "
+set -g window-status-current-format " #W "
+set -g default-terminal "screen-256color"
+set -s escape-time 10
+set -s exit-empty on
+set -sa terminal-features ",*:RGB"
+`

@@ -1,27 +1,33 @@
-import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Emulator, IPty } from './load.ts'
+import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { Emulator, IPty } from './libraries.ts'
 import { KeptBytes } from '../../base/kept-bytes.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
-import { childrenOf } from '../children.ts'
-import { endProgram, markOf } from '../ending.ts'
-import { EndMark } from '../end-mark.ts'
-import { exitOf } from '../exit.ts'
-import { keyBytes, pasteBytes, typedText } from '../keys.ts'
-import { Glass } from './glass.ts'
-import { seenSignal } from './script.ts'
+import { childrenOf } from '../child-processes.ts'
+import { EndMark, printEndMark } from '../end-mark.ts'
+import { keyBytes, pasteBytes, typedText } from '../terminal-keys.ts'
+import { endProgram, exitOf, markOf, programScript } from '../terminal-program.ts'
+import { EmulatedScreen } from './emulated-screen.ts'
+
+/** Tells the shell that all output has been read. */
+export const readSignal = 'SIGUSR1'
+
+/** Runs the program, then waits until all output was read: a PTY loses unread bytes soon after its shell has ended. */
+export function ptyScript(id: string): string {
+  return programScript('', `trap 'kill $!; exit $code' USR1\n${printEndMark(id)}sleep 60 & wait\n`)
+}
 
 const ring = new Uint8Array([7])
 
-/** Whoever comes late begins with a picture, and needs what was drawn since then alone. */
+/** A client that attaches late starts from a painted screen and needs only the bytes that were drawn after it. */
 const mostKept = 512 * 1024
 
 /** A program in a PTY of this process. */
-export class EmbeddedTerminal implements Terminal {
+export class PtyTerminal implements Terminal {
   readonly id: string
   readonly exited: Promise<Exit>
   #pty: IPty
-  #glass: Glass
+  #screen: EmulatedScreen
   #output = new KeptBytes(mostKept)
   #clock: Clock
   #touched = 0
@@ -34,12 +40,12 @@ export class EmbeddedTerminal implements Terminal {
     this.#closed = closed
     this.#pty = pty
     this.#clock = clock
-    this.#glass = new Glass(emulator, {
+    this.#screen = new EmulatedScreen(emulator, {
       reply: (text) => this.#send(text),
       flow: (go) => (go ? pty.resume() : pty.pause()),
     })
     const end = new EndMark(id)
-    // It is opened without an encoding, and gives bytes, whatever its type says.
+    // The PTY is opened without an encoding and gives bytes, although its type says string.
     pty.onData((chunk) => this.#take(end, chunk as unknown as Uint8Array))
     this.exited = new Promise<Exit>((resolve) =>
       pty.onExit(({ exitCode, signal }) => resolve(exitOf(exitCode, signal))),
@@ -52,30 +58,30 @@ export class EmbeddedTerminal implements Terminal {
   }
 
   async paste(text: string): Promise<void> {
-    await this.#glass.drawn()
-    this.#send(this.#glass.modes.bracketedPasteMode ? pasteBytes(text) : typedText(text))
+    await this.#screen.drawn()
+    this.#send(this.#screen.modes.bracketedPasteMode ? pasteBytes(text) : typedText(text))
   }
 
   async press(key: Key): Promise<void> {
-    this.#send(keyBytes(key, this.#glass.modes.applicationCursorKeysMode))
+    this.#send(keyBytes(key, this.#screen.modes.applicationCursorKeysMode))
   }
 
   async resize(cols: number, rows: number): Promise<void> {
-    await this.#glass.drawn()
-    this.#glass.resize(cols, rows)
+    await this.#screen.drawn()
+    this.#screen.resize(cols, rows)
     if (!this.#over) this.#pty.resize(cols, rows)
   }
 
   screen(): Promise<Screen> {
-    return this.#glass.screen()
+    return this.#screen.screen()
   }
 
   paint(): Promise<{ at: number; text: string }> {
-    return this.#glass.paint()
+    return this.#screen.paint()
   }
 
   history(rows: number): Promise<string[]> {
-    return this.#glass.history(rows)
+    return this.#screen.history(rows)
   }
 
   async children(): Promise<number> {
@@ -87,7 +93,7 @@ export class EmbeddedTerminal implements Terminal {
   }
 
   remember(rows: number): void {
-    this.#glass.remember(rows)
+    this.#screen.remember(rows)
   }
 
   async touched(): Promise<number> {
@@ -95,8 +101,8 @@ export class EmbeddedTerminal implements Terminal {
   }
 
   async retitle(title: string, rings = false): Promise<void> {
-    this.#glass.call(title)
-    // Whoever is attached hears it.
+    this.#screen.call(title)
+    // The bell is part of the output, so that attached clients ring.
     if (rings && !this.#over) this.#show(ring)
   }
 
@@ -105,22 +111,22 @@ export class EmbeddedTerminal implements Terminal {
     return this.#closing
   }
 
-  /** The mark is behind the last byte: the shell that printed it waits until it was seen here. */
+  /** The end mark comes after the last byte; the shell that printed it waits for the signal that it was read. */
   #take(end: EndMark, chunk: Uint8Array): void {
     const before = end.found
     this.#show(end.push(chunk))
-    if (end.found && !before) this.#pty.kill(seenSignal)
+    if (end.found && !before) this.#pty.kill(readSignal)
   }
 
   #show(bytes: Uint8Array): void {
     this.#output.push(bytes)
-    this.#glass.draw(bytes)
+    this.#screen.draw(bytes)
   }
 
   async #leave(exit: Exit, end: EndMark): Promise<Exit> {
     this.#over = true
     this.#show(end.rest())
-    await this.#glass.drawn()
+    await this.#screen.drawn()
     this.#output.close()
     return exit
   }

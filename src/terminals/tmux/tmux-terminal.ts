@@ -1,19 +1,17 @@
-import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { TerminalFiles } from './files.ts'
+import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Pane } from './pane.ts'
-import type { TmuxServer } from './server.ts'
+import type { TerminalFiles } from './terminal-files.ts'
+import type { TmuxServer } from './tmux-server.ts'
 import { writeFile } from 'node:fs/promises'
-import { childrenOf } from '../children.ts'
-import { endProgram } from '../ending.ts'
-import { pasteText, tmuxKey } from '../keys.ts'
-import { Alive, shellLives } from './alive.ts'
-import { exitOfPane } from './exit.ts'
-import { keptEnd, keptOutput } from './kept.ts'
-import { captured, lastRows } from './screen.ts'
+import { childrenOf } from '../child-processes.ts'
+import { pasteText, tmuxKey } from '../terminal-keys.ts'
+import { endProgram } from '../terminal-program.ts'
+import { outputEnd, readOutput } from './output-reader.ts'
+import { capturePane, exitOfPane, lastKeyTime, lastRows } from './pane-state.ts'
 import { titleOption } from './pane.ts'
-import { plain } from './text.ts'
-import { lastTouch } from './touch.ts'
+import { shellLives, ShellWatch } from './shell-watch.ts'
+import { plain } from './tmux-server.ts'
 
 export type TmuxTerminalParts = {
   id: string
@@ -22,11 +20,11 @@ export type TmuxTerminalParts = {
   files: TerminalFiles
   clock: Clock
   attach: string
-  /** Aborts when the host lets go. */
+  /** Aborts when the host is closed. */
   dropped: AbortSignal
 }
 
-/** A program in a pane of tmux, whoever opened it. */
+/** A program in a tmux pane, which this process or another one opened. */
 export class TmuxTerminal implements Terminal {
   readonly id: string
   readonly attach: string
@@ -42,7 +40,7 @@ export class TmuxTerminal implements Terminal {
     this.#parts = parts
   }
 
-  /** Watched from the first time that somebody wants to know. */
+  /** The shell is watched from the first use of this property. */
   get exited(): Promise<Exit> {
     this.#exited ??= this.#watch()
     return this.#exited
@@ -70,16 +68,16 @@ export class TmuxTerminal implements Terminal {
   }
 
   async screen(): Promise<Screen> {
-    return (await captured(this.#parts.server, this.#pane)).screen
+    return (await capturePane(this.#parts.server, this.#pane)).screen
   }
 
   async history(rows: number): Promise<string[]> {
-    return lastRows((await captured(this.#parts.server, this.#pane, rows)).rows, rows)
+    return lastRows((await capturePane(this.#parts.server, this.#pane, rows)).rows, rows)
   }
 
   async paint(): Promise<{ at: number; text: string }> {
-    const at = keptEnd(this.#parts.files.out)
-    const { screen, cursorShown } = await captured(this.#parts.server, this.#pane, 0, true)
+    const at = outputEnd(this.#parts.files.out)
+    const { screen, cursorShown } = await capturePane(this.#parts.server, this.#pane, 0, true)
     const { row, col } = screen.cursor
     const cursor = `\u001b[?25${cursorShown ? 'h' : 'l'}\u001b[${row + 1};${col + 1}H`
     return { at, text: `\u001b[0m\u001b[2J\u001b[H${screen.rows.join('\r\n')}\u001b[0m${cursor}` }
@@ -91,13 +89,13 @@ export class TmuxTerminal implements Terminal {
 
   output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
     const { files, clock, dropped } = this.#parts
-    // Whoever reads to the end must learn of it.
+    // Starts the watch, by which the reader of the output learns of its end.
     void this.exited
-    return keptOutput({ out: files.out, id: this.id, clock, gone: this.#gone.signal, dropped }, after)
+    return readOutput({ out: files.out, id: this.id, clock, gone: this.#gone.signal, dropped }, after)
   }
 
   async touched(): Promise<number> {
-    this.#touched = Math.max(this.#touched, await lastTouch(this.#parts.server, this.#pane))
+    this.#touched = Math.max(this.#touched, await lastKeyTime(this.#parts.server, this.#pane))
     return this.#touched
   }
 
@@ -108,7 +106,7 @@ export class TmuxTerminal implements Terminal {
       pane.mode === 'window'
         ? ['rename-window', '-t', pane.window, '--', name]
         : ['select-pane', '-t', pane.pane, '-T', name]
-    // A program that calls itself something in its pane keeps that.
+    // A title that the program itself has set stays.
     const own = `#{||:#{==:#{pane_title},},#{==:#{pane_title},#{${titleOption}}}}`
     const may =
       pane.mode === 'window' || (await server.ask([['display-message', '-p', '-t', pane.pane, own]])).startsWith('1')
@@ -119,7 +117,7 @@ export class TmuxTerminal implements Terminal {
   async close(): Promise<void> {
     const { files, pane, server, clock, dropped } = this.#parts
     const known = files.place() !== undefined
-    // The number of a shell that is gone may be a stranger's.
+    // The process number of an ended shell may belong to a stranger.
     await endProgram(this.id, shellLives(files.folder) ? pane.pid : undefined, clock)
     if (known && !dropped.aborted) await this.exited
     await server.ask([['kill-pane', '-t', pane.pane]]).catch(() => {})
@@ -134,7 +132,7 @@ export class TmuxTerminal implements Terminal {
     return ['copy-mode', '-q', '-t', this.#pane]
   }
 
-  /** By a buffer of its own, because a command line of tmux is short and everyone's to see. */
+  /** Pastes through a tmux buffer, because a command line of tmux is short and visible to everyone. */
   async #type(paste: string[], text: string): Promise<void> {
     const buffer = `termaite-${this.id}`
     const commands = [
@@ -145,7 +143,7 @@ export class TmuxTerminal implements Terminal {
     await this.#inOrder(commands, text)
   }
 
-  /** What is typed arrives in the order it was asked for. */
+  /** Runs commands after all earlier ones, so that keys arrive in the order in which they were sent. */
   #inOrder(commands: string[][], input?: string): Promise<void> {
     const { server } = this.#parts
     const typed = this.#order.then(
@@ -157,11 +155,11 @@ export class TmuxTerminal implements Terminal {
 
   async #watch(): Promise<Exit> {
     const { files, dropped, server, pane, clock } = this.#parts
-    const alive = new Alive(files.folder)
+    const alive = new ShellWatch(files.folder)
     dropped.addEventListener('abort', () => alive.close(), { once: true })
     await alive.gone
     const exit = await exitOfPane(server, pane, files, clock)
-    // Whoever closed the window by hand may have left those behind who do not listen.
+    // A window that was closed by hand may leave processes behind that ignore the hang-up.
     if (exit.code === undefined) await endProgram(this.id, undefined, clock)
     this.#gone.abort()
     return exit

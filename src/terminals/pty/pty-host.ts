@@ -1,16 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
-import type { Libraries } from './load.ts'
+import type { Libraries } from './libraries.ts'
 import { randomUUID } from 'node:crypto'
-import { watch, watchGroup, unwatch } from '../../base/process/watchdog.ts'
-import { markOf, markVariable } from '../ending.ts'
-import { terminalEnv } from '../env.ts'
-import { needFolder } from '../places.ts'
-import { layerName, shellArgv } from '../shell.ts'
-import { embeddedScript } from './script.ts'
-import { loadLibraries } from './load.ts'
-import { rowsEach } from './past.ts'
-import { EmbeddedTerminal } from './terminal.ts'
+import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
+import { layerName, markOf, markVariable, needFolder, shellArgv, terminalEnv } from '../terminal-program.ts'
+import { loadLibraries } from './libraries.ts'
+import { ptyScript, PtyTerminal } from './pty-terminal.ts'
 
 export type PtyParts = {
   env: Readonly<Record<string, string | undefined>>
@@ -18,12 +13,12 @@ export type PtyParts = {
   load?: () => Promise<Libraries>
 }
 
-/** Terminals inside this process: they end with it. */
+/** Terminals inside this process; they end with it. */
 export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): TerminalHost {
-  const living = new Map<string, EmbeddedTerminal>()
+  const living = new Map<string, PtyTerminal>()
   let libraries: Promise<Libraries> | undefined
-  const share = () => {
-    for (const terminal of living.values()) terminal.remember(rowsEach(living.size))
+  const shareScrollback = () => {
+    for (const terminal of living.values()) terminal.remember(scrollbackRows(living.size))
   }
   const loading = () =>
     load().catch((error) => {
@@ -40,7 +35,7 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
       watch(mark, env.PATH)
       try {
         const argv = [layerName, ...shellArgv(command, env.SHELL)]
-        const pty = spawn('/bin/sh', ['-c', embeddedScript(id), ...argv], {
+        const pty = spawn('/bin/sh', ['-c', ptyScript(id), ...argv], {
           name: 'xterm-256color',
           ...size,
           cwd,
@@ -48,12 +43,12 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
           encoding: null,
         })
         watchGroup(mark, pty.pid)
-        const terminal = new EmbeddedTerminal(id, pty, emulator(size), clock, () => {
+        const terminal = new PtyTerminal(id, pty, emulator(size), clock, () => {
           living.delete(id)
-          share()
+          shareScrollback()
         })
         living.set(id, terminal)
-        share()
+        shareScrollback()
         if (title !== undefined) await terminal.retitle(title)
         return terminal
       } catch (error) {
@@ -64,4 +59,14 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
     find: async (id) => living.get(id),
     close: async () => void (await Promise.all([...living.values()].map((terminal) => terminal.close()))),
   }
+}
+
+/** The most scrolled-off rows that are kept of one terminal, and of all together: each row is in memory, cell by cell. */
+const mostRows = 10_000
+const rowsInAll = 50_000
+const leastRows = 1_000
+
+/** How many scrolled-off rows each of so many terminals keeps. */
+export function scrollbackRows(terminals: number): number {
+  return Math.max(leastRows, Math.min(mostRows, Math.floor(rowsInAll / terminals)))
 }

@@ -2,18 +2,18 @@ import type { Proc } from '../base/process/table.ts'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { processTable } from '../base/process/table.ts'
-import { layerName } from './shell.ts'
+import { layerName } from './terminal-program.ts'
 
-/** How many processes run below a terminal's program; the shells that we put around it are nobody. */
+/** Counts the processes below a terminal's program; `root` is the shell that termaite put around it. */
 export async function childrenOf(root: number): Promise<number> {
   const below = await descendants(root)
-  const words = await commandLines(below)
-  return Math.max(0, below.filter((pid) => !isLayer(words.get(pid) ?? '')).length - 1)
+  const lines = await commandLines(below)
+  return Math.max(0, below.filter((pid) => !isLayer(lines.get(pid) ?? '')).length - 1)
 }
 
-/** The root is a shell of ours, and not among them. */
+/** Every process below the root, which is not among them. */
 async function descendants(root: number): Promise<number[]> {
-  const childrenOf = (await toldBySystem(root)) ?? fromTable(await processTable())
+  const childrenOf = (await childrenFromProc(root)) ?? childrenFromTable(await processTable())
   const found: number[] = []
   const visit = async (parent: number): Promise<void> => {
     const children = await childrenOf(parent)
@@ -26,10 +26,10 @@ async function descendants(root: number): Promise<number[]> {
 
 type ChildrenOf = (pid: number) => number[] | Promise<number[]>
 
-/** Linux tells of the children of one process: looking at all processes costs a hundred times as much. */
-async function toldBySystem(root: number): Promise<ChildrenOf | undefined> {
-  const told = await readFile(`/proc/${root}/task/${root}/children`, 'utf8').catch(() => undefined)
-  if (told === undefined) return undefined
+/** Linux lists the children of one process: a look at all processes costs a hundred times as much. */
+async function childrenFromProc(root: number): Promise<ChildrenOf | undefined> {
+  const known = await readFile(`/proc/${root}/task/${root}/children`, 'utf8').catch(() => undefined)
+  if (known === undefined) return undefined
   return async (pid) => {
     const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
     const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => ''))
@@ -37,29 +37,29 @@ async function toldBySystem(root: number): Promise<ChildrenOf | undefined> {
   }
 }
 
-function fromTable(table: readonly Proc[]): ChildrenOf {
+function childrenFromTable(table: readonly Proc[]): ChildrenOf {
   return (parent) => table.filter(({ ppid }) => ppid === parent).map(({ pid }) => pid)
 }
 
-/** A shell of ours, or a copy of it that has not become a program yet; who is only not buried has no words. */
+/** Whether a command line is one of our shells, or a fork of it before its exec; a zombie has an empty command line. */
 function isLayer(line: string): boolean {
   return line === '' || line.split(' ').includes(layerName)
 }
 
-/** With a space between the words, as ps shows them. */
+/** Command lines with a space between the words, as ps prints them. */
 async function commandLines(pids: readonly number[]): Promise<Map<number, string>> {
-  if (process.platform === 'linux') return fromProc(pids)
+  if (process.platform === 'linux') return commandLinesFromProc(pids)
   const out = await new Promise<string>((resolve) =>
     execFile('ps', ['-o', 'pid=,args=', '-p', pids.join(',')], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
   )
   return new Map([...out.matchAll(/^\s*(\d+)\s(.*)$/gm)].map(([, pid, line]) => [Number(pid), line!]))
 }
 
-async function fromProc(pids: readonly number[]): Promise<Map<number, string>> {
+async function commandLinesFromProc(pids: readonly number[]): Promise<Map<number, string>> {
   const lines = pids.map((pid) =>
     readFile(`/proc/${pid}/cmdline`, 'utf8').then(
       (line): [number, string] => [pid, line.replaceAll('\0', ' ')],
-      // It has gone meanwhile.
+      // The process has ended meanwhile.
       (): [number, string] => [pid, ''],
     ),
   )

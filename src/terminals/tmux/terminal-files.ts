@@ -1,4 +1,4 @@
-import type { ServerPlace } from './server.ts'
+import type { ServerPlace } from './tmux-server.ts'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
@@ -8,10 +8,10 @@ const rounds = 10
 
 export type Mode = 'window' | 'pane'
 
-/** Where a terminal is, for whoever looks for it after us. */
+/** Where a terminal is, for a later process that looks for it. */
 export type Place = { server: ServerPlace; mode: Mode }
 
-/** What is kept of one terminal: its place, its exit, and what it drew last. */
+/** The files of one terminal: its place, its exit code, its last output. */
 export class TerminalFiles {
   readonly folder: string
   readonly out: string
@@ -42,24 +42,24 @@ export class TerminalFiles {
     }
   }
 
-  /** Its pane's numbers, as its shell wrote them down when it began. */
+  /** The numbers of its pane, which its shell wrote down when it started. */
   pane(): string {
     return readFileSync(join(this.folder, 'pane'), 'utf8')
   }
 
-  /** Whether its shell has yet to start: it takes its script away. One that has waited so long never will. */
+  /** Whether its shell has yet to start: a shell that starts removes its script. After a minute it never will. */
   waits(now: number): boolean {
     const script = statSync(this.run, { throwIfNoEntry: false })
     return script !== undefined && now - script.mtimeMs < longestStartMs
   }
 
-  /** What the program exited with, as its shell wrote it down. */
+  /** The program's exit code, which its shell wrote down. */
   exitCode(): number | undefined {
     const path = join(this.folder, 'exit')
     return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined
   }
 
-  /** What keeps the output may begin one more file in the middle of it. */
+  /** Removes the folder, in several rounds: the process that keeps the output may create one more file meanwhile. */
   remove(): void {
     for (let round = 0; round < rounds && existsSync(this.folder); round++)
       rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })

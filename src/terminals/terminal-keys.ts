@@ -1,6 +1,6 @@
 import type { Key } from '../core/screen/terminal.ts'
 
-/** A key by its name: what a terminal sends for it, and what tmux calls it. */
+/** Each named key: the bytes that a terminal sends for it, and tmux's name of it. */
 const named: Record<string, { bytes: string; tmux: string }> = {
   Enter: { bytes: '\r', tmux: 'Enter' },
   Escape: { bytes: '\u001b', tmux: 'Escape' },
@@ -23,7 +23,7 @@ const known = (key: Key) => (Object.hasOwn(named, key) ? named[key] : undefined)
 
 const controlled = (key: Key) => /^Ctrl\+([A-Z])$/.exec(key)?.[1]
 
-/** The bytes a terminal sends for a key; `application` is how a program asked for its cursor keys. */
+/** The bytes that a terminal sends for a key; `application` is the cursor-key mode that a program can ask for. */
 export function keyBytes(key: Key, application = false): string {
   const letter = controlled(key)
   if (letter) return String.fromCharCode(letter.charCodeAt(0) - 64)
@@ -31,23 +31,26 @@ export function keyBytes(key: Key, application = false): string {
   return application ? bytes.replace(/^\u001b\[([A-DFH])$/, '\u001bO$1') : bytes
 }
 
-/** What tmux calls a key; undefined for what is only a text. */
+/** tmux's name of a key; undefined when the key is plain text. */
 export function tmuxKey(key: Key): string | undefined {
   const letter = controlled(key)
   return letter ? `C-${letter.toLowerCase()}` : known(key)?.tmux
 }
 
-/** One bracketed paste: a text that holds the closing mark cannot end it early and go on as keys. */
+/** One bracketed paste. A text that contains the closing mark cannot end the paste early and have its rest taken as keys. */
 export function pasteBytes(text: string): string {
   return `\u001b[200~${pasteText(text)}\u001b[201~`
 }
 
-/** Lines end as Enter does; marks lose what makes them marks, and nothing else: taken out whole, they could put another together. */
+/**
+ * The body of a paste: lines end as Enter does, and paste marks lose their escape character alone. Removing whole marks
+ * could join the text around them into a new mark.
+ */
 export function pasteText(text: string): string {
   return text.replaceAll(/\r\n|\n/g, '\r').replaceAll(/\u001b+(?=\[20[01]~)|\u009b+(?=20[01]~)/g, '')
 }
 
-/** For a program that does not know pastes: no byte of it acts as a control key, but the ends of its lines. */
+/** The text for a program without bracketed paste: no byte acts as a control key, except the ends of lines. */
 export function typedText(text: string): string {
   return pasteText(text).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
 }

@@ -4,24 +4,24 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A pipe that a pane's shell holds open as long as it lives, however it ends. */
-const nameOf = (folder: string) => join(folder, 'alive')
+/** A pipe that a pane's shell holds open as long as it lives: the system closes it however the shell ends. */
+const pipeIn = (folder: string) => join(folder, 'alive')
 
-export async function makeAlive(folder: string): Promise<void> {
-  await promisify(execFile)('mkfifo', ['-m', '600', nameOf(folder)])
+export async function makeAlivePipe(folder: string): Promise<void> {
+  await promisify(execFile)('mkfifo', ['-m', '600', pipeIn(folder)])
 }
 
-/** How a shell takes hold of it, and says that it has: to more than one, because whoever looks takes a byte. */
-export const holdAlive = 'exec 9<>alive; printf rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr >&9\n'
+/** The shell command that opens the pipe and reports it with bytes: many, because every reader that looks takes one. */
+export const holdAlivePipe = 'exec 9<>alive; printf rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr >&9\n'
 
-/** Watches a shell by its pipe. It costs nothing while the shell lives, and tells at once when it is gone. */
-export class Alive {
+/** Watches a shell by its pipe: without cost while the shell lives, and at once when it has ended. */
+export class ShellWatch {
   readonly gone: Promise<void>
   #socket: Socket | undefined
 
   constructor(folder: string) {
     const fd = opened(folder)
-    // The system tells of a shell that leaves, and not of one that had left before: whoever reads learns of both.
+    // The system reports a shell that ends from now on; only a read tells whether it had ended before.
     const left = fd === undefined || isLeft(fd)
     this.#socket = fd === undefined ? undefined : new Socket({ fd, readable: true, writable: false })
     this.gone = new Promise((resolve) => {
@@ -32,15 +32,15 @@ export class Alive {
     else this.#socket?.resume()
   }
 
-  /** Nobody is told any more. */
+  /** Stops watching; `gone` stays unresolved. */
   close(): void {
     this.#socket?.removeAllListeners('close').destroy()
   }
 }
 
-/** Waits for a shell that has yet to start: until it takes hold, we hold the pipe in its place. */
-export function awaitHold(folder: string): { held: Promise<void>; drop(): void } {
-  const fd = openSync(nameOf(folder), constants.O_RDWR | constants.O_NONBLOCK)
+/** Waits for a shell that has yet to start; until it opens the pipe, this process holds the pipe open for it. */
+export function awaitShell(folder: string): { held: Promise<void>; drop(): void } {
+  const fd = openSync(pipeIn(folder), constants.O_RDWR | constants.O_NONBLOCK)
   const socket = new Socket({ fd, readable: true, writable: false }).on('error', () => {})
   return {
     held: new Promise((resolve) => socket.once('data', () => resolve())),
@@ -48,7 +48,7 @@ export function awaitHold(folder: string): { held: Promise<void>; drop(): void }
   }
 }
 
-/** Whether a pane's shell lives; only for one that has taken hold before. */
+/** Whether a pane's shell lives; true answers only for a shell that has opened its pipe. */
 export function shellLives(folder: string): boolean {
   const fd = opened(folder)
   if (fd === undefined) return false
@@ -59,16 +59,16 @@ export function shellLives(folder: string): boolean {
   }
 }
 
-/** The pipe to read from; undefined when it has been taken away. */
+/** Opens the pipe for reading; undefined when it was removed. */
 function opened(folder: string): number | undefined {
   try {
-    return openSync(nameOf(folder), constants.O_RDONLY | constants.O_NONBLOCK)
+    return openSync(pipeIn(folder), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch {
     return undefined
   }
 }
 
-/** Whether nobody holds the other end. */
+/** Whether no process holds the other end of the pipe. */
 function isLeft(fd: number): boolean {
   try {
     return readSync(fd, new Uint8Array(1)) === 0

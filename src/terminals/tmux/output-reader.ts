@@ -3,20 +3,20 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'no
 import { join } from 'node:path'
 import { EndMark } from '../end-mark.ts'
 
-/** How often a folder is looked at whose changes are told, and one where they are not. */
-const toldMs = 5_000
-const untoldMs = 250
+/** How often a folder is read whose changes the system reports, and one whose changes it does not. */
+const watchedMs = 5_000
+const pollMs = 250
 
-/** What comes in many small pieces is read in few: their keeper writes no more than two kilobytes at a time. */
+/** A pause between reads, so that many small writes become few chunks: the keeping script writes at most 2 KB at a time. */
 const paceMs = 5
 
-/** Nothing more is waited for when a shell that could not say where its output ends is gone so long. */
+/** How long output is awaited after the end of a shell that printed no end mark. */
 const lastMs = 100
 
 type Source = { out: string; id: string; clock: Clock; gone: AbortSignal; dropped: AbortSignal }
 
-/** What a pane drew from a position on, as it comes; what is no longer kept is passed over. */
-export async function* keptOutput(source: Source, after: number): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+/** Yields a pane's output from a position on, as it comes; bytes that are no longer kept are skipped. */
+export async function* readOutput(source: Source, after: number): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
   const { out, id, clock, gone, dropped } = source
   const end = new EndMark(id)
   const changes = new Changes(out, clock)
@@ -56,8 +56,8 @@ export async function* keptOutput(source: Source, after: number): AsyncGenerator
   }
 }
 
-/** Where the next byte will be. */
-export function keptEnd(out: string): number {
+/** The position of the next byte. */
+export function outputEnd(out: string): number {
   const last = startsIn(out).at(-1)
   if (last === undefined) return 0
   const file = openSync(join(out, String(last)), 'r')
@@ -68,7 +68,7 @@ export function keptEnd(out: string): number {
   }
 }
 
-/** Where the files of a folder begin, oldest first. */
+/** The positions at which the files of a folder begin, oldest first. */
 function startsIn(out: string): number[] {
   try {
     return readdirSync(out)
@@ -79,10 +79,10 @@ function startsIn(out: string): number[] {
   }
 }
 
-/** What many agents draw is read many times a second: at once, because it was just written and lies in memory. */
+/** Shared by all readers: reads are synchronous and frequent, and the bytes, just written, are in the system's cache. */
 const buffer = Buffer.allocUnsafe(64 * 1024)
 
-/** The files of a folder as one text, from a position on. The one that is read stays open. */
+/** Reads the files of a folder as one stream, from a position on. The current file stays open. */
 class Segments {
   #out: string
   #next: number
@@ -93,14 +93,14 @@ class Segments {
     this.#next = after
   }
 
-  /** What is there, `more` when that may not be all; undefined at the end. */
+  /** Returns the next bytes, with `more` when there may be others already; undefined at the end. */
   read(): { at: number; bytes: Uint8Array; more: boolean } | undefined {
     for (;;) {
       const found = this.#readOpen()
       if (found) return found
       const start = this.#following()
       if (start === undefined) return undefined
-      // Until there was a next one, its keeper may have written to this one.
+      // Before the next file was begun, more bytes may have been written to this one.
       const late = this.#readOpen()
       if (late) return late
       this.#take(start)
@@ -138,7 +138,7 @@ class Segments {
   }
 }
 
-/** Undefined for one that was the oldest, and is gone meanwhile. */
+/** Opens a file; undefined for the oldest one when it was removed meanwhile. */
 function opened(path: string): number | undefined {
   try {
     return openSync(path, 'r')
@@ -148,7 +148,7 @@ function opened(path: string): number | undefined {
   }
 }
 
-/** Changes of a folder, none of which is missed between two looks. */
+/** Waits for changes of a folder; a change between two waits ends the second at once. */
 class Changes {
   #clock: Clock
   #seen = false
@@ -160,17 +160,17 @@ class Changes {
     try {
       this.#watcher = watch(folder, () => this.wake()).on('error', () => this.close())
     } catch {
-      // Then it is looked at again and again.
+      // Without a watcher the folder is polled.
     }
   }
 
   wake(): void {
     this.#seen = true
-    // A reason of its own costs less than the error that an abort makes without one.
+    // An abort with a reason is cheaper than one that has to make an error.
     this.#sleep.abort('changed')
   }
 
-  async next(ms = this.#watcher ? toldMs : untoldMs): Promise<void> {
+  async next(ms = this.#watcher ? watchedMs : pollMs): Promise<void> {
     this.#sleep = new AbortController()
     if (!this.#seen) await this.#clock.sleep(ms, this.#sleep.signal)
     this.#seen = false

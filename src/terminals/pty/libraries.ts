@@ -9,7 +9,7 @@ export type Libraries = {
   emulator(size: { cols: number; rows: number }): Emulator
 }
 
-/** Loaded with the first terminal: nobody else pays for them. */
+/** Loads node-pty and the emulator, with the first embedded terminal: other runs do not pay for them. */
 export async function loadLibraries(): Promise<Libraries> {
   const [pty, { default: headless }] = await Promise.all([loadPty(), import('@xterm/headless')])
   return {
@@ -23,7 +23,7 @@ async function loadPty() {
     return (await import('@lydell/node-pty')).default
   } catch (error) {
     throw new Error(
-      `terminals cannot be embedded on this machine (${process.platform} ${process.arch}): ${wordsOf(error).split('\n')[0]}. ` +
+      `embedded terminals do not work on this machine (${process.platform} ${process.arch}): ${wordsOf(error).split('\n')[0]}. ` +
         'Install tmux, or install termaite again without --no-optional.',
       { cause: error },
     )

@@ -1,0 +1,93 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Exit, Screen } from '../../core/screen/terminal.ts'
+import type { Pane } from './pane.ts'
+import type { TerminalFiles } from './terminal-files.ts'
+import type { TmuxServer } from './tmux-server.ts'
+import { exitOf } from '../terminal-program.ts'
+import { titleOption } from './pane.ts'
+import { TmuxError } from './tmux-server.ts'
+
+const fields = [
+  'pane_dead',
+  'alternate_on',
+  'history_size',
+  'pane_width',
+  'pane_height',
+  'cursor_x',
+  'cursor_y',
+  'cursor_flag',
+]
+const format = [...fields, 'pane_title', titleOption].map((name) => `#{${name}}`).join('\t')
+
+type Captured = { screen: Screen; rows: string[]; cursorShown: boolean }
+
+/** Captures a pane as tmux renders it, with so many rows above the screen; `styled` keeps the colours. */
+export async function capturePane(server: TmuxServer, pane: string, above = 0, styled = false): Promise<Captured> {
+  // One more row, because the message of a dead pane has pushed the first row off the screen.
+  const capture = ['capture-pane', '-p', ...(styled ? ['-e'] : []), '-S', String(-above - 1), '-t', pane]
+  const out = await server.ask([['display-message', '-p', '-t', pane, format], capture])
+  const [head, ...lines] = out.replace(/\n$/, '').split('\n')
+  const [dead, alternate, behind, width, height, x, y, shown, said, called] = head!.split('\t')
+  if (!height) throw new TmuxError(`tmux: the pane ${pane} is gone`)
+  const rows = Number(height)
+  const all = [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill('')]
+  // The message of a dead pane is the last row.
+  const pushed = dead === '1' && alternate !== '1' && Number(behind) > 0
+  const ended = pushed ? all.slice(0, -1) : all
+  const title = said || called
+  return {
+    screen: {
+      rows: ended.slice(-rows),
+      cols: Number(width),
+      cursor: { row: Number(y), col: Number(x) },
+      title: title || undefined,
+    },
+    rows: ended,
+    cursorShown: shown === '1',
+  }
+}
+
+/** The last so many rows, without the empty ones at the end. */
+export function lastRows(rows: readonly string[], count: number): string[] {
+  return rows.slice(0, rows.findLastIndex((row) => row !== '') + 1).slice(-count)
+}
+
+const hangUp = 1
+const rounds = 40
+
+/** How a pane's program ended; resolves when all its output is on the screen. */
+export async function exitOfPane(server: TmuxServer, pane: Pane, files: TerminalFiles, clock: Clock): Promise<Exit> {
+  const state = await settled(server, pane, clock)
+  const code = files.exitCode()
+  if (code !== undefined) return exitOf(code)
+  if (state === undefined) return { signal: hangUp }
+  // The shell was killed before it could write the code down; tmux may know how it ended, and may have lost it.
+  return state.status ? exitOf(Number(state.status)) : state.signal ? { signal: Number(state.signal) } : {}
+}
+
+type Dead = { status: string; signal: string }
+
+/** Waits until tmux has read all output, which is later than the shell's end. Undefined when the pane is gone too. */
+async function settled(server: TmuxServer, { pane }: Pane, clock: Clock): Promise<Dead | undefined> {
+  for (let round = 0; ; round++) {
+    const answer = await server
+      .ask([['display-message', '-p', '-t', pane, '#{pane_id},#{pane_dead},#{pane_dead_status},#{pane_dead_signal}']])
+      .catch(() => '')
+    const [id, dead, status = '', signal = ''] = answer.trim().split(',')
+    if (id !== pane) return undefined
+    if (dead === '1' || round === rounds) return { status, signal }
+    await clock.sleep(Math.min(2 ** round, 100))
+  }
+}
+
+/** When a person attached to a pane last pressed a key, in ms; keys that are sent by a command do not count. */
+export async function lastKeyTime(server: TmuxServer, pane: string): Promise<number> {
+  const format = '#{pane_id} #{client_control_mode} #{client_created} #{client_activity}'
+  const clients = await server.ask([['list-clients', '-F', format]])
+  const times = clients.split('\n').map((line) => {
+    const [shown, program, since, last] = line.split(' ')
+    // A client's activity begins with its attaching, which is no key.
+    return shown === pane && program !== '1' && Number(last) > Number(since) ? Number(last) * 1000 : 0
+  })
+  return Math.max(0, ...times)
+}

@@ -1,0 +1,199 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { spawn } from 'node:child_process'
+import { quoted } from '../terminal-program.ts'
+
+/** The tmux options that name a server's socket. */
+export type ServerPlace = readonly ['-L' | '-S', string]
+
+type Env = Readonly<Record<string, string | undefined>>
+
+type ServerWays = { options?: readonly string[]; session?: string }
+
+/** An error that tmux reported. */
+export class TmuxError extends Error {
+  override name = 'TmuxError'
+}
+
+/** Whether an error says that the server is not running, or has ended. */
+export function isAbsent(error: unknown): boolean {
+  return (
+    error instanceof TmuxError && /no server running|error connecting|server exited|lost server/.test(error.message)
+  )
+}
+
+/** One tmux server, addressed by tmux commands. */
+export class TmuxServer {
+  readonly place: ServerPlace
+  readonly program: string
+  #options: readonly string[]
+  #env: Record<string, string>
+  #session: string | undefined
+  #client: ControlClient | undefined
+  #closed = false
+
+  /** `options` are used when the server has yet to be started; `session` is ours, and lets a control client stay attached. */
+  constructor(program: string, place: ServerPlace, env: Env, { options = [], session }: ServerWays = {}) {
+    this.program = program
+    this.place = place
+    this.#options = options
+    this.#session = session
+    this.#env = serverEnv(env)
+  }
+
+  /** Runs commands like `run`, through the attached control client where there is one: for frequent commands. */
+  async ask(commands: readonly (readonly string[])[]): Promise<string> {
+    const answer = await this.#control()?.ask(commands)
+    if (answer === undefined) return this.run(commands)
+    if ('error' in answer) throw new TmuxError(`tmux: ${answer.error}`)
+    return answer.text
+  }
+
+  /** Detaches from the server without ending it. */
+  close(): void {
+    this.#closed = true
+    this.#client?.close()
+  }
+
+  /** Runs commands one after another until one fails; returns their output. */
+  async run(commands: readonly (readonly string[])[], input?: string): Promise<string> {
+    const words = commands.flatMap((command, index) => [...(index > 0 ? [';'] : []), ...command.map(unended)])
+    const child = spawn(this.program, ['-u', ...this.#options, ...this.place, ...words], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: this.#env,
+      cwd: '/',
+    })
+    const out: Buffer[] = []
+    const err: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+    child.stdin.on('error', () => {})
+    child.stdin.end(input ?? '')
+    return new Promise((resolve, reject) => {
+      child.once('error', (error) => reject(new TmuxError(`tmux could not be run: ${error.message}`)))
+      child.once('close', (code) => {
+        if (code === 0) resolve(Buffer.concat(out).toString())
+        else reject(new TmuxError(`tmux: ${Buffer.concat(err).toString().trim() || `it ended with code ${code}`}`))
+      })
+    })
+  }
+
+  #control(): ControlClient | undefined {
+    if (this.#session === undefined || this.#closed) return undefined
+    if (!this.#client?.open) this.#client = new ControlClient(this.program, this.place, this.#env, this.#session)
+    return this.#client
+  }
+}
+
+/** Escapes a final semicolon, which would end the tmux command. */
+export const unended = (word: string) => word.replace(/;$/, '\\;')
+
+/** A server keeps the environment of its first client for ever, so it gets only what it needs: no secrets, no marks of ours. */
+function serverEnv(env: Env): Record<string, string> {
+  const needed = [
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'SHELL',
+    'LANG',
+    'LC_ALL',
+    'LC_CTYPE',
+    'TMUX_TMPDIR',
+    'TMPDIR',
+    'TERM',
+  ]
+  return Object.fromEntries(needed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+}
+
+/** Escapes a text for tmux, which would run `#(…)` and draw by `#[…]`. */
+export function plain(text: string): string {
+  return text
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .replaceAll(/#+(?=[[({])/g, '')
+    .replaceAll('#', '##')
+}
+
+/** Escapes a shell command that tmux runs itself, in which it expands dates too. */
+export function plainCommand(text: string): string {
+  return text.replaceAll('#', '##').replaceAll('%', '%%')
+}
+
+/** One request. Requests are answered in order, with a block of lines for each command; a failed command ends its request. */
+type Ask = { blocks: number; lines: string[]; done(answer: { text: string } | { error: string } | undefined): void }
+
+/**
+ * A client that stays attached, for servers that are asked many times a second: a process for each request would cost ten
+ * times as much. It shows nothing and has no size. Only our own server gets one, because a person's client list is theirs.
+ */
+export class ControlClient {
+  #child: ChildProcess
+  #asks: Ask[] = []
+  #block: { guard: string; lines: string[] } | undefined
+  #open = true
+
+  constructor(program: string, place: readonly string[], env: Record<string, string>, session: string) {
+    const attach = ['attach-session', '-f', 'no-output,ignore-size', '-t', `=${session}`]
+    this.#child = spawn(program, ['-u', ...place, '-C', ...attach], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env,
+      cwd: '/',
+    })
+    let rest = ''
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) this.#take(line)
+    })
+    this.#child.stdin!.on('error', () => {})
+    this.#child.on('error', () => this.close()).on('close', () => this.close())
+    this.#hold(false)
+  }
+
+  get open(): boolean {
+    return this.#open
+  }
+
+  /** Returns the output of the commands, or the error; undefined when the client has ended. */
+  ask(commands: readonly (readonly string[])[]): Promise<{ text: string } | { error: string } | undefined> {
+    if (!this.#open) return Promise.resolve(undefined)
+    return new Promise((done) => {
+      this.#asks.push({ blocks: commands.length, lines: [], done })
+      this.#hold(true)
+      this.#child.stdin!.write(`${commands.map((words) => words.map(quoted).join(' ')).join(' ; ')}\n`)
+    })
+  }
+
+  close(): void {
+    this.#open = false
+    this.#child.stdin!.destroy()
+    for (const { done } of this.#asks.splice(0)) done(undefined)
+  }
+
+  #take(line: string): void {
+    const [, sign, guard] = /^%(begin|end|error) (\d+ \d+ \d+)$/.exec(line) ?? []
+    if (!this.#block) {
+      // Blocks whose guard ends in 0 answer no request: they come from the start and from hooks.
+      if (sign === 'begin' && guard!.endsWith(' 1')) this.#block = { guard: guard!, lines: [] }
+    } else if (sign && sign !== 'begin' && guard === this.#block.guard) this.#finish(sign === 'end')
+    else this.#block.lines.push(line)
+  }
+
+  #finish(ok: boolean): void {
+    const { lines } = this.#block!
+    this.#block = undefined
+    const ask = this.#asks[0]
+    if (!ask) return
+    ask.lines.push(...lines)
+    if (ok && --ask.blocks > 0) return
+    this.#asks.shift()
+    ask.done(ok ? { text: ask.lines.map((line) => `${line}\n`).join('') } : { error: lines.join('\n') })
+    this.#hold(this.#asks.length > 0)
+  }
+
+  /** The client keeps this process alive only while a request waits for its answer. */
+  #hold(held: boolean): void {
+    const handles = [this.#child, this.#child.stdin as unknown as Socket, this.#child.stdout as unknown as Socket]
+    for (const handle of handles) handle[held ? 'ref' : 'unref']()
+  }
+}
