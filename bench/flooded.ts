@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Eye } from '../src/agents/screen/eye.ts'
+import { Eye } from '../src/agents/screen/screen-watcher.ts'
 import { realClock } from '../src/base/clock.ts'
 import { ptyHost } from '../src/terminals/pty/pty-host.ts'
 import { tmuxHost } from '../src/terminals/tmux/tmux-host.ts'

@@ -1,5 +1,5 @@
 import type { Command } from '../core/talk/command.ts'
-import { buildPrompt, planAnswer, planQuestion } from '../agents/native/plan/card.ts'
+import { buildPrompt, planAnswer, planQuestion } from '../agents/native/plan-card.ts'
 
 export type Approval = { build(prompt: string): void; change(wish: string): void }
 

@@ -2,7 +2,7 @@ import type { Command } from '../core/talk/command.ts'
 import type { TurnSeen } from './closing.ts'
 import type { Errands } from './errands.ts'
 import type { Hold } from './hold.ts'
-import { isPlan } from '../agents/native/plan/card.ts'
+import { isPlan } from '../agents/native/plan-card.ts'
 import { answering } from './answering.ts'
 import { approving } from './approving.ts'
 

@@ -1,7 +1,7 @@
 import type { HookEvent, HookSettings } from '../safety/hooks/settings.ts'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { readBody } from '../agents/native/context/body.ts'
+import { readBody } from '../agents/native/untrusted-file.ts'
 import { parseHooks } from '../safety/hooks/settings.ts'
 import { UsageError } from '../core/io.ts'
 import { projectFile } from './schema.ts'

@@ -1,5 +1,6 @@
 import type { ClientRequestMethod, NewSessionResponse, StopReason } from '@agentclientprotocol/sdk'
-import type { AcpParts, AcpSpec } from '../../src/agents/acp/acp.ts'
+import type { AcpParts } from '../../src/agents/acp/acp-agent.ts'
+import type { PipeSpec } from '../../src/agents/pipe/pipe-command.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
@@ -7,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { acpAgent } from '../../src/agents/acp/acp.ts'
+import { acpAgent } from '../../src/agents/acp/acp-agent.ts'
 import { alive, labelled } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { frameFaults } from './acp-frames.ts'
@@ -59,7 +60,7 @@ export type Ground = {
   cwd: string
   agent(
     script: AcpScript,
-    over?: Partial<AcpSpec>,
+    over?: Partial<PipeSpec>,
     leash?: Leash,
     parts?: Partial<AcpParts>,
   ): ReturnType<typeof acpAgent>
@@ -109,7 +110,7 @@ export async function ground(): Promise<Ground> {
 export async function played(
   it: Ground,
   script: AcpScript,
-  { leash = 'ask', over = {}, ...turn }: Partial<Turn> & { over?: Partial<AcpSpec> } = {},
+  { leash = 'ask', over = {}, ...turn }: Partial<Turn> & { over?: Partial<PipeSpec> } = {},
 ): Promise<Event[]> {
   const agent = it.agent(script, over, leash)
   const events = await eventsOf(agent, turnOf({ cwd: it.cwd, leash, ...turn }))

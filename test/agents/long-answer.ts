@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pipeAgent } from '../../src/agents/pipe/pipe.ts'
+import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
 import { fileStore } from '../../src/store/files/store.ts'
 import { turnOf } from '../contract/agent.ts'
 

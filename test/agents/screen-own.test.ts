@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { screenAgent } from '../../src/agents/screen/screen.ts'
+import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { partsOf, stageOf } from './screening.ts'
 

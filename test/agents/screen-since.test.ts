@@ -2,8 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Event } from '../../src/core/talk/entry.ts'
-import { beforeOf, echoRow, rowsSince, textOf } from '../../src/agents/screen/since.ts'
-import { Telling } from '../../src/agents/screen/telling.ts'
+import { beforeOf, echoRow, rowsSince, textOf } from '../../src/agents/screen/screen-answer.ts'
+import { Telling } from '../../src/agents/screen/turn-follower.ts'
 
 const reader = { busy: /\(esc to interrupt\)/, idle: /^[>❯] /m }
 const screenOf = (rows: string[], row = 0) => ({ rows, cols: 80, cursor: { row, col: 0 } })

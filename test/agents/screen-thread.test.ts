@@ -12,7 +12,7 @@ import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { failureIn } from './piping.ts'
 import { faked, partsOf, played, stageOf } from './screening.ts'
-import { screenAgent } from '../../src/agents/screen/screen.ts'
+import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 
 /** A composer; `answer` is what is printed for each prompt that is entered. */
 const composing = (answer: (prompt: string) => string) => async (tty: Tty) => {

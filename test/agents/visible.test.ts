@@ -1,7 +1,7 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { visible, visibleQuestion } from '../../src/agents/visible.ts'
+import { visible, visibleQuestion } from '../../src/agents/visible-question.ts'
 
 test('what cannot be seen is spelled out; lines, tabs and every script stay as they are', () => {
   const plain = 'a\tb\nc\r\nd é 漢 שלום 👩‍🚀'

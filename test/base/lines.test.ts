@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { Lines } from '../../src/base/lines.ts'
-import { Tail, lastLine } from '../../src/agents/pipe/tail.ts'
+import { Tail, lastLine } from '../../src/agents/process-failure.ts'
 
 test('lines come whole wherever the stream is cut, blank ones not at all', () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '{', '\n') })

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
 import { memoryStore } from '../../src/store/memory.ts'

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Question } from '../../src/core/talk/question.ts'
-import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { crewOf, place } from './rig.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verdict } from '../../src/agents/pipe/verdict.ts'
+import { verdict } from '../../src/agents/pipe/pipe-process.ts'
 import { profileNamed, profiles } from '../../src/profiles/all.ts'
 
 /** One run: what it printed, how it ended, and what it must be taken for: `ok` or the kind of its failure. */

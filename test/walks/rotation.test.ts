@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Health } from '../../src/mind/health.ts'
-import { scriptedAgent } from '../../src/agents/scripted.ts'
+import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { rotate } from '../../src/mind/rotate.ts'
 import { all, here, project, rosterOf } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { Native } from '../../agents/native/loop.ts'
+import type { Native } from '../../agents/native/native-loop.ts'
 import type { Policy, Verdict } from '../../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { HookOutcome } from '../../safety/hooks/run.ts'

@@ -1,10 +1,10 @@
-import type { ScreenSpec } from '../../agents/screen/spec.ts'
+import type { ScreenSpec } from '../../agents/screen/screen-spec.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Open } from '../../mind/supervise/parts.ts'
 import type { Io } from '../../core/io.ts'
 import type { Ready } from './plan.ts'
-import { screenAgent } from '../../agents/screen/screen.ts'
-import { composes } from '../../agents/screen/spec.ts'
+import { screenAgent } from '../../agents/screen/screen-agent.ts'
+import { composes } from '../../agents/screen/screen-spec.ts'
 import { screenParts, specOf } from '../crew/roster.ts'
 import { hubEnv } from './wiring.ts'
 

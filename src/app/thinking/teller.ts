@@ -34,8 +34,8 @@ function priceOf({ model = defaultModel }: AgentSettings): number {
 /** Its model and one question: without tools nothing can be done but to answer. */
 async function bare(agent: AgentSettings, { settings, native }: App): Promise<Agent> {
   const [{ nativeAgent }, { frameOf }, { modelOf }] = await Promise.all([
-    import('../../agents/native/loop.ts'),
-    import('../../agents/native/messages.ts'),
+    import('../../agents/native/native-loop.ts'),
+    import('../../agents/native/model-messages.ts'),
     import('../native/model.ts'),
   ])
   return nativeAgent({

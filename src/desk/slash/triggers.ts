@@ -1,7 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
-import { skillPrompt } from '../../agents/native/skills/asked.ts'
-import { commandOf } from '../../agents/native/skills/skill.ts'
+import { skillPrompt, commandOf } from '../../agents/native/skill.ts'
 import { oneLine } from '../../base/table.ts'
 import { nativeAgent, nativeAgents } from './native.ts'
 import { skillsOf } from './skills.ts'

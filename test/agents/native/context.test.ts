@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import fc from 'fast-check'
-import type { Instructions } from '../../../src/agents/native/context/instructions.ts'
-import { fitting } from '../../../src/agents/native/context/body.ts'
-import { longestInstructions, readInstructions } from '../../../src/agents/native/context/instructions.ts'
-import { instructionPaths } from '../../../src/agents/native/context/places.ts'
+import type { Instructions } from '../../../src/agents/native/instructions.ts'
+import { fitting } from '../../../src/agents/native/untrusted-file.ts'
+import { longestInstructions, readInstructions, instructionPaths } from '../../../src/agents/native/instructions.ts'
 import { groundOf } from './ground.ts'
 
 const said = ({ files }: Instructions) => files.map(({ path, text }) => [path, text])

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
-import { frozen } from '../../../src/agents/native/frame.ts'
+import { frozen } from '../../../src/agents/native/session-frame.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { turnOf } from '../../contract/agent.ts'
 

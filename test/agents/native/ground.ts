@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Ground } from '../../../src/agents/native/context/places.ts'
+import type { Ground } from '../../../src/agents/native/instructions.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

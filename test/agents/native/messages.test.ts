@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
-import { messages } from '../../../src/agents/native/messages.ts'
+import { messages } from '../../../src/agents/native/model-messages.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { answeredTurn, entryMaker } from '../../core/made.ts'
 

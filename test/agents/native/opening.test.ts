@@ -1,10 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
-import { opening } from '../../../src/agents/native/context/opening.ts'
-import { changedSince } from '../../../src/agents/native/context/changed.ts'
-import type { Told } from '../../../src/agents/native/context/changed.ts'
-import { systemText } from '../../../src/agents/native/prompt/system.ts'
+import { opening, systemText } from '../../../src/agents/native/session-opening.ts'
+import { changedSince } from '../../../src/agents/native/context-changes.ts'
+import type { Told } from '../../../src/agents/native/context-changes.ts'
 import { groundOf } from './ground.ts'
 
 const files = {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { buildPrompt, isPlan, planAnswer, planQuestion } from '../../../src/agents/native/plan/card.ts'
+import { buildPrompt, isPlan, planAnswer, planQuestion } from '../../../src/agents/native/plan-card.ts'
 import { picksTyped } from '../../../src/core/talk/typed.ts'
 
 const plan = '**Summary**: a\n**Tests**: </plan> b'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { systemText } from '../../../src/agents/native/prompt/system.ts'
+import { systemText } from '../../../src/agents/native/session-opening.ts'
 import { metaInstruction } from '../../../src/core/talk/transcript.ts'
 
 const day = { date: '2026-11-15', cwd: '/p' }

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { chosenFor, subagentList, userSubagents } from '../../../src/agents/native/subagents/user.ts'
+import { chosenFor, subagentList, userSubagents } from '../../../src/agents/native/user-subagents.ts'
 import { groundOf } from './ground.ts'
 
 test('the person’s own subagents, as other agents write them too', (t) => {

@@ -1,0 +1,209 @@
+import type {
+  ClientApp,
+  ClientCapabilities,
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  ReadTextFileRequest,
+  WriteTextFileRequest,
+} from '@agentclientprotocol/sdk'
+import type { AcpFacts } from '../../core/work/profile.ts'
+import type { Calls } from './acp-calls.ts'
+import type { Rules } from './acp-rules.ts'
+import type { Sdk } from './acp-connection.ts'
+import type { Telling } from './acp-updates.ts'
+import type { Terminals } from './acp-terminals.ts'
+import type { Question } from '../../core/talk/question.ts'
+import { permit } from './acp-permission.ts'
+import { Refusal, forbid, mustAgree, inside, isGits } from './acp-rules.ts'
+import { constants } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { isMissing } from '../../base/files.ts'
+import { shortPath } from '../../base/short-path.ts'
+
+type ClientParts = {
+  rules: Rules
+  calls: Calls
+  telling: Telling
+  terminals: Terminals
+  steering: AcpFacts['steering']
+  /** What was typed meanwhile. */
+  steer(): Promise<string[]>
+}
+
+/** What we can do for an agent: all of it is under the rules, so an agent that has us do it is held by them. */
+export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities {
+  return {
+    fs: { readTextFile: facts?.readsItself !== true, writeTextFile: true },
+    terminal: true,
+    elicitation: { form: {} },
+  }
+}
+
+const notAllowed = -32603
+
+/** The client's side of the protocol: every request of the agent, answered under the rules of this turn. */
+export function served(sdk: Sdk, { rules, calls, telling, terminals, steering, steer }: ClientParts): ClientApp {
+  const { client, methods, RequestError } = sdk
+  const { session, fs, terminal, elicitation } = methods.client
+
+  /** A refusal goes to the agent in its own words. */
+  const inWords = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof Refusal ? new RequestError(notAllowed, error.message) : error
+    }
+  }
+
+  const app = client({ name: 'termaite' })
+    .onRequest(session.requestPermission, async ({ params, signal }) => {
+      await telling.pause()
+      const call = await calls.asked(params.toolCall)
+      const { response, allowed } = await permit(params, call, rules, signal)
+      if (!allowed) await calls.refuse(call.id)
+      return response
+    })
+    .onRequest(fs.readTextFile, ({ params }) =>
+      inWords(async () => {
+        const content = await readFile(params, rules)
+        if (content === undefined) throw RequestError.resourceNotFound(params.path)
+        return { content }
+      }),
+    )
+    .onRequest(fs.writeTextFile, ({ params, signal }) => inWords(() => writeFile(params, rules, signal)))
+    .onRequest(terminal.create, ({ params, signal }) =>
+      inWords(async () => ({ terminalId: await terminals.create(params, signal) })),
+    )
+    .onRequest(terminal.output, ({ params }) => inWords(() => terminals.output(params.terminalId)))
+    .onRequest(terminal.waitForExit, ({ params }) => inWords(() => terminals.wait(params.terminalId)))
+    .onRequest(terminal.kill, ({ params }) => inWords(() => terminals.kill(params.terminalId)))
+    .onRequest(terminal.release, ({ params }) => inWords(() => terminals.release(params.terminalId)))
+    .onRequest(elicitation.create, ({ params, signal }) => elicit(params, rules, signal))
+  if (!steering) return app
+  const { method, answer } = steering
+  return app.onRequest(
+    method,
+    (params: unknown) => params,
+    async () => answer(await steer()),
+  )
+}
+
+type Field = {
+  type?: string
+  title?: string | null
+  description?: string | null
+  enum?: string[]
+  oneOf?: { const: string; title: string }[]
+  items?: { enum?: string[]; anyOf?: { const: string; title: string }[] }
+}
+
+/** A form that an agent wants filled in: one card for each of its fields. What we cannot show is declined. */
+export async function elicit(
+  request: CreateElicitationRequest,
+  rules: Rules,
+  signal: AbortSignal,
+): Promise<CreateElicitationResponse> {
+  if (request.mode !== 'form') return { action: 'decline' }
+  const { properties = {} } = (request as { requestedSchema: { properties?: Record<string, Field> } }).requestedSchema
+  const withdrawn = AbortSignal.any([rules.over, signal])
+  const content: Record<string, string | number | boolean | string[]> = {}
+  for (const [key, field] of Object.entries(properties)) {
+    const picks = await rules.ask(questionOf(request.message, field), withdrawn)
+    const value = picks && valueOf(field, picks)
+    if (value === undefined) return { action: 'cancel' }
+    content[key] = value
+  }
+  return { action: 'accept', content }
+}
+
+function questionOf(message: string, field: Field): Question {
+  const options = choicesOf(field)
+  const label = field.description ?? field.title
+  return {
+    about: 'choice',
+    text: label ? `${message}\n${label}` : message,
+    from: [],
+    ...(field.type === 'array' ? { multiple: true } : {}),
+    ...(options.length === 0 ? { free: true } : {}),
+    options,
+  }
+}
+
+function choicesOf({ type, enum: words, oneOf, items }: Field): Question['options'] {
+  if (type === 'boolean')
+    return [
+      { id: 'true', label: 'Yes' },
+      { id: 'false', label: 'No' },
+    ]
+  const titled = oneOf ?? items?.anyOf
+  if (titled) return titled.map(({ const: id, title: label }) => ({ id, label }))
+  return (words ?? items?.enum ?? []).map((id) => ({ id, label: id }))
+}
+
+function valueOf({ type }: Field, picks: string[]): string | number | boolean | string[] | undefined {
+  const [first] = picks
+  if (type === 'array') return picks
+  if (first === undefined) return undefined
+  if (type === 'boolean') return first === 'true'
+  if (type !== 'number' && type !== 'integer') return first
+  const number = Number(first)
+  return Number.isFinite(number) && (type === 'number' || Number.isInteger(number)) ? number : undefined
+}
+
+/** Longer files are read in parts, by the agent's own tools. */
+const longestFile = 16 * 1024 * 1024
+
+/** A file of the project as it is on the disk; undefined when there is none. */
+export async function readFile({ path, line, limit }: ReadTextFileRequest, rules: Rules): Promise<string | undefined> {
+  const text = await textAt(await within(path, 'reading', rules))
+  if (text === undefined || (line == null && limit == null)) return text
+  const from = Math.max(0, (line ?? 1) - 1)
+  const lines = text.split(/(?<=\n)/)
+  return lines.slice(from, limit == null ? undefined : from + limit).join('')
+}
+
+/** Writes a file of the project as far as the leash allows; what a person already saw is not shown again. */
+export async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, signal: AbortSignal) {
+  const real = await within(path, 'writing', rules)
+  const short = shortPath(real, rules.cwd)
+  const what = `writing ${short}`
+  if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
+  const edits = rules.leash === 'edit' || rules.allowed.hasEdits
+  const free = rules.leash === 'all' || (edits && !isGits(rules.root, real))
+  if (!free && !rules.allowed.takeWrite(real, content)) {
+    const before = await textAt(real)
+    const old = before === undefined ? {} : { before }
+    const shown = { type: 'diff' as const, path: short, ...old, after: content }
+    await mustAgree(rules, what, { text: `Write ${short}`, shows: [shown] }, signal)
+  }
+  await mkdir(dirname(real), { recursive: true })
+  // The last part is no link, or `real` would not be its path: one that came since then is not followed.
+  const file = await open(real, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW)
+  try {
+    await file.writeFile(content)
+  } finally {
+    await file.close()
+  }
+}
+
+async function within(path: string, doing: string, rules: Rules): Promise<string> {
+  const real = await inside(rules.root, path)
+  return real ?? forbid(rules, `${doing} ${path}`, `it is not a file in ${rules.root}`)
+}
+
+async function textAt(real: string): Promise<string | undefined> {
+  const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (!file) return undefined
+  try {
+    const found = await file.stat()
+    if (!found.isFile()) throw new Refusal(`${real} is no file.`)
+    if (found.size > longestFile) throw new Refusal(`${real} is longer than ${longestFile} bytes.`)
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}

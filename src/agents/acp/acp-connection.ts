@@ -1,0 +1,110 @@
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import type { Run } from '../../base/process/run.ts'
+import { AnsiStripper } from '../../base/ansi.ts'
+import { Lines } from '../../base/lines.ts'
+import { Tail } from '../process-failure.ts'
+
+/** What is longer is no sentence about a retry, and not kept for one. */
+const longestComplaint = 64 * 1024
+
+export type Hearing = {
+  /** A `session/update`, in its order: the next line is not read before it is through. */
+  update(params: unknown): Promise<void>
+  /** A line that is no message. */
+  junk(line: string): Promise<void>
+  complaint(line: string): void
+  /** A sign of life. */
+  heard(): void
+}
+
+export type Link = {
+  /** Every message but the updates, which wait for whoever shows them. */
+  stream: Stream
+  /** Its last words, once all it wrote is through. */
+  words: Promise<{ out: string; err: string }>
+}
+
+/**
+ * The two outputs of an agent's process, read. What it prints between its messages is passed over:
+ * answered with an error, as the protocol has it, it would only confuse whoever prints a greeting.
+ */
+export function linkTo(run: Run, hearing: Hearing): Link {
+  const asked = new Set<unknown>()
+  let messages: ReadableStreamDefaultController<AnyMessage> | undefined
+  const stream: Stream = {
+    readable: new ReadableStream({
+      start: (controller) => void (messages = controller),
+      // Whoever hung up is told nothing more.
+      cancel: () => void (messages = undefined),
+    }),
+    writable: new WritableStream({
+      write(message) {
+        if ('method' in message && 'id' in message) asked.add(message.id)
+        run.stdin.write(`${JSON.stringify(message)}\n`)
+      },
+    }),
+  }
+  const out = new Tail()
+  const err = new Tail()
+
+  const take = async (line: string): Promise<void> => {
+    const message = parsed(line)
+    if (!message) {
+      out.add(`${line}\n`)
+      return hearing.junk(line)
+    }
+    if (message.method === 'session/update') return hearing.update(message.params)
+    // An answer that nobody waits for: said twice, or to nothing.
+    if (message.method === undefined && !asked.delete(message.id)) return
+    messages?.enqueue(message as unknown as AnyMessage)
+  }
+
+  const listen = async (chunks: AsyncIterable<Uint8Array>, each: (chunk: Uint8Array) => Promise<void>) => {
+    for await (const chunk of chunks) {
+      hearing.heard()
+      await each(chunk)
+      hearing.heard()
+    }
+  }
+
+  const lines = new Lines()
+  const decoder = new TextDecoder()
+  const complaints = new Lines(longestComplaint)
+  const stripper = new AnsiStripper()
+  const spoken = listen(run.stdout, async (chunk) => {
+    for (const line of lines.push(decoder.decode(chunk, { stream: true }))) await take(line)
+  })
+  const complained = listen(run.stderr, async (chunk) => {
+    const text = stripper.push(chunk)
+    err.add(text)
+    for (const line of complaints.push(text)) hearing.complaint(line)
+  })
+  const through = spoken.then(async () => {
+    for (const line of lines.end()) await take(line)
+  })
+  return {
+    stream,
+    words: Promise.all([through.finally(() => messages?.close()), complained]).then(() => {
+      err.add(stripper.end())
+      return { out: out.text, err: err.text }
+    }),
+  }
+}
+
+type Loose = { method?: unknown; id?: unknown; params?: unknown }
+
+function parsed(line: string): Loose | undefined {
+  try {
+    const value = JSON.parse(line)
+    return value?.jsonrpc === '2.0' && ('id' in value || typeof value.method === 'string') ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export type Sdk = typeof import('@agentclientprotocol/sdk')
+
+/** Read when the first ACP agent takes a turn: its schemas are most of a start, and nobody else needs them. */
+export function loadSdk(): Promise<Sdk> {
+  return import('@agentclientprotocol/sdk')
+}

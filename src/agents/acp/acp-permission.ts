@@ -1,0 +1,126 @@
+import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
+import type { Shown } from '../../core/talk/question.ts'
+import type { Call } from './acp-calls.ts'
+import type { Rules } from './acp-rules.ts'
+import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
+import { inside, isGits } from './acp-rules.ts'
+
+export type Permit = { response: RequestPermissionResponse; allowed: boolean }
+
+/** Answers an agent that asks before it acts: by the leash where that decides, else a person does. */
+export async function permit(
+  { options }: RequestPermissionRequest,
+  call: Call,
+  rules: Rules,
+  signal: AbortSignal,
+): Promise<Permit> {
+  const once = optionOf(options, 'allow_once', 'allow_always')
+  const no = optionOf(options, 'reject_once', 'reject_always')
+  const what = wordsOf(call, rules.cwd)
+  if (rules.leash === 'read') {
+    rules.deny(what)
+    return answer(no)
+  }
+  // Without a way to say yes it is no permission that is asked for, but a choice.
+  if (once && (await isFree(call, rules))) {
+    await remember(call, once, rules)
+    return answer(once)
+  }
+  const withdrawn = AbortSignal.any([rules.over, signal])
+  const question = {
+    about: 'permission' as const,
+    text: call.title ?? what,
+    from: [],
+    shows: shownOf(call, rules.cwd),
+    options: narrowestFirst(options).map((option) => ({
+      id: option.optionId,
+      label: option.name,
+      ...(option.kind === 'allow_always' ? { grants: grantsOf(option, call, rules) } : {}),
+    })),
+  }
+  const picks = await rules.ask(question, withdrawn)
+  if (withdrawn.aborted) return answer(undefined)
+  if (!picks) rules.deny(what)
+  const picked = options.find(({ optionId }) => picks?.includes(optionId)) ?? no
+  if (picked) await remember(call, picked, rules)
+  return answer(picked?.kind === 'allow_always' && rules.keepsAlways ? once : picked)
+}
+
+/** Whether it needs no yes: by the leash, or by one that was given for always. */
+async function isFree(call: Call, rules: Rules): Promise<boolean> {
+  const { leash, allowed, root } = rules
+  if (leash === 'all') return true
+  const command = commandOf(call)
+  if (command !== undefined) return allowed.hasCommandAlways(command)
+  return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, root)
+}
+
+/** What an "always" covers: known where we keep it, and else the agent's own affair. */
+function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
+  if (!rules.keepsAlways) return `${name}, as ${rules.name} understands it`
+  if (commandOf(call) !== undefined) return 'this command, until the turn ends'
+  return isEdit(call) ? 'every edit in the project, until the turn ends' : 'this once: there is nothing it could cover'
+}
+
+function answer(option: PermissionOption | undefined): Permit {
+  if (!option) return { response: { outcome: { outcome: 'cancelled' } }, allowed: false }
+  return { response: { outcome: { outcome: 'selected', optionId: option.optionId } }, allowed: isYes(option) }
+}
+
+const isYes = ({ kind }: PermissionOption) => kind === 'allow_once' || kind === 'allow_always'
+
+const byReach: readonly PermissionOption['kind'][] = ['allow_once', 'allow_always', 'reject_once', 'reject_always']
+
+/** An Enter picks the first one: that must not be the yes that covers most. */
+function narrowestFirst(options: readonly PermissionOption[]): PermissionOption[] {
+  return options.toSorted((a, b) => byReach.indexOf(a.kind) - byReach.indexOf(b.kind))
+}
+
+/** The first option of the first kind that is offered. */
+function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOption['kind'][]) {
+  return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]
+}
+
+/** What was said yes to is not asked about again: neither when the agent has it done by us, nor after an "always". */
+async function remember(call: Call, option: PermissionOption, { allowed, root }: Rules): Promise<void> {
+  if (!isYes(option)) return
+  for (const one of call.content ?? []) {
+    const real = one.type === 'diff' ? await inside(root, one.path) : undefined
+    if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
+  }
+  const always = option.kind === 'allow_always'
+  const command = commandOf(call)
+  if (command !== undefined) allowed.command(command, always)
+  else if (always && isEdit(call)) allowed.edits()
+}
+
+const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind === 'move'
+
+/** Whether it changes files of the project and nothing else. */
+async function isPlainEdit(call: Call, root: string): Promise<boolean> {
+  if (!isEdit(call)) return false
+  const paths = [
+    ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),
+    ...(call.locations ?? []).map(({ path }) => path),
+  ]
+  const reals = await Promise.all(paths.map((path) => inside(root, path)))
+  return reals.length > 0 && reals.every((real) => real !== undefined && !isGits(root, real))
+}
+
+function shownOf(call: Call, cwd: string): Shown[] {
+  const diffs = diffsOf(call.content, cwd).map((change): Shown => ({ type: 'diff', ...change }))
+  const command = commandOf(call)
+  if (command !== undefined) return [{ type: 'command', command, cwd }, ...diffs]
+  if (diffs.length > 0) return diffs
+  const texts = (call.content ?? []).flatMap((one) =>
+    one.type === 'content' && one.content.type === 'text' ? [one.content.text] : [],
+  )
+  return [{ type: 'text', text: texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2) }]
+}
+
+/** What it was to do, short enough for a list of denials. */
+function wordsOf(call: Call, cwd: string): string {
+  const [change] = diffsOf(call.content, cwd)
+  const text = commandOf(call) ?? change?.path ?? call.title ?? ''
+  return `${toolOf(call)}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
+}

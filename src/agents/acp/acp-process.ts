@@ -1,0 +1,228 @@
+import type { PromptResponse, SessionNotification } from '@agentclientprotocol/sdk'
+import type { Run } from '../../base/process/run.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Usage } from '../../core/talk/entry.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Emit } from '../pipe/speech.ts'
+import type { Watch } from '../turn-watch.ts'
+import type { PipeSpec } from '../pipe/pipe-command.ts'
+import type { Link } from './acp-connection.ts'
+import type { Session } from './acp-session.ts'
+import type { Rules } from './acp-rules.ts'
+import { start } from '../../base/process/run.ts'
+import { notStarted } from '../pipe/pipe-process.ts'
+import { brokenOff, isRpcError, rpcFailure, cutShort, outcomeOf } from './acp-outcome.ts'
+import { linkTo, loadSdk } from './acp-connection.ts'
+import { served } from './acp-client.ts'
+import { Hindered, openSession } from './acp-session.ts'
+import { projectRoot } from '../../base/git.ts'
+import { visibleQuestion } from '../visible-question.ts'
+import { Allowed } from './acp-rules.ts'
+import { Calls } from './acp-calls.ts'
+import { Telling, Spent } from './acp-updates.ts'
+import { Terminals } from './acp-terminals.ts'
+
+export type Job = {
+  spec: PipeSpec
+  turn: Turn
+  argv: [string, ...string[]]
+  env: Record<string, string | undefined>
+  /** The thread to go on with. */
+  key: string | undefined
+  /** What is said to it: all there is, or what its thread has not heard. */
+  prompt(resumed: boolean): string
+  watch: Watch
+  emit: Emit
+  /** Whether something shows that it works, though it says nothing. */
+  alive(since: number): Promise<boolean>
+}
+
+/** `left` are the pids that would not die. */
+export type Done = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
+
+/** How long an agent that was told to stop may take to say that it did. */
+const cancelMs = 2_000
+
+/** Runs the agent for one prompt, to its answer or until it is stopped; nothing of it is left then, whatever happened. */
+export async function runOnce(job: Job): Promise<Done> {
+  const { spec, turn, argv, env } = job
+  // Read while the process starts, which takes longer.
+  const loading = loadSdk()
+  loading.catch(() => {})
+  const over = new AbortController()
+  let run: Run
+  let side: Side
+  try {
+    side = new Side(job, over.signal)
+    run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
+  } catch (error) {
+    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
+  }
+  const settled = new AbortController()
+  let cause: Failure | undefined
+  let cancelSession: (() => void) | undefined
+  const stop = (failure: Failure) => {
+    // The first cause wins: what follows from being stopped is not why it was.
+    if (over.signal.aborted) return
+    cause = failure
+    over.abort()
+    cancelSession?.()
+    void turn.clock.sleep(cancelSession ? cancelMs : 0, settled.signal).then(() => run.end())
+  }
+  const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
+  turn.signal.addEventListener('abort', cancel, { once: true })
+  if (turn.signal.aborted) cancel()
+
+  job.watch.begin(over.signal, async (since) => side.busy || job.alive(since), stop)
+  const link = linkTo(run, {
+    update: (params) => side.hear(params as SessionNotification),
+    junk: (line) => side.junk(line),
+    heard: () => job.watch.heard(),
+    complaint(line) {
+      const failure = spec.profile?.retrying?.(line, turn.clock.now())
+      if (failure) stop(failure)
+    },
+  })
+  let session: Session | undefined
+  const talk = async (): Promise<PromptResponse> => {
+    const sdk = await loading
+    const { agent } = served(sdk, {
+      ...side,
+      steering: spec.profile?.acp?.steering,
+      steer: () => turn.steer(),
+    }).connect(link.stream)
+    const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key: job.key, quiet: () => side.quiet(turn.clock) }
+    const { id: sessionId } = (session = await openSession(agent, sdk, wanted))
+    side.telling.listening = true
+    cancelSession = () => void agent.notify(sdk.methods.agent.session.cancel, { sessionId }).catch(() => {})
+    const prompt = [{ type: 'text' as const, text: job.prompt(session.resumed) }]
+    return agent.request(sdk.methods.agent.session.prompt, { sessionId, prompt })
+  }
+  const heard = await talk().then(
+    (response) => ({ response }),
+    (error: unknown) => ({ error }),
+  )
+  settled.abort()
+  over.abort()
+  turn.signal.removeEventListener('abort', cancel)
+  const left = [...(await side.terminals.end()), ...(await leave(run, turn.clock))]
+  const outcome = await verdict(job, heard, cause, run, link, side)
+  const usage = 'response' in heard ? side.spent.usage(heard.response) : undefined
+  return { outcome, ...(session ? { session } : {}), ...(usage ? { usage } : {}), left }
+}
+
+async function verdict(
+  { spec, turn, emit }: Job,
+  heard: { response: PromptResponse } | { error: unknown },
+  cause: Failure | undefined,
+  run: Run,
+  link: Link,
+  side: Side,
+): Promise<Outcome> {
+  const words = await link.words
+  await side.telling.pause()
+  const failure = cause ?? side.telling.fault
+  if (failure) return { ok: false, failure }
+  if ('response' in heard) {
+    const short = cutShort(spec.name, heard.response)
+    if (short) await emit({ type: 'note', text: short })
+    return outcomeOf(spec.name, heard.response, side.telling.answer, side.denials)
+  }
+  const { error } = heard
+  const now = turn.clock.now()
+  if (error instanceof Hindered) return { ok: false, failure: error.failure }
+  if (isRpcError(error)) return { ok: false, failure: rpcFailure(spec, error, now) }
+  return { ok: false, failure: brokenOff(spec, { ...words, ...(await run.exited), now }, error) }
+}
+
+/** How long an agent may take to leave once its input is closed. */
+const leaveMs = 500
+
+async function leave(run: Run, clock: Clock): Promise<number[]> {
+  const gone = new AbortController()
+  void run.exited.then(() => gone.abort())
+  run.stdin.end()
+  await clock.sleep(leaveMs, gone.signal)
+  return run.end()
+}
+
+type SideParts = {
+  spec: PipeSpec
+  turn: Turn
+  env: Record<string, string | undefined>
+  watch: Pick<Watch, 'ask'>
+  emit: Emit
+}
+
+/** How long nothing is replayed before the replay counts as over: some answer a load before they are through. */
+const quietMs = 100
+
+/** Our side of one turn: what is heard, what is allowed, and what runs for the agent. */
+export class Side {
+  readonly rules: Rules
+  readonly calls: Calls
+  readonly telling: Telling
+  readonly terminals: Terminals
+  readonly spent = new Spent()
+  #parts: SideParts
+  #denials = new Set<string>()
+  #broken = false
+
+  constructor(parts: SideParts, over: AbortSignal) {
+    const { spec, turn, env, watch, emit } = parts
+    this.#parts = parts
+    this.rules = {
+      name: spec.name,
+      leash: turn.leash,
+      cwd: turn.cwd,
+      root: projectRoot(turn.cwd),
+      ask: (question, withdrawn) => watch.ask(visibleQuestion(question), withdrawn),
+      over,
+      allowed: new Allowed(),
+      keepsAlways: spec.profile?.acp?.forgets === true,
+      deny: (what) => this.#denials.add(what),
+    }
+    this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env })
+    this.calls = new Calls({ cwd: turn.cwd, emit, printed: (id) => this.terminals.printed(id) })
+    this.telling = new Telling({
+      emit,
+      calls: this.calls,
+      spent: this.spent,
+      facts: spec.profile?.acp,
+      clock: turn.clock,
+    })
+  }
+
+  /** Whether something is under way that explains a silence. */
+  get busy(): boolean {
+    return this.calls.open || this.terminals.running
+  }
+
+  get denials(): string[] {
+    return [...this.#denials]
+  }
+
+  async hear(notification: SessionNotification): Promise<void> {
+    try {
+      await this.telling.hear(notification)
+    } catch {
+      await this.junk(JSON.stringify(notification) ?? '')
+    }
+  }
+
+  /** Said once: whoever prints one line that is no message prints more. */
+  async junk(line: string): Promise<void> {
+    if (this.#broken) return
+    this.#broken = true
+    const { spec, emit } = this.#parts
+    await emit({ type: 'note', text: `${spec.name} printed a line that could not be read: ${line.slice(0, 200)}` })
+  }
+
+  async quiet(clock: Clock): Promise<void> {
+    for (let before = -1; before !== this.telling.told;) {
+      before = this.telling.told
+      await clock.sleep(quietMs)
+    }
+  }
+}

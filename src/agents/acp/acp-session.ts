@@ -1,0 +1,105 @@
+import type {
+  ClientContext,
+  InitializeResponse,
+  LoadSessionResponse,
+  NewSessionResponse,
+  ResumeSessionResponse,
+} from '@agentclientprotocol/sdk'
+import type { PipeSpec } from '../pipe/pipe-command.ts'
+import type { Sdk } from './acp-connection.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import { wordsOf } from '../../base/words.ts'
+import { cannotHold } from '../process-failure.ts'
+import { isAuth, isRpcError } from './acp-outcome.ts'
+import { capabilitiesFor } from './acp-client.ts'
+
+export type Wanted = {
+  spec: PipeSpec
+  cwd: string
+  leash: Leash
+  /** The thread to go on with. */
+  key: string | undefined
+  /** Resolves when nothing is told any more that a `session/load` replays. */
+  quiet(): Promise<void>
+}
+
+/** `resumed` is whether it is the thread that was wanted, `lasting` whether it can be gone on with later. */
+export type Session = { id: string; resumed: boolean; lasting: boolean }
+
+/** Why no session was opened, where the agent itself did not fail. */
+export class Hindered extends Error {
+  override name = 'Hindered'
+  failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+/** Shakes hands, goes on with the thread or begins one, and holds the session to the leash. */
+export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted): Promise<Session> {
+  const { spec } = wanted
+  const hello = await agent.request<InitializeResponse>(sdk.methods.agent.initialize, {
+    protocolVersion: sdk.PROTOCOL_VERSION,
+    clientCapabilities: capabilitiesFor(spec.profile?.acp),
+  })
+  if (hello.protocolVersion !== sdk.PROTOCOL_VERSION) {
+    const message = `${spec.name} speaks version ${hello.protocolVersion} of ACP, and version ${sdk.PROTOCOL_VERSION} is needed`
+    throw new Hindered({ kind: 'missing', message })
+  }
+  const resumed = await resume(agent, sdk, hello, wanted)
+  const made = resumed ?? (await agent.request(sdk.methods.agent.session.new, { cwd: wanted.cwd, mcpServers: [] }))
+  await hold(agent, sdk, made, wanted)
+  return { id: made.sessionId, resumed: resumed !== undefined, lasting: canLoad(hello) || canResume(hello) }
+}
+
+const canResume = ({ agentCapabilities }: InitializeResponse) => !!agentCapabilities?.sessionCapabilities?.resume
+const canLoad = ({ agentCapabilities }: InitializeResponse) => agentCapabilities?.loadSession === true
+
+/** The thread as the agent can go on with it; undefined when it cannot, or has lost it. */
+async function resume(
+  agent: ClientContext,
+  { methods }: Sdk,
+  hello: InitializeResponse,
+  { cwd, key: sessionId, quiet }: Wanted,
+): Promise<NewSessionResponse | undefined> {
+  if (sessionId === undefined) return undefined
+  const params = { sessionId, cwd, mcpServers: [] }
+  try {
+    if (canResume(hello))
+      return { ...(await agent.request<ResumeSessionResponse>(methods.agent.session.resume, params)), sessionId }
+    if (!canLoad(hello)) return undefined
+    const loaded = await agent.request<LoadSessionResponse>(methods.agent.session.load, params)
+    await quiet()
+    return { ...loaded, sessionId }
+  } catch (error) {
+    if (isAuth(error) || !isRpcError(error)) throw error
+    return undefined
+  }
+}
+
+/** Sets the mode that the leash stands for, by whichever way the agent offers it; one that cannot be set is no leash. */
+async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, wanted: Wanted): Promise<void> {
+  const { spec, leash } = wanted
+  const facts = spec.profile?.acp
+  const mode = facts?.modes?.[leash]
+  if (facts === undefined || mode === undefined) return
+  const { sessionId, modes, configOptions } = made
+  const option = configOptions?.find(({ category }) => category === 'mode')
+  const held = Object.keys(facts.leashes).filter((other) => other !== leash)
+  if (modes?.currentModeId === mode || option?.currentValue === mode) return
+  try {
+    if (modes?.availableModes.some(({ id }) => id === mode))
+      await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode })
+    else if (option?.type === 'select' && JSON.stringify(option.options).includes(JSON.stringify(mode)))
+      await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: mode })
+    else throw new Hindered(cannotHold(spec.name, leash, held, `, for it has no mode "${mode}"`))
+  } catch (error) {
+    if (!isRpcError(error)) throw error
+    throw new Hindered(
+      cannotHold(spec.name, leash, held, `, for it would not go into its mode "${mode}" (${wordsOf(error)})`),
+    )
+  }
+}

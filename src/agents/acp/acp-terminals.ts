@@ -1,0 +1,143 @@
+import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse } from '@agentclientprotocol/sdk'
+import type { Clock } from '../../base/clock.ts'
+import type { Exit, Run } from '../../base/process/run.ts'
+import type { Rules } from './acp-rules.ts'
+import { newId } from '../../base/id.ts'
+import { start } from '../../base/process/run.ts'
+import { inside, Refusal, forbid, mustAgree } from './acp-rules.ts'
+
+type Terminal = { run: Run; printed: Printed; exit?: TerminalExitStatus; exited: Promise<TerminalExitStatus> }
+
+type TerminalParts = { rules: Rules; clock: Clock; env: Record<string, string | undefined> }
+
+/** The commands an agent has us run, each in a process group of its own; none outlives the turn. */
+export class Terminals {
+  #parts: TerminalParts
+  #terminals = new Map<string, Terminal>()
+  #kept = new Map<string, Printed>()
+
+  constructor(parts: TerminalParts) {
+    this.#parts = parts
+  }
+
+  get running(): boolean {
+    return [...this.#terminals.values()].some(({ exit }) => !exit)
+  }
+
+  async create(request: CreateTerminalRequest, signal: AbortSignal): Promise<string> {
+    const { rules, clock } = this.#parts
+    const { command, args = [], env = [], cwd } = request
+    // A variable can change what a command does as much as a word of it.
+    const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
+    const line = [...set, command, ...args.map(quoted)].join(' ')
+    const place = await inside(rules.root, cwd ?? rules.cwd)
+    const what = `running ${line}`
+    if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
+    if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
+    const agreed = (cwd ?? rules.cwd) === rules.cwd && rules.allowed.takeCommand(line)
+    if (rules.leash !== 'all' && !agreed) {
+      const shows = [{ type: 'command' as const, command: line, cwd: place }]
+      await mustAgree(rules, what, { text: 'Run a command', shows }, signal)
+    }
+    const own = Object.fromEntries(env.map(({ name, value }) => [name, value]))
+    const argv: [string, ...string[]] = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
+    const run = await start({ argv, cwd: place, env: { ...this.#parts.env, ...own }, clock })
+    run.stdin.end()
+    if (rules.over.aborted) {
+      await run.end()
+      throw new Refusal('The turn is over.')
+    }
+    const id = newId(clock.now())
+    const printed = new Printed(request.outputByteLimit ?? undefined)
+    const terminal: Terminal = {
+      run,
+      printed,
+      exited: this.#listen(run, printed).then((exit) => (terminal.exit = exit)),
+    }
+    this.#terminals.set(id, terminal)
+    this.#kept.set(id, printed)
+    return id
+  }
+
+  output(id: string): TerminalOutputResponse {
+    const { printed, exit } = this.#find(id)
+    return { ...printed.output, ...(exit ? { exitStatus: exit } : {}) }
+  }
+
+  async wait(id: string): Promise<TerminalExitStatus> {
+    return this.#find(id).exited
+  }
+
+  async kill(id: string): Promise<void> {
+    await this.#find(id).run.end()
+  }
+
+  async release(id: string): Promise<void> {
+    const { run } = this.#find(id)
+    this.#terminals.delete(id)
+    await run.end()
+  }
+
+  /** What it printed, also after its release: the call that it belongs to still shows it. */
+  printed(id: string): string {
+    return this.#kept.get(id)?.output.output ?? ''
+  }
+
+  /** Gives the pids that would not die. */
+  async end(): Promise<number[]> {
+    return (await Promise.all([...this.#terminals.values()].map(({ run }) => run.end()))).flat()
+  }
+
+  #find(id: string): Terminal {
+    const terminal = this.#terminals.get(id)
+    if (!terminal) throw new Refusal(`There is no terminal ${id}.`)
+    return terminal
+  }
+
+  async #listen(run: Run, printed: Printed): Promise<TerminalExitStatus> {
+    const take = async (chunks: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of chunks) printed.add(chunk)
+    }
+    const [exit] = await Promise.all([run.exited, take(run.stdout), take(run.stderr)])
+    return statusOf(exit)
+  }
+}
+
+const statusOf = ({ code, signal }: Exit): TerminalExitStatus => ({
+  exitCode: code ?? null,
+  signal: signal ?? null,
+})
+
+/** As a shell would need it, so that what is shown can be read as one command. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+const mostBytes = 1 << 20
+
+/** The last bytes a terminal printed, cut where a character begins. */
+export class Printed {
+  #bytes = Buffer.alloc(0)
+  #limit: number
+  #cut = false
+
+  constructor(limit = mostBytes) {
+    this.#limit = Math.min(limit, mostBytes)
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk])
+    if (this.#bytes.length <= this.#limit) return
+    this.#cut = true
+    let from = this.#bytes.length - this.#limit
+    while (from < this.#bytes.length && isInside(this.#bytes[from]!)) from++
+    this.#bytes = Buffer.from(this.#bytes.subarray(from))
+  }
+
+  get output(): { output: string; truncated: boolean } {
+    return { output: this.#bytes.toString('utf8'), truncated: this.#cut }
+  }
+}
+
+/** Whether a byte goes on with the character before it. */
+const isInside = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000

@@ -1,0 +1,39 @@
+import type { Fact, Guide } from '../../core/talk/entry.ts'
+
+/** What the model was told of a file or a skill: `hash` is that of its words, and empty once it was gone. */
+export type Told = { about: string; hash: string }
+
+/** The same with its words: appended to the messages, so that the beginning of the request stays as it was. */
+export type Telling = Told & { text: string }
+
+/** What to say now, after what was told so far, in that order: with the frame, and of changes since. */
+export function changedSince(told: readonly Told[], now: readonly Telling[]): Telling[] {
+  const last = new Map(told.map(({ about, hash }) => [about, hash]))
+  const there = new Set(now.map(({ about }) => about))
+  const gone = [...last].filter(([about, hash]) => hash !== '' && !there.has(about))
+  return [
+    ...now.filter(({ about, hash }) => last.get(about) !== hash),
+    ...gone.map(([about]) => ({ about, hash: '', text: `No longer in force: ${about}` })),
+  ]
+}
+
+const prefix = 'changed:'
+
+/** A change as it is kept: its mark says what was told, for whoever goes on from the log. */
+export function guideOf({ about, hash, text }: Telling): Guide {
+  return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
+}
+
+/** What the guides of a conversation told one agent, in their order. */
+export function toldIn(said: readonly (Fact & { by: string })[], agent: string): Told[] {
+  return said.flatMap((fact) => {
+    if (fact.type !== 'guide' || fact.by !== agent || fact.mark === undefined) return []
+    const about = changedName(fact.name)
+    return about === undefined ? [] : [{ about, hash: fact.mark }]
+  })
+}
+
+/** What a guide of that name tells of, where it tells of a change. */
+export function changedName(name: string): string | undefined {
+  return name.startsWith(prefix) ? name.slice(prefix.length) : undefined
+}

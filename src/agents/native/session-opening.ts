@@ -1,0 +1,111 @@
+import type { Skill } from './skill.ts'
+import type { UserSubagent } from './user-subagents.ts'
+import type { Telling } from './context-changes.ts'
+import type { InstructionFile, Ground } from './instructions.ts'
+import { shortHash } from '../../base/hash.ts'
+import { findSkills } from './skill-search.ts'
+import { skillLine, skillList } from './skill.ts'
+import { subagentLine, subagentList, userSubagents } from './user-subagents.ts'
+import { fileText, readInstructions } from './instructions.ts'
+import { tag } from '../../core/talk/transcript.ts'
+import { textBeside } from '../../base/text-beside.ts'
+
+export type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
+
+/** What a session begins with: the text to freeze, what it tells of what, and what can be called on from then on. */
+export type Opening = {
+  system: string
+  /** Each thing it tells of, as it would be told later if it changed. */
+  tells: Telling[]
+  skills: Skill[]
+  subagents: UserSubagent[]
+  warnings: string[]
+}
+
+export function opening(ground: Ground, parts: OpeningParts): Opening {
+  const instructions = readInstructions(ground)
+  const found = findSkills(ground)
+  // Only the agent itself hands work on.
+  const own = parts.mode === 'agent' ? userSubagents(ground.home) : { subagents: [], warnings: [] }
+  const system = systemText({
+    ...parts,
+    cwd: ground.cwd,
+    instructions: instructions.text,
+    skills: skillList(found.skills),
+    subagents: subagentList(own.subagents),
+  })
+  return {
+    system,
+    tells: tellings(instructions.files, found.skills, own.subagents),
+    skills: found.skills,
+    subagents: own.subagents,
+    warnings: [...instructions.warnings, ...found.warnings, ...own.warnings],
+  }
+}
+
+function tellings(
+  files: readonly InstructionFile[],
+  skills: readonly Skill[],
+  subagents: readonly UserSubagent[],
+): Telling[] {
+  return [
+    ...files.map((file) => telling(file.path, `This binds you as it is now:\n${fileText(file)}`)),
+    ...skills
+      .filter(({ unlisted }) => !unlisted)
+      .map((skill) =>
+        // A session that began without skills has no tool for them.
+        telling(`skill ${skill.name}`, `A skill as it is now, by load_skill or in ${skill.path}:\n${skillLine(skill)}`),
+      ),
+    ...subagents.map((one) => telling(`subagent ${one.name}`, `A subagent as it is now:\n${subagentLine(one)}`)),
+  ]
+}
+
+const telling = (about: string, text: string): Telling => ({ about, hash: shortHash(text), text })
+
+export type Mode = 'agent' | 'plan' | 'subagent'
+
+export type SystemParts = {
+  mode: Mode
+  /** The day the session started, as YYYY-MM-DD: it is handed in, so that a long session keeps its bytes. */
+  date: string
+  cwd: string
+  /** What is known of the machine. */
+  system?: string
+  /** `text` of the instruction files that were read. */
+  instructions?: string
+  skills?: string
+  subagents?: string
+  /** What every turn closes with. */
+  meta?: string
+  /** What a subagent of the user's own is told of its part. */
+  role?: string
+}
+
+/**
+ * What the model is told before anything else. The same parts give the same bytes; what changes soonest stands last,
+ * so that even another session of the project, or another day's, shares its beginning.
+ */
+export function systemText(parts: SystemParts): string {
+  const { mode, date, cwd, system, instructions, skills, subagents, meta, role } = parts
+  return [
+    ...texts[mode].map(prompt),
+    role ? tag('part', '', role) : '',
+    meta,
+    subagents,
+    skills,
+    instructions,
+    system ? tag('system', '', system) : '',
+    `Project directory: ${cwd}\nToday's date: ${date}`,
+  ]
+    .map((text) => text?.trim() ?? '')
+    .filter((text) => text !== '')
+    .join('\n\n')
+}
+
+const texts: Record<Mode, string[]> = {
+  agent: ['agent', 'conversation'],
+  plan: ['planner', 'conversation'],
+  subagent: ['agent', 'subagent'],
+}
+
+const prompt = (name: string) => textBeside(`agents/native/prompt/${name}.md`)

@@ -1,0 +1,98 @@
+import type { Ground } from './instructions.ts'
+import type { Skill } from './skill.ts'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { inside } from './untrusted-file.ts'
+import { folders } from './instructions.ts'
+import { skillIn } from './skill.ts'
+
+export type Skills = { skills: Skill[]; warnings: string[] }
+
+/** Where a project keeps them, our own place first. */
+const projectPlaces = ['.skills', '.agents/skills', '.claude/skills']
+
+const deepest = 4
+const mostFolders = 2000
+const mostSkills = 200
+
+/** Every skill there is, by name; the nearest wins, and the project's wins over the person's own. */
+export function findSkills(ground: Ground): Skills {
+  const search = new Search(ground.root)
+  const places = projectSkillPlaces(ground)
+  if (ground.trusted) for (const place of places) search.walk(place, 'project')
+  else if (places.length > 0)
+    search.warnings.push('The project’s skills are not used: this folder is not trusted; /trust changes that.')
+  search.walk(join(ground.home, 'skills'), 'user')
+  return search.result()
+}
+
+/** The folders of skills that come with a project, the nearest first. */
+export function projectSkillPlaces(ground: Pick<Ground, 'cwd' | 'root'>): string[] {
+  return folders(ground)
+    .reverse()
+    .flatMap((folder) => projectPlaces.map((place) => join(folder, place)))
+    .filter((place) => existsSync(place))
+}
+
+class Search {
+  warnings: string[] = []
+  #root: string
+  #skills = new Map<string, Skill>()
+  #seen = new Set<string>()
+  #full = false
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  walk(folder: string, from: Skill['from'], depth = 0): void {
+    if (this.#full || depth > deepest || !this.#enter(folder, from)) return
+    const file = join(folder, 'SKILL.md')
+    if (existsSync(file)) return this.#add(file, from)
+    for (const name of subfolders(folder)) this.walk(join(folder, name), from, depth + 1)
+  }
+
+  result(): Skills {
+    const skills = [...this.#skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    return { skills, warnings: this.warnings }
+  }
+
+  /** Whether a folder is new; no link of a project leads out of it. */
+  #enter(folder: string, from: Skill['from']): boolean {
+    let real: string
+    try {
+      real = realpathSync(folder)
+    } catch {
+      return false
+    }
+    if (this.#seen.has(real)) return false
+    this.#seen.add(real)
+    this.#full = this.#seen.size >= mostFolders || this.#skills.size >= mostSkills
+    if (this.#full) this.warnings.push(`There are too many skills: what comes after ${folder} is left out.`)
+    if (from === 'user' || inside(real, this.#root)) return !this.#full
+    this.warnings.push(`${folder} is not used: it leads out of the project, to ${real}.`)
+    return false
+  }
+
+  #add(file: string, from: Skill['from']): void {
+    const within = from === 'project' ? this.#root : undefined
+    const skill = skillIn(file, from, within, (words) => this.warnings.push(`${words}.`))
+    if (typeof skill === 'string') return void this.warnings.push(`${file} is not used: ${skill}.`)
+    const first = this.#skills.get(skill.name)
+    if (first) this.warnings.push(`${file} is not used: ${first.path} has the same name and comes first.`)
+    else this.#skills.set(skill.name, skill)
+  }
+}
+
+function subfolders(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(
+        (one) => (one.isDirectory() || one.isSymbolicLink()) && one.name !== 'node_modules' && one.name !== '.git',
+      )
+      .map((one) => one.name)
+      .sort()
+  } catch {
+    return []
+  }
+}

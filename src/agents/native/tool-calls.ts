@@ -1,0 +1,137 @@
+import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
+import type { Question } from '../../core/talk/question.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Policy } from '../../core/work/policy.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import type { Call } from './model-step.ts'
+import { Channel } from '../../base/channel.ts'
+import { isFact } from '../../core/talk/entry.ts'
+import { perform } from '../../core/work/perform.ts'
+
+export type Hands = {
+  tools: readonly Tool[]
+  /** One that is not among them: a frame may be older or younger than its tools. */
+  find?(name: string): Tool | undefined
+  policy: Policy
+  repetition: Repetition
+}
+
+/** Performs the calls of one step, in their order; those that only read go side by side. Gives what the person is asked, if a call asks. */
+export async function* performAll(
+  calls: readonly Call[],
+  step: number,
+  turn: Turn,
+  hands: Hands,
+): AsyncGenerator<Event, Question[] | undefined> {
+  const left = [...calls]
+  const guides: Guide[] = []
+  while (left.length > 0 && !turn.signal.aborted) {
+    const reads = left.findIndex((call) => !readsBeside(toolOf(call, hands)))
+    const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
+    let asks: Question[] | undefined
+    for await (const seen of together(batch, step, turn, hands)) {
+      const { event, guides: more } = loaded(seen)
+      asks ??= asksOf(event)
+      guides.push(...more)
+      yield event
+    }
+    if (!asks) continue
+    for (const call of left) yield* skipped(call, step)
+    yield* guides
+    return asks
+  }
+  // Behind all results of the step: no provider takes a message between them.
+  yield* guides
+  return undefined
+}
+
+const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.alone
+
+const toolOf = ({ tool }: Call, { tools, find }: Hands) => tools.find(({ name }) => name === tool) ?? find?.(tool)
+
+/** Every call is kept before any runs; results come in the order of the calls, however fast each was. */
+async function* together(calls: readonly Call[], step: number, turn: Turn, hands: Hands): AsyncGenerator<Event> {
+  const known = hands.tools.map(({ name }) => name)
+  const runs = calls.map((call) => {
+    const { id, tool: name, input, opaque } = call
+    return perform({ id, tool: toolOf(call, hands), name, input, step, opaque }, turn, hands.policy, known)
+  })
+  for (const run of runs) {
+    const { value } = await run.next()
+    if (value) yield value as Event
+  }
+  const live = new Channel<Event>(256)
+  const kept = runs.map(async (run) => {
+    const facts: Event[] = []
+    for await (const event of run)
+      if (isFact(event)) facts.push(event)
+      // What a subagent spent is inside: that is never dropped.
+      else if (event.type === 'inner') await live.push(event)
+      else live.offer(event)
+    return facts
+  })
+  const over = Promise.allSettled(kept).finally(() => live.close())
+  try {
+    yield* live
+  } finally {
+    await over
+  }
+  for (const [index, facts] of kept.entries()) {
+    hands.repetition.see(calls[index]!)
+    for (const event of await facts) yield warned(event, hands.repetition.warning)
+  }
+}
+
+function warned(event: Event, warning: string): Event {
+  return event.type === 'result' && warning !== '' ? { ...event, text: event.text + warning } : event
+}
+
+/** What a tool that asks the person hands over instead of an answer. */
+function asksOf(event: Event): Question[] | undefined {
+  if (event.type !== 'result' || !event.ok) return undefined
+  return (event.data as { asks?: Question[] } | undefined)?.asks
+}
+
+/** A loaded skill is a message of its own, that no trim cuts and no summary replaces: its result only says so. */
+function loaded(event: Event): { event: Event; guides: Guide[] } {
+  const { skill } = ((event.type === 'result' && event.ok && event.data) || {}) as { skill?: string }
+  if (event.type !== 'result' || skill === undefined) return { event, guides: [] }
+  const text = `The skill ${skill} is loaded; its instructions follow.`
+  return { event: { ...event, text }, guides: [{ type: 'guide', name: `skill:${skill}`, text: event.text }] }
+}
+
+function* skipped({ id, tool, input, opaque }: Call, step: number): Generator<Fact> {
+  yield { type: 'call', call: id, tool, input, step, ...(opaque === undefined ? {} : { opaque }) }
+  yield {
+    type: 'result',
+    call: id,
+    ok: false,
+    text: 'Skipped: the person is asked first. Call it again after the answer.',
+  }
+}
+
+/** So often the same call may come in a row before the model is told, and before it is stopped. */
+export const repeats = { warned: 3, stopped: 6 }
+
+/** Watches for a model that goes in circles: the same call with the same input, again and again. */
+export class Repetition {
+  #last = ''
+  #times = 0
+
+  see({ tool, input }: Pick<Call, 'tool' | 'input'>): void {
+    const call = JSON.stringify([tool, input])
+    this.#times = call === this.#last ? this.#times + 1 : 1
+    this.#last = call
+  }
+
+  get stuck(): boolean {
+    return this.#times >= repeats.stopped
+  }
+
+  /** What stands behind a result that was seen too often. */
+  get warning(): string {
+    if (this.#times < repeats.warned) return ''
+    const left = repeats.stopped - this.#times
+    return `\n\n[This is the same call with the same input, ${this.#times} times in a row. Do something else: after ${left} more of it this turn ends.]`
+  }
+}

@@ -1,0 +1,58 @@
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { sep } from 'node:path'
+import { isMissing } from '../../base/files.ts'
+import { wordsOf } from '../../base/words.ts'
+
+/** A file's text, as much of it as was wanted, where it really lies, and how long the whole is. */
+export type Body = { real: string; text: string; bytes: number }
+
+/**
+ * Reads a text file that may have been planted: no pipe or device is waited for, no link leads out of `within`,
+ * and no more than `limit` bytes come into memory. Undefined when there is none, words when it is not read.
+ */
+export function readBody(path: string, limit: number, within?: string): Body | string | undefined {
+  let fd: number | undefined
+  try {
+    const real = realpathSync(path)
+    if (within !== undefined && !inside(real, within)) return `it leads out of the project, to ${real}`
+    fd = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) return 'it is no file'
+    const buffer = Buffer.alloc(Math.min(stat.size, limit))
+    const text = decoded(buffer.subarray(0, filled(fd, buffer)))
+    return text.includes('\0') ? 'it is not text' : { real, text, bytes: stat.size }
+  } catch (error) {
+    return isMissing(error) ? undefined : wordsOf(error)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+export const inside = (real: string, folder: string) =>
+  real === folder || real.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
+
+/** How many bytes were there. */
+function filled(fd: number, buffer: Buffer): number {
+  let at = 0
+  while (at < buffer.length) {
+    const got = readSync(fd, buffer, at, buffer.length - at, at)
+    if (got === 0) break
+    at += got
+  }
+  return at
+}
+
+/** By its byte order mark, which is taken off; a character torn at the end of what was read is left out. */
+function decoded(bytes: Buffer): string {
+  const wide = bytes[0] === 0xff && bytes[1] === 0xfe
+  return new TextDecoder(wide ? 'utf-16le' : 'utf-8').decode(bytes, { stream: true })
+}
+
+/** The longest beginning of a text that takes no more than so many bytes, and tears no character. */
+export function fitting(text: string, bytes: number): string {
+  const whole = Buffer.from(text)
+  if (whole.length <= bytes) return text
+  let end = Math.max(0, bytes)
+  while (end > 0 && (whole[end]! & 0xc0) === 0x80) end--
+  return whole.toString('utf8', 0, end)
+}

@@ -1,0 +1,73 @@
+import type { Entry, Fact, Trim } from '../../core/talk/entry.ts'
+import type { Frame } from '../../core/work/model.ts'
+import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
+import { endedTurns, view as viewOf, withoutOutput } from '../../core/talk/view.ts'
+
+/** How full the window may get before old raw tool outputs are left out. */
+export const trimAt = 0.5
+
+/** A trim changes what was sent before, and a provider's cache with it: it has to free so much of the window. */
+const worth = { turns: 0.05, steps: 0.1 }
+
+/** So many of the last steps of a turn at work keep what their calls gave: the next ones build on it. */
+const stepsKept = 3
+
+/** A trim, and how many tokens it frees. */
+export type Due = { trim: Trim; frees: number }
+
+/** Through which end the outputs of a view are left out, all in one batch; the last turn keeps its own. */
+export function turnsDue(view: readonly Entry[], window: number): Due | undefined {
+  const through = endedTurns(view).at(-2)?.end.id
+  if (through === undefined) return undefined
+  const trim: Trim = { type: 'trim', through }
+  const frees = viewTokens(view) - viewTokens(trimmed(view, trim))
+  return frees > window * worth.turns ? { trim, frees } : undefined
+}
+
+/** Through which step the outputs of a turn at work are left out; it may fill a window by itself. */
+export function stepsDue(done: readonly Fact[], window: number): Due | undefined {
+  const steps = new Map(done.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
+  const step = Math.max(0, ...steps.values()) - stepsKept
+  const already = done.findLast((fact) => fact.type === 'trim' && fact.step !== undefined)
+  const from = already?.type === 'trim' ? already.step! : 0
+  const old = done.filter((fact) => {
+    const at = fact.type === 'result' ? (steps.get(fact.call) ?? 0) : 0
+    return at > from && at <= step
+  })
+  const frees = tokensOf(old) - tokensOf(old.map(withoutOutput))
+  return frees > window * worth.steps ? { trim: { type: 'trim', step }, frees } : undefined
+}
+
+/** A view as a trim leaves it. */
+export function trimmed(view: readonly Entry[], trim: Trim): Entry[] {
+  return viewOf([...view, { ...trim, id: '', at: 0, by: 'termaite', session: '', turn: '' }])
+}
+
+export const tokensOf = (facts: readonly Fact[]) =>
+  facts.reduce((sum, fact) => sum + estimateTokens(JSON.stringify(fact)), 0)
+
+/** How much of a window one turn takes, from request to request. */
+export class Room {
+  #history: readonly Entry[]
+  #tokens: number
+  #counted = 0
+
+  constructor(frame: Frame, history: readonly Entry[]) {
+    this.#history = history
+    this.#tokens = frameTokens(frame) + viewTokens(history)
+  }
+
+  /** What is left out before the next request, in one batch; how much a local model takes is known late. */
+  due(done: readonly Fact[], window: number): Trim[] {
+    this.#tokens += tokensOf(done.slice(this.#counted))
+    this.#counted = done.length
+    if (this.#tokens <= window * trimAt) return []
+    const [turns, steps] = [turnsDue(this.#history, window), stepsDue(done, window)]
+    if (turns) this.#history = trimmed(this.#history, turns.trim)
+    this.#tokens -= (turns?.frees ?? 0) + (steps?.frees ?? 0)
+    const trim = { type: 'trim' as const, ...turns?.trim, ...steps?.trim }
+    return turns || steps ? [trim] : []
+  }
+}
+
+export const frameTokens = ({ system, tools }: Frame) => estimateTokens(system) + estimateTokens(JSON.stringify(tools))

@@ -1,0 +1,214 @@
+import type { Writable } from 'node:stream'
+import type { Dialect, Step } from '../../core/work/profile.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Emit, Speech } from './speech.ts'
+import type { Ask, Question, Shown } from '../../core/talk/question.ts'
+import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
+import { Lines } from '../../base/lines.ts'
+import { visibleQuestion } from '../visible-question.ts'
+import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { shortPath } from '../../base/short-path.ts'
+
+type SpeechParts = {
+  name: string
+  emit: Emit
+  turn: Pick<Turn, 'ask' | 'steer' | 'cwd'>
+  /** Where answers go; closed once the CLI has said its last word. */
+  stdin: Writable
+  /** Aborts when nobody waits for an answer any more. */
+  withdrawn: AbortSignal
+}
+
+/** A CLI's structured output, line by line, as its dialect understands it. */
+export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
+  const lines = new Lines()
+  const calls = new Set<string>()
+  /** Aborts at the CLI's last word: nothing more is handed to it. */
+  const over = new AbortController()
+  const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
+  let speaking: keyof typeof strippers | undefined
+  let outcome: Outcome | undefined
+  let reply = ''
+  let broken = false
+
+  const note = (text: string) => parts.emit({ type: 'note', text })
+
+  const asking = new Asking({
+    ask: parts.turn.ask,
+    cwd: parts.turn.cwd,
+    stdin: parts.stdin,
+    withdrawn: parts.withdrawn,
+    failed: (error) => note(`${parts.name} could not be answered: ${error.message}`),
+  })
+
+  const read = async (line: string) => {
+    try {
+      return dialect.line(line)
+    } catch {
+      if (!broken) await note(`${parts.name} printed a line that could not be read: ${line.slice(0, 200)}`)
+      broken = true
+      return []
+    }
+  }
+
+  /** Lets out the character that a stripper holds back, before anything else is said. */
+  const pause = async () => {
+    const delta = speaking ? strippers[speaking].end() : ''
+    if (speaking && delta !== '') await parts.emit({ type: speaking, delta })
+    speaking = undefined
+  }
+
+  const leave = () => {
+    over.abort()
+    parts.stdin.end()
+  }
+
+  const take = async (step: Step): Promise<void> => {
+    if (step.type !== speaking) await pause()
+    switch (step.type) {
+      case 'ask':
+        return asking.ask(step)
+      case 'unask':
+        return asking.takeBack(step.id)
+      case 'send':
+        parts.stdin.write(step.text)
+        return
+      case 'end':
+        outcome = step.outcome
+        return leave()
+      case 'reply':
+        // Kept back: until the end is known it is half an answer.
+        reply = step.text
+        return
+      case 'text':
+      case 'thought': {
+        speaking = step.type
+        const delta = strippers[step.type].push(step.delta)
+        return delta === '' ? undefined : parts.emit({ ...step, delta })
+      }
+      case 'call':
+        calls.add(step.call)
+        return parts.emit(step)
+      case 'result':
+        calls.delete(step.call)
+        return parts.emit({ ...step, text: stripAnsi(step.text) })
+      default:
+        return parts.emit(step)
+    }
+  }
+
+  const takeAll = async (steps: readonly Step[]) => {
+    for (const step of steps) await take(step)
+  }
+
+  return {
+    typed: true,
+    open(prompt) {
+      void steering(dialect, parts.turn.steer, parts.stdin, AbortSignal.any([parts.withdrawn, over.signal]))
+      return { text: dialect.open(prompt), stays: dialect.asks === true }
+    },
+    async hear(text) {
+      for (const line of lines.push(text)) await takeAll(await read(line))
+      if (dialect.over?.()) leave()
+    },
+    stop() {
+      const words = dialect.stop?.()
+      if (words !== undefined) parts.stdin.write(words)
+      return words !== undefined
+    },
+    over: () => dialect.over?.() ?? false,
+    busy: () => calls.size > 0,
+    async finish(ended) {
+      for (const line of lines.end()) await takeAll(await read(line))
+      if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
+      await takeAll(dialect.end(ended))
+      await pause()
+      return outcome?.ok ? { ...outcome, text: stripAnsi(outcome.text || reply).trim() } : outcome
+    },
+    drop: async () => {},
+  }
+}
+
+type Asked = Extract<Step, { type: 'ask' }>
+
+type AskParts = {
+  ask: Ask
+  cwd: string
+  stdin: Writable
+  /** Aborts when nobody waits for an answer any more. */
+  withdrawn: AbortSignal
+  /** An answer that could not be put into words. */
+  failed(error: Error): Promise<void>
+}
+
+/** The questions of one turn: as many at once as the CLI likes, each answered on its stdin. */
+export class Asking {
+  #parts: AskParts
+  #open = new Set<{ id: string | undefined; back: AbortController }>()
+
+  constructor(parts: AskParts) {
+    this.#parts = parts
+  }
+
+  /** Not waited for: what else the CLI says meanwhile is heard, and so is its end. */
+  ask(step: Asked): void {
+    const one = { id: step.id, back: new AbortController() }
+    this.#open.add(one)
+    void this.#answer(step, one.back.signal)
+      .catch((error: Error) => this.#parts.failed(error))
+      .finally(() => this.#open.delete(one))
+  }
+
+  takeBack(id: string): void {
+    for (const one of this.#open) if (one.id === id) one.back.abort()
+  }
+
+  async #answer({ question, reply }: Asked, back: AbortSignal): Promise<void> {
+    const { ask, cwd, stdin, withdrawn } = this.#parts
+    const signal = AbortSignal.any([withdrawn, back])
+    const picks = await ask(visibleQuestion(await shownWhole(question, cwd)), signal)
+    if (!signal.aborted) stdin.write(reply(picks))
+  }
+}
+
+/** Hands over what is typed meanwhile, until the turn is over; whoever says nothing at once has nobody who types. */
+export async function steering(
+  dialect: Dialect,
+  steer: Turn['steer'],
+  stdin: Writable,
+  over: AbortSignal,
+): Promise<void> {
+  while (dialect.steer && !over.aborted) {
+    const typed = await steer(over)
+    if (typed.length === 0) return
+    // Loaded when something was typed: it costs a start more than our own code.
+    const { randomUUID } = process.getBuiltinModule('node:crypto')
+    for (const text of typed) stdin.write(dialect.steer(text, randomUUID()))
+  }
+}
+
+/** A longer file is nothing to look at before a yes. */
+const longestBefore = 256 * 1024
+
+/** A CLI that means to write a file whole does not say what is in it now: a yes is given to the difference. Files of the project have short names. */
+export async function shownWhole(question: Question, cwd: string): Promise<Question> {
+  if (!question.shows) return question
+  return { ...question, shows: await Promise.all(question.shows.map((shown) => whole(shown, cwd))) }
+}
+
+async function whole(told: Shown, cwd: string): Promise<Shown> {
+  if (told.type !== 'diff') return told
+  const path = resolve(cwd, told.path)
+  const shown = { ...told, path: shortPath(path, cwd) }
+  if (shown.before !== undefined) return shown
+  try {
+    const found = await stat(path)
+    if (!found.isFile()) return shown
+    if (found.size > longestBefore) return { ...shown, before: `[… ${found.size} bytes …]\n` }
+    return { ...shown, before: await readFile(path, 'utf8') }
+  } catch {
+    return shown
+  }
+}

@@ -1,0 +1,179 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Run } from '../../base/process/run.ts'
+import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { PipeSpec } from './pipe-command.ts'
+import type { Speech } from './speech.ts'
+import type { Watch } from '../turn-watch.ts'
+import { existsSync } from 'node:fs'
+import { wordsOf } from '../../base/words.ts'
+import { AnsiStripper } from '../../base/ansi.ts'
+import { start } from '../../base/process/run.ts'
+import { missing, failureOf, Tail, lastLine } from '../process-failure.ts'
+import { Lines } from '../../base/lines.ts'
+import { failed } from '../../core/talk/outcome.ts'
+
+/** What is longer is no sentence about a retry, and not kept for one. */
+const longestComplaint = 64 * 1024
+
+export type Job = {
+  spec: PipeSpec
+  turn: Turn
+  argv: [string, ...string[]]
+  env: Record<string, string | undefined>
+  prompt: string
+  watch: Watch
+  speech(run: Run, withdrawn: AbortSignal): Speech
+  alive(speech: Speech, since: number): Promise<boolean>
+}
+
+/** `left` are the pids that would not die. */
+export type Done = { outcome: Outcome; ended?: Ended; left: number[] }
+
+/** Runs the command once, to its end or until it is stopped; nothing of it is left then, whatever happened. */
+export async function runOnce(job: Job): Promise<Done> {
+  const { spec, turn, argv, env } = job
+  let run: Run
+  try {
+    run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
+  } catch (error) {
+    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
+  }
+  const over = new AbortController()
+  let cause: Failure | undefined
+  let speech: Speech | undefined
+  const stop = (failure: Failure) => {
+    // The first cause wins: what follows from being stopped is not why it was.
+    if (over.signal.aborted) return
+    cause = failure
+    const told = speech?.stop() ?? false
+    over.abort()
+    void (told ? leftOrEnded(run, turn.clock) : run.end())
+  }
+  const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
+  turn.signal.addEventListener('abort', cancel, { once: true })
+  if (turn.signal.aborted) cancel()
+  let outcome: Outcome
+  let ended: Ended | undefined
+  try {
+    const spoken = (speech = job.speech(run, over.signal))
+    job.watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
+    ended = await heard(job, run, spoken, over, stop)
+    outcome = cause
+      ? { ok: false, failure: cause }
+      : verdict(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
+  } catch (error) {
+    const message = `${spec.name} could not be heard out: ${wordsOf(error)}`
+    outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
+  }
+  over.abort()
+  turn.signal.removeEventListener('abort', cancel)
+  const left = await run.end()
+  if (!outcome.ok) await speech?.drop().catch(() => {})
+  return { outcome, ...(ended ? { ended } : {}), left }
+}
+
+/** Hands over the prompt and listens to both channels until the process and all it wrote is through. */
+async function heard(
+  job: Job,
+  run: Run,
+  speech: Speech,
+  over: AbortController,
+  stop: (failure: Failure) => void,
+): Promise<Ended> {
+  const { text, stays } = speech.open(job.prompt)
+  if (stays) run.stdin.write(text)
+  else run.stdin.end(text)
+  const out = new Tail()
+  const err = new Tail()
+  const complaints = new Lines(longestComplaint)
+  const listen = async (chunks: AsyncIterable<Uint8Array>, each: (text: string) => Promise<void>) => {
+    const stripper = new AnsiStripper()
+    for await (const chunk of chunks) {
+      job.watch.heard()
+      await each(stripper.push(chunk))
+      job.watch.heard()
+    }
+    await each(stripper.end())
+  }
+  let lingering: Promise<boolean> | undefined
+  const [exit] = await Promise.all([
+    run.exited.finally(() => over.abort()),
+    listen(run.stdout, async (text) => {
+      out.add(text)
+      await speech.hear(text)
+      if (speech.over()) lingering ??= leave(job, run, over)
+    }),
+    listen(run.stderr, async (text) => {
+      err.add(text)
+      for (const line of complaints.push(text)) {
+        const failure = job.spec.profile?.retrying?.(line, job.turn.clock.now())
+        if (failure) stop(failure)
+      }
+    }),
+  ])
+  // Whoever was ended after its last word did not fail.
+  const how = (await lingering) ? { code: 0 } : exit
+  return { out: out.text, err: err.text, ...how, now: job.turn.clock.now() }
+}
+
+/** How long a CLI may take to leave after its last word. */
+const leaveMs = 5_000
+
+/** Ends a process that stays; false when it left by itself. */
+async function leave(job: Job, run: Run, over: AbortController): Promise<boolean> {
+  await job.turn.clock.sleep(leaveMs, over.signal)
+  if (over.signal.aborted) return false
+  // It has said all it had to: from here on it can be neither silent nor late.
+  over.abort()
+  await run.end()
+  return true
+}
+
+/** How long a CLI that was told to stop may take to put its thread in order. */
+const stopMs = 2_000
+
+async function leftOrEnded(run: Run, clock: Clock): Promise<void> {
+  const left = new AbortController()
+  void run.exited.then(() => left.abort())
+  await clock.sleep(stopMs, left.signal)
+  await run.end()
+}
+
+export function notStarted(
+  { spec, turn, argv }: Pick<Job, 'spec' | 'turn' | 'argv'>,
+  error: NodeJS.ErrnoException,
+): Failure {
+  if (!existsSync(turn.cwd))
+    return { kind: 'crash', message: `${spec.name} could not be run: there is no folder ${turn.cwd}` }
+  if (error.code === 'ENOENT' || error.code === 'EACCES')
+    return missing(
+      spec.name,
+      error.code === 'ENOENT' ? `${argv[0]} was not found` : `${argv[0]} may not be run`,
+      spec.profile,
+    )
+  return { kind: 'crash', message: `${spec.name} could not be started: ${error.message}` }
+}
+
+/** What a run that nobody stopped came to: by its own account, the way it ended, and its last words. */
+export function verdict(
+  name: string,
+  account: Outcome | undefined,
+  typed: boolean,
+  ended: Ended,
+  profile: Profile | undefined,
+): Outcome {
+  const answered = account?.ok && account.text !== ''
+  if (typed && answered) return account
+  if (account && !account.ok && account.failure.kind !== 'crash') return account
+  const failure = failureOf(name, ended, profile)
+  // A dialect's own words for a crash say more than an exit code.
+  if (failure && !(failure.kind === 'crash' && account && !account.ok)) return { ok: false, failure }
+  if (account && !account.ok) return account
+  if (answered) return account
+  if (account?.ok && account.denials?.length)
+    return failed('denied', `${name} was not allowed: ${account.denials.join(', ')}`)
+  const words = lastLine(ended.err)
+  return failed('crash', `${name} gave an empty answer${words ? ` (its last words: ${words})` : ''}`)
+}

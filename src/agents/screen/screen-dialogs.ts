@@ -1,0 +1,107 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Dialog, ScreenFacts } from '../../core/work/profile.ts'
+import type { Screen } from '../../core/screen/terminal.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Eye, Sight } from './screen-watcher.ts'
+import { visibleQuestion } from '../visible-question.ts'
+
+type Asking = { name: string; eye: Eye; facts: ScreenFacts; clock: Clock; ask: Ask; signal: AbortSignal }
+
+/** Some programs take keys that come at once for one key. */
+export const keyGapMs = 40
+
+/** A dialog that was just drawn may not hear keys yet, and would take the second of two for the first. */
+const deafMs = 400
+
+/** How long a dialog may stay after its answer, and its pointer where it was after a key that moves it. */
+const goneMs = 5_000
+const stepMs = 1_000
+
+/** A key that is heard is answered by something that is drawn, and soon. */
+const heardMs = 1_500
+
+/** No menu is longer. */
+const mostSteps = 30
+
+/** The dialog that a screen shows; one that nobody can read is shown as it stands, to be answered in its own terminal. */
+export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenFacts): Dialog | undefined {
+  if (sight.gone) return undefined
+  const known = dialog?.(sight.screen)
+  if (known) return known
+  return sight.reading.state === 'asking' && reader.asking ? unread(sight.screen, name) : undefined
+}
+
+/**
+ * Puts a dialog to whoever may answer it, and presses what the answer means. Answered in the terminal itself, the
+ * question is withdrawn. Resolves with whether it was answered by us.
+ */
+export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean> {
+  const { name, eye, facts, clock, ask, signal } = asking
+  const seenAt = clock.now()
+  const withdrawn = new AbortController()
+  const answered = new AbortController()
+  let answer: { picks: string[] | undefined } | undefined
+  void ask(visibleQuestion(dialog.question), AbortSignal.any([signal, withdrawn.signal])).then(
+    (picks) => (answer = { picks }) && answered.abort(),
+    () => answered.abort(),
+  )
+  const wake = AbortSignal.any([signal, answered.signal])
+  while (!wake.aborted) {
+    if (!same(dialogOn(await eye.look(), name, facts), dialog)) break
+    await eye.next(wake)
+  }
+  withdrawn.abort()
+  if (!answer || signal.aborted) return false
+  await clock.sleep(Math.max(0, seenAt + deafMs - clock.now()), signal)
+  return press(dialog, answer.picks, asking)
+}
+
+/** Presses what an answer means; what is not that dialog any more is never typed into. */
+async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking): Promise<boolean> {
+  const { name, eye, facts, clock, signal } = asking
+  for (let step = 0; step < mostSteps && !signal.aborted; step++) {
+    const now = dialogOn(await eye.look(), name, facts)
+    if (!now || !same(now, dialog)) return step > 0
+    const keys = now.keys(picks)
+    const walks = keys.length > 1 && (keys[0] === 'Up' || keys[0] === 'Down')
+    for (const key of walks ? keys.slice(0, 1) : keys) {
+      await eye.terminal.press(key)
+      await clock.sleep(keyGapMs, signal)
+    }
+    if (!walks) {
+      const gone = (sight: Sight) => !same(dialogOn(sight, name, facts), dialog)
+      const { so, sight } = await eye.until(gone, heardMs, signal)
+      // Who drew nothing at all since then did not hear it; who did is given its time, and never the same key twice.
+      if (so || sight.quietMs < heardMs) break
+      continue
+    }
+    // What is pointed at is taken only when the pointer was seen to be there.
+    const moved = (sight: Sight) => dialogOn(sight, name, facts)?.keys(picks).length !== keys.length
+    await eye.until(moved, stepMs, signal)
+  }
+  await eye.until((sight) => !same(dialogOn(sight, name, facts), dialog), goneMs, signal)
+  return true
+}
+
+function same(a: Dialog | undefined, b: Dialog): boolean {
+  return a !== undefined && JSON.stringify(a.question) === JSON.stringify(b.question)
+}
+
+const shownRows = 20
+
+function unread({ rows }: Screen, name: string): Dialog {
+  const text = rows
+    .filter((row) => row.trim() !== '')
+    .slice(-shownRows)
+    .join('\n')
+  return {
+    question: {
+      about: 'choice',
+      text: `${name} asks something in its terminal: answer it there, or decline it here.`,
+      from: [],
+      shows: [{ type: 'text', text }],
+      options: [{ id: 'decline', label: 'Decline it (Escape)' }],
+    },
+    keys: () => ['Escape'],
+  }
+}

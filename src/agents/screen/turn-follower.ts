@@ -1,0 +1,262 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Journalled } from '../../core/work/profile.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Answered, Asked } from './screen-answer.ts'
+import type { Sight, Sought } from './screen-watcher.ts'
+import type { State, Sitting } from './terminal-program.ts'
+import type { ScreenSpec } from './screen-spec.ts'
+import type { Emit } from '../pipe/speech.ts'
+import { journalAnswer, saidIn, screenAnswer, rowsSince } from './screen-answer.ts'
+import { waits } from './prompt-delivery.ts'
+import { askDialog, dialogOn } from './screen-dialogs.ts'
+import { faultOf, leftEarly } from './screen-failure.ts'
+
+export type Following = {
+  spec: ScreenSpec
+  sitting: Sitting
+  clock: Clock
+  asked: Asked
+  nonce: string
+  sought: Sought
+  emit: Emit
+  ask: Ask
+  signal: AbortSignal
+  heard(): void
+  state(state: State): Promise<void>
+  /** What the CLI's own journal says of the turn. */
+  journal(): Promise<Journalled | undefined>
+}
+
+/** How long an idle screen must stand still: longer where a fence was asked for and did not come. */
+const settleMs = { seenBusy: 300, neverBusy: 600, unfenced: 2_000 }
+
+/** How long a journal may lag behind the screen, and an answer behind a prompt that was taken. */
+const journalMs = 1_500
+const emptyMs = 10_000
+
+/** How often the journal of a busy CLI is looked at. */
+const journalEveryMs = 1_000
+
+/** When a screen is looked at again that has just changed. */
+const restlessMs = 100
+
+/** Watches a turn to its end; undefined when the watch was broken off. */
+export class Follower {
+  #f: Following
+  #telling: Telling
+  #text = ''
+  #stillSince = 0
+  #doneSince: number | undefined
+  #seenBusy = false
+  #state: Sight['reading']['state'] = 'busy'
+  #drawnAt = -Infinity
+  #lookedAt = -Infinity
+  /** When the journal last said something else. */
+  #journalAt = -Infinity
+  #journal: Journalled | undefined
+
+  constructor(following: Following) {
+    this.#f = following
+    this.#telling = new Telling(following.emit)
+  }
+
+  get journal(): Journalled | undefined {
+    return this.#journal
+  }
+
+  async end(): Promise<Answered | Failure | undefined> {
+    const { spec, sitting, clock, ask, signal, state, sought } = this.#f
+    const { eye, facts } = sitting
+    while (!signal.aborted) {
+      const sight = await eye.look(sought)
+      await this.#notice(sight)
+      const { reading } = sight
+      if (!sight.gone && (reading.state === 'asking' || reading.state === 'unknown')) {
+        const dialog = dialogOn(sight, spec.name, facts)
+        if (dialog) {
+          await state('asking')
+          await askDialog(dialog, { name: spec.name, eye, facts, clock, ask, signal })
+          continue
+        }
+      }
+      const end = await this.#ended(sight)
+      if (end) {
+        await this.#telling.tell(this.#text, true)
+        return end
+      }
+      await eye.next(signal, this.#wakeMs(sight))
+    }
+    return undefined
+  }
+
+  /** Shows what is new, and remembers since when nothing is. */
+  async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
+    const { asked, nonce, sitting, heard, state } = this.#f
+    const text = saidIn(rowsSince(screen.rows, asked, sitting.facts.reader).rows, screen.cols, nonce, sitting.facts)
+    if (text !== this.#text) this.#stillSince = at
+    this.#text = text
+    this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
+    if (!gone) this.#state = reading.state
+    if (at - quietMs > this.#drawnAt) heard()
+    this.#drawnAt = at - quietMs
+    if (reading.state === 'busy') await state('busy')
+    // What it asks is a question, and told as one.
+    if (reading.state !== 'asking') await this.#telling.tell(text)
+  }
+
+  async #ended(sight: Sight): Promise<Answered | Failure | undefined> {
+    const { spec, asked, nonce, sitting } = this.#f
+    const { at, reading, gone } = sight
+    const resting =
+      reading.state === 'idle' && (reading.by === 'fence' || waits(sight.screen, asked.text, sitting.facts))
+    const journal = await this.#look(at, resting || gone !== undefined)
+    if (journal?.failure && journal.over) return journal.failure
+    if (journal?.fault !== undefined && journal.over) return faultOf(spec, journal.fault, at)
+    const written = journal && journalAnswer(journal, nonce)
+    if (journal?.over && written) return written
+    if (gone) return this.#left(sight, written)
+    if (!resting) {
+      this.#doneSince = undefined
+      return undefined
+    }
+    if (reading.by !== 'fence' && at - this.#stillSince < this.#settleMs(reading)) return undefined
+    this.#doneSince ??= at
+    // The journal is whole and the screen may not be: it is given the time to be written.
+    const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
+    if (sitting.facts.journal && at - since < this.#writeMs(journal, written)) return undefined
+    if (written) return written
+    if (reading.by !== 'fence') {
+      // A thread that is gone on with may show what went wrong long ago: a journal knows of this turn alone.
+      const words = journal ? journal.fault : this.#fault(sight)
+      if (words !== undefined) return faultOf(spec, words, at)
+    }
+    const answer = await this.#shown(sight, reading.by)
+    if (answer.text !== '') return answer
+    if (reading.by !== 'pattern' || at - this.#doneSince < emptyMs) return undefined
+    return { kind: 'crash', message: `${spec.name} gave an empty answer` }
+  }
+
+  /** Who leaves after its answer has answered; before it, it failed. */
+  async #left(sight: Sight, written: Answered | undefined): Promise<Answered | Failure> {
+    const { spec } = this.#f
+    if (written) return written
+    const answer = await this.#shown(sight, 'exit')
+    const well = sight.gone?.code === 0 && !spec.fence && !this.#atWork && answer.text !== ''
+    return answer.fenced || well ? answer : leftEarly(spec, sight, 'it had answered')
+  }
+
+  #shown({ screen }: Sight, by: string): Promise<Answered> {
+    const { asked, nonce, sitting } = this.#f
+    return screenAnswer(sitting.eye.terminal, screen, asked, nonce, sitting.facts, by)
+  }
+
+  get #atWork(): boolean {
+    return this.#seenBusy && this.#state === 'busy'
+  }
+
+  #fault({ screen }: Sight): string | undefined {
+    const { asked, sitting } = this.#f
+    const { fault, reader } = sitting.facts
+    if (!fault) return undefined
+    const text = rowsSince(screen.rows, asked, reader).rows.join('\n')
+    const words = [...text.matchAll(new RegExp(fault, `${fault.flags.replace('g', '')}g`))].at(-1)?.[1]
+    return words?.replaceAll(/\s+/g, ' ')
+  }
+
+  async #look(at: number, soon: boolean): Promise<Journalled | undefined> {
+    if (!soon && at - this.#lookedAt < journalEveryMs) return this.#journal
+    this.#lookedAt = at
+    const journal = await this.#f.journal()
+    if (journal !== this.#journal) this.#journalAt = at
+    return (this.#journal = journal)
+  }
+
+  /** A prompt that no journal has yet may be waiting: some take one while they still start, and queue it. */
+  #writeMs(journal: Journalled | undefined, written: Answered | undefined): number {
+    if (written) return settleMs.seenBusy
+    // One that says that its turn is not over yet is behind what is shown, by seconds where the machine has much to do.
+    if (journal?.over === false && journal.fault === undefined) return emptyMs
+    return journal || this.#seenBusy ? journalMs : emptyMs
+  }
+
+  #settleMs({ by }: Sight['reading']): number {
+    if (this.#f.spec.fence) return settleMs.unfenced
+    if (by === 'quiet' || by === 'children') return 0
+    return this.#seenBusy ? settleMs.seenBusy : settleMs.neverBusy
+  }
+
+  /** When a screen that stands still would mean something else. */
+  #wakeMs({ reading, at }: Sight): number | undefined {
+    if (this.#telling.restless) return restlessMs
+    if (reading.state !== 'idle') return undefined
+    if (this.#doneSince !== undefined) return restlessMs
+    return Math.max(0, this.#settleMs(reading) - (at - this.#stillSince))
+  }
+}
+
+/** So much of a turn is shown while it works; all of it is on the screen itself. */
+const mostShown = 256 * 1024
+
+/** So many lines are remembered, to know which of a redrawn screen are new. */
+const remembered = 500
+
+/** Tells what is new on a screen: a line once it is whole or has stood still, and none twice. */
+export class Telling {
+  #emit: Emit
+  /** The lines that were told last, and those that stood there at the last look. */
+  #lines: string[] = []
+  #shownLines: readonly string[] = []
+  #open = ''
+  #seen = ''
+  #shown = 0
+  #restless = false
+
+  constructor(emit: Emit) {
+    this.#emit = emit
+  }
+
+  /** Whether something was seen that is told once it stands still. */
+  get restless(): boolean {
+    return this.#restless
+  }
+
+  /** The text behind the prompt as it stands now; `over` when nothing more comes. */
+  async tell(text: string, over = false): Promise<void> {
+    const still = over || text === this.#seen
+    this.#seen = text
+    this.#restless = !still
+    if (text === '' || this.#shown >= mostShown) return
+    const lines = text.split('\n')
+    const last = lines.pop()!
+    let delta = ''
+    for (const line of fresh(lines, this.#shownLines, this.#lines)) delta += this.#line(line)
+    this.#shownLines = lines
+    if (still) delta += this.#grow(last)
+    this.#shown += delta.length
+    if (delta !== '') await this.#emit({ type: 'text', delta })
+  }
+
+  /** A whole line; what of it was shown before it was whole is not said again. */
+  #line(line: string): string {
+    const delta = line.startsWith(this.#open) ? line.slice(this.#open.length) : `\n${line}`
+    this.#open = ''
+    this.#lines = [...this.#lines, line].slice(-remembered)
+    return `${delta}\n`
+  }
+
+  #grow(last: string): string {
+    if (last === this.#open) return ''
+    const delta = last.startsWith(this.#open) ? last.slice(this.#open.length) : `\n${last}`
+    this.#open = last
+    return delta
+  }
+}
+
+/** The lines behind those that stood there: the same beginning, a beginning that scrolled away, or whatever was never told. */
+function fresh(lines: readonly string[], shown: readonly string[], told: readonly string[]): readonly string[] {
+  for (let known = Math.min(lines.length, shown.length); known > 0; known--)
+    if (shown.slice(-known).every((line, i) => line === lines[i])) return lines.slice(known)
+  const before = new Set(told)
+  return lines.filter((line) => !before.has(line))
+}
