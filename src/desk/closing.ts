@@ -4,7 +4,7 @@ import type { Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Closing } from '../faces/chat/desk.ts'
 import type { App } from '../app/app.ts'
-import { whyChosen } from '../mind/next.ts'
+import { whyChosen } from '../mind/rotation/agent-order.ts'
 import { Spent } from './spent.ts'
 
 /** What was seen of one turn while it went by. */

@@ -1,11 +1,11 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { AgentStanding, Standing } from '../faces/chat/desk.ts'
-import type { Health } from '../mind/health.ts'
+import type { Health } from '../mind/rotation/health.ts'
 import type { App } from '../app/app.ts'
 import { basename } from 'node:path'
 import { viewTokens } from '../core/talk/tokens.ts'
-import { away } from '../mind/health.ts'
-import { nextUp } from '../mind/next.ts'
+import { away } from '../mind/rotation/health.ts'
+import { nextAgent } from '../mind/rotation/agent-order.ts'
 import { enabledAgents, windowOf } from '../settings/enabled.ts'
 import { usualHow } from '../app/thinking/how.ts'
 import { Spent } from './spent.ts'
@@ -34,7 +34,7 @@ export function standingOf(app: App, known: Known): Standing {
   })
   const names = agents.map(({ name }) => name)
   const thinking = usualHow(app, { aimed: known.aimed !== undefined, chat: true })
-  const next = nextUp(names, settings.rotationStrategy, known.health, now, known.aimed, app.out)
+  const next = nextAgent(names, settings.rotationStrategy, known.health, now, known.aimed, app.out)
   return {
     project: basename(place.root) || place.root,
     ...(session.name === undefined ? {} : { session: session.name }),

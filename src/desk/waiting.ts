@@ -1,7 +1,7 @@
 import type { ProjectDoc } from '../app/project.ts'
 import type { App } from '../app/app.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { away, healthDoc } from '../mind/health.ts'
+import { away, healthDoc } from '../mind/rotation/health.ts'
 
 type Wait = NonNullable<ProjectDoc['waiting']>
 

@@ -7,9 +7,10 @@ import type { Life } from './supervise/life.ts'
 import type { Open } from './supervise/parts.ts'
 import type { Over } from './supervise/telling.ts'
 import type { Ending } from './supervise/verdict.ts'
-import type { Tried, Try } from './attempt.ts'
+import type { FailedAttempt } from './attempt.ts'
 import { failed } from '../core/talk/outcome.ts'
-import { attempt } from './attempt.ts'
+import { take } from '../core/work/verbs.ts'
+import { AttemptRecord } from './attempt.ts'
 import { Care } from './supervise/care.ts'
 import { againWords } from './supervise/words.ts'
 
@@ -64,7 +65,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
     // Whoever asks one again that was given up means it.
     if (!overOutcome()) care.over = undefined
     let nudges = 0
-    let before: Tried[] | undefined
+    let before: FailedAttempt[] | undefined
     while (!turn.signal.aborted) {
       const quit = overOutcome()
       if (quit) return quit
@@ -88,7 +89,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
       }
       nudges = plan.nudges ? nudges + 1 : 0
       if (tried) {
-        const crashed = await tried.tried(outcome.failure)
+        const crashed = await tried.record.failed(outcome.failure)
         before = [...(before ?? []), crashed]
         yield crashed
       }
@@ -113,7 +114,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
     return { ...anew, id: `${turn.id}-again`, prompt: againWords(prompt, came) }
   }
 
-  function again(turn: Turn, life: Life, before: readonly Tried[]): Turn {
+  function again(turn: Turn, life: Life, before: readonly FailedAttempt[]): Turn {
     const { sent: _, ...anew } = turn
     const how = life.lives ? 'there' : life.came
     // Each try has marks of its own, so that no answer is taken for another one's; only who knows nothing is told of them.
@@ -127,7 +128,7 @@ export function supervise(open: Open, supervision: Supervision, session?: string
   }
 
   /** One try, broken off when the program leaves before it was typed to, or says goodbye. */
-  async function* once(life: Life, asked: Turn, prompt: string): AsyncGenerator<Event, Try & { trouble: Trouble }> {
+  async function* once(life: Life, asked: Turn, prompt: string): AsyncGenerator<Event, Tried> {
     const over = new AbortController()
     const stop = new AbortController()
     const there = life.lives
@@ -150,9 +151,14 @@ export function supervise(open: Open, supervision: Supervision, session?: string
     try {
       if (asked.sent === undefined) await supervision.sending?.({ id: asked.id, prompt })
       const signal = AbortSignal.any([asked.signal, stop.signal])
-      const tried = yield* attempt(life.agent, { ...asked, signal }, { mask: supervision.mask, see })
-      const failure = tried.outcome.ok || left ? {} : { failure: tried.outcome.failure }
-      return { ...tried, trouble: { ...failure, ...(left ? { ending: left } : {}) } }
+      const record = new AttemptRecord(name, asked.clock, supervision)
+      const outcome = yield* take(life.agent, { ...asked, signal }, (event) => {
+        record.see(event)
+        see(event)
+      })
+      record.end()
+      const failure = outcome.ok || left ? undefined : outcome.failure
+      return { outcome, record, trouble: { failure, ending: left } }
     } finally {
       over.abort()
       await watching
@@ -194,6 +200,8 @@ export function supervise(open: Open, supervision: Supervision, session?: string
 }
 
 type Trouble = { failure?: Failure; ending?: Ending }
+
+type Tried = { outcome: Outcome; record: AttemptRecord; trouble: Trouble }
 
 async function endingOf(life: Life): Promise<{ ending?: Ending }> {
   const ending = await life.ended()

@@ -34,7 +34,7 @@ for (const [how, env, settings] of [
       ['A new conversation. Type a request, or /help.', 'good says:', 'fine'].filter((line) => !lines.includes(line)),
       [],
     )
-    assert.match(lines.join('\n'), /^Done by good \(stays until it fails\) in [\d.]+ s, ~\d+ tokens\.$/m)
+    assert.match(lines.join('\n'), /^Done by good in [\d.]+ s, ~\d+ tokens\.$/m)
     assert.match(lines.join('\n'), /^Go on with: termaite --cwd /m)
     // Nothing of a screen: no other buffer, no colours.
     assert.equal(/\x1b\[\?1049h|\x1b\[\d+(;\d+)*m/.test(out), false)

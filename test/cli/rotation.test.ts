@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Health } from '../../src/mind/health.ts'
+import type { Health } from '../../src/mind/rotation/health.ts'
 import { Machine } from './program.ts'
 
 const good = 'cat >/dev/null; echo the answer'
@@ -51,7 +51,7 @@ test('a spent quota parks an agent over processes; when all are parked the exit 
   const there = new Date(until + 5.5 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
   assert.match(
     err,
-    new RegExp(`: spent: parked for another \\d+ min; .*; spent is the first one back, at ${there}\\n$`),
+    new RegExp(`: spent: out of quota until [-\\d: ]+; .*; spent is the first one back, at ${there}\\n$`),
   )
 })
 

@@ -16,7 +16,7 @@ async function begun(t: TestContext) {
   return { machine, seen: (name: string) => (existsSync(given(name)) ? readFileSync(given(name), 'utf8') : '') }
 }
 
-const refused = /^second is passed over: nobody said yes to sharing the conversation with second$/m
+const refused = /^Skipped second: sharing the conversation with second was not allowed$/m
 
 test('a summary is written by whoever knows the conversation, and nobody else', async (t) => {
   const { machine, seen } = await begun(t)
@@ -54,9 +54,9 @@ test('a summary is asked for without the words that close a turn', async (t) => 
 
 test('at a terminal the person is asked, and a yes lets the other vendor in for good', inTerminal, async (t) => {
   const { machine, seen } = await begun(t)
-  const no = await typed(machine, ['-p', 'three', '-a', 'second'], [[/No, pass it over\s+> /, '2\r']])
+  const no = await typed(machine, ['-p', 'three', '-a', 'second'], [[/No, skip second\s+> /, '2\r']])
   assert.deepEqual({ code: no.code, seen: seen('second') }, { code: 0, seen: '' })
-  const yes = await typed(machine, ['-p', 'four', '-a', 'second'], [[/No, pass it over\s+> /, '1\r']])
+  const yes = await typed(machine, ['-p', 'four', '-a', 'second'], [[/No, skip second\s+> /, '1\r']])
   assert.equal(yes.code, 0)
   assert.match(seen('second'), /from="user">\none\n/)
   assert.equal((await machine.run(['-p', 'five', '-a', 'second'])).out, 'from second\n')

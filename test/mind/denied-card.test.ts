@@ -31,7 +31,7 @@ test('what was denied is shown; a yes opens the same agent again on a looser lea
   assert.deepEqual(asked, [
     {
       about: 'denied',
-      text: 'claude was not allowed to do all that it wanted.',
+      text: 'claude was not allowed to do everything it wanted.',
       from: [],
       agent: 'claude',
       shows: [
@@ -44,7 +44,7 @@ test('what was denied is shown; a yes opens the same agent again on a looser lea
           label: 'Allow it for this turn and try again',
           grants: 'leash edit: edits files in the project',
         },
-        { id: 'leave', label: 'Leave it' },
+        { id: 'leave', label: 'Leave it as it is' },
       ],
     },
   ])

@@ -2,8 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Failure, FailureKind } from '../../src/core/talk/outcome.ts'
-import type { Health } from '../../src/mind/health.ts'
-import { afterFailure, afterSuccess, away, knownHealth, noHealth } from '../../src/mind/health.ts'
+import type { Health } from '../../src/mind/rotation/health.ts'
+import { afterFailure, afterSuccess, away, knownHealth, noHealth } from '../../src/mind/rotation/health.ts'
 
 const limits = { failures: 3, seconds: 60, maxSeconds: 200 }
 const hour = 3_600_000

@@ -1,8 +1,8 @@
-import type { Limit } from '../../src/mind/limits.ts'
+import type { Limit } from '../../src/mind/rotation/health.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { nextUp } from '../../src/mind/next.ts'
-import { spent, withLimit } from '../../src/mind/limits.ts'
+import { nextAgent } from '../../src/mind/rotation/agent-order.ts'
+import { spentLimit, withLimit } from '../../src/mind/rotation/health.ts'
 import { codex } from '../../src/profiles/codex.ts'
 import { recorded, replay } from '../profiles/replay.ts'
 import { rig } from './rig.ts'
@@ -15,7 +15,7 @@ const limit = (window: string | undefined, used: number, until?: number): Limit 
 })
 
 test('a spent window is a quota until it begins anew; of several the last to begin counts', () => {
-  const cases: [Limit[], ReturnType<typeof spent>][] = [
+  const cases: [Limit[], ReturnType<typeof spentLimit>][] = [
     [[], undefined],
     [[limit('5-hour', 99, 2000)], undefined],
     [[limit('5-hour', 100, 2000)], { kind: 'quota', message: 'its 5-hour limit is spent', retryAt: 2000 }],
@@ -29,7 +29,7 @@ test('a spent window is a quota until it begins anew; of several the last to beg
     [[limit('5-hour', 100)], undefined],
   ]
   assert.deepEqual(
-    cases.map(([limits]) => spent(limits, 1000)),
+    cases.map(([limits]) => spentLimit(limits, 1000)),
     cases.map(([, failure]) => failure),
   )
 })
@@ -74,7 +74,7 @@ test('the windows of Codex, as it was recorded, park it before anybody is refuse
     await turn()
     const { agents } = await health.read()
     assert.deepEqual([agents.codex?.parked, names()], [parked, ['codex', parked ? 'gemini' : 'codex']])
-    const next = async (now: number) => nextUp(['codex', 'gemini'], 'round-robin', await health.read(), now)
+    const next = async (now: number) => nextAgent(['codex', 'gemini'], 'round-robin', await health.read(), now)
     if (!parked) continue
     assert.deepEqual([await next(parked.until - 1), await next(parked.until)], ['gemini', 'codex'])
   }

@@ -21,7 +21,7 @@ test('one that is not logged in is tried again once the person has logged in', a
       shows: [{ type: 'command', command: 'claude auth login', cwd: '/p' }],
       options: [
         { id: 'again', label: 'I have logged in, try again' },
-        { id: 'next', label: 'Go on with gemini' },
+        { id: 'next', label: 'Continue with gemini' },
       ],
     },
   ])
@@ -56,5 +56,8 @@ test('nobody watches, or it is not installed: nobody is asked', async () => {
 test('the only one: going on without it is said as such', async () => {
   const { ask, asked } = person('next')
   await rig({ claude: [refused] }).turn({ ask, attended: true })
-  assert.deepEqual([asked[0]!.options[1], asked[0]!.shows], [{ id: 'next', label: 'Go on without it' }, undefined])
+  assert.deepEqual(
+    [asked[0]!.options[1], asked[0]!.shows],
+    [{ id: 'next', label: 'Continue without claude' }, undefined],
+  )
 })

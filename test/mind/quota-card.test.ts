@@ -14,12 +14,12 @@ const two = { claude: [spent, [{ say: 'back' }]], gemini: [[{ say: 'G' }]] }
 
 const handOver: Question = {
   about: 'quota',
-  text: `claude has spent its quota until ${back}.`,
+  text: `claude is out of quota until ${back}.`,
   from: [],
   agent: 'claude',
   options: [
     { id: 'hand over', label: 'Hand over to gemini now' },
-    { id: 'wait', label: `Wait for claude until ${back}, then go on by itself` },
+    { id: 'wait', label: `Wait for claude until ${back}, then continue automatically` },
     { id: 'stop', label: 'Stop the turn' },
   ],
   otherwise: { pick: 'hand over', at: 10_000 },
@@ -36,13 +36,13 @@ test('a spent quota is asked about when somebody watches: hand over goes on with
 test('wait ends the turn with the time of the reset, and nobody else is asked', async () => {
   const { turn, names } = rig(two)
   const { result } = await turn({ ask: person('wait').ask, attended: true })
-  assert.deepEqual([result, names()], [failed('quota', 'claude is waited for', until), ['claude']])
+  assert.deepEqual([result, names()], [failed('quota', 'waiting for claude', until), ['claude']])
 })
 
 test('stop ends the turn as if it was cancelled, and the agent stays parked', async () => {
   const { turn, names, health } = rig(two)
   const { result } = await turn({ ask: person('stop').ask, attended: true })
-  assert.deepEqual([result, names()], [failed('aborted', 'stopped: claude was not waited for'), ['claude']])
+  assert.deepEqual([result, names()], [failed('aborted', 'stopped instead of waiting for claude'), ['claude']])
   assert.deepEqual(await health.read(), { agents: { claude: { failures: 0, parked: { until, why: 'limit' } } } })
 })
 
@@ -77,7 +77,7 @@ test('one that is parked already is no handover; without a stated time it says s
     asked.map(({ text, options }) => [text, options[0]!.label]),
     [
       [
-        `claude has spent its quota and does not say until when; it is asked again after ${hour}.`,
+        `claude is out of quota and does not say until when; termaite tries it again after ${hour}.`,
         'Hand over to codex now',
       ],
     ],
@@ -92,7 +92,7 @@ test('nobody else is free: wait for the first one back or stop, and nothing happ
     from: [],
     agent: 'claude',
     options: [
-      { id: 'wait', label: `Wait for claude until ${back}, then go on by itself` },
+      { id: 'wait', label: `Wait for claude until ${back}, then continue automatically` },
       { id: 'stop', label: 'Stop the turn' },
     ],
   }
@@ -103,10 +103,10 @@ test('nobody else is free: wait for the first one back or stop, and nothing happ
     outcomes.push((await turn({ ask, attended: true })).result)
     assert.deepEqual(asked.slice(1), [question])
   }
-  const nobody = `no agent is free: claude: quota: limit; gemini: quota: limit; \`termaite doctor\` looks again now; claude is the first one back`
+  const nobody = `no agent is free: claude: quota: limit; gemini: quota: limit; \`termaite doctor\` checks again now; claude is the first one back`
   assert.deepEqual(outcomes, [
-    failed('quota', 'claude is waited for', until),
-    failed('aborted', 'stopped: claude was not waited for'),
+    failed('quota', 'waiting for claude', until),
+    failed('aborted', 'stopped instead of waiting for claude'),
     failed('quota', nobody, until),
   ])
 })
@@ -118,7 +118,7 @@ test('all parked before the turn began: asked the same; one that crashed cannot 
     agents: { claude: parked, gemini: { failures: 0, busy: { until: 9_000, why: '529' } } },
   }))
   const { result } = await turn({ ask: person('wait').ask, attended: true })
-  assert.deepEqual([result, names()], [failed('busy', 'gemini is waited for', 9_000), []])
+  assert.deepEqual([result, names()], [failed('busy', 'waiting for gemini', 9_000), []])
   const broken = rig({ claude: [spent], gemini: [[{ fail: { kind: 'crash', message: 'died' } }]] })
   const { ask, asked } = person('hand over', 'wait')
   const died = await broken.turn({ ask, attended: true })

@@ -2,9 +2,10 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import type { Doc } from '../../src/core/talk/store.ts'
-import type { Health } from '../../src/mind/health.ts'
+import type { Health } from '../../src/mind/rotation/health.ts'
+import { momentFrom } from '../../src/base/moment.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { rotate } from '../../src/mind/rotate.ts'
+import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { answeredTurn, entryMaker } from '../core/made.ts'
 import { rig } from './rig.ts'
 
@@ -108,7 +109,7 @@ test('an agent is parked until it returns, and then asked again', async () => {
     {
       type: 'note',
       by: 'termaite',
-      text: 'a was asked for and is passed over: it is parked for another 1 min',
+      text: `Skipped a: out of quota until ${momentFrom(0, 5_000)}`,
     },
     reply('b', 'B'),
   ])
@@ -220,7 +221,7 @@ test('a health that cannot be read or written is noted, and the turn goes on', a
   }
   const { turn } = rig({ a: [fail('crash')], b: [[{ say: 'B' }]] }, { health: broken })
   const { facts, result } = await turn()
-  const text = 'the rotation goes on without its health: health.json does not parse'
+  const text = "continuing without the agents' health record, which failed: health.json does not parse"
   assert.deepEqual(facts, [{ type: 'note', by: 'termaite', text }, attempt('a', 'crash'), reply('b', 'B')])
   assert.deepEqual(result, ok('B'))
 })

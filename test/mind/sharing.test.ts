@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Question } from '../../src/core/talk/question.ts'
+import { momentFrom } from '../../src/base/moment.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { answeredTurn, entryMaker } from '../core/made.ts'
 import { rig } from './rig.ts'
@@ -33,12 +34,12 @@ test('another vendor is asked about once; a yes lets it in', async () => {
   assert.deepEqual(questions, [
     {
       about: 'sharing',
-      text: 'gemini (google) has not seen this conversation yet. May it be given the conversation?',
+      text: 'gemini (google) has not seen this conversation yet. Share it?',
       from: [],
       agent: 'gemini',
       options: [
         { id: 'yes', label: 'Yes, share it with google' },
-        { id: 'no', label: 'No, pass it over' },
+        { id: 'no', label: 'No, skip gemini' },
       ],
     },
   ])
@@ -47,11 +48,11 @@ test('another vendor is asked about once; a yes lets it in', async () => {
 test('a no passes it over with a note; an unknown vendor is one of its own', async () => {
   const { turn, ask, questions } = asking({ claude: [quota], own: [[{ say: 'X' }]], other: [[{ say: 'O' }]] }, ['no'])
   const { facts, result } = await turn({ ask })
-  assert.equal(questions[0]!.text, 'own has not seen this conversation yet. May it be given the conversation?')
+  assert.equal(questions[0]!.text, 'own has not seen this conversation yet. Share it?')
   assert.deepEqual(facts[1], {
     type: 'note',
     by: 'termaite',
-    text: 'own is passed over: nobody said yes to sharing the conversation with own',
+    text: 'Skipped own: sharing the conversation with own was not allowed',
   })
   assert.deepEqual(result, { ok: true, text: 'O' })
 })
@@ -62,7 +63,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await alone.turn({ ask: alone.ask, history })).result,
     failed(
       'denied',
-      'nobody is left to answer: gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"',
+      'no agent is left to answer: gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"',
     ),
   )
   assert.deepEqual(alone.names(), [], 'who spoke before counts, also when it left the roster')
@@ -72,7 +73,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await gone.turn({ ask: gone.ask, history })).result,
     failed(
       'denied',
-      'nobody is left to answer: claude: parked for another 1 min; gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"',
+      `no agent is left to answer: claude: out of quota until ${momentFrom(0, 60_000)}; gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"`,
     ),
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
@@ -82,7 +83,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: claude: quota: limit; gemini: was not given the conversation; `termaite doctor` looks again now; claude is the first one back',
+        'no agent is free: claude: quota: limit; gemini: was not given the conversation; `termaite doctor` checks again now; claude is the first one back',
       retryAt: 60_000,
     },
   })

@@ -31,13 +31,13 @@ const cases: Record<string, Case> = {
   quota: {
     talk: () => conversed(rig({ claude: [fail('quota')], ...good })),
     pick: 'wait',
-    outcome: failed('quota', 'claude is waited for', 9_000_000),
+    outcome: failed('quota', 'waiting for claude', 9_000_000),
     cancelled,
   },
   'nobody free': {
     talk: () => conversed(rig({ claude: [fail('quota')] })),
     pick: 'stop',
-    outcome: failed('aborted', 'stopped: claude was not waited for'),
+    outcome: failed('aborted', 'stopped instead of waiting for claude'),
     cancelled,
   },
   login: {

@@ -77,7 +77,7 @@ test('a spent quota parks Gemini, and Claude goes on with the same turn', async 
   )
   const second = await run('-p', 'again', '-a', 'gemini')
   assert.equal(second.out, 'claude goes on\n')
-  assert.match(second.err, /^gemini was asked for and is passed over: it is parked for another /m)
+  assert.match(second.err, /^Skipped gemini: out of quota until /m)
   assert.equal(history().filter(({ type }) => type === 'attempt').length, 1)
 })
 

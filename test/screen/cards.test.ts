@@ -27,7 +27,7 @@ const cards: Readonly<Record<string, Omit<Question, 'from'>>> = {
     shows: [{ type: 'command', command: 'gemini' }],
     options: [
       { id: 'retry', label: 'I have logged in: try again' },
-      { id: 'next', label: 'Go on with claude' },
+      { id: 'next', label: 'Continue with claude' },
     ],
   },
   silence: {
@@ -42,7 +42,7 @@ const cards: Readonly<Record<string, Omit<Question, 'from'>>> = {
   },
   denied: {
     about: 'denied',
-    text: 'gemini was not allowed to do all that it wanted.',
+    text: 'gemini was not allowed to do everything it wanted.',
     agent: 'gemini',
     shows: [
       { type: 'text', text: 'Bash: npm test' },
@@ -54,7 +54,7 @@ const cards: Readonly<Record<string, Omit<Question, 'from'>>> = {
         label: 'Allow it for this turn and try again',
         grants: 'leash edit: changes files of the project',
       },
-      { id: 'leave', label: 'Leave it' },
+      { id: 'leave', label: 'Leave it as it is' },
     ],
   },
   sharing: {

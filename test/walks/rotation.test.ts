@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Health } from '../../src/mind/health.ts'
+import type { Health } from '../../src/mind/rotation/health.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
-import { rotate } from '../../src/mind/rotate.ts'
+import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { all, here, project, rosterOf } from './world.ts'
 
 test('a quota in the middle of a turn: the next agent goes on with what the first one did', async () => {

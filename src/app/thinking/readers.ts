@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { away, healthDoc, noHealth } from '../../mind/health.ts'
+import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
 import { enabledAgents } from '../../settings/enabled.ts'
 import { profileOf } from '../../settings/vendor.ts'
 

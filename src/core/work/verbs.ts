@@ -13,9 +13,9 @@ export const graceMs = 8_000
 
 /**
  * Takes another agent's turn as one's own: its events flow through, signed by it; its `end` comes back as the outcome.
- * Nothing starts once aborted, and an outcome always comes, whatever the agent does.
+ * Nothing starts once aborted, and an outcome always comes, whatever the agent does. `see` is shown each event before it is yielded.
  */
-export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Outcome> {
+export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => void): AsyncGenerator<Event, Outcome> {
   if (turn.signal.aborted) return failed('aborted', 'cancelled before it started')
   const refusal = turn.budget.refuse(estimateTokens(turn.prompt) + viewTokens(turn.history))
   if (refusal) return { ok: false, failure: refusal }
@@ -35,7 +35,9 @@ export async function* take(agent: Agent, turn: Turn): AsyncGenerator<Event, Out
       if (next.value.type === 'end') return next.value.outcome
       // Signed already: whoever took it further in has paid.
       if (next.value.type === 'usage' && next.value.by === undefined) turn.budget.spend(next.value)
-      yield { by: agent.name, ...next.value }
+      const event: Event = { by: agent.name, ...next.value }
+      see?.(event)
+      yield event
     }
   } catch (error) {
     return failed('crash', `${agent.name} broke: ${wordsOf(error)}`)

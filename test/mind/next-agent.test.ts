@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Strategy } from '../../src/core/work/strategy.ts'
-import type { AgentHealth } from '../../src/mind/health.ts'
-import { nextUp, whyChosen } from '../../src/mind/next.ts'
+import type { AgentHealth } from '../../src/mind/rotation/health.ts'
+import { nextAgent, whyChosen } from '../../src/mind/rotation/agent-order.ts'
 import { rig } from './rig.ts'
 
 const names = ['a', 'b', 'c']
@@ -11,7 +11,7 @@ const cooling: AgentHealth = { failures: 3, cooldown: { until: 100, seconds: 1 }
 
 test('who is next, by strategy, health and aim', () => {
   const up = (strategy: Strategy, agents: Record<string, AgentHealth> = {}, aimed?: string, now = 0) =>
-    nextUp(names, strategy, { position: 'b', agents }, now, aimed)
+    nextAgent(names, strategy, { position: 'b', agents }, now, aimed)
   assert.deepEqual(
     [
       up('round-robin'),
@@ -29,8 +29,8 @@ test('who is next, by strategy, health and aim', () => {
     ],
     ['c', 'b', undefined, 'a', 'c', 'c', 'b', 'b', 'a', undefined, 'c', undefined],
   )
-  assert.equal(nextUp(names, 'exhaustion', { position: 'b', agents: {} }, 0, undefined, new Set(['b'])), 'c')
-  assert.equal(nextUp([], 'round-robin', { agents: {} }, 0), undefined)
+  assert.equal(nextAgent(names, 'exhaustion', { position: 'b', agents: {} }, 0, undefined, new Set(['b'])), 'c')
+  assert.equal(nextAgent([], 'round-robin', { agents: {} }, 0), undefined)
 })
 
 test('it is whom the rotation then asks', async () => {
@@ -50,7 +50,7 @@ test('it is whom the rotation then asks', async () => {
     )
     await turn()
     for (let i = 0; i < 5; i++) {
-      const next = nextUp(names, strategy, await health.read(), clock.now())
+      const next = nextAgent(names, strategy, await health.read(), clock.now())
       await turn()
       assert.equal(asked().at(-1), next)
       await clock.turn(1_000)
@@ -69,6 +69,6 @@ test('why it was chosen is said in a few words', () => {
       whyChosen('round-robin', { by: 'gemini', after }),
       whyChosen('round-robin', { by: 'claude', aimed: true, after: { name: 'claude', kind: 'auth' } }),
     ],
-    ['next in line', 'stays until it fails', 'drawn by lot', 'asked for', 'after claude (quota)', 'tried again (auth)'],
+    ['next in line', undefined, 'drawn at random', 'you chose it', 'after claude (quota)', 'tried again (auth)'],
   )
 })

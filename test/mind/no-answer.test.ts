@@ -1,11 +1,13 @@
 import { test } from 'node:test'
-import { stillAway } from '../../src/mind/unanswered.ts'
+import { momentFrom } from '../../src/base/moment.ts'
+import { awayWords } from '../../src/mind/rotation/no-answer.ts'
 import assert from 'node:assert/strict'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { rig } from './rig.ts'
 
 const minute = 60_000
+const at = (ms: number) => momentFrom(0, ms)
 const fail = (kind: FailureKind, message: string, retryAt?: number) => [{ fail: { kind, message, retryAt } }]
 
 test('nobody configured, and nobody of that name', async () => {
@@ -21,7 +23,7 @@ test('nobody configured, and nobody of that name', async () => {
 
 test('all only out of quota or busy: the end says who is back first, at once and when nothing was tried', async () => {
   const { turn, names } = rig({ a: [fail('quota', 'limit', 30 * minute)], b: [fail('busy', 'overloaded', 5 * minute)] })
-  const back = '`termaite doctor` looks again now; b is the first one back'
+  const back = '`termaite doctor` checks again now; b is the first one back'
   assert.deepEqual(
     (await turn()).result,
     failed('busy', `no agent is free: a: quota: limit; b: busy: overloaded; ${back}`, 5 * minute),
@@ -30,7 +32,7 @@ test('all only out of quota or busy: the end says who is back first, at once and
     ok: false,
     failure: {
       kind: 'busy',
-      message: `no agent is free: a: parked for another 30 min; b: busy for another 5 min; ${back}`,
+      message: `no agent is free: a: out of quota until ${at(30 * minute)}; b: busy until ${at(5 * minute)}; ${back}`,
       retryAt: 5 * minute,
     },
   })
@@ -50,8 +52,7 @@ test('the first one back may be cooling down, or parked', async () => {
     ok: false,
     failure: {
       kind: 'quota',
-      message:
-        'no agent is free: a: parked for another 1 min; b: cooling down for another 2 min; `termaite doctor` looks again now; a is the first one back',
+      message: `no agent is free: a: out of quota until ${at(minute)}; b: cooling down until ${at(2 * minute)}; \`termaite doctor\` checks again now; a is the first one back`,
       retryAt: minute,
     },
   })
@@ -73,6 +74,6 @@ test('all out for this process: the end says what each one lacks', async () => {
 })
 
 test('who was away and is back by the end of the turn is told so', () => {
-  assert.equal(stillAway({ as: 'busy', until: 60_000 }, 300_000), 'was busy, and is free again')
-  assert.equal(stillAway({ as: 'parked', until: 3 * 3_600_000 }, 0), 'parked for another 3 h')
+  assert.equal(awayWords({ as: 'busy', until: 60_000 }, 300_000), 'was busy, and is free again')
+  assert.equal(awayWords({ as: 'parked', until: 3 * 3_600_000 }, 0), `out of quota until ${at(3 * 3_600_000)}`)
 })

@@ -1,13 +1,13 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Event } from '../../src/core/talk/entry.ts'
-import { Handover } from '../../src/mind/handover.ts'
+import { WorkSummary } from '../../src/mind/attempt.ts'
 
 const plain = (text: string) => text
 const call = (tool: string, input: unknown): Event => ({ type: 'call', call: 'c', tool, input })
 
 function handover(...events: Event[]) {
-  const handover = new Handover()
+  const handover = new WorkSummary()
   for (const event of events) handover.see(event)
   return handover
 }

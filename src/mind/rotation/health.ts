@@ -1,10 +1,11 @@
-import type { Failure } from '../core/talk/outcome.ts'
-import type { Doc, Store } from '../core/talk/store.ts'
+import type { Live } from '../../core/talk/entry.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Doc, Store } from '../../core/talk/store.ts'
 
-/** What is known of the roster over restarts and processes; `position` is who answered last. */
+/** The agents' failures and quotas, kept over restarts and shared by processes; `position` is the agent that answered last. */
 export type Health = { position?: string; agents: Record<string, AgentHealth> }
 
-/** `failures` counts in a row. What lies in the past is kept: the next one is measured by it. */
+/** `failures` counts failures in a row. A cool-down or parking that is over is kept: the next one is measured by it. */
 export type AgentHealth = {
   failures: number
   cooldown?: { until: number; seconds: number }
@@ -19,10 +20,9 @@ export type Away = { as: 'parked' | 'busy' | 'cooling down'; until: number; why?
 
 export const noHealth: Health = { agents: {} }
 
-/** Where the health of the roster is kept. */
 export const healthDoc = (store: Store): Doc<Health> => store.doc('health', noHealth, knownHealth)
 
-/** A file that says nothing means nothing is known; one that says something else is none of ours. */
+/** Reads a stored health record: an empty one means that nothing is known, one of another shape is rejected. */
 export function knownHealth(found: unknown): Health | undefined {
   if (!isObject(found)) return undefined
   const { position, agents = {} } = found
@@ -49,27 +49,27 @@ function healthOf(health: Health, name: string): AgentHealth {
   return Object.hasOwn(health.agents, name) ? health.agents[name]! : { failures: 0 }
 }
 
-/** What keeps an agent away longest; `warm` does not look at a cool-down, because the person asked for that agent. */
-export function away(health: Health, name: string, now: number, warm = false): Away | undefined {
+/** The reason that keeps an agent away longest; `ignoreCooldown` when the person named the agent. */
+export function away(health: Health, name: string, now: number, ignoreCooldown = false): Away | undefined {
   const { parked, busy, cooldown } = healthOf(health, name)
   const reasons: Away[] = [
     ...(parked ? [{ as: 'parked' as const, until: parked.until, why: parked.why }] : []),
     ...(busy ? [{ as: 'busy' as const, until: busy.until, why: busy.why }] : []),
-    ...(cooldown && !warm ? [{ as: 'cooling down' as const, until: cooldown.until }] : []),
+    ...(cooldown && !ignoreCooldown ? [{ as: 'cooling down' as const, until: cooldown.until }] : []),
   ]
   return reasons.filter(({ until }) => until > now).sort((a, b) => b.until - a.until)[0]
 }
 
-/** The same object when nothing changed, so that a healthy turn writes nothing. */
+/** Returns the same object when nothing changed, so that a healthy turn writes nothing. */
 export function afterSuccess(health: Health, name: string, moves: boolean): Health {
   const clean = Object.keys(healthOf(health, name)).length === 1 && healthOf(health, name).failures === 0
   const stays = !moves || health.position === name
   if (clean && stays) return health
   const { [name]: _was, ...agents } = health.agents
-  return { ...health, ...(moves ? { position: name } : {}), agents }
+  return { ...health, ...(moves && { position: name }), agents }
 }
 
-/** The same object when a failure of this kind says nothing about the agent. */
+/** Returns the same object when a failure of this kind says nothing about the agent. */
 export function afterFailure(health: Health, name: string, failure: Failure, now: number, limits: Cooldown): Health {
   const was = healthOf(health, name)
   const stated = failure.retryAt !== undefined && failure.retryAt > now ? failure.retryAt : undefined
@@ -83,7 +83,7 @@ export function afterFailure(health: Health, name: string, failure: Failure, now
       })
     case 'timeout':
     case 'crash':
-      return withAgent(health, name, count(was, now, limits))
+      return withAgent(health, name, countFailure(was, now, limits))
     default:
       return health
   }
@@ -97,7 +97,7 @@ function park(was: AgentHealth, why: string, now: number, stated: number | undef
   return { until: now + seconds * 1_000, seconds, why }
 }
 
-function count(was: AgentHealth, now: number, limits: Cooldown): AgentHealth {
+function countFailure(was: AgentHealth, now: number, limits: Cooldown): AgentHealth {
   const failures = was.failures + 1
   const cooling = was.cooldown !== undefined && was.cooldown.until > now
   if (failures < limits.failures || cooling) return { ...was, failures }
@@ -108,4 +108,24 @@ function count(was: AgentHealth, now: number, limits: Cooldown): AgentHealth {
 
 function withAgent(health: Health, name: string, agent: AgentHealth): Health {
   return { ...health, agents: { ...health.agents, [name]: agent } }
+}
+
+export type Limit = Extract<Live, { type: 'limit' }>
+
+/**
+ * The quota failure that an agent's next turn would end with, once one of its provider's windows is spent. Of several
+ * spent windows the one that renews last counts.
+ */
+export function spentLimit(limits: readonly Limit[], now: number): Failure | undefined {
+  const [last] = limits
+    .filter(({ used, until = 0 }) => used >= 100 && until > now)
+    .sort((a, b) => (b.until ?? 0) - (a.until ?? 0))
+  if (last?.until === undefined) return undefined
+  const message = last.window === undefined ? 'its limit is spent' : `its ${last.window} limit is spent`
+  return { kind: 'quota', message, retryAt: last.until }
+}
+
+/** Replaces what was known of the same window. */
+export function withLimit(limits: readonly Limit[], limit: Limit): Limit[] {
+  return [...limits.filter(({ window }) => window !== limit.window), limit]
 }

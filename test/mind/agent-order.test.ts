@@ -2,12 +2,12 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { strategies } from '../../src/core/work/strategy.ts'
-import { order } from '../../src/mind/order.ts'
+import { agentOrder } from '../../src/mind/rotation/agent-order.ts'
 
 const names = ['a', 'b', 'c']
 const random = () => 0
 const line = (strategy: (typeof strategies)[number], position?: string, first?: string) =>
-  order(names, { strategy, position, first, random }).join('')
+  agentOrder(names, { strategy, position, first, random }).join('')
 
 test('round-robin starts after who answered last, exhaustion with it', () => {
   assert.deepEqual(
@@ -28,7 +28,7 @@ test('whom the person asked for goes first, the rest keep their order', () => {
 
 test('random shuffles by the chance handed in', () => {
   const chances = [0.9, 0.1]
-  assert.deepEqual(order(names, { strategy: 'random', random: () => chances.shift()! }), ['b', 'a', 'c'])
+  assert.deepEqual(agentOrder(names, { strategy: 'random', random: () => chances.shift()! }), ['b', 'a', 'c'])
 })
 
 test('property: whoever is asked, everyone is asked exactly once', () => {
@@ -42,7 +42,7 @@ test('property: whoever is asked, everyone is asked exactly once', () => {
       name,
       chance,
       (names, strategy, position, first, chances) => {
-        const line = order(names, { strategy, position, first, random: () => chances.next().value })
+        const line = agentOrder(names, { strategy, position, first, random: () => chances.next().value })
         assert.deepEqual(line.toSorted(), names.toSorted())
         if (first && names.includes(first)) assert.equal(line[0], first)
       },

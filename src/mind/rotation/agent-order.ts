@@ -1,0 +1,66 @@
+import type { Strategy } from '../../core/work/strategy.ts'
+import type { Health } from './health.ts'
+import { away } from './health.ts'
+
+/** The order in which agents are asked: `position` is the agent that answered last, `first` goes before all. */
+export function agentOrder(
+  names: readonly string[],
+  o: { strategy: Strategy; position?: string; first?: string; random(): number },
+): string[] {
+  const line = byStrategy(names, o)
+  if (o.first === undefined || !line.includes(o.first)) return line
+  return [o.first, ...line.filter((name) => name !== o.first)]
+}
+
+function byStrategy(
+  names: readonly string[],
+  o: { strategy: Strategy; position?: string; random(): number },
+): string[] {
+  if (o.strategy === 'random') return shuffled(names, o.random)
+  // An agent that left the roster has no place in it: the line starts at its head.
+  const at = o.position === undefined ? -1 : names.indexOf(o.position)
+  const start = at < 0 ? 0 : o.strategy === 'round-robin' ? at + 1 : at
+  return [...names.slice(start), ...names.slice(0, start)]
+}
+
+function shuffled(names: readonly string[], random: () => number): string[] {
+  const line = [...names]
+  for (let i = line.length - 1; i > 0; i--) {
+    const j = Math.min(i, Math.floor(random() * (i + 1)))
+    ;[line[i], line[j]] = [line[j]!, line[i]!]
+  }
+  return line
+}
+
+/** The agent that would take the next turn; undefined when it is drawn at random, or no agent is free. `out`: agents that this process does not ask. */
+export function nextAgent(
+  names: readonly string[],
+  strategy: Strategy,
+  health: Health,
+  now: number,
+  chosen?: string,
+  out?: { has(name: string): boolean },
+): string | undefined {
+  const line = agentOrder(names, { strategy, random: () => 0, position: health.position, first: chosen })
+  const free = line.filter((name) => !out?.has(name) && !away(health, name, now, name === chosen))
+  const known = strategy !== 'random' || free.length === 1 || (chosen !== undefined && free[0] === chosen)
+  return known ? free[0] : undefined
+}
+
+const reasons: Record<Strategy, string | undefined> = {
+  'round-robin': 'next in line',
+  // The agent that answered last goes on: nothing to explain.
+  exhaustion: undefined,
+  random: 'drawn at random',
+}
+
+/** Why the agent that answered was chosen, in a few words; `after` is the agent that failed just before it in the same turn. */
+export function whyChosen(
+  strategy: Strategy,
+  how: { by?: string; aimed?: boolean; after?: { name: string; kind: string } },
+): string | undefined {
+  const { by, aimed, after } = how
+  if (after && after.name === by) return `tried again (${after.kind})`
+  if (aimed) return 'you chose it'
+  return after ? `after ${after.name} (${after.kind})` : reasons[strategy]
+}

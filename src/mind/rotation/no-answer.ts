@@ -1,0 +1,56 @@
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Away } from './health.ts'
+import { momentFrom } from '../../base/moment.ts'
+import { failed } from '../../core/talk/outcome.ts'
+
+/** What became of each agent in a turn that no agent answered. */
+export type Tally = {
+  tried: { name: string; failure: Failure }[]
+  /** Not asked, because it is out of quota, busy or cooling down. */
+  away: Absent[]
+  /** Not asked, because this process had ruled it out already. */
+  out: { name: string; failure: Failure }[]
+  /** Not asked, because the person did not want to share the conversation with it. */
+  unshared: string[]
+}
+
+export const newTally = (): Tally => ({ tried: [], away: [], out: [], unshared: [] })
+
+/** An agent that only needs time. */
+export type Absent = { name: string; away: Away }
+
+export function firstBack(absent: readonly Absent[]): Absent | undefined {
+  return absent.toSorted((a, b) => a.away.until - b.away.until)[0]
+}
+
+/** The failure of a turn that no agent answered; `absent` are the agents that only need time. */
+export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): Outcome {
+  const told = [
+    ...tally.tried.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
+    ...tally.away.map(({ name, away }) => `${name}: ${awayWords(away, now)}`),
+    ...tally.out.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
+    ...tally.unshared.map((name) => `${name}: was not given the conversation`),
+  ].join('; ')
+  // A spent quota says nothing of the others: the last real fault names the kind.
+  const fault = tally.tried.findLast(({ failure }) => failure.kind !== 'quota' && failure.kind !== 'busy')
+  if (fault) return failed(fault.failure.kind, `no agent could answer: ${told}`)
+  if (tally.tried.length === 0 && tally.unshared.length > 0)
+    return failed(
+      'denied',
+      `no agent is left to answer: ${told}; say yes when you are asked on a terminal, or set "sharing" to "all"`,
+    )
+  const first = firstBack(absent)
+  if (first) {
+    const kind = first.away.as === 'parked' ? 'quota' : 'busy'
+    const next = `\`termaite doctor\` checks again now; ${first.name} is the first one back`
+    return failed(kind, `no agent is free: ${told}; ${next}`, first.away.until)
+  }
+  return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told}`)
+}
+
+const states: Record<Away['as'], string> = { parked: 'out of quota', busy: 'busy', 'cooling down': 'cooling down' }
+
+/** Why an agent is not asked, and until when. */
+export function awayWords({ as, until }: Away, now: number): string {
+  return until <= now ? `was ${states[as]}, and is free again` : `${states[as]} until ${momentFrom(now, until)}`
+}

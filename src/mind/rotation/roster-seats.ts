@@ -1,0 +1,59 @@
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Agent, Leash, Roster, Traits, Turn } from '../../core/work/agent.ts'
+import { defined } from '../../base/defined.ts'
+import { wordsOf } from '../../base/words.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { toldTo } from '../../core/talk/view.ts'
+
+/** Opens an agent of the roster for one attempt; when that fails, the attempt fails like any other. */
+export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, allowed?: Leash): Agent {
+  try {
+    return roster.open(name, defined({ cwd, leash, allowed }))
+  } catch (error) {
+    const why = wordsOf(error)
+    return {
+      name,
+      traits: { window: Infinity, memory: 'none', talks: false, steers: false },
+      async *turn() {
+        yield { type: 'end', outcome: failed('crash', `${name} could not be opened: ${why}`) }
+      },
+      async close() {},
+    }
+  }
+}
+
+/** The company that reads what an agent is told; an unknown one counts as a vendor of its own. */
+export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
+
+/** The vendors that know a conversation already, because one of their agents was told of it. */
+export async function vendorsTold(roster: Roster, told: readonly Entry[], turn: Turn): Promise<Set<string>> {
+  const names = new Set(roster.names())
+  const vendors = new Set<string>()
+  for (const name of toldTo(told)) {
+    // The vendor of an agent that left the roster is not known any more: it counts as one of its own.
+    if (!names.has(name)) {
+      vendors.add(name)
+      continue
+    }
+    const agent = openSeat(roster, name, turn)
+    vendors.add(vendorOf(agent))
+    await agent.close()
+  }
+  return vendors
+}
+
+/** The traits that hold for every agent of a roster. */
+export function sharedTraits(roster: Roster): Traits {
+  const members = roster.names().map((name) => roster.open(name, { cwd: '.', leash: 'read' }))
+  // Nothing was started for the look at their traits, so that nobody waits for their end.
+  for (const member of members) void member.close()
+  const traits = members.map((member) => member.traits)
+  const vendors = [...new Set(members.map(vendorOf))]
+  return defined({
+    window: Math.min(...traits.map(({ window }) => window)),
+    memory: 'none' as const,
+    talks: traits.every(({ talks }) => talks),
+    steers: traits.every(({ steers }) => steers),
+    vendor: vendors.length === 1 ? vendors[0] : undefined,
+  })
+}

@@ -1,0 +1,323 @@
+import type { Entry, Event } from '../../core/talk/entry.ts'
+import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Doc } from '../../core/talk/store.ts'
+import type { Agent, Leash, Roster, Traits, Turn } from '../../core/work/agent.ts'
+import type { Strategy } from '../../core/work/strategy.ts'
+import type { Cooldown, Health, Limit } from './health.ts'
+import { wordsOf } from '../../base/words.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { take } from '../../core/work/verbs.ts'
+import { AttemptRecord } from '../attempt.ts'
+import { agentOrder } from './agent-order.ts'
+import { afterFailure, afterSuccess, away, noHealth, spentLimit, withLimit } from './health.ts'
+import { awayWords, firstBack, newTally, noAnswer } from './no-answer.ts'
+import { openSeat, sharedTraits, vendorOf, vendorsTold } from './roster-seats.ts'
+import { askAllow, askHandOver, askLogin, askToShare, askWait, denialsOf } from './rotation-cards.ts'
+
+export type Rotation = {
+  strategy: Strategy
+  health: Doc<Health>
+  cooldown: Cooldown
+  /** The agent that the person named for this turn: its cool-down is ignored and the position stays, but the turn still fails over. */
+  first?: string
+  random(): number
+  /** Hides secrets in the report of a failed attempt. */
+  mask(text: string): string
+  /** Agents that this process does not ask any more, and why: not installed, or not logged in. */
+  out: Map<string, Failure>
+  sharing: 'all' | 'ask'
+  /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
+  told?: readonly Entry[]
+  /** A consultation never moves the position, and the person is not asked about its failures. */
+  consulted?: boolean
+  /** The files that changed since the last call, or since the turn began. */
+  changes?(): Promise<string[]>
+  /** Shortens the conversation; gives the new history, or undefined when it could not. */
+  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
+}
+
+/** An agent whose turn is taken by the first agent of the roster that can answer it. */
+export function rotate(roster: Roster, o: Rotation): Agent {
+  let traits: Traits | undefined
+  let last: { turn: string; by: string } | undefined
+  return {
+    name: 'rotation',
+    get traits() {
+      return (traits ??= sharedTraits(roster))
+    },
+    async *turn(turn) {
+      const round = new Round(roster, o, turn)
+      let outcome: Outcome
+      try {
+        // The agent that answered one piece of a turn takes the next piece too: it knows what it did.
+        outcome = yield* round.run(last?.turn === turn.id ? last.by : undefined)
+      } catch (error) {
+        outcome = failed('crash', `the rotation broke: ${wordsOf(error)}`)
+      }
+      if (round.answeredBy !== undefined) last = { turn: turn.id, by: round.answeredBy }
+      yield { type: 'end', outcome }
+    },
+    async close() {},
+  }
+}
+
+const cancelled = failed('aborted', 'cancelled')
+
+/** Failures after which no other agent is asked. */
+const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'budget', 'aborted'])
+
+/** One turn on its way through the roster. */
+class Round {
+  answeredBy: string | undefined
+  #roster: Roster
+  #o: Rotation
+  /** The turn as the next agent gets it: with the failed attempts and what was typed to them. */
+  #turn: Turn
+  /** Whether a person decides how the turn goes on after a failure. */
+  #attended: boolean
+  #health: Health = noHealth
+  #healthLost = false
+  #tally = newTally()
+  #compacted = false
+  /** Vendors that know the conversation; undefined when it may be shared with all. */
+  #vendors: Set<string> | undefined
+
+  constructor(roster: Roster, o: Rotation, turn: Turn) {
+    this.#roster = roster
+    this.#o = o
+    this.#turn = turn
+    this.#attended = turn.attended === true && !o.consulted
+  }
+
+  /** Asks one agent after another until an outcome ends the turn. `previous` answered an earlier piece of the same turn. */
+  async *run(previous: string | undefined): AsyncGenerator<Event, Outcome> {
+    const { first, health, sharing, strategy, random, told } = this.#o
+    const names = this.#roster.names()
+    const unknown = unknownAgent(names, first)
+    if (unknown) return unknown
+
+    this.#health = yield* this.#healthFrom(health.read(), noHealth)
+    if (sharing === 'ask') this.#vendors = await vendorsTold(this.#roster, told ?? this.#turn.history, this.#turn)
+    const { position } = this.#health
+    const line = agentOrder(names, { strategy, random, position, first: first ?? previous })
+    for (const [at, name] of line.entries()) {
+      if (this.#turn.signal.aborted) return cancelled
+      const why = this.#whySkipped(name)
+      // The other agents' absence was reported by the attempt that sent them away.
+      if (why !== undefined && name === first) yield note(`Skipped ${name}: ${why}`)
+      if (why !== undefined) continue
+      const outcome = yield* this.#tryAgent(name, line.slice(at + 1))
+      if (outcome?.ok) this.answeredBy = name
+      if (outcome) return outcome
+    }
+    return this.#turn.signal.aborted ? cancelled : this.#nobodyAnswered(names)
+  }
+
+  #whySkipped(name: string): string | undefined {
+    const now = this.#turn.clock.now()
+    const failure = this.#o.out.get(name)
+    if (failure) {
+      this.#tally.out.push({ name, failure })
+      return failure.message
+    }
+    const absence = away(this.#health, name, now, name === this.#o.first)
+    if (!absence) return undefined
+    this.#tally.away.push({ name, away: absence })
+    return awayWords(absence, now)
+  }
+
+  /** One agent's attempts at the turn: the outcome that ends the turn, or undefined when the next agent goes on. */
+  async *#tryAgent(name: string, others: readonly string[]): AsyncGenerator<Event, Outcome | undefined> {
+    for (let allowed: Leash | undefined; ;) {
+      const turn = this.#turn
+      const agent = openSeat(this.#roster, name, turn, allowed)
+      const record = new AttemptRecord(name, turn.clock, this.#o)
+      const person = new PersonWatch(turn)
+      let limits: readonly Limit[] = []
+      let outcome: Outcome
+      try {
+        if (!(await this.#mayShareWith(agent))) {
+          if (!turn.signal.aborted)
+            yield note(`Skipped ${name}: sharing the conversation with ${vendorOf(agent)} was not allowed`)
+          return undefined
+        }
+        const { ask, steer } = person
+        outcome = yield* take(agent, { ...turn, ask, steer, leash: allowed ?? turn.leash }, (event) => {
+          record.see(event)
+          if (event.type === 'limit') limits = withLimit(limits, event)
+        })
+        record.end()
+      } finally {
+        await agent.close().catch(() => {})
+      }
+
+      const denials = denialsOf(outcome)
+      // What the person refused during this attempt is not asked about again.
+      if (denials.length > 0 && this.#attended && !person.permissionAsked) {
+        const looser = await askAllow(turn, agent, denials)
+        if (looser) {
+          const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
+          // The next attempt is told of its new leash, or it would not dare.
+          yield await this.#handOver(
+            record,
+            { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
+            person,
+          )
+          allowed = looser.leash
+          continue
+        }
+        if (!outcome.ok && turn.signal.aborted) return cancelled
+      }
+
+      if (outcome.ok) {
+        yield* this.#recordSuccess(name, limits)
+        return outcome
+      }
+      const { failure } = outcome
+      if (endsTheTurn.has(failure.kind)) return outcome
+      // What an agent says while it is being cancelled counts for nothing.
+      if (turn.signal.aborted) return cancelled
+      yield* this.#recordFailure(name, failure)
+      yield await this.#handOver(record, failure, person)
+      const after = await this.#afterFailure(agent, failure, others)
+      if (after !== 'again') return after
+    }
+  }
+
+  /** Asks the person before a conversation first reaches another vendor. */
+  async #mayShareWith(agent: Agent): Promise<boolean> {
+    if (!this.#vendors) return true
+    const vendor = vendorOf(agent)
+    const known = this.#vendors.size === 0 || this.#vendors.has(vendor)
+    if (known || (await askToShare(this.#turn, agent, vendor))) {
+      this.#vendors.add(vendor)
+      return true
+    }
+    this.#tally.unshared.push(agent.name)
+    return false
+  }
+
+  async *#recordSuccess(name: string, limits: readonly Limit[]): AsyncGenerator<Event, void> {
+    const { first, consulted, cooldown, health } = this.#o
+    const moves = first === undefined && !consulted
+    const now = this.#turn.clock.now()
+    // An agent that answered with the last of its quota is parked before it is asked in vain.
+    const spent = spentLimit(limits, now)
+    const change = (before: Health) => {
+      const after = afterSuccess(before, name, moves)
+      return spent ? afterFailure(after, name, spent, now, cooldown) : after
+    }
+    const before = yield* this.#healthFrom(health.read(), this.#health)
+    if (change(before) !== before) yield* this.#healthFrom(health.update(change), before)
+  }
+
+  async *#recordFailure(name: string, failure: Failure): AsyncGenerator<Event, void> {
+    const now = this.#turn.clock.now()
+    const change = (before: Health) => afterFailure(before, name, failure, now, this.#o.cooldown)
+    const changed = change(this.#health)
+    if (changed !== this.#health) this.#health = yield* this.#healthFrom(this.#o.health.update(change), changed)
+  }
+
+  /** Gives the failed attempt, with what was typed meanwhile, to the agent that comes next; returns it as an event to be kept. */
+  async #handOver(record: AttemptRecord, failure: Failure, { typed }: PersonWatch): Promise<Event> {
+    const attempt = await record.failed(failure)
+    this.#tally.tried.push({ name: attempt.by, failure: attempt.failure })
+    const { attempts, steered } = this.#turn
+    this.#turn = { ...this.#turn, attempts: [...attempts, attempt], steered: [...steered, ...typed] }
+    return attempt
+  }
+
+  /** How the turn goes on after a failure: it ends, the same agent tries again, or (undefined) the next one goes on. */
+  async #afterFailure(
+    agent: Agent,
+    failure: Failure,
+    others: readonly string[],
+  ): Promise<Outcome | 'again' | undefined> {
+    const { kind } = failure
+    if (this.#attended && kind === 'auth' && (await askLogin(this.#turn, agent, failure, this.#nextFree(others))))
+      return 'again'
+    if (this.#attended && kind === 'quota') {
+      const until = away(this.#health, agent.name, this.#turn.clock.now())?.until
+      const next = this.#nextFree(others)
+      if (until !== undefined && next !== undefined)
+        return askHandOver(this.#turn, { name: agent.name, until, stated: failure.retryAt !== undefined }, next)
+    }
+    if (kind === 'auth' || kind === 'missing') this.#o.out.set(agent.name, failure)
+    return kind === 'overflow' && (await this.#shorten(agent)) ? 'again' : undefined
+  }
+
+  #nextFree(names: readonly string[]): string | undefined {
+    const { out, first } = this.#o
+    const now = this.#turn.clock.now()
+    return names.find((name) => !out.has(name) && !away(this.#health, name, now, name === first))
+  }
+
+  /** Shortens the conversation once a turn. The agent's own thread is as long as the history was, so it starts a new one. */
+  async #shorten({ name }: Agent): Promise<boolean> {
+    if (this.#compacted) return false
+    this.#compacted = true
+    const { history } = this.#turn
+    const shorter = await this.#o.compact?.(this.#turn).catch(() => undefined)
+    const rest = (shorter ?? history).filter((entry) => entry.type !== 'thread' || entry.by !== name)
+    if (!shorter && rest.length === history.length) return false
+    this.#turn = { ...this.#turn, history: rest }
+    return true
+  }
+
+  /** When only time is missing, the person may wait for the agent that is back first. */
+  async #nobodyAnswered(names: readonly string[]): Promise<Outcome> {
+    const { signal, clock } = this.#turn
+    const now = clock.now()
+    const absent = names.flatMap((name) => {
+      const absence = this.#o.out.has(name) ? undefined : away(this.#health, name, now)
+      return absence ? [{ name, away: absence }] : []
+    })
+    const outcome = noAnswer(this.#tally, absent, now)
+    const first = firstBack(absent)
+    if (!this.#attended || !first || outcome.ok || outcome.failure.retryAt === undefined) return outcome
+    const decided = await askWait(this.#turn, first)
+    return signal.aborted ? cancelled : (decided ?? outcome)
+  }
+
+  /** The rotation goes on without its health record: an answer is worth more than the right order. */
+  async *#healthFrom(health: Promise<Health>, instead: Health): AsyncGenerator<Event, Health> {
+    try {
+      return await health
+    } catch (error) {
+      if (!this.#healthLost) yield note(`continuing without the agents' health record, which failed: ${wordsOf(error)}`)
+      this.#healthLost = true
+      return instead
+    }
+  }
+}
+
+/** Notices what passes between the person and one attempt. */
+class PersonWatch {
+  permissionAsked = false
+  /** What the person typed to the attempt. */
+  readonly typed: string[] = []
+  readonly ask: Ask
+  readonly steer: Turn['steer']
+
+  constructor({ ask, steer }: Turn) {
+    this.ask = (question, ...rest) => {
+      this.permissionAsked ||= question.about === 'permission'
+      return ask(question, ...rest)
+    }
+    this.steer = async (until) => {
+      const typed = await steer(until)
+      this.typed.push(...typed)
+      return typed
+    }
+  }
+}
+
+function unknownAgent(names: readonly string[], first: string | undefined): Outcome | undefined {
+  if (names.length === 0)
+    return failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works')
+  if (first === undefined || names.includes(first)) return undefined
+  return failed('missing', `there is no agent ${first}; the roster holds ${names.join(', ')}`)
+}
+
+const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })

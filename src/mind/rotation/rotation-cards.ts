@@ -1,0 +1,135 @@
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Agent, Looser, Turn } from '../../core/work/agent.ts'
+import type { Absent } from './no-answer.ts'
+import { momentFrom } from '../../base/moment.ts'
+import { failed } from '../../core/talk/outcome.ts'
+
+/** Asks whether an agent of another vendor may be given the conversation. */
+export async function askToShare(turn: Turn, agent: Agent, vendor: string): Promise<boolean> {
+  const who = vendor === agent.name ? agent.name : `${agent.name} (${vendor})`
+  const picks = await turn.ask(
+    {
+      about: 'sharing',
+      text: `${who} has not seen this conversation yet. Share it?`,
+      from: [],
+      agent: agent.name,
+      options: [
+        { id: 'yes', label: `Yes, share it with ${vendor}` },
+        { id: 'no', label: `No, skip ${agent.name}` },
+      ],
+    },
+    turn.signal,
+  )
+  return picks?.includes('yes') ?? false
+}
+
+/** The actions that an agent was not allowed, in its own words; empty when it was allowed all it wanted. */
+export function denialsOf(outcome: Outcome): readonly string[] {
+  if (outcome.ok) return outcome.denials ?? []
+  return outcome.failure.kind === 'denied' ? [outcome.failure.message] : []
+}
+
+/** Asks for the looser leash that the denied actions need; undefined when the person leaves things as they are. */
+export async function askAllow(turn: Turn, agent: Agent, denials: readonly string[]): Promise<Looser | undefined> {
+  const { looser } = agent.traits
+  if (!looser) return undefined
+  const picks = await turn.ask(
+    {
+      about: 'denied',
+      text: `${agent.name} was not allowed to do everything it wanted.`,
+      from: [],
+      agent: agent.name,
+      shows: denials.map((text) => ({ type: 'text', text })),
+      options: [
+        {
+          id: 'allow',
+          label: 'Allow it for this turn and try again',
+          grants: `leash ${looser.leash}: ${looser.means}`,
+        },
+        { id: 'leave', label: 'Leave it as it is' },
+      ],
+    },
+    turn.signal,
+  )
+  return picks?.includes('allow') ? looser : undefined
+}
+
+/** Asks the person to log the agent in; true when it is to be tried again. */
+export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next: string | undefined): Promise<boolean> {
+  const { login } = agent.traits
+  const picks = await turn.ask(
+    {
+      about: 'login',
+      text: `${agent.name} is not logged in: ${failure.message}`,
+      from: [],
+      agent: agent.name,
+      ...(login === undefined ? {} : { shows: [{ type: 'command', command: login, cwd: turn.cwd }] }),
+      options: [
+        { id: 'again', label: 'I have logged in, try again' },
+        { id: 'next', label: next === undefined ? `Continue without ${agent.name}` : `Continue with ${next}` },
+      ],
+    },
+    turn.signal,
+  )
+  return picks?.includes('again') ?? false
+}
+
+/** How long the card about a spent quota is shown before the turn goes on with the next agent. */
+const handOverMs = 10_000
+
+/** Asks what to do about a spent quota while another agent is free: the outcome that ends the turn, or undefined to hand over. */
+export async function askHandOver(
+  turn: Turn,
+  spent: { name: string; until: number; stated: boolean },
+  next: string,
+): Promise<Outcome | undefined> {
+  const now = turn.clock.now()
+  const back = momentFrom(now, spent.until)
+  const picks = await turn.ask(
+    {
+      about: 'quota',
+      text: spent.stated
+        ? `${spent.name} is out of quota until ${back}.`
+        : `${spent.name} is out of quota and does not say until when; termaite tries it again after ${back}.`,
+      from: [],
+      agent: spent.name,
+      options: [{ id: 'hand over', label: `Hand over to ${next} now` }, waitOption(spent.name, back), stopOption],
+      otherwise: { pick: 'hand over', at: now + handOverMs },
+    },
+    turn.signal,
+  )
+  return waitOrStop(picks, spent.name, spent.until, 'quota')
+}
+
+/** Asks whether to wait while no agent is free: the outcome that ends the turn, or undefined without an answer. */
+export async function askWait(turn: Turn, { name, away }: Absent): Promise<Outcome | undefined> {
+  const back = momentFrom(turn.clock.now(), away.until)
+  const picks = await turn.ask(
+    {
+      about: 'quota',
+      text: `No agent is free. ${name} is the first one back, at ${back}.`,
+      from: [],
+      agent: name,
+      options: [waitOption(name, back), stopOption],
+    },
+    turn.signal,
+  )
+  return waitOrStop(picks, name, away.until, away.as === 'parked' ? 'quota' : 'busy')
+}
+
+const waitOption = (name: string, back: string) => ({
+  id: 'wait',
+  label: `Wait for ${name} until ${back}, then continue automatically`,
+})
+
+const stopOption = { id: 'stop', label: 'Stop the turn' }
+
+function waitOrStop(
+  picks: string[] | undefined,
+  name: string,
+  until: number,
+  kind: 'quota' | 'busy',
+): Outcome | undefined {
+  if (picks?.includes('wait')) return failed(kind, `waiting for ${name}`, until)
+  return picks?.includes('stop') ? failed('aborted', `stopped instead of waiting for ${name}`) : undefined
+}
