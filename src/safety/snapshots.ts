@@ -1,71 +1,69 @@
 import type { Clock } from '../base/clock.ts'
-import type { Brought } from './snapshots/copy.ts'
-import type { Kept } from './snapshots/kept.ts'
-import type { Limits } from './snapshots/limits.ts'
-import type { Env } from './snapshots/repository.ts'
+import type { CopyResult } from './snapshots/project-copy.ts'
+import type { TurnRecord } from './snapshots/turn-records.ts'
+import type { Limits } from './snapshots/retention.ts'
+import type { Env } from './snapshots/snapshot-repository.ts'
 import type { Diff, FileStat } from './snapshots/tree-diff.ts'
-import type { Left, UndoPlan } from './snapshots/undo.ts'
-import type { UndoStep } from './snapshots/undo-plan.ts'
+import type { SkippedPath, UndoPlan, UndoStep } from './snapshots/undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
-import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
-import { newId } from '../base/id.ts'
-import { Camera } from './snapshots/camera.ts'
-import { broughtBack, laid } from './snapshots/copy.ts'
-import { holdsHome, isWithin, isWorktree, ourHome } from './snapshots/homes.ts'
-import { KeptTurns, lastStanding } from './snapshots/kept.ts'
-import { usualLimits } from './snapshots/limits.ts'
-import { shown } from './snapshots/paths.ts'
-import { RecentTrees } from './snapshots/recent.ts'
-import { Off, openRepository } from './snapshots/repository.ts'
-import { ignoreRules } from './snapshots/rules.ts'
-import { asideFolder, isDue, tidy } from './snapshots/tidy.ts'
+import { bringBack, checkOutCopy } from './snapshots/project-copy.ts'
+import { TurnRecords, lastUndoable } from './snapshots/turn-records.ts'
+import { RecentTrees, asideFolder, cleanUp, isCleanupDue, usualLimits } from './snapshots/retention.ts'
+import { SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
 import { briefDiff, changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
-import { goBack, keepAside, wayBack } from './snapshots/undo.ts'
+import { planUndo } from './snapshots/undo-plan.ts'
+import { wordsOf } from '../base/words.ts'
+import { newId } from '../base/id.ts'
+import { TreeTaker } from './snapshots/tree-taker.ts'
+import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './snapshots/ignore-rules.ts'
+import { copyConflicts, restoreFiles } from './snapshots/file-restore.ts'
+import { defined } from '../base/defined.ts'
 
-export type { Brought, Diff, FileStat, Kept, Left, Limits, UndoPlan, UndoStep }
-export { lastStanding, Off }
+export type { CopyResult, Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
+export { lastUndoable, SnapshotsOff }
 
-export type Taken = { tree: string } | { off: string }
+/** A tree, or why none could be taken. */
+export type TakeResult = { tree: string } | { off: string }
 
-/** What an undo did: its own turn, by which it can be undone; what it left, and where later changes are kept. */
-export type Undone = { turn: string; left: Left[]; aside?: { folder: string; files: string[] } }
+/** An undo that ran: its own turn, by which it can be undone; the paths it skipped; and where copies of overwritten files are. */
+export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
 
-/** A copy of the project, until it is forgotten; `back` brings what became of it into the project, all of it or nothing. */
-export type Copy = { back(): Promise<Brought>; forget(): void }
+/** A copy of the project. `bringBack` brings all of its changes into the project, or none; `forget` drops its index. */
+export type ProjectCopy = { bringBack(): Promise<CopyResult>; forget(): void }
 
-/** Whoever judges what was done reads no further. */
+/** A model that judges changes is shown no more bytes of a patch than this. */
 const longestPatch = 256 * 1024
 
-/** Trees of the project around turns, in a repository of our own. Rejects with `Off` where the person should know why. */
+/** Trees of the project before and after turns, in a repository of our own. Rejects with `SnapshotsOff` to tell the person why there are none. */
 export interface Snapshots {
-  /** The project's files as they are now; never rejects. */
-  take(): Promise<Taken>
-  /** Keeps a turn; again with `after` once it is over. */
-  keep(turn: string, trees: Omit<Kept, 'turn'>): Promise<void>
-  /** Oldest first. */
-  list(): Promise<Kept[]>
-  /** What a turn changed. */
+  /** Takes a tree of the project's files as they are now; never rejects. */
+  take(): Promise<TakeResult>
+  /** Records a turn; called again with `after` when the turn has ended. */
+  keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
+  /** Lists the recorded turns, oldest first. */
+  list(): Promise<TurnRecord[]>
+  /** The patch and file statistics of a turn. */
   diff(turn: string): Promise<Diff>
-  /** The same without the text. */
+  /** The file statistics of a turn. */
   stat(turn: string): Promise<FileStat[]>
-  /** The files that changed since a tree was taken, until now or until another was. */
+  /** The files that differ between the tree `before` and the tree `after`, or now. */
   changed(before: string, after?: string): Promise<string[]>
-  /** What changed since a tree was taken, and the tree as it is now; a long patch is cut. */
+  /** The changes since a tree was taken, with a long patch cut, and the tree as it is now. */
   since(tree: string): Promise<Diff & { tree: string }>
-  /** Puts the files back as they were in a tree, without a turn of its own; what changed after `seen` was taken is left. */
-  back(tree: string, seen?: string): Promise<Left[]>
-  /** Writes the project's files as they are now into a folder that holds none; what git ignores is not among them. */
-  copy(folder: string, signal: AbortSignal): Promise<Copy>
-  /** What taking a turn back would do. */
+  /** Restores the files of a tree without recording a turn; skips files that changed after the tree `seen` was taken. */
+  restore(tree: string, seen?: string): Promise<SkippedPath[]>
+  /** Copies the project's files as they are now, without ignored ones, into an empty folder. */
+  copy(folder: string, signal: AbortSignal): Promise<ProjectCopy>
+  /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
-  undo(plan: UndoPlan): Promise<Undone>
-  /** Deletes everything in it. */
+  undo(plan: UndoPlan): Promise<UndoResult>
+  /** Deletes all snapshots of the project. */
   clear(): Promise<void>
 }
 
 export type SnapshotOptions = {
-  /** `<home>/projects/<slug>/snapshots`; made when it is first needed. */
+  /** `<home>/projects/<slug>/snapshots`; created when it is first needed. */
   dir: string
   root: string
   env: Env
@@ -78,25 +76,25 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
   let opened: ReturnType<typeof open> | undefined
   const open = () => {
     const repository = openRepository(dir, root, env)
-    const shelves = { repository, turns: new KeptTurns(dir), recent: new RecentTrees(dir), limits }
-    return { ...shelves, camera: new Camera(repository, limits, clock) }
+    const store = { repository, turns: new TurnRecords(dir), recent: new RecentTrees(dir), limits }
+    return { ...store, taker: new TreeTaker(repository, limits, clock) }
   }
   const store = () => (opened ??= open())
 
   const now = async (): Promise<string> => {
-    if (holdsHome(root, env)) throw new Off('the project is a home folder, or holds one')
-    if (isWithin(root, ourHome(dir)) && !isWorktree(root, dir)) throw new Off("this is termaite's own home")
-    if (!existsSync(root)) throw new Off('the project folder is gone')
-    const tree = await store().camera.take()
+    if (containsHome(root, env)) throw new SnapshotsOff('the project is a home folder, or holds one')
+    if (isWithin(root, ourHome(dir)) && !isWorktree(root, dir)) throw new SnapshotsOff("this is termaite's own home")
+    if (!existsSync(root)) throw new SnapshotsOff('the project folder is gone')
+    const tree = await store().taker.take()
     store().recent.add(tree, clock.now())
     return tree
   }
-  const find = (turn: string): Kept => {
+  const find = (turn: string): TurnRecord => {
     const found = store()
       .turns.list()
       .find((kept) => kept.turn === turn)
     if (found) return found
-    throw new Off(`no turn ${turn} is kept for this project`)
+    throw new SnapshotsOff(`no turn ${turn} is kept for this project`)
   }
 
   return {
@@ -109,11 +107,11 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     },
     async keep(turn, trees) {
       store().turns.put({ turn, ...trees })
-      // A store that could not be tidied still works, and the turn is kept.
-      if (isDue(store(), clock.now())) await tidy(store(), clock.now()).catch(() => {})
+      // The turn is recorded, and a store works without its clean-up.
+      if (isCleanupDue(store(), clock.now())) await cleanUp(store(), clock.now()).catch(() => {})
     },
     async list() {
-      // A look at a project that was never used leaves nothing behind.
+      // Listing the turns of a project that was never used creates no folder.
       return existsSync(dir) ? store().turns.list() : []
     },
     async diff(turn) {
@@ -126,62 +124,51 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     },
     async changed(before, after) {
       const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')
-      return changes.map(({ path }) => shown(path))
+      return changes.map(({ path }) => readablePath(path))
     },
     async since(tree) {
       const to = await now()
       return { ...(await briefDiff(store().repository, tree, to, longestPatch)), tree: to }
     },
-    async back(tree, seen) {
+    async restore(tree, seen) {
       const { repository } = store()
-      const span = {
-        turn: '',
-        before: tree,
-        at: clock.now(),
-        prompt: '',
-        ...(seen === undefined ? {} : { after: seen }),
-      }
-      const { moves, left } = await wayBack(repository, span, await now())
-      const again = moves.filter(({ conflict }) => conflict)
-      left.push(...again.map(({ path }) => ({ path: shown(path), why: 'it was changed again since' })))
-      left.push(
-        ...(await goBack(
-          repository,
-          moves.filter(({ conflict }) => !conflict),
-        )),
-      )
+      const span = { turn: '', before: tree, after: seen, at: clock.now(), prompt: '' }
+      const { moves, left } = await planUndo(repository, span, await now())
+      const [again, unchanged] = [moves.filter(({ conflict }) => conflict), moves.filter(({ conflict }) => !conflict)]
+      left.push(...again.map(({ path }) => ({ path: readablePath(path), why: 'it was changed again since' })))
+      left.push(...(await restoreFiles(repository, unchanged)))
       return left
     },
     async copy(folder, signal) {
       const base = await now()
       const { repository } = store()
       const rules = ignoreRules(repository, ourHome(dir))
-      const { tree, forget } = await laid(repository, rules, limits, { tree: base, folder, signal })
+      const { tree, forget } = await checkOutCopy(repository, rules, limits, { tree: base, folder, signal })
       return {
         forget,
-        async back() {
+        async bringBack() {
           const copy = await tree()
           store().recent.add(copy, clock.now())
-          return broughtBack(repository, { base, copy, now: await now() })
+          return bringBack(repository, { base, copy, now: await now() })
         },
       }
     },
     async planUndo(turn) {
-      const { moves: _, ...plan } = await wayBack(store().repository, find(turn), await now())
+      const { moves: _, ...plan } = await planUndo(store().repository, find(turn), await now())
       return plan
     },
     async undo({ turn }) {
       const { repository, turns } = store()
       const before = await now()
-      const { moves, left } = await wayBack(repository, turn, before)
+      const { moves, left } = await planUndo(repository, turn, before)
       const at = clock.now()
-      const undo: Kept = { turn: newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
+      const undo: TurnRecord = { turn: newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
       turns.put(undo)
       const folder = asideFolder(dir, undo.turn)
-      const files = await keepAside(repository, moves, folder)
-      left.push(...(await goBack(repository, moves)))
+      const files = await copyConflicts(repository, moves, folder)
+      left.push(...(await restoreFiles(repository, moves)))
       turns.put({ ...undo, after: await now() })
-      return { turn: undo.turn, left, ...(files.length > 0 ? { aside: { folder, files } } : {}) }
+      return defined({ turn: undo.turn, left, aside: files.length > 0 ? { folder, files } : undefined })
     },
     async clear() {
       opened = undefined

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict'
 import { Project, treeOf } from './project.ts'
 
 function taker(project: Project, name: string, times: number) {
-  const script = join(import.meta.dirname, 'taker.ts')
+  const script = join(import.meta.dirname, 'tree-taker-process.ts')
   return spawn(process.execPath, [script, project.root, project.dir, name, String(times)], {
     env: { ...project.env },
     stdio: ['ignore', 'pipe', 'inherit'],

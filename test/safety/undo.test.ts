@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lastStanding, snapshots } from '../../src/safety/snapshots.ts'
+import { lastUndoable, snapshots } from '../../src/safety/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 
 test('a turn that edited, created, deleted and renamed is taken back; index and ignored files are untouched', async () => {
@@ -95,7 +95,7 @@ test('without a name the newest standing turn is meant: undo goes back step by s
   using project = new Project()
   const store = project.snapshots()
   for (const version of ['1', '2', '3']) await turn(project, store, `t${version}`, () => project.write('a', version))
-  const last = async () => lastStanding(await store.list())?.turn
+  const last = async () => lastUndoable(await store.list())?.turn
   const undoLast = async () => {
     const plan = await store.planUndo((await last())!)
     await project.clock.turn(1000)

@@ -46,7 +46,7 @@ export function apartOf(app: App, first?: string): Apart | undefined {
         cwd: native.cwd,
         actor: actorIn(app, native, first),
         lacks: `${[ignored, ...ready].join('; ')}.`,
-        join: () => joining(copy.back),
+        join: () => joining(copy.bringBack),
         async drop() {
           if (native.lasting.session !== app.native.lasting.session) await leaveSession(native, 'other').catch(() => [])
           await closeNative(native).catch(() => {})

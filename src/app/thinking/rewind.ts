@@ -13,7 +13,7 @@ export function rewindOf(snapshots: Snapshots, mask: (text: string) => string): 
       return { patch: mask(patch), files: stat.map(({ file }) => file), seen: tree }
     },
     async back(mark, seen) {
-      return (await snapshots.back(mark, seen)).map(({ path, why }) => `${path} (${why})`)
+      return (await snapshots.restore(mark, seen)).map(({ path, why }) => `${path} (${why})`)
     },
   }
 }

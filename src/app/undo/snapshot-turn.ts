@@ -1,6 +1,6 @@
-import type { FileStat, Kept, Snapshots } from '../../safety/snapshots.ts'
+import type { FileStat, TurnRecord, Snapshots } from '../../safety/snapshots.ts'
 import type { Project } from '../project.ts'
-import { Off } from '../../safety/snapshots.ts'
+import { SnapshotsOff } from '../../safety/snapshots.ts'
 import { UsageError } from '../../core/io.ts'
 import { table } from '../../base/table.ts'
 
@@ -8,8 +8,8 @@ import { table } from '../../base/table.ts'
 export async function turnNamed(
   { snapshots, project }: { snapshots: Snapshots; project: Project },
   typed: string | undefined,
-  usual: (oldestFirst: readonly Kept[]) => Kept,
-): Promise<Kept> {
+  usual: (oldestFirst: readonly TurnRecord[]) => TurnRecord,
+): Promise<TurnRecord> {
   const turns = await orUsage(snapshots.list())
   if (turns.length === 0) throw new UsageError(await whyNone(project), 1)
   if (typed === undefined) return usual(turns)
@@ -35,7 +35,7 @@ export async function orUsage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw error instanceof Off ? new UsageError(`there are no snapshots here: ${error.message}.`, 1) : error
+    throw error instanceof SnapshotsOff ? new UsageError(`there are no snapshots here: ${error.message}.`, 1) : error
   }
 }
 

@@ -1,8 +1,8 @@
-import type { Kept, Snapshots, UndoPlan, Undone } from '../../safety/snapshots.ts'
+import type { TurnRecord, Snapshots, UndoPlan, UndoResult } from '../../safety/snapshots.ts'
 import type { Project } from '../project.ts'
 import type { RunningTurn } from '../running.ts'
 import { moment } from '../../base/moment.ts'
-import { lastStanding } from '../../safety/snapshots.ts'
+import { lastUndoable } from '../../safety/snapshots.ts'
 import { UsageError } from '../../core/io.ts'
 import { runningIn } from '../running.ts'
 import { orUsage, turnNamed } from './snapshot-turn.ts'
@@ -22,8 +22,8 @@ export async function undoPlan(
   }
 }
 
-function lastToTakeBack(oldestFirst: readonly Kept[]): Kept {
-  const last = lastStanding(oldestFirst)
+function lastToTakeBack(oldestFirst: readonly TurnRecord[]): TurnRecord {
+  const last = lastUndoable(oldestFirst)
   if (last) return last
   throw new UsageError(
     'nothing is left to take back; termaite undo <id> takes an undo back, and `termaite diff --list` shows the ids.',
@@ -46,14 +46,14 @@ export function leftWords(left: UndoPlan['left']): string[] {
   return left.map(({ path, why }) => `${path} was left as it is: ${why}`)
 }
 
-export function asideWords({ aside }: Undone): string[] {
+export function asideWords({ aside }: UndoResult): string[] {
   return aside ? [`Kept aside in ${aside.folder}: ${aside.files.join(', ')}`] : []
 }
 
 /** The turns at work beside an undo, in words, and whose files would be taken from under it. */
 export type Beside = { words: string[]; here?: RunningTurn; itself: boolean }
 
-export async function besideUndo(project: Project, undone: Kept, now: number): Promise<Beside> {
+export async function besideUndo(project: Project, undone: TurnRecord, now: number): Promise<Beside> {
   const turns = await runningIn(project, now)
   const here = turns.find(({ pid }) => pid !== undefined)
   return {
@@ -67,7 +67,7 @@ export async function besideUndo(project: Project, undone: Kept, now: number): P
 }
 
 /** Files that an agent is writing now would be taken from under it. */
-export function refuseBeside({ here, itself }: Beside, undone: Kept, yes: boolean | undefined): void {
+export function refuseBeside({ here, itself }: Beside, undone: TurnRecord, yes: boolean | undefined): void {
   if (!here || (!itself && yes)) return
   const why = itself ? 'that turn is still at work' : 'a turn is at work in this project'
   const way = itself || yes === undefined ? '' : ', or add --yes'

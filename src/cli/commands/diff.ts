@@ -1,6 +1,6 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
-import { lastStanding } from '../../safety/snapshots.ts'
+import { lastUndoable } from '../../safety/snapshots.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { openSnapshots } from '../../app/app.ts'
@@ -22,7 +22,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     else print(io, table(turns.map((turn) => [turn.turn, moment(turn.at), oneLine(turn.prompt, 60)])))
     return 0
   }
-  const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastStanding(turns) ?? turns.at(-1)!)
+  const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   if (values.json) print(io, JSON.stringify({ turn: turn.turn, at: turn.at, prompt: turn.prompt, stat, patch }))
   else if (stat.length === 0) say(io, `Turn ${turn.turn} changed no file.`)

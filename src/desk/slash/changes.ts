@@ -1,7 +1,7 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
-import { lastStanding } from '../../safety/snapshots.ts'
+import { lastUndoable } from '../../safety/snapshots.ts'
 import { orUsage, statText, turnNamed } from '../../app/undo/snapshot-turn.ts'
 import { asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo/undoing.ts'
 import { oneLine } from '../../base/table.ts'
@@ -33,7 +33,7 @@ export function changeCommands(hold: Hold): Command[] {
 }
 
 async function diffText({ snapshots, project }: App, typed: string | undefined): Promise<string> {
-  const turn = await turnNamed({ snapshots, project }, typed, (turns) => lastStanding(turns) ?? turns.at(-1)!)
+  const turn = await turnNamed({ snapshots, project }, typed, (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   const title = `“${oneLine(turn.prompt, 60)}” (${turn.turn})`
   if (stat.length === 0) return `${title} changed no file.`

@@ -1,12 +1,11 @@
-import type { RawPath } from './paths.ts'
-import type { Repository } from './repository.ts'
-import { shown } from './paths.ts'
-import { checked } from './repository.ts'
+import type { RawPath, Repository } from './snapshot-repository.ts'
+import { defined } from '../../base/defined.ts'
+import { checked, readablePath } from './snapshot-repository.ts'
 
-/** What is at a path: a file, an executable one, a link or a repository of its own. */
+/** The content of a path: a file, an executable file, a link or a nested repository. */
 export type Item = { mode: string; id: string }
 
-/** One path that differs between two trees; `was` is its old name when it was renamed. */
+/** One path that differs between two trees; `was` is the old name of a renamed file. */
 export type Change = { path: RawPath; was?: RawPath; status: string; from?: Item; to?: Item }
 
 export type FileStat = {
@@ -38,7 +37,7 @@ export async function diffTrees(repository: Repository, from: string, to: string
   return { patch: checked(patch).out.toString('utf8'), stat }
 }
 
-/** The same of which the patch ends after so many bytes, for whoever reads it only for what it is about. */
+/** Like `diffTrees`, with a patch that is cut after `most` bytes, for models that need only its gist. */
 export async function briefDiff(repository: Repository, from: string, to: string, most: number): Promise<Diff> {
   let bytes = 0
   const enough = (chunk: Uint8Array) => (bytes += chunk.length) > most
@@ -62,12 +61,8 @@ export async function statTrees(repository: Repository, from: string, to: string
 const words: Record<string, FileStat['status']> = { A: 'added', D: 'deleted', R: 'renamed', T: 'type changed' }
 
 function fileStat(change: Change, count: Count): FileStat {
-  return {
-    file: shown(change.path),
-    ...count,
-    status: words[change.status] ?? 'modified',
-    ...(change.was === undefined ? {} : { was: shown(change.was) }),
-  }
+  const was = change.was === undefined ? undefined : readablePath(change.was)
+  return defined({ file: readablePath(change.path), ...count, status: words[change.status] ?? 'modified', was })
 }
 
 function parseRaw(text: string): Change[] {
@@ -75,26 +70,25 @@ function parseRaw(text: string): Change[] {
   const changes: Change[] = []
   for (let i = 0; i + 1 < fields.length;) {
     const [oldMode = '', mode = '', oldId = '', id = '', status = ''] = fields[i++]!.slice(1).split(' ')
-    const was = status.startsWith('R') ? { was: fields[i++]! } : {}
+    const was = status.startsWith('R') ? fields[i++] : undefined
     const path = fields[i++]!
-    changes.push({ path, ...was, status: status.slice(0, 1), ...item('from', oldMode, oldId), ...item('to', mode, id) })
+    changes.push({ path, was, status: status.slice(0, 1), from: item(oldMode, oldId), to: item(mode, id) })
   }
   return changes
 }
 
-function item<K extends string>(key: K, mode: string, id: string): { [P in K]?: Item } {
-  return (/^0+$/.test(mode) ? {} : { [key]: { mode, id } }) as { [P in K]?: Item }
-}
+/** A mode of zeros means that there is nothing at the path. */
+const item = (mode: string, id: string): Item | undefined => (/^0+$/.test(mode) ? undefined : { mode, id })
 
 type Count = { added: number; removed: number; binary?: true }
 
-/** The same files in the same order as the raw form, so paths are only passed over here. */
+/** Reads line counts. Git lists the same files in the same order as in raw form, so paths are skipped here. */
 function parseNumstat(text: string): Count[] {
   const fields = text.split('\0')
   const counts: Count[] = []
   for (let i = 0; i + 1 < fields.length; i++) {
     const [added = '', removed = '', path = ''] = fields[i]!.split('\t')
-    // A renamed file has its two names in fields of their own.
+    // The two names of a renamed file are fields of their own.
     if (path === '') i += 2
     counts.push(
       added === '-' ? { added: 0, removed: 0, binary: true } : { added: Number(added), removed: Number(removed) },

@@ -55,7 +55,7 @@ test('a tree of a turn still under way is not pruned, however old its files are'
 
 test('a store above its weight gives up old turns until it fits', async () => {
   using project = new Project()
-  const limits = { stored: 300 * 1024 }
+  const limits = { storedBytes: 300 * 1024 }
   const store = project.snapshots(limits)
   const noise = (seed: number) =>
     Buffer.from(Array.from({ length: 60_000 }, (_, i) => (i * i * (seed + 7) + ((i * 7919) % (seed + 251))) % 256))

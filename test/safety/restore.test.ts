@@ -65,7 +65,7 @@ test('what changed since a tree is told, and the files go back to it; the index,
   assert.equal(tree, await treeOf(store))
   assert.deepEqual(project.tree(), messy, 'a look changes nothing')
 
-  assert.deepEqual(await store.back(mark, tree), [])
+  assert.deepEqual(await store.restore(mark, tree), [])
   assert.deepEqual(project.tree(), { ...before, 'build.log': 'file ignored, made meanwhile\n' })
   assert.deepEqual(readFileSync(join(project.root, '.git/index')), index)
   assert.deepEqual(await store.since(mark), { patch: '', stat: [], tree: mark })
@@ -85,7 +85,7 @@ test('what was changed after it was seen is left, and so is what nobody can put 
   project.write('edit.txt', 'the person mended it meanwhile\n')
   project.write('theirs.txt', 'made meanwhile\n')
 
-  assert.deepEqual(await store.back(mark, tree), [
+  assert.deepEqual(await store.restore(mark, tree), [
     { path: 'note.log', why: 'it was ignored before the turn, and may be older' },
     { path: 'edit.txt', why: 'it was changed again since' },
   ])
@@ -102,7 +102,7 @@ test('without a look before it, everything since the tree goes back', async () =
   const before = project.tree()
   const mark = await treeOf(store)
   messed(project)
-  assert.deepEqual(await store.back(mark), [])
+  assert.deepEqual(await store.restore(mark), [])
   assert.deepEqual(project.tree(), before)
 })
 
@@ -117,7 +117,7 @@ test('a long patch is cut and says so; a tree that is not there is an error in w
   assert.ok(patch.endsWith('\n[… the rest is left out …]\n'))
   assert.equal(patch.length, 256 * 1024 + '\n[… the rest is left out …]\n'.length)
   assert.deepEqual(stat, [{ file: 'big.txt', added: 100_000, removed: 0, status: 'added' }])
-  await assert.rejects(store.back('0'.repeat(40)), Error)
+  await assert.rejects(store.restore('0'.repeat(40)), Error)
   await assert.rejects(store.since('0'.repeat(40)), Error)
   assert.equal(project.tree()['big.txt']!.length, 'file '.length + 1_500_000)
 })

@@ -1,27 +1,26 @@
-import type { Limits } from './limits.ts'
-import type { Repository } from './repository.ts'
-import type { Rules } from './rules.ts'
+import type { Limits } from './retention.ts'
+import type { Repository } from './snapshot-repository.ts'
+import type { IgnoreRules } from './ignore-rules.ts'
 import { lstatSync, rmSync } from 'node:fs'
-import { onDisk, shown } from './paths.ts'
-import { checked, workFile } from './repository.ts'
-import { addedTree } from './take.ts'
+import { checked, onDisk, readablePath, workFile } from './snapshot-repository.ts'
+import { addedTree } from './tree-taker.ts'
 import { changesBetween } from './tree-diff.ts'
-import { goBack } from './undo.ts'
+import { restoreFiles } from './file-restore.ts'
 import { movesBack } from './undo-plan.ts'
 
-/** A folder that a tree was written into; it has an index of its own, which tells fast what became of it. */
-export type Laid = { tree(): Promise<string>; forget(): void }
+/** A folder that a tree was checked out into. Its own index makes it fast to see what changed there. */
+export type CheckedOutCopy = { tree(): Promise<string>; forget(): void }
 
-/** What was brought back from a copy; nothing of it where it cannot be all of it, and why. */
-export type Brought = { files: string[] } | { why: string }
+/** The files that were brought back from a copy, or why none were. */
+export type CopyResult = { files: string[] } | { why: string }
 
-/** Writes a tree into a folder: the very bytes, whatever filters the project has. */
-export async function laid(
+/** Checks a tree out into a folder, byte for byte, whatever filters the project has. */
+export async function checkOutCopy(
   repository: Repository,
-  rules: Rules,
+  rules: IgnoreRules,
   limits: Limits,
   { tree, folder, signal }: { tree: string; folder: string; signal: AbortSignal },
-): Promise<Laid> {
+): Promise<CheckedOutCopy> {
   const index = workFile(repository)
   const git: Repository['git'] = (args, more) => repository.git(args, { index, tree: folder, signal, ...more })
   const forget = () => [index, `${index}.lock`].forEach((path) => rmSync(path, { force: true }))
@@ -41,11 +40,11 @@ export async function laid(
   }
 }
 
-/** Brings what became of a copy into the project, unless one of its files changed there as well: all of it or nothing. */
-export async function broughtBack(
+/** Brings the changes of a copy into the project: all of them, or none when one of the files changed in the project too. */
+export async function bringBack(
   repository: Repository,
   trees: { base: string; copy: string; now: string },
-): Promise<Brought> {
+): Promise<CopyResult> {
   const [made, since] = await Promise.all([
     changesBetween(repository, trees.base, trees.copy, '--no-renames'),
     changesBetween(repository, trees.base, trees.now, '--no-renames'),
@@ -56,19 +55,19 @@ export async function broughtBack(
   if (changed.length > 0) return { why: `${named(changed)} changed in the project meanwhile` }
   const hidden = moves.filter(({ path, found }) => !found && isThere(repository.root, path)).map(({ path }) => path)
   if (hidden.length > 0) return { why: `${named(hidden)} is in the project, and ignored there` }
-  const [left] = await goBack(repository, moves)
+  const [left] = await restoreFiles(repository, moves)
   if (left) return { why: `${left.path}: ${left.why}` }
-  return { files: made.map(({ path }) => shown(path)) }
+  return { files: made.map(({ path }) => readablePath(path)) }
 }
 
 function isThere(root: string, path: string): boolean {
   try {
     return lstatSync(onDisk(root, path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A file stands where its folder would be: that one goes first, or is in the way by its own name.
+    // A file stands where a parent folder belongs: it is deleted first, or reported under its own name.
     return false
   }
 }
 
 const named = ([first = '', ...more]: readonly string[]) =>
-  more.length === 0 ? shown(first) : `${shown(first)} (and ${more.length} more)`
+  more.length === 0 ? readablePath(first) : `${readablePath(first)} (and ${more.length} more)`

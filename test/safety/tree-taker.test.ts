@@ -238,8 +238,8 @@ test('off with a word: no git, a home, too many files, too many bytes, a folder 
     [
       { off: 'git is not installed' },
       ...Array(3).fill({ off: 'the project is a home folder, or holds one' }),
-      { off: 'more than 10 files changed at once; add what is generated to .gitignore' },
-      { off: 'more than 1000 bytes changed at once; add what is generated to .gitignore' },
+      { off: 'more than 10 files changed at once; add generated files to .gitignore' },
+      { off: 'more than 1000 bytes changed at once; add generated files to .gitignore' },
       { off: 'the project folder is gone' },
     ],
   )
@@ -255,7 +255,7 @@ test('a take that lasts too long is ended, and not tried again for a day', async
   const taking = project.snapshots({ ms: 5000 }, { env }).take()
   while (project.clock.asleep === 0) await new Promise((resolve) => setImmediate(resolve))
   await project.clock.turn(5000)
-  const off = { off: 'reading the project takes longer than 5 s; add what is generated to .gitignore' }
+  const off = { off: 'reading the project takes longer than 5 s; add generated files to .gitignore' }
   assert.deepEqual(await taking, off)
   assert.deepEqual(await project.snapshots({ ms: 5000 }).take(), off)
   await project.clock.turn(24 * 3_600_000)

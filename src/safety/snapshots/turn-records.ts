@@ -1,22 +1,22 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { randomName } from '../../base/id.ts'
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { randomName } from '../../base/id.ts'
 
-/** A turn and the trees around it; one that was cut off ends where the next one began, else now. */
-export type Kept = {
+/** A turn and the trees before and after it. A turn that was cut off ends where the next one began, or now. */
+export type TurnRecord = {
   turn: string
   before: string
   after?: string
   at: number
   prompt: string
-  /** Nobody saw it end, so what else changed meanwhile is taken for its own. */
+  /** The turn was cut off: whatever else changed until its assumed end counts as its change. */
   cutOff?: true
-  /** The turn that this one took back. */
+  /** The turn that this one undid. */
   undoes?: string
 }
 
-/** The kept turns, one file each: processes side by side never write the same one. */
-export class KeptTurns {
+/** The records of turns, one file each, so that parallel processes never write the same file. */
+export class TurnRecords {
   #folder: string
   #work: string
 
@@ -26,7 +26,7 @@ export class KeptTurns {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
   }
 
-  put(kept: Kept): void {
+  put(kept: TurnRecord): void {
     const draft = join(this.#work, randomName())
     writeFileSync(draft, JSON.stringify(kept), { mode: 0o600 })
     renameSync(draft, this.#place(kept.turn))
@@ -40,8 +40,8 @@ export class KeptTurns {
     return readdirSync(this.#folder).length
   }
 
-  /** Oldest first; a file that is no record of ours is passed over. */
-  list(): Kept[] {
+  /** Lists the records, oldest first; skips files that are not records. */
+  list(): TurnRecord[] {
     return readdirSync(this.#folder)
       .flatMap((name) => parsed(join(this.#folder, name)))
       .sort((a, b) => a.at - b.at || (a.turn < b.turn ? -1 : 1))
@@ -53,8 +53,8 @@ export class KeptTurns {
   }
 }
 
-/** The turn that is meant when none is named: the newest that changed something, is no undo, and was not taken back. */
-export function lastStanding(oldestFirst: readonly Kept[]): Kept | undefined {
+/** The turn to undo when none is named: the newest that changed something, is not an undo, and was not undone. */
+export function lastUndoable(oldestFirst: readonly TurnRecord[]): TurnRecord | undefined {
   const undone = new Set<string>()
   for (const kept of oldestFirst.toReversed()) {
     if (undone.has(kept.turn)) continue
@@ -64,15 +64,15 @@ export function lastStanding(oldestFirst: readonly Kept[]): Kept | undefined {
   return undefined
 }
 
-function cutOff(kept: Kept, next: Kept | undefined): Kept {
-  return { ...kept, ...(next ? { after: next.before } : {}), cutOff: true }
+function cutOff(kept: TurnRecord, next: TurnRecord | undefined): TurnRecord {
+  return next ? { ...kept, after: next.before, cutOff: true } : { ...kept, cutOff: true }
 }
 
-function parsed(path: string): Kept[] {
+function parsed(path: string): TurnRecord[] {
   try {
-    const value = JSON.parse(readFileSync(path, 'utf8')) as Partial<Kept>
+    const value = JSON.parse(readFileSync(path, 'utf8')) as Partial<TurnRecord>
     const whole = typeof value.turn === 'string' && typeof value.before === 'string' && typeof value.at === 'number'
-    return whole ? [value as Kept] : []
+    return whole ? [value as TurnRecord] : []
   } catch {
     return []
   }

@@ -52,7 +52,7 @@ test('a copy holds every file as it is now, to the byte; what git ignores and wh
   const { tree, copy } = await copied(project)
   const all = Object.entries(project.tree()).filter(([path]) => !hidden.has(path))
   assert.deepEqual(tree(), Object.fromEntries(all))
-  assert.deepEqual(await copy.back(), { files: [] })
+  assert.deepEqual(await copy.bringBack(), { files: [] })
   copy.forget()
   assert.deepEqual(readdirSync(join(project.dir, 'work')), [])
 })
@@ -72,7 +72,7 @@ test('what becomes of a copy is brought back: new, changed, moved, gone; nothing
   chmodSync(join(folder, 'run.sh'), 0o644)
   project.write('elsewhere.txt', 'changed meanwhile\n')
 
-  assert.deepEqual(await copy.back(), {
+  assert.deepEqual(await copy.bringBack(), {
     files: ['edit.txt', 'forced.log', 'link', 'link/is-a-folder.txt', 'made/deep.txt', 'new/untracked.txt', 'run.sh'],
   })
   const { 'new/untracked.txt': _, link: __, ...rest } = before.files
@@ -95,10 +95,10 @@ test('where the project changed the same file, nothing is brought back; the same
   write('made.txt', 'new\n')
   project.write('edit.txt', 'mine\n')
   const before = project.tree()
-  assert.deepEqual(await copy.back(), { why: 'edit.txt changed in the project meanwhile' })
+  assert.deepEqual(await copy.bringBack(), { why: 'edit.txt changed in the project meanwhile' })
   assert.deepEqual(project.tree(), before)
   project.write('edit.txt', 'theirs\n')
-  assert.deepEqual(await copy.back(), { files: ['edit.txt', 'made.txt'] })
+  assert.deepEqual(await copy.bringBack(), { files: ['edit.txt', 'made.txt'] })
   assert.equal(project.tree()['made.txt'], 'file new\n')
 })
 
@@ -107,13 +107,13 @@ test('what the project ignores is not written over, and a repository inside a co
   const { folder, copy, write } = await copied(project)
   write('.gitignore', '')
   write('note.log', 'of the copy\n')
-  assert.deepEqual(await copy.back(), { why: 'note.log is in the project, and ignored there' })
+  assert.deepEqual(await copy.bringBack(), { why: 'note.log is in the project, and ignored there' })
   assert.equal(project.tree()['note.log'], 'file ignored\n')
   rmSync(join(folder, 'note.log'))
   mkdirSync(join(folder, 'inner'))
   project.git('-C', join(folder, 'inner'), 'init', '-q')
   project.git('-C', join(folder, 'inner'), 'commit', '--allow-empty', '-qm', 'one')
-  assert.deepEqual(await copy.back(), { why: 'inner is a repository of its own' })
+  assert.deepEqual(await copy.bringBack(), { why: 'inner is a repository of its own' })
 })
 
 test('a copy that grew beyond what a snapshot may read is not read', async () => {
@@ -122,5 +122,5 @@ test('a copy that grew beyond what a snapshot may read is not read', async () =>
   mkdirSync(folder)
   const copy = await project.snapshots({ files: 20 }).copy(folder, signal)
   for (let i = 0; i < 30; i++) writeFileSync(join(folder, `${i}.txt`), '')
-  await assert.rejects(copy.back(), /more than 20 files changed at once/)
+  await assert.rejects(copy.bringBack(), /more than 20 files changed at once/)
 })

@@ -1,8 +1,8 @@
-import type { Repository } from './repository.ts'
+import type { Repository } from './snapshot-repository.ts'
 import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 
-/** Writes objects to new files, through one git process and without holding one in memory. */
+/** Writes git objects to new files with one git process, without holding a whole object in memory. */
 export async function writeObjects(
   repository: Repository,
   wanted: readonly { id: string; place: string | Buffer }[],
@@ -29,7 +29,7 @@ export async function writeObjects(
   }
 }
 
-/** A stream of chunks, read by lines and by counted bytes. */
+/** Reads a stream by lines and by counted bytes. */
 class ByteSource {
   #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)

@@ -1,0 +1,130 @@
+import type { TurnRecord, TurnRecords } from './turn-records.ts'
+import type { Repository } from './snapshot-repository.ts'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { stamp, stampedAt } from './snapshot-repository.ts'
+
+export type Limits = {
+  /** How many files one snapshot may read: the first one reads the whole tree. */
+  files: number
+  /** How many bytes one snapshot may read. */
+  bytes: number
+  /** How long one snapshot may take. */
+  ms: number
+  /** How many turns are kept. */
+  turns: number
+  /** How large the whole store may grow. */
+  storedBytes: number
+}
+
+const gigabyte = 1024 ** 3
+
+export const usualLimits: Limits = {
+  files: 60_000,
+  bytes: gigabyte,
+  ms: 15_000,
+  turns: 200,
+  storedBytes: 2 * gigabyte,
+}
+
+export type SnapshotStore = { repository: Repository; turns: TurnRecords; recent: RecentTrees; limits: Limits }
+
+/** Trees that were just taken, one empty file each: their turn may run for hours before it is recorded, and they must not be pruned meanwhile. */
+export class RecentTrees {
+  #folder: string
+
+  constructor(dir: string) {
+    this.#folder = join(dir, 'recent')
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+  }
+
+  add(tree: string, now: number): void {
+    stamp(join(this.#folder, tree), now)
+  }
+
+  /** Newest first. */
+  list(): string[] {
+    return olderThan(this.#folder, Infinity)
+      .sort((a, b) => b.at - a.at)
+      .map(({ name }) => name)
+  }
+
+  /** Forgets the trees older than `before`, but never the newest `fewest`. */
+  forget(before: number, fewest: number): void {
+    const newest = new Set(this.list().slice(0, fewest))
+    for (const { name } of olderThan(this.#folder, before)) {
+      if (!newest.has(name)) rmSync(join(this.#folder, name), { force: true })
+    }
+  }
+}
+
+function olderThan(folder: string, moment: number): { name: string; at: number }[] {
+  return readdirSync(folder)
+    .map((name) => ({ name, at: stampedAt(join(folder, name)) ?? 0 }))
+    .filter(({ at }) => at < moment)
+}
+
+/** Has the store cleaned up when the next turn is kept. */
+export function requestCleanup(dir: string): void {
+  rmSync(join(dir, 'tidied'), { force: true })
+}
+
+const day = 24 * 3_600_000
+const fewestRecent = 8
+
+/** A clean-up is due once a day, or when there are a quarter more turns than allowed. */
+export function isCleanupDue({ repository, turns, limits }: SnapshotStore, now: number): boolean {
+  const last = stampedAt(join(repository.dir, 'tidied'))
+  return last === undefined || now - last > day || turns.count() > limits.turns * 1.25
+}
+
+/** Drops the oldest turns above the limits, and then the git objects that nothing refers to. */
+export async function cleanUp({ repository, turns, recent, limits }: SnapshotStore, now: number): Promise<void> {
+  stamp(join(repository.dir, 'tidied'), now)
+  clearWork(join(repository.dir, 'work'), now - day)
+  const kept = turns.list()
+  const drop = (count: number) => {
+    for (const { turn } of kept.splice(0, count)) {
+      turns.drop(turn)
+      rmSync(asideFolder(repository.dir, turn), { recursive: true, force: true })
+    }
+  }
+  drop(Math.max(0, kept.length - limits.turns))
+  recent.forget(now - day, fewestRecent)
+  await prune(repository, kept, recent)
+  let size = await stored(repository)
+  while (size > limits.storedBytes && kept.length > 1) {
+    drop(Math.ceil(kept.length / 4))
+    recent.forget(Infinity, fewestRecent)
+    await prune(repository, kept, recent)
+    const left = await stored(repository)
+    // Objects written within the last minutes are not pruned yet: dropping more turns would free nothing.
+    if (left >= size) return
+    size = left
+  }
+}
+
+/** The folder for copies of files that an undo had to overwrite although they were changed after the turn. */
+export function asideFolder(dir: string, undo: string): string {
+  return join(dir, 'aside', encodeURIComponent(undo))
+}
+
+/** Removes unreachable objects. Young ones stay: a take in another process has written objects but no tree yet. */
+async function prune(repository: Repository, kept: readonly TurnRecord[], recent: RecentTrees): Promise<void> {
+  const trees = kept.flatMap(({ before, after }) => (after === undefined ? [before] : [before, after]))
+  await repository.git(['prune', '--expire=5.minutes.ago', '--', ...new Set([...trees, ...recent.list()])])
+}
+
+async function stored(repository: Repository): Promise<number> {
+  const { out } = await repository.git(['count-objects', '-v'])
+  const sizes = [...out.toString().matchAll(/^size(?:-pack)?: (\d+)$/gm)]
+  return sizes.reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0)
+}
+
+/** Removes the work files of killed processes. The change time counts: a linked index has the modification time of its original. */
+function clearWork(folder: string, before: number): void {
+  for (const name of readdirSync(folder)) {
+    const made = statSync(join(folder, name), { throwIfNoEntry: false })?.ctimeMs ?? 0
+    if (made < before) rmSync(join(folder, name), { recursive: true, force: true })
+  }
+}

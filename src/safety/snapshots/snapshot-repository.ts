@@ -1,0 +1,142 @@
+import type { Ran, RunOptions } from '../../base/collect.ts'
+import { mkdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { collect } from '../../base/collect.ts'
+import { randomName } from '../../base/id.ts'
+import { isMissing } from '../../base/files.ts'
+import { withoutGit } from '../../base/git.ts'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+export type GitOptions = Omit<RunOptions, 'cwd' | 'env'> & { index?: string; tree?: string }
+
+/** A git repository of our own over the project's files; the project's own repository is not touched. */
+export type Repository = {
+  dir: string
+  root: string
+  env: Env
+  git(args: readonly string[], options?: GitOptions): Promise<Ran>
+}
+
+/** Overrides every user setting that could change bytes, run a program or trust outdated file times. */
+const config = `[core]
+	repositoryformatversion = 0
+	bare = false
+	sharedRepository = 0600
+	fileMode = true
+	symlinks = true
+	autocrlf = false
+	safecrlf = false
+	attributesFile = /dev/null
+	hooksPath = /dev/null
+	fsmonitor = false
+	untrackedCache = false
+	splitIndex = false
+	sparseCheckout = false
+	ignoreStat = false
+	checkStat = default
+	trustctime = true
+	protectNTFS = false
+	quotePath = false
+	preloadIndex = true
+	looseCompression = 1
+	bigFileThreshold = 2g
+[gc]
+	auto = 0
+[advice]
+	addEmbeddedRepo = false
+[submodule]
+	recurse = false
+[diff]
+	renameLimit = 2000
+	suppressBlankEmpty = false
+[color]
+	ui = false
+`
+
+/** Overrides every .gitattributes, so that a tree holds the exact bytes and a patch hides nothing. */
+const attributes = '* -text -ident -filter !eol !crlf !working-tree-encoding !diff !export-subst\n'
+
+export function openRepository(dir: string, root: string, env: Env): Repository {
+  for (const part of ['objects', 'refs', 'info', 'work']) mkdirSync(join(dir, part), { recursive: true, mode: 0o700 })
+  // Written by hand: `git init` takes as long as a whole snapshot, and two at once would compete for its locks.
+  ensureFile(join(dir, 'config'), config)
+  ensureFile(join(dir, 'info', 'attributes'), attributes)
+  ensureFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
+  const own = { ...withoutGit(env), LC_ALL: 'C', GIT_DIR: dir, GIT_ATTR_NOSYSTEM: '1' }
+  return {
+    dir,
+    root,
+    env: own,
+    git: (args, { index = join(dir, 'index'), tree = root, ...options } = {}) =>
+      collect('git', args, { ...options, cwd: tree, env: { ...own, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index } }),
+  }
+}
+
+/** Says why there is no snapshot, in words for the person. */
+export class SnapshotsOff extends Error {
+  override name = 'Off'
+}
+
+/** Returns the run if git exited with one of `codes`; throws git's last error line otherwise. */
+export function checked(ran: Ran, codes: readonly number[] = [0]): Ran {
+  if (ran.code !== undefined && codes.includes(ran.code)) return ran
+  if (ran.error && isMissing(ran.error)) throw new SnapshotsOff('git is not installed')
+  throw new Error(ran.err.trim().split('\n').at(-1) || ran.error?.message || 'git was killed')
+}
+
+/** A fresh name in the work folder that no other process uses. */
+export function workFile(repository: Repository): string {
+  return join(repository.dir, 'work', randomName())
+}
+
+/** Makes sure that a file has this body; writes only if it differs, because every run calls this. */
+export function ensureFile(path: string, body: string): void {
+  try {
+    if (readFileSync(path, 'utf8') === body) return
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  // Not synced to the disk: the next run rewrites what a power cut tears.
+  const draft = join(dirname(path), `.${randomName()}`)
+  writeFileSync(draft, body, { mode: 0o600 })
+  renameSync(draft, path)
+}
+
+/** A path below the root as git knows it, one character per byte, because names need not be UTF-8. */
+export type RawPath = string
+
+export function splitPaths(out: Buffer): RawPath[] {
+  return out.toString('latin1').split('\0').slice(0, -1)
+}
+
+/** The absolute path on disk, in bytes. */
+export function onDisk(root: string, path: RawPath): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
+}
+
+/** The path as text, for people and programs to read. */
+export function readablePath(path: RawPath): string {
+  return Buffer.from(path, 'latin1').toString('utf8')
+}
+
+/** The folder above a path; empty for a path directly in the root. */
+export function parentOf(path: RawPath): RawPath {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+}
+
+/** A mark that changes whenever the file does; empty when there is no file. */
+export function fileMark(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : ''
+}
+
+/** Writes an empty file whose modification time says when something was last done. */
+export function stamp(path: string, now: number): void {
+  writeFileSync(path, '', { mode: 0o600 })
+  utimesSync(path, now / 1000, now / 1000)
+}
+
+export function stampedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs
+}
