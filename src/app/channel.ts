@@ -36,7 +36,7 @@ export function channelWords(agent: AgentSettings): string {
 
 /** What an agent may do on a leash, in words. */
 export function leashWords(agent: AgentSettings, leash: Leash): string {
-  if (agent.command !== undefined) return 'own flags: the command runs as it is written'
+  if (agent.kind !== 'native' && agent.command !== undefined) return 'own flags: the command runs as it is written'
   return `${leash}: ${channelOf(agent)?.leashes[leash] ?? 'it cannot be held to this'}`
 }
 

@@ -1,6 +1,6 @@
 import type { Keys } from '../safety/keys.ts'
 import type { Io } from '../core/io.ts'
-import type { AgentSettings } from '../settings/settings.ts'
+import type { NativeAgentSettings } from '../settings/settings.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 
 /** Where a provider's key is, never what it is: the variable's name, the keychain or the file; undefined without one. */
@@ -16,7 +16,7 @@ export async function keyPlace(
 
 /** Where the key of our own agent is, or what to do without one; undefined where none is needed. */
 export async function keyOf(
-  agent: AgentSettings,
+  agent: NativeAgentSettings,
   keys: Keys,
   env: Io['env'],
 ): Promise<{ place: string } | { next: string } | undefined> {

@@ -1,10 +1,10 @@
 import type { Agent, Leash, RosterSeat } from '../core/work/agent.ts'
 import type { Io } from '../core/io.ts'
-import type { AgentSettings, Settings } from '../settings/settings.ts'
+import type { CliAgentSettings, Settings } from '../settings/settings.ts'
 import { looser } from '../core/work/agent.ts'
 import { profileOf, vendorOf } from '../settings/vendor.ts'
 
-export type ScreenSeat = { agent: AgentSettings; settings: Settings; leash: Leash; window: number; seat: RosterSeat }
+export type ScreenSeat = { agent: CliAgentSettings; settings: Settings; leash: Leash; window: number; seat: RosterSeat }
 
 /** A seat of a CLI in a terminal, for a turn of the conversation: opened for the turn on its own thread, and closed after it. */
 export function screenSeat({ agent, settings, leash, window, seat }: ScreenSeat, io: Io): Agent {

@@ -15,7 +15,7 @@ import { spareNative, withSpare } from '../app/native/spare.ts'
 import { openSession } from '../app/project.ts'
 import { openRoster } from '../app/roster.ts'
 import { loosestLeash } from '../settings/enabled.ts'
-import { modelled } from '../settings/modelled.ts'
+import { withModel } from '../settings/modelled.ts'
 import { inMode } from '../settings/work-mode.ts'
 import { Pages } from './pages.ts'
 
@@ -123,7 +123,7 @@ export class Station {
   #use(mode = this.app.mode, read = this.#read): void {
     const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
     const agents = read.agents
-      .map((agent) => modelled(agent, models.get(agent.name)))
+      .map((agent) => (agent.kind === 'native' ? withModel(agent, models.get(agent.name)) : agent))
       .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
     const said = { ...read, leash, agents, rotationStrategy: strategy }
     const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')

@@ -1,5 +1,5 @@
 import type { Leash } from '../core/work/agent.ts'
-import type { AgentSettings, Settings } from './settings.ts'
+import type { AgentSettings, NativeAgentSettings, Settings } from './settings.ts'
 import { leashes } from '../core/work/agent.ts'
 import { modelWindow, unknownWindow } from '../models/windows.ts'
 import { profileOf } from './vendor.ts'
@@ -7,6 +7,11 @@ import { profileOf } from './vendor.ts'
 /** The agents that are switched on, in the order of the settings. */
 export function enabledAgents(settings: Settings): AgentSettings[] {
   return settings.agents.filter((agent) => agent.enabled !== false)
+}
+
+/** The enabled agents that are termaite's own. */
+export function nativeAgents(settings: Settings): NativeAgentSettings[] {
+  return enabledAgents(settings).filter((agent) => agent.kind === 'native')
 }
 
 export function windowOf(agent: AgentSettings): number {

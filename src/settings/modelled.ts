@@ -1,26 +1,26 @@
-import type { AgentSettings } from './settings.ts'
 import type { Effort } from '../models/provider.ts'
+import type { NativeAgentSettings } from './settings.ts'
+import { defined } from '../base/defined.ts'
 import { defaultModel, modelName } from '../models/provider.ts'
 
-/** `window`: how much the model takes, where that is known. `effort`: how hard it thinks, where that was said. */
+/** A model that a person chose in the chat; `window` and `effort` where they are known. */
 export type ModelChoice = { model: string; window?: number; effort?: Effort }
 
-/** An agent with the model that was chosen for it: another provider gets neither the address nor the key of its own one. */
-export function modelled(agent: AgentSettings, choice: ModelChoice | undefined): AgentSettings {
-  const own = agent.model ?? defaultModel
+/** Gives an agent the chosen model. Another provider must not get the address or the key of the agent's own provider. */
+export function withModel(agent: NativeAgentSettings, choice: ModelChoice | undefined): NativeAgentSettings {
   if (!choice) return agent
-  const thinks = choice.effort === undefined ? {} : { effort: choice.effort }
-  if (choice.model === own) return { ...agent, ...thinks }
-  const { baseURL, apiKeyEnv, ...rest } = agent
-  const stays = providerIn(choice.model) === providerIn(own)
-  return {
-    ...rest,
-    ...(stays && baseURL !== undefined ? { baseURL } : {}),
-    ...(stays && apiKeyEnv !== undefined ? { apiKeyEnv } : {}),
-    ...(choice.window === undefined ? {} : { contextWindowTokens: choice.window }),
-    ...thinks,
-    model: choice.model,
-  }
+  const own = agent.model ?? defaultModel
+  const { model, effort = agent.effort, window = agent.contextWindowTokens } = choice
+  if (model === own) return defined({ ...agent, effort })
+  const stays = providerIn(model) === providerIn(own)
+  return defined({
+    ...agent,
+    model,
+    effort,
+    contextWindowTokens: window,
+    baseURL: stays ? agent.baseURL : undefined,
+    apiKeyEnv: stays ? agent.apiKeyEnv : undefined,
+  })
 }
 
 export function providerIn(model: string): string | undefined {

@@ -1,6 +1,7 @@
 import type { Leash } from '../core/work/agent.ts'
 import type { Permissions } from './permissions.ts'
-import type { FileSettings, ProjectSettings } from './schema.ts'
+import type { ProjectSettings } from './schema.ts'
+import type { AgentSettings } from './settings.ts'
 import { join } from 'node:path'
 import { readBody } from '../agents/native/untrusted-file.ts'
 import { tighter } from '../core/work/agent.ts'
@@ -25,12 +26,10 @@ export async function projectSettings(root: string, home: string): Promise<Proje
   return said
 }
 
-type Agents = NonNullable<FileSettings['agents']>
-
 /** What a project can hold tighter. */
 export type Held = {
   leash: Leash
-  agents: Agents
+  agents: AgentSettings[]
   sharing: 'all' | 'ask'
   permissions: Permissions
   sandbox: { network: 'rule' | 'all' | 'none' }
@@ -53,7 +52,12 @@ export function narrowed<T extends Held>(settings: T, said: ProjectSettings, lea
   }
 }
 
-function held(agent: Agents[number], said: ProjectSettings, usual: Leash, leashed: boolean): Partial<Agents[number]> {
+function held(
+  agent: AgentSettings,
+  said: ProjectSettings,
+  usual: Leash,
+  leashed: boolean,
+): Pick<AgentSettings, 'enabled' | 'leash'> {
   const own = Array.isArray(said.agents) ? { enabled: said.agents.includes(agent.name) } : said.agents?.[agent.name]
   const out = own?.enabled === false || !isOneOf(agent, said.vendors)
   const leash = [said.leash, own?.leash].reduce<Leash>((now, more) => tighter(now, more ?? 'all'), agent.leash ?? usual)
@@ -61,7 +65,7 @@ function held(agent: Agents[number], said: ProjectSettings, usual: Leash, leashe
 }
 
 /** Whoever has no vendor that is known is none of those that are named. */
-function isOneOf(agent: Agents[number], vendors: readonly string[] | undefined): boolean {
+function isOneOf(agent: AgentSettings, vendors: readonly string[] | undefined): boolean {
   const vendor = vendorOf(agent)?.toLowerCase()
   return vendors?.some((one) => one.toLowerCase() === vendor) ?? true
 }

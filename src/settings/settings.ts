@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { leashes } from '../core/work/agent.ts'
 import { strategies } from '../core/work/strategy.ts'
 import { metaInstruction } from '../core/talk/transcript.ts'
+import { defined } from '../base/defined.ts'
 import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/settings.ts'
 import { UsageError } from '../core/io.ts'
@@ -18,7 +19,38 @@ import { permissionsOf } from './permissions.ts'
 import { projectFile } from './schema.ts'
 import { unusedWords } from './unused.ts'
 
-export type AgentSettings = NonNullable<FileSettings['agents']>[number]
+/** One agent as people write it: any key with any kind; `agentOf` sorts them. */
+export type WrittenAgent = NonNullable<FileSettings['agents']>[number]
+
+type AnyAgent = Pick<
+  WrittenAgent,
+  | 'name'
+  | 'timeoutSeconds'
+  | 'silenceSeconds'
+  | 'enabled'
+  | 'leash'
+  | 'ownView'
+  | 'env'
+  | 'description'
+  | 'idle_pattern'
+  | 'ready_pattern'
+  | 'spawn_mode'
+  | 'response_fence'
+> & { contextWindowTokens?: number }
+
+/** termaite's own agent on a model. */
+export type NativeAgentSettings = AnyAgent & { kind: 'native' } & Pick<
+    WrittenAgent,
+    'model' | 'baseURL' | 'apiKeyEnv' | 'effort'
+  >
+
+/** A third-party CLI: a command that runs as it is written, or a profile that knows the command. */
+export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp' } & (
+    | { command: string; args?: string[]; profile?: WrittenAgent['profile']; model?: undefined }
+    | { command?: undefined; args?: undefined; profile: NonNullable<WrittenAgent['profile']>; model?: string }
+  )
+
+export type AgentSettings = NativeAgentSettings | CliAgentSettings
 
 /** The settings of one run, every default filled in. */
 export type Settings = {
@@ -98,7 +130,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(user.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // What was said for this run goes before what an agent's own setting says.
-    agents: (user.agents ?? []).map((agent) => (said ? { ...agent, leash: said } : agent)),
+    agents: (user.agents ?? []).map((agent) => agentOf(said ? { ...agent, leash: said } : agent)),
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissionsOf(user.permissions, overrides),
     mcpServers: user.mcpServers ?? {},
@@ -107,13 +139,22 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     web: user.web ?? {},
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
-    ...(user.thinking === undefined ? {} : { thinking: user.thinking }),
+    thinking: user.thinking,
     advisors: user.advisors ?? {},
     hub: user.hub ?? {},
     notify: user.notify ?? [],
     warnings,
   }
   return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)
+}
+
+/** Sorts what a person wrote by the agent's kind; keys of another kind are left out (`unusedWords` has named them). */
+export function agentOf(written: WrittenAgent): AgentSettings {
+  const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, ...agent } = written
+  if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort })
+  if (command !== undefined) return defined({ ...agent, kind, command, args, profile })
+  if (profile === undefined) throw new Error(`the agent ${agent.name} has neither a command nor a profile`)
+  return defined({ ...agent, kind, profile, model })
 }
 
 /** With what a project says, if its folder is trusted; most say nothing, and then nothing of it is loaded. */

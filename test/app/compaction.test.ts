@@ -26,7 +26,7 @@ test('a summary stops with the turn that needs it', { timeout: 20_000 }, async (
   const io = { env, cwd: folder, piped: false, ...streams, clock: realClock, signal }
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home }, { env })
-  settings.agents = [{ name: 'good', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }]
+  settings.agents = [{ name: 'good', kind: 'pipe', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }]
   const app = await openApp(io, place, settings, { ephemeral: true, budget: noBudget })
   for await (const _event of runTurn(app, { prompt: 'one', signal }));
   assert.deepEqual(await compactNow(app, 'auto', AbortSignal.abort()), {

@@ -40,7 +40,7 @@ async function reached(t: TestContext, turn: Agent['turn']) {
   }
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home }, { env })
-  settings.agents = [{ name: 'listener', command: 'true', contextWindowTokens: 1000 }]
+  settings.agents = [{ name: 'listener', kind: 'pipe', command: 'true', contextWindowTokens: 1000 }]
   const app = await openApp(io, place, settings, { ephemeral: true, budget: noBudget })
   const traits = { window: 1000, memory: 'none' as const, talks: true, steers: true }
   const roster = { names: () => ['listener'], open: (name: string) => ({ name, traits, turn, close: async () => {} }) }

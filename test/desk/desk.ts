@@ -48,6 +48,7 @@ export async function sitDown(
   const place = placeOf(io)
   const agents = Object.entries(commands).map(([name, command]): AgentSettings => ({
     name,
+    kind: 'pipe',
     command,
     contextWindowTokens: 10_000,
   }))

@@ -22,7 +22,7 @@ export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
   const configured = enabledAgents(settings)
   const names = new Set(settings.agents.map(({ name }) => name))
   const bare = installedProfiles(env).filter(({ name, screen }) => screen && !names.has(name))
-  return [...configured, ...bare.map(({ name }) => ({ name, profile: name }) as AgentSettings)]
+  return [...configured, ...bare.map(({ name }) => ({ name, kind: 'screen' as const, profile: name }))]
 }
 
 /** Why an agent that is known is not among them. */
@@ -91,9 +91,10 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
 }
 
 /** A command that a person wrote for a terminal runs as written; one for a pipe only where nothing better is known. */
-function commandOf({ kind, command, args }: AgentSettings, profile: Profile | undefined) {
-  if (command === undefined || (kind !== 'screen' && profile?.screen)) return {}
-  return { command, ...(args ? { args } : {}) }
+function commandOf(agent: AgentSettings, profile: Profile | undefined) {
+  if (agent.kind === 'native' || agent.command === undefined) return {}
+  if (agent.kind !== 'screen' && profile?.screen) return {}
+  return { command: agent.command, args: agent.args }
 }
 
 /** A prompt like "❯" or "$ " is meant as it is written, also where it would be a pattern that nothing fits. */

@@ -44,7 +44,7 @@ export async function checkup(practice: Practice, agent: AgentSettings): Promise
   const profile = profileOf(agent)
   const leash = agent.leash ?? settings.leash
   const file = fileOf(agent, profile, io.env)
-  const there = file ?? (agent.command === undefined ? false : 'by the shell')
+  const there = file ?? (agent.kind === 'native' || agent.command === undefined ? false : 'by the shell')
   const key =
     agent.kind === 'native'
       ? await keyOf(agent, openKeys({ home: practice.place.home, env: io.env }), io.env)

@@ -34,7 +34,7 @@ function agentFindings(settings: Settings): Finding[] {
   return settings.agents.map((agent) => {
     const profile = profileOf(agent)
     const leash = agent.leash ?? settings.leash
-    if (agent.command !== undefined) {
+    if (agent.kind !== 'native' && agent.command !== undefined) {
       const line = [agent.command, ...(agent.args ?? [])].join(' ')
       return isUnsafe(line, profile)
         ? { level: 'look', words: `${agent.name} runs with a flag that switches its own safety off: ${line}` }
@@ -65,8 +65,7 @@ function secretFindings(io: Io, settings: Settings): Finding[] {
   return settings.agents
     .filter((agent) =>
       [
-        agent.command ?? '',
-        ...(agent.args ?? []),
+        ...(agent.kind === 'native' ? [] : [agent.command ?? '', ...(agent.args ?? [])]),
         ...Object.entries(agent.env ?? {}).map(([key, value]) => `${key}=${value}`),
       ].some((text) => mask(text) !== text),
     )

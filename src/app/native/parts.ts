@@ -8,10 +8,10 @@ import type { ToolSet } from '../../tools/all.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
 import type { Skill, ToolParts } from '../../tools/parts.ts'
 import type { ProjectDoc } from '../project.ts'
-import type { AgentSettings, Settings } from '../../settings/settings.ts'
+import type { NativeAgentSettings, Settings } from '../../settings/settings.ts'
 
 /** One agent's place in a turn. */
-export type NativeSeat = { agent: AgentSettings; settings: Settings; leash: Leash; window: number }
+export type NativeSeat = { agent: NativeAgentSettings; settings: Settings; leash: Leash; window: number }
 
 /** What every native agent of one run is made of. */
 export type NativeParts = {

@@ -1,13 +1,14 @@
 import type { WorkMode } from '../../core/work/mode.ts'
 import type { Sources } from '../offers/native-offers.ts'
-import type { AgentSettings, Settings } from '../../settings/settings.ts'
+import type { NativeAgentSettings, Settings } from '../../settings/settings.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import { defaultModel, providerOf, providers } from '../../models/provider.ts'
 import { UsageError } from '../../core/io.ts'
+import { agentOf } from '../../settings/settings.ts'
 
 /** An agent of our own that nobody configured, and what the person should know of it. */
-export type Spare = { agent: AgentSettings; words: string }
+export type Spare = { agent: NativeAgentSettings; words: string }
 
 /**
  * Who works in a mode that needs an agent of our own where none is configured: on the usual model, else on whatever
@@ -25,7 +26,7 @@ export async function spareNative(
   const keyed = await nativeOffers({ keys, servers: async () => [] }, io.env)
   // A server on this machine is only looked for where there is no key.
   const offers = keyed.length > 0 ? keyed : await nativeOffers({ keys, servers }, io.env)
-  const made = offers.map((offer) => offer.settings('ask'))
+  const made = offers.map((offer) => agentOf(offer.settings('ask'))).filter((agent) => agent.kind === 'native')
   const chosen = made.find(({ model }) => model === defaultModel) ?? made[0]
   if (!chosen) throw new UsageError(noModel(mode))
   const agent = agents.some(({ name }) => name === chosen.name) ? { ...chosen, name: 'native' } : chosen

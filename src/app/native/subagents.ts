@@ -10,7 +10,7 @@ import { frameOf } from '../../agents/native/model-messages.ts'
 import { chosenFor } from '../../agents/native/user-subagents.ts'
 import { Room } from '../../agents/native/window-trim.ts'
 import { isMatch } from '../../safety/hooks/names.ts'
-import { modelled } from '../../settings/modelled.ts'
+import { withModel } from '../../settings/modelled.ts'
 import { listed, offered, toolsIn } from './box.ts'
 import { heldBy } from './hold.ts'
 import { hookedSubagent, hookedTool } from './hooked.ts'
@@ -56,7 +56,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   const model =
     subagent?.model === undefined
       ? handing.model
-      : modelOf({ ...seat, agent: modelled(seat.agent, { model: subagent.model }) }, parts)
+      : modelOf({ ...seat, agent: withModel(seat.agent, { model: subagent.model }) }, parts)
   let room: Room | undefined
   return nativeAgent({
     name: seat.agent.name,

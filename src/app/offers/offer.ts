@@ -1,6 +1,6 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Leash } from '../../core/work/agent.ts'
-import type { AgentSettings } from '../../settings/settings.ts'
+import type { WrittenAgent } from '../../settings/settings.ts'
 import type { Io } from '../../core/io.ts'
 import { channelFor } from '../channel.ts'
 import { loginTraces } from '../found.ts'
@@ -15,7 +15,7 @@ export type Offer = {
   aside?: true
   /** What it may do on a leash; undefined when it cannot be held to it. */
   means(leash: Leash): string | undefined
-  settings(leash: Leash): AgentSettings
+  settings(leash: Leash): WrittenAgent
 }
 
 /** A CLI that is installed here. */

@@ -1,18 +1,18 @@
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
-import type { AgentSettings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/settings.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/windows.ts'
 import { consultant } from '../consultant.ts'
-import { enabledAgents, windowOf } from '../../settings/enabled.ts'
+import { nativeAgents, windowOf } from '../../settings/enabled.ts'
 import { readersIn } from './readers.ts'
 
 /** Who names a framework for the least: our own agent in one short request, else a CLI with its program and its whole frame. */
 export async function tellerIn(app: App): Promise<Agent | undefined> {
   const found = await readersIn(app)
   if ('why' in found) return undefined
-  const [own] = enabledAgents(app.settings)
-    .filter(({ name, kind }) => kind === 'native' && found.names.includes(name))
+  const [own] = nativeAgents(app.settings)
+    .filter(({ name }) => found.names.includes(name))
     .sort((a, b) => priceOf(a) - priceOf(b))
   // Whether another vendor may hear of it is the rotation's to ask.
   if (!own || app.settings.sharing === 'ask')
@@ -24,7 +24,7 @@ export async function tellerIn(app: App): Promise<Agent | undefined> {
 const unpriced = Number.MAX_VALUE
 
 /** Dollars for a million tokens asked; what runs on a machine of one's own costs none. */
-function priceOf({ model = defaultModel }: AgentSettings): number {
+function priceOf({ model = defaultModel }: NativeAgentSettings): number {
   const named = modelName(model)
   if ('wrong' in named) return unpriced
   if (providerOf(named.provider).wire === 'ollama') return 0
@@ -32,7 +32,7 @@ function priceOf({ model = defaultModel }: AgentSettings): number {
 }
 
 /** Its model and one question: without tools nothing can be done but to answer. */
-async function bare(agent: AgentSettings, { settings, native }: App): Promise<Agent> {
+async function bare(agent: NativeAgentSettings, { settings, native }: App): Promise<Agent> {
   const [{ nativeAgent }, { frameOf }, { modelOf }] = await Promise.all([
     import('../../agents/native/native-loop.ts'),
     import('../../agents/native/model-messages.ts'),

@@ -71,7 +71,7 @@ function planned(
   return table([
     ['workspace', place.root],
     ['agent', `${agent.name}${profile ? ` (${profile.title})` : ''}, leash ${leash}`],
-    ['command', agent.command ?? command ?? 'our own chat'],
+    ['command', (agent.kind === 'native' ? undefined : agent.command) ?? command ?? 'our own chat'],
     ['workflow', `${workflow.name}, ${workflow.from}`],
     ['hub', `${hubWords}; known there as ${state.hubId}`],
     ['tools', how ?? 'none of the hub'],

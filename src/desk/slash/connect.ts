@@ -7,7 +7,7 @@ import { openKeys } from '../../safety/keys.ts'
 import { providerIn } from '../../settings/modelled.ts'
 import { UsageError } from '../../core/io.ts'
 import { choose, goingOn } from './choose.ts'
-import { nativeAgents } from './native.ts'
+import { nativeAgents } from '../../settings/enabled.ts'
 
 const names = Object.keys(providers) as ProviderName[]
 /** Those that ask for a key. */
@@ -40,7 +40,7 @@ export function connectCommand(hold: Hold, open: typeof openKeys = openKeys): Co
       const place = await connected(keys, name, world)
       if (place === undefined) return
       // Who was out for want of a key is asked again.
-      for (const { name: agent, model } of nativeAgents(hold))
+      for (const { name: agent, model } of nativeAgents(hold.app().settings))
         if (providerIn(model ?? defaultModel) === name) out.delete(agent)
       world.say(
         [`The key of ${labelOf(name)} is kept in ${places[place]}.`, ...firstWords(name, native.env)].join(' '),

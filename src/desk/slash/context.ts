@@ -8,7 +8,8 @@ import { windowOf } from '../../settings/enabled.ts'
 import { list, table } from '../../base/table.ts'
 import { block } from './block.ts'
 import { goingOn, knownWord } from './choose.ts'
-import { nativeAgent, nativeAgents } from './native.ts'
+import { nativeAgent } from './native.ts'
+import { nativeAgents } from '../../settings/enabled.ts'
 import { sizeText } from './view.ts'
 
 const width = 24
@@ -16,7 +17,7 @@ const width = 24
 const mostNames = 3
 
 export function contextCommand(hold: Hold): Command {
-  const names = () => nativeAgents(hold).map(({ name }) => name)
+  const names = () => nativeAgents(hold.app().settings).map(({ name }) => name)
   return {
     name: 'context',
     words: '[agent]',
@@ -27,7 +28,7 @@ export function contextCommand(hold: Hold): Command {
       if (args.trim() !== '' && names().length === 0) nativeAgent(hold)
       const asked = args.trim() === '' ? undefined : knownWord('native agent', args.trim(), names())
       const { next } = hold.standing()
-      const agent = nativeAgents(hold).find(({ name }) => name === (asked ?? next))
+      const agent = nativeAgents(hold.app().settings).find(({ name }) => name === (asked ?? next))
       // Who is another program's fills its window as it likes: only the conversation is known.
       if (!agent) return say(await sizeText(hold.app()), 'text')
       const { entries } = await conversation.read()

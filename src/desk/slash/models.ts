@@ -2,17 +2,19 @@ import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { ProviderName } from '../../models/provider.ts'
 import type { Hold } from '../hold.ts'
 import type { ModelChoice } from '../../settings/modelled.ts'
-import type { AgentSettings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/settings.ts'
+import { defined } from '../../base/defined.ts'
 import { listModels } from '../../models/list.ts'
 import { localServers } from '../../models/local.ts'
 import { defaultModel, efforts, modelName, providerOf, providers } from '../../models/provider.ts'
 import { knownOf } from '../../models/windows.ts'
 import { openKeys } from '../../safety/keys.ts'
-import { modelled, providerIn } from '../../settings/modelled.ts'
+import { withModel, providerIn } from '../../settings/modelled.ts'
 import { UsageError } from '../../core/io.ts'
+import { nativeAgents } from '../../settings/enabled.ts'
 import { keyOf } from '../../app/key-place.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
-import { nativeAgent, nativeAgents } from './native.ts'
+import { nativeAgent } from './native.ts'
 
 type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
 
@@ -32,18 +34,18 @@ export function modelsCommand(hold: Hold, parts: ModelParts = {}): Command {
         args.trim() === '' ? await pickModel(hold, agent, world, parts) : typedChoice(args.trim().split(/\s+/), agent)
       if (choice === undefined) return
       const { effort = agent.effort } = choice
-      hold.setModel(agent.name, { ...choice, ...(effort === undefined ? {} : { effort }) })
+      hold.setModel(agent.name, defined({ ...choice, effort }))
       const how = effort === undefined ? '' : ` with the effort ${effort}`
       world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
       const { native } = hold.app()
-      const key = await keyOf(modelled(agent, choice), (parts.open ?? openKeys)(native), native.env)
+      const key = await keyOf(withModel(agent, choice), (parts.open ?? openKeys)(native), native.env)
       if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
     },
   }
 }
 
-async function pickAgent(hold: Hold, world: CommandWorld): Promise<AgentSettings | undefined> {
-  const agents = nativeAgents(hold)
+async function pickAgent(hold: Hold, world: CommandWorld): Promise<NativeAgentSettings | undefined> {
+  const agents = nativeAgents(hold.app().settings)
   if (agents.length < 2) return nativeAgent(hold)
   const options = agents.map((agent) => ({ id: agent.name, label: `${agent.name} (${modelOf(agent)})` }))
   const name = await choose(world, 'Whose model?', options)
@@ -51,7 +53,7 @@ async function pickAgent(hold: Hold, world: CommandWorld): Promise<AgentSettings
 }
 
 /** A model, how hard it thinks, or both; a word that is neither is told with what was probably meant. */
-function typedChoice(words: readonly string[], agent: AgentSettings): ModelChoice {
+function typedChoice(words: readonly string[], agent: NativeAgentSettings): ModelChoice {
   const [first = '', second, ...more] = words
   if (more.length > 0) throw new UsageError('only a model and how hard it thinks may follow: /models openai/gpt-5 high')
   const alone = second === undefined && (efforts as readonly string[]).includes(first)
@@ -76,7 +78,7 @@ function chosen(provider: ProviderName, { id, window }: Offer['models'][number])
 
 async function pickModel(
   hold: Hold,
-  agent: AgentSettings,
+  agent: NativeAgentSettings,
   world: CommandWorld,
   parts: ModelParts,
 ): Promise<ModelChoice | undefined> {
@@ -103,7 +105,7 @@ async function pickModel(
 /** All are asked at once; one that does not say is told, and the others are shown. */
 async function offered(
   hold: Hold,
-  agent: AgentSettings,
+  agent: NativeAgentSettings,
   { say, signal }: CommandWorld,
   { fetch = globalThis.fetch, open = openKeys }: ModelParts,
 ): Promise<Offer[]> {
@@ -129,4 +131,4 @@ async function offered(
   return [...all, ...more.map(({ provider, models }) => ({ provider, models }))]
 }
 
-const modelOf = ({ model = defaultModel }: AgentSettings) => model
+const modelOf = ({ model = defaultModel }: NativeAgentSettings) => model

@@ -1,18 +1,13 @@
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
-import type { AgentSettings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/settings.ts'
 import { TrustBook } from '../../safety/trust/trust.ts'
 import { UsageError } from '../../core/io.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
-
-/** The agents that are our own. */
-export function nativeAgents(hold: Hold): AgentSettings[] {
-  return enabledAgents(hold.app().settings).filter(({ kind }) => kind === 'native')
-}
+import { nativeAgents } from '../../settings/enabled.ts'
 
 /** Our own agent that is meant where none was named: the one that is next, else the first. */
-export function nativeAgent(hold: Hold): AgentSettings {
-  const agents = nativeAgents(hold)
+export function nativeAgent(hold: Hold): NativeAgentSettings {
+  const agents = nativeAgents(hold.app().settings)
   const { next } = hold.standing()
   const agent = agents.find(({ name }) => name === next) ?? agents[0]
   if (agent) return agent
