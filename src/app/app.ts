@@ -25,7 +25,7 @@ import { memoryStore } from '../store/memory.ts'
 import { nothingYet } from './native/parts.ts'
 import { openProject, openSession } from './project.ts'
 import { openRoster } from './roster.ts'
-import { loosestLeash } from '../settings/enabled.ts'
+import { loosestLeash } from '../settings/enabled-agents.ts'
 import { setAsideIfBroken } from './set-aside.ts'
 import { inMode } from '../settings/work-mode.ts'
 

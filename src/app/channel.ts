@@ -1,8 +1,8 @@
 import type { Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { AgentSettings } from '../settings/settings.ts'
+import type { AgentSettings } from '../settings/agent-settings.ts'
 import { nativeLeashes } from './native/seat.ts'
-import { profileOf } from '../settings/vendor.ts'
+import { profileOf } from '../settings/agent-settings.ts'
 
 /** A way to reach a CLI, and what each leash means on it. */
 export type Channel = { kind: 'pipe' | 'acp' | 'native'; words: string; leashes: Profile['leashes'] }

@@ -10,7 +10,7 @@ import { consult } from '../core/work/verbs.ts'
 import { moment } from '../base/moment.ts'
 import { consultant } from './consultant.ts'
 import { compactionRefused } from './native/compacting.ts'
-import { enabledAgents, windowOf } from '../settings/enabled.ts'
+import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
 

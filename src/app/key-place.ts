@@ -1,6 +1,6 @@
 import type { Keys } from '../safety/keys.ts'
 import type { Io } from '../core/io.ts'
-import type { NativeAgentSettings } from '../settings/settings.ts'
+import type { NativeAgentSettings } from '../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 
 /** Where a provider's key is, never what it is: the variable's name, the keychain or the file; undefined without one. */

@@ -12,8 +12,8 @@ import { lastTurns } from '../core/talk/view.ts'
 import { tighter } from '../core/work/agent.ts'
 import { nativeSeat } from './native/seat.ts'
 import { screenSeat } from './screen-seat.ts'
-import { enabledAgents, windowOf } from '../settings/enabled.ts'
-import { profileOf } from '../settings/vendor.ts'
+import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
+import { profileOf } from '../settings/agent-settings.ts'
 
 export type RosterParts = {
   blobs: Blobs

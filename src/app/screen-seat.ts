@@ -1,8 +1,9 @@
 import type { Agent, Leash, RosterSeat } from '../core/work/agent.ts'
 import type { Io } from '../core/io.ts'
-import type { CliAgentSettings, Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { CliAgentSettings } from '../settings/agent-settings.ts'
 import { looser } from '../core/work/agent.ts'
-import { profileOf, vendorOf } from '../settings/vendor.ts'
+import { profileOf, vendorOf } from '../settings/agent-settings.ts'
 
 export type ScreenSeat = { agent: CliAgentSettings; settings: Settings; leash: Leash; window: number; seat: RosterSeat }
 

@@ -5,7 +5,7 @@ import type { Standing } from '../faces/chat/desk.ts'
 import type { WorkMode } from '../core/work/mode.ts'
 import type { App } from '../app/app.ts'
 import type { TurnMaker } from '../app/turn.ts'
-import type { ModelChoice } from '../settings/modelled.ts'
+import type { ModelChoice } from '../settings/agent-settings.ts'
 
 /** What a slash command can turn at the desk it was typed at. */
 export interface Hold {

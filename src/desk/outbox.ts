@@ -4,7 +4,7 @@ import type { Errands } from './errands.ts'
 import type { Line } from '../app/line.ts'
 import type { Station } from './station.ts'
 import type { Work } from './work.ts'
-import { atDesk, nobodyWords } from '../settings/nobody.ts'
+import { atDesk, nobodyWords } from '../settings/enabled-agents.ts'
 
 export type OutboxParts = {
   station: Station

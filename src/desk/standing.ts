@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { viewTokens } from '../core/talk/tokens.ts'
 import { away } from '../mind/rotation/health.ts'
 import { nextAgent } from '../mind/rotation/agent-order.ts'
-import { enabledAgents, windowOf } from '../settings/enabled.ts'
+import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 import { usualHow } from '../app/thinking/how.ts'
 import { Spent } from './spent.ts'
 

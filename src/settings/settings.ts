@@ -1,56 +1,24 @@
 import type { Leash } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Strategy } from '../core/work/strategy.ts'
+import type { AgentSettings } from './agent-settings.ts'
 import type { Permissions } from './permissions.ts'
-import type { FileSettings } from './schema.ts'
+import type { FileSettings } from './settings-schema.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { leashes } from '../core/work/agent.ts'
 import { strategies } from '../core/work/strategy.ts'
 import { metaInstruction } from '../core/talk/transcript.ts'
-import { defined } from '../base/defined.ts'
 import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/settings.ts'
 import { UsageError } from '../core/io.ts'
-import { readSettingsFile } from './file.ts'
-import { hooksOf } from './hooks.ts'
+import { agentOf } from './agent-settings.ts'
+import { readSettingsFile } from './settings-file.ts'
+import { hooksOf } from './hook-settings.ts'
 import { permissionsOf } from './permissions.ts'
-import { projectFile } from './schema.ts'
-import { unusedWords } from './unused.ts'
-
-/** One agent as people write it: any key with any kind; `agentOf` sorts them. */
-export type WrittenAgent = NonNullable<FileSettings['agents']>[number]
-
-type AnyAgent = Pick<
-  WrittenAgent,
-  | 'name'
-  | 'timeoutSeconds'
-  | 'silenceSeconds'
-  | 'enabled'
-  | 'leash'
-  | 'ownView'
-  | 'env'
-  | 'description'
-  | 'idle_pattern'
-  | 'ready_pattern'
-  | 'spawn_mode'
-  | 'response_fence'
-> & { contextWindowTokens?: number }
-
-/** termaite's own agent on a model. */
-export type NativeAgentSettings = AnyAgent & { kind: 'native' } & Pick<
-    WrittenAgent,
-    'model' | 'baseURL' | 'apiKeyEnv' | 'effort'
-  >
-
-/** A third-party CLI: a command that runs as it is written, or a profile that knows the command. */
-export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp' } & (
-    | { command: string; args?: string[]; profile?: WrittenAgent['profile']; model?: undefined }
-    | { command?: undefined; args?: undefined; profile: NonNullable<WrittenAgent['profile']>; model?: string }
-  )
-
-export type AgentSettings = NativeAgentSettings | CliAgentSettings
+import { projectFile } from './settings-schema.ts'
+import { unusedWords } from './unused-settings.ts'
 
 /** The settings of one run, every default filled in. */
 export type Settings = {
@@ -148,21 +116,12 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
   return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)
 }
 
-/** Sorts what a person wrote by the agent's kind; keys of another kind are left out (`unusedWords` has named them). */
-export function agentOf(written: WrittenAgent): AgentSettings {
-  const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, ...agent } = written
-  if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort })
-  if (command !== undefined) return defined({ ...agent, kind, command, args, profile })
-  if (profile === undefined) throw new Error(`the agent ${agent.name} has neither a command nor a profile`)
-  return defined({ ...agent, kind, profile, model })
-}
-
 /** With what a project says, if its folder is trusted; most say nothing, and then nothing of it is loaded. */
 async function inProject(own: Settings, home: string, root: string, leashed: boolean): Promise<Settings> {
   const file = join(root, projectFile)
   if (!existsSync(file) || isWithin(home, file)) return own
   const [{ narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
-    import('./project.ts'),
+    import('./project-settings.ts'),
     import('../safety/trust/trust.ts'),
     import('../store/files/store.ts'),
   ])

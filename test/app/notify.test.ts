@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { desktopBytes } from '../../src/app/notices/desktop.ts'
 import { openNotify } from '../../src/app/notices/notify.ts'
-import { listForm } from '../../src/settings/schema.ts'
+import { listForm } from '../../src/settings/settings-schema.ts'
 
 const notice = { event: 'asking', agent: 'claude', workspace: '/w', text: 'May I; \u001b[31mrun\u0007 it?' } as const
 

@@ -1,9 +1,9 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Program } from '../mcp/own-start.ts'
-import type { AgentSettings } from '../../settings/settings.ts'
+import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { quote } from '../../profiles/quote.ts'
 import { termaite } from '../../profiles/termaite.ts'
-import { vendorOf } from '../../settings/vendor.ts'
+import { vendorOf } from '../../settings/agent-settings.ts'
 
 /** Our own agent in a terminal is our own chat, started as this program was. */
 export function ownProfile(agent: AgentSettings, { node, file }: Program): Profile {

@@ -12,7 +12,7 @@ import { fileStore } from '../../store/files/store.ts'
 import { print } from '../../core/io.ts'
 import { nativeLeashes } from '../native/seat.ts'
 import { wallsWords } from '../native/walls.ts'
-import { profileOf } from '../../settings/vendor.ts'
+import { profileOf } from '../../settings/agent-settings.ts'
 
 type Finding = { level: 'ok' | 'look' | 'mend'; words: string }
 

@@ -2,9 +2,9 @@ import type { HookSettings } from '../../safety/hooks/settings.ts'
 import type { ServerConfig } from '../../tools/mcp/config.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { readServers } from '../../tools/mcp/read.ts'
-import { joinedHooks, projectHooks } from '../../settings/hooks.ts'
-import { narrowed, projectSettings } from '../../settings/project.ts'
-import { projectFile } from '../../settings/schema.ts'
+import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'
+import { narrowed, projectSettings } from '../../settings/project-settings.ts'
+import { projectFile } from '../../settings/settings-schema.ts'
 
 export type Folder = { root: string; home: string }
 

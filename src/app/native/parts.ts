@@ -8,7 +8,8 @@ import type { ToolSet } from '../../tools/all.ts'
 import type { Servers } from '../../tools/mcp/servers.ts'
 import type { Skill, ToolParts } from '../../tools/parts.ts'
 import type { ProjectDoc } from '../project.ts'
-import type { NativeAgentSettings, Settings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 
 /** One agent's place in a turn. */
 export type NativeSeat = { agent: NativeAgentSettings; settings: Settings; leash: Leash; window: number }

@@ -1,7 +1,7 @@
 import type { Agent, Leash } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
 import { looser } from '../../core/work/agent.ts'
-import { vendorOf } from '../../settings/vendor.ts'
+import { vendorOf } from '../../settings/agent-settings.ts'
 
 /** What each leash means for our own agent. */
 export const nativeLeashes: Record<Leash, string> = {

@@ -1,11 +1,12 @@
 import type { WorkMode } from '../../core/work/mode.ts'
 import type { Sources } from '../offers/native-offers.ts'
-import type { NativeAgentSettings, Settings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import { defaultModel, providerOf, providers } from '../../models/provider.ts'
 import { UsageError } from '../../core/io.ts'
-import { agentOf } from '../../settings/settings.ts'
+import { agentOf } from '../../settings/agent-settings.ts'
 
 /** An agent of our own that nobody configured, and what the person should know of it. */
 export type Spare = { agent: NativeAgentSettings; words: string }

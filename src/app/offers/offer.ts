@@ -1,6 +1,6 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Leash } from '../../core/work/agent.ts'
-import type { WrittenAgent } from '../../settings/settings.ts'
+import type { WrittenAgent } from '../../settings/agent-settings.ts'
 import type { Io } from '../../core/io.ts'
 import { channelFor } from '../channel.ts'
 import { loginTraces } from '../found.ts'

@@ -1,7 +1,8 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
-import type { AgentSettings, Settings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { collect } from '../../base/collect.ts'
 import { gitFolders, withoutGit } from '../../base/git.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -12,7 +13,7 @@ import { findProgram, loginTraces } from '../found.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../place.ts'
 import { spawnable } from '../crew/roster.ts'
-import { profileOf } from '../../settings/vendor.ts'
+import { profileOf } from '../../settings/agent-settings.ts'
 
 /** `yes`: nobody is asked. `dry`: nothing is changed. */
 export type Wishes = { yes: boolean; dry: boolean }

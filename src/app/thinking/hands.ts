@@ -17,7 +17,7 @@ import { heldBy } from '../native/hold.ts'
 import { hookedTool } from '../native/hooked.ts'
 import { maskedTool } from '../native/masked.ts'
 import { wallsOf } from '../native/walls.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /** Whoever of us needs hands, beside any agent. */
 const name = 'termaite'

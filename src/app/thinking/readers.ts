@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
-import { profileOf } from '../../settings/vendor.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { profileOf } from '../../settings/agent-settings.ts'
 
 /** `promised`: those of them that cannot be held, and of which the person says that they only read. */
 export type Readers = { names: string[]; promised: string[] }

@@ -1,10 +1,10 @@
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
-import type { NativeAgentSettings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/windows.ts'
 import { consultant } from '../consultant.ts'
-import { nativeAgents, windowOf } from '../../settings/enabled.ts'
+import { nativeAgents, windowOf } from '../../settings/enabled-agents.ts'
 import { readersIn } from './readers.ts'
 
 /** Who names a framework for the least: our own agent in one short request, else a CLI with its program and its whole frame. */

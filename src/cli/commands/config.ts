@@ -7,9 +7,8 @@ import { learningRedactor } from '../../safety/redaction.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
-import { editSettings } from '../../settings/edit.ts'
-import { nobodyWords } from '../../settings/nobody.ts'
+import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
+import { editSettings } from '../../settings/settings-editor.ts'
 import { readSettings, type Settings } from '../../settings/settings.ts'
 
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {

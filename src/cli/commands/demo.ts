@@ -10,7 +10,7 @@ import { pipes, readers, roles, terminals } from '../demo/agents.ts'
 import { scriptedServer } from '../demo/model.ts'
 import { carries, processTable } from '../../base/process/table.ts'
 import { print } from '../../core/io.ts'
-import { writeSettings } from '../../settings/write.ts'
+import { writeSettings } from '../../settings/settings-editor.ts'
 
 /** What the model behind our own agent answers: a read, an edit, a question, and a last word. */
 const lines: readonly Line[] = [

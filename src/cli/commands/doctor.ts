@@ -10,7 +10,7 @@ import { checkup } from '../../app/doctor/checkup.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { securityReport } from '../../app/doctor/security.ts'
-import { nobodyWords } from '../../settings/nobody.ts'
+import { nobodyWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {

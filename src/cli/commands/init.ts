@@ -9,8 +9,7 @@ import { runInit } from '../../app/init/turn.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
-import { nobodyWords } from '../../settings/nobody.ts'
+import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 
 /** Lets an agent look through the project and writes its AGENTS.md, after a yes. */

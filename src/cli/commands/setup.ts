@@ -4,7 +4,7 @@ import type { Io } from '../../core/io.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { homeOf } from '../../app/place.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { runSetup } from '../../desk/setup/steps.ts'
 

@@ -1,9 +1,9 @@
 import type { Leash } from '../../core/work/agent.ts'
-import type { FileSettings } from '../../settings/schema.ts'
+import type { FileSettings } from '../../settings/settings-schema.ts'
 import type { Offer } from '../../app/offers/offer.ts'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeSettings } from '../../settings/write.ts'
+import { writeSettings } from '../../settings/settings-editor.ts'
 
 /** Who was found and who of them takes turns, in their order. */
 export type Plan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash }

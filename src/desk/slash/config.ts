@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
-import { editSettings } from '../../settings/edit.ts'
+import { editSettings } from '../../settings/settings-editor.ts'
 
 export function configCommand(hold: Hold): Command {
   return {

@@ -4,10 +4,10 @@ import type { KeyPlace, Keys } from '../../safety/keys.ts'
 import type { Hold } from '../hold.ts'
 import { defaultModel, providerOf, providers } from '../../models/provider.ts'
 import { openKeys } from '../../safety/keys.ts'
-import { providerIn } from '../../settings/modelled.ts'
+import { providerIn } from '../../settings/agent-settings.ts'
 import { UsageError } from '../../core/io.ts'
 import { choose, goingOn } from './choose.ts'
-import { nativeAgents } from '../../settings/enabled.ts'
+import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const names = Object.keys(providers) as ProviderName[]
 /** Those that ask for a key. */

@@ -2,8 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
 import { initPrompt, runInit } from '../../app/init/turn.ts'
 import { UsageError } from '../../core/io.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
-import { atDesk, nobodyWords } from '../../settings/nobody.ts'
+import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
 
 export function initCommand(hold: Hold): Command {
   return {

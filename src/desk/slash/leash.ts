@@ -3,7 +3,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Hold } from '../hold.ts'
 import { leashes } from '../../core/work/agent.ts'
 import { leashMeanings, leashWords } from '../../app/channel.ts'
-import { enabledAgents } from '../../settings/enabled.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 
 export function leashCommand(hold: Hold): Command {

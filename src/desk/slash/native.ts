@@ -1,9 +1,9 @@
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
-import type { NativeAgentSettings } from '../../settings/settings.ts'
+import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import { TrustBook } from '../../safety/trust/trust.ts'
 import { UsageError } from '../../core/io.ts'
-import { nativeAgents } from '../../settings/enabled.ts'
+import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 /** Our own agent that is meant where none was named: the one that is next, else the first. */
 export function nativeAgent(hold: Hold): NativeAgentSettings {

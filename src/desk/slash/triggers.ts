@@ -3,7 +3,7 @@ import type { Hold } from '../hold.ts'
 import { skillPrompt, commandOf } from '../../agents/native/skill.ts'
 import { oneLine } from '../../base/table.ts'
 import { nativeAgent } from './native.ts'
-import { nativeAgents } from '../../settings/enabled.ts'
+import { nativeAgents } from '../../settings/enabled-agents.ts'
 import { skillsOf } from './skills.ts'
 
 /** The triggers of skills as commands; a name that is taken, and one that another skill has, is none. */

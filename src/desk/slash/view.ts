@@ -6,7 +6,7 @@ import { compactAt } from '../../core/talk/compaction.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { view } from '../../core/talk/view.ts'
 import { compactedWords, compactNow } from '../../app/compaction.ts'
-import { enabledAgents, smallestWindow, windowOf } from '../../settings/enabled.ts'
+import { enabledAgents, smallestWindow, windowOf } from '../../settings/enabled-agents.ts'
 import { table } from '../../base/table.ts'
 import { block } from './block.ts'
 

@@ -1,4 +1,4 @@
-import type { TypeOf } from './shape.ts'
+import type { TypeOf, Shape } from './shape.ts'
 import { leashes } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
 import { strategies } from '../core/work/strategy.ts'
@@ -6,7 +6,6 @@ import { efforts } from '../models/provider.ts'
 import { profiles } from '../profiles/all.ts'
 import { modes } from '../safety/rules/modes.ts'
 import { occasions } from '../core/talk/notice.ts'
-import { notifierOf } from './notifier.ts'
 import {
   amount,
   anything,
@@ -112,3 +111,25 @@ export const projectForm = object({
 export type ProjectSettings = TypeOf<typeof projectForm>
 export type FileSettings = TypeOf<typeof listForm>
 export type MapSettings = TypeOf<typeof mapForm>
+
+/** A word, or an object that names one place to send to: each says what is wrong with it in its own words. */
+export function notifierOf<W, O>(word: Shape<W>, object: Shape<O>): Shape<W | O> {
+  return {
+    words: `${word.words}, { "ntfy": <url> } or { "command": <command> }`,
+    schema: { anyOf: [word.schema, { ...object.schema, oneOf: [{ required: ['ntfy'] }, { required: ['command'] }] }] },
+    check(value, path) {
+      if (typeof value === 'string') return word.check(value, path)
+      const wrong = object.check(value, path)
+      if (wrong) return wrong
+      const { ntfy, command } = value as { ntfy?: string; command?: string }
+      if ((ntfy === undefined) === (command === undefined))
+        return { path, words: 'found no place to send to, or two; "ntfy" or "command" is needed' }
+      if (ntfy !== undefined && !/^https?:$/.test(URL.parse(ntfy)?.protocol ?? ''))
+        return {
+          path: [...path, 'ntfy'],
+          words: `found ${JSON.stringify(ntfy)}, allowed: the http(s) address of a topic`,
+        }
+      return undefined
+    },
+  }
+}

@@ -1,4 +1,4 @@
-import type { FileSettings } from './schema.ts'
+import type { FileSettings } from './settings-schema.ts'
 
 type Agent = NonNullable<FileSettings['agents']>[number]
 

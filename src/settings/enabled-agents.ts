@@ -1,8 +1,9 @@
 import type { Leash } from '../core/work/agent.ts'
-import type { AgentSettings, NativeAgentSettings, Settings } from './settings.ts'
+import type { Settings } from './settings.ts'
+import type { AgentSettings, NativeAgentSettings } from './agent-settings.ts'
 import { leashes } from '../core/work/agent.ts'
 import { modelWindow, unknownWindow } from '../models/windows.ts'
-import { profileOf } from './vendor.ts'
+import { profileOf } from './agent-settings.ts'
 
 /** The agents that are switched on, in the order of the settings. */
 export function enabledAgents(settings: Settings): AgentSettings[] {
@@ -31,4 +32,18 @@ export function smallestWindow(settings: Settings): number {
 export function loosestLeash(settings: Settings): Leash {
   const own = enabledAgents(settings).map((agent) => agent.leash ?? settings.leash)
   return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash
+}
+
+/** How the two things that help are done where the words are read. */
+type Ways = { setup: string; edit: string }
+
+const inShell: Ways = { setup: 'Run `termaite setup`', edit: 'termaite config edit' }
+export const atDesk: Ways = { setup: 'Type /setup', edit: '/config' }
+
+/** Why no agent can take a turn, and what to do about it. */
+export function nobodyWords({ agents }: Settings, { setup, edit } = inShell): string {
+  if (agents.length === 0)
+    return `no agent is configured yet. ${setup} to find the agents on this machine, or \`termaite demo\` to see it work without any.`
+  const names = agents.map(({ name }) => name).join(', ')
+  return `every agent is switched off or left out: ${names}. Switch one on with: ${edit}`
 }

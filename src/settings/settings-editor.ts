@@ -1,9 +1,11 @@
 import type { Ask } from '../core/talk/question.ts'
-import { existsSync } from 'node:fs'
+import type { FileSettings } from './settings-schema.ts'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { edited } from '../base/editor.ts'
 import { UsageError } from '../core/io.ts'
-import { writeSettings } from './write.ts'
+import { replaceFile } from '../base/files.ts'
+import { listForm } from './settings-schema.ts'
 
 export type Edit = {
   home: string
@@ -53,4 +55,16 @@ async function faultOf(validation: Promise<void>): Promise<UsageError | undefine
     if (error instanceof UsageError) return error
     throw error
   }
+}
+
+/** Writes the settings whole, with a schema beside them so that an editor can help. */
+export function writeSettings(home: string, settings: FileSettings): string {
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  const file = join(home, 'settings.json')
+  replaceFile(
+    join(home, 'settings.schema.json'),
+    `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...listForm.schema }, null, 2)}\n`,
+  )
+  replaceFile(file, `${JSON.stringify({ $schema: './settings.schema.json', ...settings }, null, 2)}\n`)
+  return file
 }

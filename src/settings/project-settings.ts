@@ -1,16 +1,16 @@
 import type { Leash } from '../core/work/agent.ts'
 import type { Permissions } from './permissions.ts'
-import type { ProjectSettings } from './schema.ts'
-import type { AgentSettings } from './settings.ts'
+import type { ProjectSettings } from './settings-schema.ts'
+import type { AgentSettings } from './agent-settings.ts'
 import { join } from 'node:path'
 import { readBody } from '../agents/native/untrusted-file.ts'
 import { tighter } from '../core/work/agent.ts'
 import { isWithin } from '../base/real-path.ts'
 import { SettingsError } from './fault.ts'
-import { checked } from './file.ts'
+import { checked } from './settings-file.ts'
 import { refuseFaults, tightened } from './permissions.ts'
-import { projectFile, projectForm } from './schema.ts'
-import { vendorOf } from './vendor.ts'
+import { projectFile, projectForm } from './settings-schema.ts'
+import { vendorOf } from './agent-settings.ts'
 
 const longest = 1024 * 1024
 

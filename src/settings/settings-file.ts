@@ -1,9 +1,9 @@
 import type { Source } from './fault.ts'
-import type { FileSettings, MapSettings } from './schema.ts'
+import type { FileSettings, MapSettings } from './settings-schema.ts'
 import type { Fault, Path } from './shape.ts'
 import { readFileSync } from 'node:fs'
 import { keyText, SettingsError } from './fault.ts'
-import { custom, listForm, mapForm } from './schema.ts'
+import { custom, listForm, mapForm } from './settings-schema.ts'
 
 /** Why, and what to do next. */
 const unreadable: Record<string, string> = {

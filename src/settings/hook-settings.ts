@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { readBody } from '../agents/native/untrusted-file.ts'
 import { parseHooks } from '../safety/hooks/settings.ts'
 import { UsageError } from '../core/io.ts'
-import { projectFile } from './schema.ts'
+import { projectFile } from './settings-schema.ts'
 
 /** Where hooks of the same shape come with a project that was made for Claude Code. */
 const claudeFiles = ['.claude/settings.json', '.claude/settings.local.json']

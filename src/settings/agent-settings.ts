@@ -1,0 +1,86 @@
+import type { FileSettings } from './settings-schema.ts'
+import type { Profile } from '../core/work/profile.ts'
+import type { Effort } from '../models/provider.ts'
+import { defined } from '../base/defined.ts'
+import { defaultModel, modelName, providerOf } from '../models/provider.ts'
+import { profileFor, profileNamed } from '../profiles/all.ts'
+
+/** One agent as people write it: any key with any kind; `agentOf` sorts them. */
+export type WrittenAgent = NonNullable<FileSettings['agents']>[number]
+
+type AnyAgent = Pick<
+  WrittenAgent,
+  | 'name'
+  | 'timeoutSeconds'
+  | 'silenceSeconds'
+  | 'enabled'
+  | 'leash'
+  | 'ownView'
+  | 'env'
+  | 'description'
+  | 'idle_pattern'
+  | 'ready_pattern'
+  | 'spawn_mode'
+  | 'response_fence'
+> & { contextWindowTokens?: number }
+
+/** termaite's own agent on a model. */
+export type NativeAgentSettings = AnyAgent & { kind: 'native' } & Pick<
+    WrittenAgent,
+    'model' | 'baseURL' | 'apiKeyEnv' | 'effort'
+  >
+
+/** A third-party CLI: a command that runs as it is written, or a profile that knows the command. */
+export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp' } & (
+    | { command: string; args?: string[]; profile?: WrittenAgent['profile']; model?: undefined }
+    | { command?: undefined; args?: undefined; profile: NonNullable<WrittenAgent['profile']>; model?: string }
+  )
+
+export type AgentSettings = NativeAgentSettings | CliAgentSettings
+
+/** Sorts what a person wrote by the agent's kind; keys of another kind are left out (`unusedWords` has named them). */
+export function agentOf(written: WrittenAgent): AgentSettings {
+  const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, ...agent } = written
+  if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort })
+  if (command !== undefined) return defined({ ...agent, kind, command, args, profile })
+  if (profile === undefined) throw new Error(`the agent ${agent.name} has neither a command nor a profile`)
+  return defined({ ...agent, kind, profile, model })
+}
+
+export function profileOf(agent: AgentSettings): Profile | undefined {
+  if (agent.kind === 'native') return undefined
+  if (agent.profile !== undefined) return profileNamed(agent.profile)
+  return agent.command === undefined ? undefined : profileFor(agent.command)
+}
+
+/** Who learns what an agent is told, where that is known. */
+export function vendorOf(agent: AgentSettings): string | undefined {
+  if (agent.kind !== 'native') return profileOf(agent)?.vendor
+  const named = modelName(agent.model ?? defaultModel)
+  return 'wrong' in named ? undefined : providerOf(named.provider).label
+}
+
+/** A model that a person chose in the chat; `window` and `effort` where they are known. */
+export type ModelChoice = { model: string; window?: number; effort?: Effort }
+
+/** Gives an agent the chosen model. Another provider must not get the address or the key of the agent's own provider. */
+export function withModel(agent: NativeAgentSettings, choice: ModelChoice | undefined): NativeAgentSettings {
+  if (!choice) return agent
+  const own = agent.model ?? defaultModel
+  const { model, effort = agent.effort, window = agent.contextWindowTokens } = choice
+  if (model === own) return defined({ ...agent, effort })
+  const stays = providerIn(model) === providerIn(own)
+  return defined({
+    ...agent,
+    model,
+    effort,
+    contextWindowTokens: window,
+    baseURL: stays ? agent.baseURL : undefined,
+    apiKeyEnv: stays ? agent.apiKeyEnv : undefined,
+  })
+}
+
+export function providerIn(model: string): string | undefined {
+  const named = modelName(model)
+  return 'wrong' in named ? undefined : named.provider
+}
