@@ -1,4 +1,4 @@
-import type { Desk, Happening } from '../src/faces/chat/desk.ts'
+import type { ChatDesk, DeskEvent } from '../src/faces/chat/chat-desk.ts'
 import { realClock } from '../src/base/clock.ts'
 import { openChat } from '../src/faces/chat/chat.ts'
 import { ScriptedDesk } from '../test/faces/chat/scripted-desk.ts'
@@ -7,8 +7,8 @@ import { VirtualTerminal } from '../test/faces/chat/virtual-terminal.ts'
 /** The chat through ever more turns, in a process of its own; prints what it holds at each mark. */
 const marks = [1_000, 10_000]
 
-class Turns extends ScriptedDesk implements Desk {
-  override async *happenings(signal: AbortSignal): AsyncGenerator<Happening> {
+class Turns extends ScriptedDesk implements ChatDesk {
+  override async *events(signal: AbortSignal): AsyncGenerator<DeskEvent> {
     yield { type: 'opened', entries: [], more: false }
     for (let turn = 1; turn <= marks.at(-1)! && !signal.aborted; turn++) {
       yield* turnOf(`turn${turn}`)
@@ -19,7 +19,7 @@ class Turns extends ScriptedDesk implements Desk {
   }
 }
 
-function* turnOf(turn: string): Generator<Happening> {
+function* turnOf(turn: string): Generator<DeskEvent> {
   const own = { at: Date.now(), session: 's', turn }
   const events = [
     { type: 'prompt', text: 'What does it do?', ...own, id: `${turn}p`, by: 'user' },
@@ -43,7 +43,7 @@ function* turnOf(turn: string): Generator<Happening> {
     },
     { type: 'end', outcome: { ok: true, text: '' }, ...own, id: `${turn}e`, by: 'claude' },
   ]
-  for (const event of events) yield { type: 'event', turn, event } as Happening
+  for (const event of events) yield { type: 'event', turn, event } as DeskEvent
   yield { type: 'closing', closing: { turn, by: 'claude', ms: 10 } }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { AtWork, Peer } from '../core/talk/peer.ts'
-import type { ConnectedPeer } from '../faces/peer/client.ts'
+import type { ConnectedPeer } from '../faces/peer/peer-client.ts'
 import { basename } from 'node:path'
 
 const door = () => import('../faces/peer/peer.ts')

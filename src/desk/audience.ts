@@ -1,18 +1,18 @@
-import type { Happening } from '../faces/chat/desk.ts'
+import type { DeskEvent } from '../faces/chat/chat-desk.ts'
 import { Channel } from '../base/channel.ts'
 
 /** Whoever watches the desk. Everyone is told everything, in order; whoever left is not waited for. */
 export class Audience {
-  #ears = new Set<Channel<Happening>>()
+  #ears = new Set<Channel<DeskEvent>>()
 
   /** Resolves once everyone has room for more: a turn goes no faster than it can be shown. */
-  async tell(happening: Happening): Promise<void> {
+  async tell(happening: DeskEvent): Promise<void> {
     await Promise.all([...this.#ears].map((ear) => ear.push(happening)))
   }
 
   /** From this call on, not from the first look. */
-  listen(signal: AbortSignal): AsyncIterable<Happening> {
-    const ear = new Channel<Happening>(1024)
+  listen(signal: AbortSignal): AsyncIterable<DeskEvent> {
+    const ear = new Channel<DeskEvent>(1024)
     const leave = () => {
       this.#ears.delete(ear)
       ear.close()

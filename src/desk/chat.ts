@@ -2,9 +2,9 @@ import type { StationParts } from './station.ts'
 import { moment } from '../base/moment.ts'
 import { readyWatchdog } from '../base/process/watchdog.ts'
 import { openChat } from '../faces/chat/chat.ts'
-import { openLines } from '../faces/chat/lines.ts'
+import { openLines } from '../faces/chat/line-chat.ts'
 import { quote } from '../profiles/quote.ts'
-import { ChatDesk } from './desk.ts'
+import { ProjectDesk } from './desk.ts'
 import { Station } from './station.ts'
 import { say } from '../core/io.ts'
 import { setupCommand } from './slash/setup.ts'
@@ -23,7 +23,7 @@ export type ChatWishes = StationParts & {
 export async function chat(wishes: ChatWishes): Promise<number> {
   const { io } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
-  const desk = new ChatDesk(await Station.open(wishes), { commands: slashCommands, firstStart: setupCommand })
+  const desk = new ProjectDesk(await Station.open(wishes), { commands: slashCommands, firstStart: setupCommand })
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
@@ -48,14 +48,14 @@ export async function chat(wishes: ChatWishes): Promise<number> {
 }
 
 /** What the crew of this project asks comes here as well; a chat that is one of the crew has nobody to put it to. */
-async function attended(desk: ChatDesk, { io, lines }: ChatWishes) {
+async function attended(desk: ProjectDesk, { io, lines }: ChatWishes) {
   if (desk.app().ephemeral || io.env.TERMAITE_RUN !== undefined) return undefined
   const { Attending } = await import('./crew/attending.ts')
   return new Attending({ app: desk.app, put: (command) => desk.put(command), cards: !lines })
 }
 
 /** Why it broke, if it did. */
-async function show(desk: ChatDesk, wishes: ChatWishes, signal: AbortSignal): Promise<string | undefined> {
+async function show(desk: ProjectDesk, wishes: ChatWishes, signal: AbortSignal): Promise<string | undefined> {
   const { io } = wishes
   if (wishes.lines) {
     await openLines(desk, { in: io.in, out: io.out, clock: io.clock, signal })
@@ -65,7 +65,7 @@ async function show(desk: ChatDesk, wishes: ChatWishes, signal: AbortSignal): Pr
   return end.why === 'broken' ? end.message : undefined
 }
 
-function resumeCommand(desk: ChatDesk): string {
+function resumeCommand(desk: ProjectDesk): string {
   const { place, session } = desk.app()
   const name = session.name === undefined ? '' : ` --session ${quote(session.name)}`
   return `termaite --cwd ${quote(place.cwd)}${name}`

@@ -1,7 +1,7 @@
 import type { TurnsAtWork } from '../core/talk/at-work.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Desk, Happening, Standing } from '../faces/chat/desk.ts'
+import type { ChatDesk, DeskEvent, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnSeen } from './closing.ts'
 import type { Hold } from './hold.ts'
@@ -37,7 +37,7 @@ export type DeskWords = {
 }
 
 /** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */
-export class ChatDesk implements Desk {
+export class ProjectDesk implements ChatDesk {
   readonly commands: readonly Command[]
   readonly hold: Hold
   #warnings: string[]
@@ -111,7 +111,7 @@ export class ChatDesk implements Desk {
 
   standing = (): Standing => this.#ledger.now
 
-  happenings(signal: AbortSignal): AsyncIterable<Happening> {
+  events(signal: AbortSignal): AsyncIterable<DeskEvent> {
     const heard = this.#audience.listen(signal)
     this.#begun ??= this.#begin().catch((error) => this.#say(wordsOf(error), 'error'))
     return heard
@@ -152,7 +152,7 @@ export class ChatDesk implements Desk {
     return this.#finder.find(typed, most, signal)
   }
 
-  past(): Promise<string[]> {
+  sentPrompts(): Promise<string[]> {
     return pastPrompts(this.app().project.log)
   }
 
@@ -160,7 +160,7 @@ export class ChatDesk implements Desk {
     this.hold.setLeash(leash)
   }
 
-  seatedAt(screen: CommandScreen): void {
+  setScreen(screen: CommandScreen): void {
     this.#errands.screen = screen
   }
 

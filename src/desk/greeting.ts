@@ -1,5 +1,5 @@
 import type { Entry } from '../core/talk/entry.ts'
-import type { Standing } from '../faces/chat/desk.ts'
+import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { Left } from '../mind/think/decompose/kept.ts'
 import type { App } from '../app/app.ts'
 import { typedPrompt } from '../core/talk/attach.ts'

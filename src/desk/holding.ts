@@ -1,7 +1,7 @@
 import type { Leash } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Strategy } from '../core/work/strategy.ts'
-import type { Standing } from '../faces/chat/desk.ts'
+import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { WorkMode } from '../core/work/mode.ts'
 import type { App } from '../app/app.ts'
 import type { TurnMaker } from '../app/turn.ts'

@@ -1,5 +1,5 @@
 import type { Entry, Event } from '../core/talk/entry.ts'
-import type { Standing } from '../faces/chat/desk.ts'
+import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { Known } from './standing.ts'
 import { healthDoc, noHealth } from '../mind/rotation/health.ts'

@@ -1,5 +1,5 @@
 import type { Event, Usage } from '../core/talk/entry.ts'
-import type { Standing } from '../faces/chat/desk.ts'
+import type { Standing } from '../faces/chat/chat-desk.ts'
 
 const strength: readonly Usage['source'][] = ['reported', 'parsed', 'estimated']
 

@@ -1,6 +1,6 @@
 import type { Entry } from '../core/talk/entry.ts'
-import type { AgentStanding, Standing } from '../faces/chat/desk.ts'
 import type { Health } from '../mind/rotation/health.ts'
+import type { AgentStanding, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import { basename } from 'node:path'
 import { viewTokens } from '../core/talk/tokens.ts'

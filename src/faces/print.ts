@@ -9,7 +9,7 @@ import { thoughtWords } from './chat/numbers.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
-export type Page = {
+export type PrintTarget = {
   format: Format
   out: Writable
   err: Writable
@@ -19,12 +19,12 @@ export type Page = {
   project: string
 }
 
-type Attempted = { agent: string; ok: boolean; failure?: { kind: string; message: string }; ms: number }
+type AttemptReport = { agent: string; ok: boolean; failure?: { kind: string; message: string }; ms: number }
 
 /** One turn without a screen: the answer to stdout, all else to stderr; gives the exit code. */
-export async function printTurn(events: AsyncIterable<Event>, page: Page): Promise<number> {
+export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget): Promise<number> {
   const started = page.clock.now()
-  const attempts: Attempted[] = []
+  const attempts: AttemptReport[] = []
   const usages: Usage[] = []
   let agent: string | undefined
   let reply = ''
@@ -65,7 +65,7 @@ export function exitCode(outcome: Outcome): number {
   return kind === 'aborted' ? 130 : 1
 }
 
-async function printText(page: Page, outcome: Outcome): Promise<void> {
+async function printText(page: PrintTarget, outcome: Outcome): Promise<void> {
   let written = false
   for await (const text of pieces(page, outcome)) {
     await write(page.out, text)
@@ -76,10 +76,10 @@ async function printText(page: Page, outcome: Outcome): Promise<void> {
 
 /** One object on one line; a long answer goes into its string piece by piece. */
 async function printJson(
-  page: Page,
+  page: PrintTarget,
   outcome: Outcome,
   agent: string,
-  attempts: Attempted[],
+  attempts: AttemptReport[],
   usages: Usage[],
   report: string,
 ): Promise<void> {
@@ -97,7 +97,7 @@ async function printJson(
 }
 
 /** The whole answer, without escape sequences and without room at its end; one that could not be kept is an answer too. */
-async function* pieces(page: Page, outcome: Outcome, report = ''): AsyncGenerator<string> {
+async function* pieces(page: PrintTarget, outcome: Outcome, report = ''): AsyncGenerator<string> {
   const answer = outcome.ok ? outcome : (outcome.unkept ?? { text: report })
   const stripper = new AnsiStripper()
   let text = ''
@@ -138,7 +138,7 @@ function closing(
   agent: string,
   ms: number,
   usages: Usage[],
-  attempts: Attempted[],
+  attempts: AttemptReport[],
   thought: Verdict | undefined,
 ): string {
   if (!outcome.ok) {
@@ -158,7 +158,7 @@ function closing(
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
 }
 
-const toldAs = ({ agent, failure }: Attempted) => `${agent}: ${failure?.kind}: ${failure?.message}`
+const toldAs = ({ agent, failure }: AttemptReport) => `${agent}: ${failure?.kind}: ${failure?.message}`
 
 /** By hand: the first use of the system's number formats costs a start 20 ms. */
 function thousands(value: number): string {

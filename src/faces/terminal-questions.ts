@@ -3,7 +3,7 @@ import type { Ask, Question } from '../core/talk/question.ts'
 import { UsageError } from '../core/io.ts'
 import { nobody } from '../core/talk/question.ts'
 import { picksTyped, unclearWords } from '../core/talk/typed.ts'
-import { askedText } from './asked.ts'
+import { questionText } from './question-text.ts'
 
 /** A yes from the person; without a terminal to ask on, the way to say it beforehand. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
@@ -73,7 +73,7 @@ export function personAt(io: Io, absent: Ask = nobody): Ask {
 
 /** What somebody at the terminal answers; whoever leaves it with Ctrl+C or Ctrl+D means to leave. */
 export async function answered(io: Io, question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
-  for (let words = await askedText(question); ; words = unclearWords(question)) {
+  for (let words = await questionText(question); ; words = unclearWords(question)) {
     const picks = picksTyped(question, await ask(io, `${words}\n> `, withdrawn))
     if (picks !== 'unclear') return picks
   }

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { CommandWorld } from '../../src/core/talk/command.ts'
 import type { Question } from '../../src/core/talk/question.ts'
-import type { AgentStanding, Standing } from '../../src/faces/chat/desk.ts'
+import type { AgentStanding, Standing } from '../../src/faces/chat/chat-desk.ts'
 import type { App } from '../../src/app/app.ts'
 import type { Hold } from '../../src/desk/hold.ts'
 import type { Io } from '../../src/core/io.ts'

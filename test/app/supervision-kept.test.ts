@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { HoldKey } from '../../src/faces/attach/hold.ts'
-import { Shown } from '../../src/faces/attach/shown.ts'
+import { SupervisedKeys } from '../../src/faces/attach/attach-keys.ts'
+import { OutputFilter } from '../../src/faces/attach/output-filter.ts'
 import { profiles } from '../../src/profiles/all.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { Meter } from '../../src/mind/supervise/token-meter.ts'
@@ -101,7 +101,7 @@ test('tokens are as reported, else as printed, else as estimated', () => {
 
 test('Ctrl+C is held, Ctrl+] sends one, and a paste is only text', () => {
   const push = (...texts: string[]) => {
-    const key = new HoldKey()
+    const key = new SupervisedKeys()
     return texts.map((text) => key.push(text))
   }
   const typed = (text: string, leaves = false) => ({ typed: text, leaves })
@@ -116,7 +116,7 @@ test('Ctrl+C is held, Ctrl+] sends one, and a paste is only text', () => {
 
 test('the window is called as we call it, whatever the program says', () => {
   const bytes = Buffer.from('a\u001b]0;mine\u0007b\u001b]2;mine\u001b\\c')
-  const shown = (untitled: boolean) => Buffer.from(new Shown(untitled).push(bytes).bytes).toString('latin1')
+  const shown = (untitled: boolean) => Buffer.from(new OutputFilter(untitled).push(bytes).bytes).toString('latin1')
   assert.equal(shown(true), 'abc')
   assert.equal(shown(false), bytes.toString('latin1'))
 })

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import type { CommandScreen } from '../../src/core/talk/command.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Question } from '../../src/core/talk/question.ts'
-import type { Happening } from '../../src/faces/chat/desk.ts'
+import type { DeskEvent } from '../../src/faces/chat/chat-desk.ts'
 import type { Slot } from '../../src/crew/slot.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -52,7 +52,7 @@ const fresh = {
 async function beside(t: TestContext, cards = true) {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { echo: 'cat' })
-  desk.seatedAt(noScreen)
+  desk.setScreen(noScreen)
   const attending = new Attending({ app: desk.app, put: (command) => desk.put(command), cards })
   t.after(() => attending.close())
   const store = fileStore(join(folder, 'termaite'), { clock: realClock })
@@ -78,7 +78,7 @@ async function beside(t: TestContext, cards = true) {
   return { desk, heard, until, asks, said, notes, over }
 }
 
-const closes = (one: Happening, ask: string) =>
+const closes = (one: DeskEvent, ask: string) =>
   one.type === 'event' && one.event.type === 'answer' && one.event.ask === ask
 
 test('what an agent of the crew asks is a card in the chat of its project, and the answer is on the slot’s log', async (t) => {

@@ -67,7 +67,7 @@ test('a cancelled turn gives back what was typed meanwhile', options, async (t) 
   const { desk, heard, until } = await sitDown(t, folder, { hung: 'sleep 600' })
   const filled: string[] = []
   const none = async () => ''
-  desk.seatedAt({
+  desk.setScreen({
     suspend: (work) => work(),
     copy: none,
     clear() {},
@@ -112,7 +112,7 @@ test('a conversation that goes on is shown, and where it was left is said in thr
     said.map((text) => text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'then')),
     ['Last request (then): the last request\nReady: good.'],
   )
-  assert.deepEqual(await desk.past(), ['the last request'])
+  assert.deepEqual(await desk.sentPrompts(), ['the last request'])
 })
 
 test('a tree of tasks that was left is said with how to go on with it', options, async (t) => {
@@ -224,7 +224,7 @@ test('what a command asks is a card like any other, and a broken one says why', 
       ],
     },
   )
-  desk.seatedAt(seat())
+  desk.setScreen(seat())
   desk.submit('/pick one')
   await until((all) => questions(all).length === 1)
   desk.answer(questions(heard)[0]!.ask, ['a'])
@@ -273,7 +273,7 @@ test('of several commands at work the newest is cancelled first, and leaving end
     { good: 'cat >/dev/null; echo fine' },
     { commands: () => [wait('one'), wait('two'), wait('three'), quick] },
   )
-  desk.seatedAt(seat())
+  desk.setScreen(seat())
   for (const name of ['one', 'two', 'three', 'quick']) desk.submit(`/${name}`)
   await setImmediate()
   assert.deepEqual([desk.cancel(), ended], [true, ['three']])
@@ -285,7 +285,7 @@ test('of several commands at work the newest is cancelled first, and leaving end
 test('whoever leaves is given what was typed and never sent', options, async (t) => {
   const folder = folderOf(t)
   const { desk, until } = await sitDown(t, folder, { hung: 'sleep 600' })
-  desk.seatedAt(seat())
+  desk.setScreen(seat())
   desk.submit('one')
   await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
   desk.submit('two')
@@ -302,7 +302,7 @@ test(
     const folder = folderOf(t)
     const { desk, heard } = await sitDown(t, folder, {}, { path: folder })
     const before = heard.length
-    const given = new Promise((fill) => desk.seatedAt({ ...seat(), fill }))
+    const given = new Promise((fill) => desk.setScreen({ ...seat(), fill }))
     desk.submit('do it')
     assert.equal(await given, 'do it')
     const said = heard.slice(before).flatMap((one) => (one.type === 'said' ? [one.text.split('\n')[0]] : []))
@@ -334,7 +334,7 @@ test(
       { good: `cat >/dev/null; printf '${document.replaceAll('\n', '\\n')}'` },
       { commands: (hold) => [initCommand(hold)] },
     )
-    desk.seatedAt(seat())
+    desk.setScreen(seat())
     desk.submit('/init')
     await until((all) => questions(all).length === 1)
     assert.deepEqual([desk.busy, questions(heard)[0]!.question.text], [true, 'good wrote an AGENTS.md. Keep it?'])
@@ -361,7 +361,7 @@ test('a prompt that cannot be kept is said so, and goes back to the input', opti
   desk.app().project.log.append = async () => {
     throw new StoreError('cannot write history.jsonl: the disk is full')
   }
-  const given = new Promise((fill) => desk.seatedAt({ ...seat(), fill }))
+  const given = new Promise((fill) => desk.setScreen({ ...seat(), fill }))
   desk.submit('precious')
   assert.equal(await given, 'precious')
   assert.deepEqual(
@@ -390,7 +390,7 @@ test('a secret goes to the command that asked for it, and to nobody who listens'
   const run = async (_args: string, { ask, signal }: CommandWorld) => given.resolve(await ask(question, signal))
   const commands = () => [{ name: 'asks', help: 'Asks.', run }]
   const { desk, heard, until } = await sitDown(t, folderOf(t), {}, { commands })
-  desk.seatedAt({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
+  desk.setScreen({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
   const events = () => heard.flatMap((one) => (one.type === 'event' ? [one.event] : []))
   desk.submit('/asks')
   await until(() => events().some(({ type }) => type === 'question'))

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Command } from '../../src/core/talk/command.ts'
-import type { Happening } from '../../src/faces/chat/desk.ts'
+import type { DeskEvent } from '../../src/faces/chat/chat-desk.ts'
 import type { Hold } from '../../src/desk/hold.ts'
 import type { AgentSettings } from '../../src/settings/agent-settings.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -10,13 +10,13 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { realClock } from '../../src/base/clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { ChatDesk } from '../../src/desk/desk.ts'
+import { ProjectDesk } from '../../src/desk/desk.ts'
 import { setupCommand } from '../../src/desk/slash/setup.ts'
 import { Station } from '../../src/desk/station.ts'
 import { placeOf } from '../../src/app/place.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 
-export type Sat = { desk: ChatDesk; heard: Happening[]; until(what: (heard: Happening[]) => boolean): Promise<void> }
+export type Sat = { desk: ProjectDesk; heard: DeskEvent[]; until(what: (heard: DeskEvent[]) => boolean): Promise<void> }
 
 /** A folder of one's own with a project in it. */
 export function folderOf(t: TestContext): string {
@@ -60,11 +60,11 @@ export async function sitDown(
     settings: await read(),
     wishes: { ...wishes, budget: noBudget },
   })
-  const desk = new ChatDesk(station, { commands: seating.commands ?? (() => []), firstStart: setupCommand })
-  const heard: Happening[] = []
+  const desk = new ProjectDesk(station, { commands: seating.commands ?? (() => []), firstStart: setupCommand })
+  const heard: DeskEvent[] = []
   const looks = new Set<() => void>()
   void (async () => {
-    for await (const happening of desk.happenings(stop.signal)) {
+    for await (const happening of desk.events(stop.signal)) {
       heard.push(happening)
       for (const look of looks) look()
     }
@@ -75,7 +75,7 @@ export async function sitDown(
     await desk.close()
     stop.abort()
   })
-  const until = (what: (heard: Happening[]) => boolean) =>
+  const until = (what: (heard: DeskEvent[]) => boolean) =>
     new Promise<void>((resolve) => {
       const look = () => {
         if (!what(heard)) return
@@ -89,11 +89,11 @@ export async function sitDown(
   return { desk, heard, until }
 }
 
-export const closings = (heard: readonly Happening[]) =>
+export const closings = (heard: readonly DeskEvent[]) =>
   heard.flatMap((one) => (one.type === 'closing' ? [one.closing] : []))
 
-export const replies = (heard: readonly Happening[]) =>
+export const replies = (heard: readonly DeskEvent[]) =>
   heard.flatMap((one) => (one.type === 'event' && one.event.type === 'reply' ? [one.event.text] : []))
 
-export const questions = (heard: readonly Happening[]) =>
+export const questions = (heard: readonly DeskEvent[]) =>
   heard.flatMap((one) => (one.type === 'event' && one.event.type === 'question' ? [one.event] : []))

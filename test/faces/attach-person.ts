@@ -1,7 +1,7 @@
 // A person's shell that attaches to a terminal of its own: `node attach-person.ts <command>`, says how they left.
 import { realClock } from '../../src/base/clock.ts'
-import { attach } from '../../src/faces/attach.ts'
 import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
+import { attach } from '../../src/faces/attach/attach-terminal.ts'
 
 const ended = new AbortController()
 process.on('SIGTERM', () => ended.abort())

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pty from '@lydell/node-pty'
 import headless from '@xterm/headless'
-import { DetachKey } from '../../src/faces/attach/detach.ts'
-import { restored } from '../../src/faces/attach/screen.ts'
-import { Shown } from '../../src/faces/attach/shown.ts'
+import { DetachKeys } from '../../src/faces/attach/attach-keys.ts'
+import { restoreSequence } from '../../src/faces/attach/attach-terminal.ts'
+import { OutputFilter } from '../../src/faces/attach/output-filter.ts'
 import { running } from '../terminals/real.ts'
 
 const latin = (text: string) => Buffer.from(text, 'latin1')
 
 test('the key that leaves is found however it is sent, and not in a paste', () => {
-  const key = new DetachKey()
+  const key = new DetachKeys()
   assert.deepEqual(key.push('ls\r'), { typed: 'ls\r', leaves: false })
   assert.deepEqual(key.push('a\u001d'), { typed: 'a', leaves: true })
   assert.deepEqual(key.push('\u001b[93;5u'), { typed: '', leaves: true })
@@ -48,17 +48,17 @@ test('what asks the terminal something is not shown, what draws is', () => {
   ]
   const text = Buffer.from([...asks, ...more].map((ask, i) => `${ask}${draws[i % draws.length]}`).join(''))
   const wanted = Buffer.from([...asks, ...more].map((_ask, i) => draws[i % draws.length]).join('')).toString()
-  assert.equal(Buffer.from(new Shown().push(text).bytes).toString(), wanted)
+  assert.equal(Buffer.from(new OutputFilter().push(text).bytes).toString(), wanted)
   // However it is cut.
-  const shown = new Shown()
+  const shown = new OutputFilter()
   const pieces = Array.from(text, (byte) => shown.push(Uint8Array.of(byte)).bytes)
   assert.equal(Buffer.concat(pieces).toString(), wanted)
 })
 
 test('the other screen and a reset need a new picture', () => {
   for (const text of ['a\u001b[?1049hb', '\u001b[?25;1049l', '\u001b[?47h', '\u001bc'])
-    assert.deepEqual(new Shown().push(latin(text)), { bytes: Buffer.from(''), again: true })
-  assert.equal(new Shown().push(latin('\u001b[?25l')).again, false)
+    assert.deepEqual(new OutputFilter().push(latin(text)), { bytes: Buffer.from(''), again: true })
+  assert.equal(new OutputFilter().push(latin('\u001b[?25l')).again, false)
 })
 
 /** A person at a terminal of their own. */
@@ -139,7 +139,7 @@ describe('a person attaches', { concurrency: true }, () => {
     const crashed = person(t, running('echo'), 'crash')
     await crashed.sees('ready')
     assert.equal(await crashed.exited, 9)
-    assert.ok(crashed.raw().endsWith(restored))
+    assert.ok(crashed.raw().endsWith(restoreSequence))
     assert.deepEqual(crashed.rows().filter(Boolean), ['what was there before'])
   })
 })

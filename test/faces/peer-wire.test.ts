@@ -11,9 +11,9 @@ import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { Lines } from '../../src/base/lines.ts'
 import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
-import { connectPeer } from '../../src/faces/peer/client.ts'
-import { findSockets, ownSocketName, socketFolders } from '../../src/faces/peer/place.ts'
-import { servePeer } from '../../src/faces/peer/server.ts'
+import { connectPeer } from '../../src/faces/peer/peer-client.ts'
+import { findSockets, ownSocketName, socketFolders } from '../../src/faces/peer/peer-sockets.ts'
+import { servePeer } from '../../src/faces/peer/peer-server.ts'
 import { about, end, following, note, recorder } from '../contract/peer.ts'
 
 function newHome(t: TestContext): string {

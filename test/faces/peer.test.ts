@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { connectPeer } from '../../src/faces/peer/client.ts'
-import { servePeer } from '../../src/faces/peer/server.ts'
+import { connectPeer } from '../../src/faces/peer/peer-client.ts'
+import { servePeer } from '../../src/faces/peer/peer-server.ts'
 import { peerContract } from '../contract/peer.ts'
 
 const served = new WeakMap<Peer, ReturnType<typeof servePeer>>()

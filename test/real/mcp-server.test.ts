@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { realClock } from '../../src/base/clock.ts'
-import { serveHttp } from '../../src/faces/mcp/http/serve.ts'
-import { sdk } from '../../src/faces/mcp/sdk.ts'
+import { serveMcpHttp } from '../../src/faces/mcp/mcp-http.ts'
+import { loadMcpLibrary } from '../../src/faces/mcp/tool-server.ts'
 import { ConductedMachine } from './mcp-crew.ts'
 import { keyed } from './mcp-fixture/keyed.ts'
 import { fixtureServer } from './mcp-fixture/server.ts'
@@ -19,8 +19,8 @@ const required = { '2026-07-28': 37, '2025-11-25': 30 }
 for (const [revision, count] of Object.entries(required))
   test(`the MCP conformance suite of ${revision} is passed by our own transport`, { skip }, async (context) => {
     const key = 'a key of the test'
-    const library = await sdk()
-    const serving = await serveHttp(library, fixtureServer, {
+    const library = await loadMcpLibrary()
+    const serving = await serveMcpHttp(library, fixtureServer, {
       host: '127.0.0.1',
       port: 0,
       key,

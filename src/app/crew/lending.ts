@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Terminal, TerminalHost } from '../../core/screen/terminal.ts'
-import type { ConnectedPeer } from '../../faces/peer/client.ts'
+import type { ConnectedPeer } from '../../faces/peer/peer-client.ts'
 import { TurnsAtWork } from '../../core/talk/at-work.ts'
 import { peers, serveTurns } from '../peers.ts'
 

@@ -1,4 +1,4 @@
-import type { Resource, Resources } from '../../faces/mcp/resources.ts'
+import type { Resource, Resources } from '../../faces/mcp/tool-server.ts'
 import type { Crews } from './crews.ts'
 import { CrewError } from '../../crew/error.ts'
 import { entriesOf } from './logged.ts'

@@ -1,24 +1,27 @@
 import type { Io } from '../../core/io.ts'
 import type { Hub } from '../../hub/hub.ts'
-import type { Changes } from '../../faces/hub/events.ts'
-import type { HubServing } from '../../faces/hub/serve.ts'
+import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
+import type { HubServerOptions } from '../../faces/hub/hub-server.ts'
 import { join } from 'node:path'
 import { wordsOf } from '../../base/words.ts'
 import { fileLedger, LedgerTaken } from '../../store/ledger.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { version } from '../version.ts'
 
-export type OpenHub = { hub: Hub; changes: Changes; close(): Promise<void> }
+export type OpenHub = { hub: Hub; changes: ChangeFeed; close(): Promise<void> }
 
 const instructions =
   'The hub of termaite. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response. To give work: assign_task.'
 
 /** The hub on its books, at work until it is closed. */
 export async function openHub(io: Io, home: string): Promise<OpenHub> {
-  const [{ Hub }, { Changes }] = await Promise.all([import('../../hub/hub.ts'), import('../../faces/hub/events.ts')])
+  const [{ Hub }, { ChangeFeed }] = await Promise.all([
+    import('../../hub/hub.ts'),
+    import('../../faces/hub/change-feed.ts'),
+  ])
   const ledger = booksIn(home)
-  const changes = new Changes(ledger)
-  const hub = new Hub({ ledger, clock: io.clock, published: () => changes.ring() })
+  const changes = new ChangeFeed(ledger)
+  const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
   const stop = new AbortController()
   const running = hub.run(stop.signal)
   return {
@@ -45,15 +48,15 @@ function booksIn(home: string) {
 export async function hubParts(
   io: Io,
   { hub, changes }: OpenHub,
-): Promise<Pick<HubServing, 'routes' | 'changes' | 'mcp'>> {
-  const [{ hubRoutes }, { hubTools }, { mcpAnswer }, { sdk }, { toolServer }] = await Promise.all([
-    import('../../faces/hub/routes.ts'),
+): Promise<Pick<HubServerOptions, 'routes' | 'changes' | 'mcp'>> {
+  const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary }, { toolServer }] = await Promise.all([
+    import('../../faces/hub/hub-routes.ts'),
     import('../../hub/tools.ts'),
-    import('../../faces/mcp/http/answer.ts'),
-    import('../../faces/mcp/sdk.ts'),
-    import('../../faces/mcp/server.ts'),
+    import('../../faces/mcp/mcp-http.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/tool-server.ts'),
   ])
-  const library = await sdk()
+  const library = await loadMcpLibrary()
   const make = toolServer(library, {
     name: 'termaite-hub',
     version,
@@ -67,6 +70,6 @@ export async function hubParts(
     if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
   }
   // A task is for whoever waits for it, never for a connection that is gone.
-  const mcp = mcpAnswer(library, make, trouble, { hangUpCancels: true })
+  const mcp = mcpEndpoint(library, make, trouble, { hangUpCancels: true })
   return { routes: hubRoutes(hub, io.clock), changes, mcp }
 }

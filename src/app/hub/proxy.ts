@@ -37,12 +37,12 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
       return { text, data: result.structuredContent }
     },
   }))
-  const [{ sdk }, { toolServer }, { serveStdio }] = await Promise.all([
-    import('../../faces/mcp/sdk.ts'),
-    import('../../faces/mcp/server.ts'),
-    import('../../faces/mcp/stdio.ts'),
+  const [{ loadMcpLibrary }, { toolServer }, { serveMcpStdio }] = await Promise.all([
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/mcp-stdio.ts'),
   ])
-  const make = toolServer(await sdk(), {
+  const make = toolServer(await loadMcpLibrary(), {
     name: 'termaite-hub',
     version,
     cwd: io.cwd,
@@ -53,6 +53,6 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
   const trouble = (error: Error) => {
     if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
   }
-  await serveStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
+  await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
   await client.close()
 }

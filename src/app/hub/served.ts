@@ -30,7 +30,7 @@ async function serve(
   open: OpenHub,
   at: { host: string; port: number; publicName?: string },
 ): Promise<void> {
-  const { serveHub } = await import('../../faces/hub/serve.ts')
+  const { serveHub } = await import('../../faces/hub/hub-server.ts')
   const { key, file } = keyIn(home, 'hub.key')
   const listening = await serveHub({ ...at, key, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
     throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${wordsOf(error)}.`, 1)

@@ -1,4 +1,4 @@
-import type { Served } from '../../faces/mcp/server.ts'
+import type { ToolServerOptions } from '../../faces/mcp/tool-server.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import { openCrews } from '../crew/crews.ts'
@@ -7,7 +7,7 @@ import { say } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { version } from '../version.ts'
 
-export type Published = AsyncDisposable & { served: Served }
+export type Published = AsyncDisposable & { served: ToolServerOptions }
 
 const instructions =
   'Agents in terminals of their own. spawn_agent starts one in a slot, wait_for_idle tells when it is done, get_artifact gives its answer, send_to_agent speaks to it again. Chain them with depends_on and {{slot_N.output}}.'
@@ -18,7 +18,7 @@ export async function published(io: Io, place: Place): Promise<Published> {
   const warn = (why: string) => say(io, `termaite: ${why}`)
   const crews = openCrews(io, place, settings, { carries: true, warn })
   crews.of()
-  const served: Served = {
+  const served: ToolServerOptions = {
     name: 'termaite',
     version,
     instructions,

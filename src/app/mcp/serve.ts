@@ -1,4 +1,4 @@
-import type { Served } from '../../faces/mcp/server.ts'
+import type { ToolServerOptions } from '../../faces/mcp/tool-server.ts'
 import type { Io } from '../../core/io.ts'
 import type { Address } from './address.ts'
 import { once } from 'node:events'
@@ -9,27 +9,27 @@ import { homeOf } from '../place.ts'
 import { addressOf } from './address.ts'
 
 /** Serves what is published until the client goes away or somebody ends us; stdout is the client's alone. */
-export async function serve(io: Io, served: Served, http: string | undefined): Promise<void> {
+export async function serve(io: Io, served: ToolServerOptions, http: string | undefined): Promise<void> {
   const address = http === undefined ? undefined : addressOf(http)
-  const [{ sdk }, { toolServer }] = await Promise.all([
-    import('../../faces/mcp/sdk.ts'),
-    import('../../faces/mcp/server.ts'),
+  const [{ loadMcpLibrary }, { toolServer }] = await Promise.all([
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/tool-server.ts'),
   ])
-  const library = await sdk()
+  const library = await loadMcpLibrary()
   const make = toolServer(library, served)
   const trouble = (error: Error) => {
     if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
   }
   if (address)
     return overHttp(io, address, (key) =>
-      import('../../faces/mcp/http/serve.ts').then(({ serveHttp }) =>
-        serveHttp(library, make, { ...address, key, clock: io.clock, trouble }),
+      import('../../faces/mcp/mcp-http.ts').then(({ serveMcpHttp }) =>
+        serveMcpHttp(library, make, { ...address, key, clock: io.clock, trouble }),
       ),
     )
   if (io.in.isTTY)
     say(io, 'An MCP client speaks here, over stdin and stdout; `termaite mcp install` wires one. Ctrl+D ends it.')
-  const { serveStdio } = await import('../../faces/mcp/stdio.ts')
-  await serveStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
+  const { serveMcpStdio } = await import('../../faces/mcp/mcp-stdio.ts')
+  await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
 }
 
 async function overHttp(

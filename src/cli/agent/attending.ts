@@ -1,8 +1,7 @@
 import type { Io } from '../../core/io.ts'
 import type { Seen } from '../../app/supervision/seen.ts'
-import { attach } from '../../faces/attach.ts'
-import { HoldKey } from '../../faces/attach/hold.ts'
-import { setRaw } from '../../faces/attach/raw.ts'
+import { attach, setRawMode } from '../../faces/attach/attach-terminal.ts'
+import { SupervisedKeys } from '../../faces/attach/attach-keys.ts'
 import { ask } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 
@@ -42,7 +41,7 @@ export async function attend(io: Io, { seen, shows, over, save, showing }: Atten
 }
 
 async function visit(io: Io, seen: Seen, over: AbortSignal): Promise<'held' | 'gone'> {
-  const manner = { keys: new HoldKey(), hint, untitled: true as const }
+  const manner = { keys: new SupervisedKeys(), hint, untitled: true as const }
   const left = await attach(seen.now!, { in: io.in, out: io.out, clock: io.clock, signal: over }, manner)
   return left === 'detached' ? 'held' : 'gone'
 }
@@ -51,15 +50,15 @@ async function visit(io: Io, seen: Seen, over: AbortSignal): Promise<'held' | 'g
 async function waitedHere(io: Io, seen: Seen, now: Seen['now'], over: AbortSignal): Promise<'held' | 'other'> {
   const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
   const held = new AbortController()
-  const keys = new HoldKey()
+  const keys = new SupervisedKeys()
   const type = (chunk: Buffer) => {
     if (keys.push(chunk.toString()).leaves) held.abort()
   }
-  setRaw(input, true)
+  setRawMode(input, true)
   input.on('data', type).resume()
   await seen.other(now, AbortSignal.any([over, held.signal]))
   input.off('data', type).pause()
-  setRaw(input, false)
+  setRawMode(input, false)
   return held.signal.aborted ? 'held' : 'other'
 }
 

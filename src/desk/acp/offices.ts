@@ -1,5 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk'
-import type { Listed, Office, Offices } from '../../faces/acp/office.ts'
+import type { ListedSession, EditorDesk, EditorDesks } from '../../faces/acp/editor-desk.ts'
 import type { WorkMode } from '../../core/work/mode.ts'
 import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -7,7 +7,7 @@ import { TurnsAtWork } from '../../core/talk/at-work.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { openIndex } from '../../store/index/index.ts'
-import { ChatDesk } from '../desk.ts'
+import { ProjectDesk } from '../desk.ts'
 import { Station } from '../station.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { serveTurns } from '../../app/peers.ts'
@@ -25,7 +25,7 @@ import { serversOf } from './servers.ts'
 const mostListed = 100
 
 /** The desks of an editor, each on a session of the project that its folder belongs to. */
-export class EditorOffices implements Offices {
+export class EditorOffices implements EditorDesks {
   #io: Io
   #turns = new TurnsAtWork()
   #served: ReturnType<typeof serveTurns>
@@ -35,17 +35,17 @@ export class EditorOffices implements Offices {
     this.#served = serveTurns(homeOf(io.env), this.#turns, io.clock)
   }
 
-  begin(cwd: string, servers: readonly McpServer[]): Promise<Office> {
+  begin(cwd: string, servers: readonly McpServer[]): Promise<EditorDesk> {
     return this.#open(cwd, servers)
   }
 
-  async resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<Office | undefined> {
+  async resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<EditorDesk | undefined> {
     const { home, root } = placeOf(this.#io, cwd)
     const { sessions } = await openProject(fileStore(home, { clock: this.#io.clock }), root).doc.read()
     return Object.hasOwn(sessions, session) ? this.#open(cwd, servers, session) : undefined
   }
 
-  async list(cwd: string | undefined): Promise<Listed[]> {
+  async list(cwd: string | undefined): Promise<ListedSession[]> {
     const io = this.#io
     const index = openIndex(homeOf(io.env), { clock: io.clock })
     try {
@@ -65,7 +65,7 @@ export class EditorOffices implements Offices {
     await this.#served.close()
   }
 
-  async #open(cwd: string, servers: readonly McpServer[], session?: string): Promise<Office> {
+  async #open(cwd: string, servers: readonly McpServer[], session?: string): Promise<EditorDesk> {
     const io = this.#io
     const place = placeOf(io, cwd)
     const read = async (): Promise<Settings> => {
@@ -76,7 +76,7 @@ export class EditorOffices implements Offices {
     if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
     const wishes = { fresh: session === undefined, budget: noBudget }
     const station = await Station.open({ io, place, settings, read, wishes })
-    const desk = new ChatDesk(station, {
+    const desk = new ProjectDesk(station, {
       commands: (hold, warn) => slashCommands(hold, warn).filter(({ screen }) => !screen),
       firstStart: setupCommand,
       turns: this.#turns,
@@ -90,7 +90,7 @@ export class EditorOffices implements Offices {
       opened,
       modes: modesOf(settings),
       setMode: async (mode) => void (await desk.hold.setMode(mode)),
-      aim: (agent) => desk.hold.aim(agent),
+      setNextAgent: (agent) => desk.hold.aim(agent),
       get busy() {
         return desk.busy
       },
@@ -104,12 +104,12 @@ export class EditorOffices implements Offices {
   }
 
   /** Its first page; what a desk says when it opens is for whoever started us, and not for the thread. */
-  async #begun(desk: ChatDesk): Promise<Office['opened']> {
+  async #begun(desk: ProjectDesk): Promise<EditorDesk['opened']> {
     const looked = new AbortController()
-    const heard = desk.happenings(looked.signal)
+    const heard = desk.events(looked.signal)
     await desk.begun()
     looked.abort()
-    let opened: Office['opened'] = { entries: [], more: false }
+    let opened: EditorDesk['opened'] = { entries: [], more: false }
     for await (const happening of heard) {
       if (happening.type === 'opened') opened = happening
       if (happening.type === 'said' && happening.how === 'error') say(this.#io, `termaite: ${happening.text}`)
@@ -121,7 +121,7 @@ export class EditorOffices implements Offices {
 const names: Record<WorkMode, string> = { chat: 'Chat', agent: 'Agent', plan: 'Plan' }
 
 /** Those that somebody is there for. */
-function modesOf(settings: Settings): Office['modes'] {
+function modesOf(settings: Settings): EditorDesk['modes'] {
   const own = enabledAgents(settings).some(({ kind }) => kind === 'native')
   return (Object.keys(workModes) as WorkMode[])
     .filter((mode) => mode === 'chat' || own)

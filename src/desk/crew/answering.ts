@@ -3,7 +3,7 @@ import type { Crew } from '../../crew/crew.ts'
 import type { Asked, Slot } from '../../crew/slot.ts'
 import type { Io } from '../../core/io.ts'
 import { wordsOf } from '../../base/words.ts'
-import { askedText } from '../../faces/asked.ts'
+import { questionText } from '../../faces/question-text.ts'
 import { ask } from '../../faces/terminal-questions.ts'
 import { print, UsageError } from '../../core/io.ts'
 import { slotOf } from './verbs.ts'
@@ -23,7 +23,7 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
 
 /** Whoever leaves without a word has not said no; whoever was quicker, in its terminal say, has answered. */
 async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: Asked): Promise<string[]> {
-  const words = `slot ${id} asks: ${await askedText(question)}`
+  const words = `slot ${id} asks: ${await questionText(question)}`
   if (!io.in.isTTY)
     throw new UsageError(`${words}\nNobody can be asked here. Answer it: termaite crew answer ${id} <number>`)
   const over = new AbortController()

@@ -14,7 +14,7 @@ export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]:
     const how = terminal.attach ?? `termaite crew attach ${id}`
     throw new UsageError(`crew attach: this is no terminal to show it in. In one, type: ${how}`)
   }
-  const { attach: show } = await import('../../faces/attach.ts')
+  const { attach: show } = await import('../../faces/attach/attach-terminal.ts')
   try {
     const left = await show(terminal, io)
     if (left === 'exited') say(io, `slot ${id} has left its terminal.`)

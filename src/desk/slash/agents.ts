@@ -1,5 +1,5 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { AgentStanding } from '../../faces/chat/desk.ts'
+import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'

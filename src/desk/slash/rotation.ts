@@ -1,6 +1,6 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Strategy } from '../../core/work/strategy.ts'
-import type { AgentStanding } from '../../faces/chat/desk.ts'
+import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
 import type { Hold } from '../hold.ts'
 import { moment } from '../../base/moment.ts'
 import { strategies } from '../../core/work/strategy.ts'

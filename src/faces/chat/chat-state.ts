@@ -1,6 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
-import type { Happening, Standing } from './desk.ts'
+import type { DeskEvent, Standing } from './chat-desk.ts'
 import type { RunningTurn } from './running-turn.ts'
 import type { Block, NewBlock } from './transcript/block.ts'
 import type { OrphanResults } from './transcript/entry-blocks.ts'
@@ -46,7 +46,7 @@ export const emptyState: ChatState = {
 }
 
 /** The screen after one more happening. */
-export function nextState(state: ChatState, happening: Happening, now: number): ChatState {
+export function nextState(state: ChatState, happening: DeskEvent, now: number): ChatState {
   switch (happening.type) {
     case 'opened':
       return opened(state, happening.entries, happening.more)

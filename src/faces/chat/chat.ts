@@ -1,7 +1,7 @@
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
-import type { Desk, Happening, Standing } from './desk.ts'
+import type { ChatDesk, DeskEvent, Standing } from './chat-desk.ts'
 import type { ScreenLayout } from './screen/screen-layout.ts'
 import type { KeyActions } from './screen/screen-keys.ts'
 import type { ChatState } from './chat-state.ts'
@@ -38,7 +38,7 @@ export type ChatParts = {
 export type ChatEnd = { why: 'exit' | 'aborted' } | { why: 'broken'; message: string }
 
 /** The chat on a screen, until the person leaves it; by then the terminal is as it was. */
-export async function openChat(desk: Desk, parts: ChatParts): Promise<ChatEnd> {
+export async function openChat(desk: ChatDesk, parts: ChatParts): Promise<ChatEnd> {
   const chat = new Chat(desk, parts, parts.terminal ?? new ProcessTerminal())
   const undo = parts.terminal
     ? () => {}
@@ -66,7 +66,7 @@ function thinking({ running }: ChatState): Pick<Standing, 'thinking'> {
 }
 
 class Chat {
-  #desk: Desk
+  #desk: ChatDesk
   #parts: ChatParts
   #terminal: Terminal
   #state: ChatState = emptyState
@@ -84,7 +84,7 @@ class Chat {
   #over = new AbortController()
   #end: ChatEnd | undefined
 
-  constructor(desk: Desk, parts: ChatParts, terminal: Terminal) {
+  constructor(desk: ChatDesk, parts: ChatParts, terminal: Terminal) {
     this.#desk = desk
     this.#parts = parts
     this.#terminal = terminal
@@ -169,10 +169,10 @@ class Chat {
     signal.addEventListener('abort', abort, { once: true })
     bindKeys()
     this.#stage.take()
-    this.#desk.seatedAt(this.#screen())
+    this.#desk.setScreen(this.#screen())
     void this.#keepTheme()
     try {
-      for await (const happening of this.#desk.happenings(this.#over.signal)) this.#happened(happening)
+      for await (const happening of this.#desk.events(this.#over.signal)) this.#happened(happening)
       if (!this.#end) await new Promise((resolve) => this.#over.signal.addEventListener('abort', resolve))
     } catch (error) {
       this.broke(error)
@@ -202,7 +202,7 @@ class Chat {
     this.#over.abort()
   }
 
-  #happened(happening: Happening): void {
+  #happened(happening: DeskEvent): void {
     this.#set(nextState(this.#state, happening, this.#parts.clock.now()))
   }
 

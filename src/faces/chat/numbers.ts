@@ -1,4 +1,4 @@
-import type { Closing } from './desk.ts'
+import type { Closing } from './chat-desk.ts'
 
 type Source = NonNullable<Closing['source']>
 

@@ -1,23 +1,23 @@
 import type { ClientCapabilities, RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk'
 import type { TestContext } from 'node:test'
-import type { Office, Offices } from '../../../src/faces/acp/office.ts'
+import type { EditorDesk, EditorDesks } from '../../../src/faces/acp/editor-desk.ts'
 import type { Script } from '../chat/scripted-desk.ts'
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { createInterface } from 'node:readline'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
-import { sdk } from '../../../src/faces/acp/sdk.ts'
-import { serveAcp } from '../../../src/faces/acp/serve.ts'
+import { loadAcpSdk } from '../../../src/faces/acp/acp-sdk.ts'
+import { serveAcp } from '../../../src/faces/acp/editor-agent.ts'
 import { frameFaults } from '../../agents/acp-frames.ts'
 import { ScriptedDesk } from '../chat/scripted-desk.ts'
 
 /** An office at a scripted desk; it remembers what was turned. */
-export class ScriptedOffice implements Office {
+export class ScriptedOffice implements EditorDesk {
   session: string
   cwd = '/project'
   desk: ScriptedDesk
-  opened: Office['opened']
-  modes: Office['modes'] = [
+  opened: EditorDesk['opened']
+  modes: EditorDesk['modes'] = [
     { id: 'chat', name: 'Chat', means: 'everybody' },
     { id: 'plan', name: 'Plan', means: 'only plan' },
   ]
@@ -41,7 +41,7 @@ export class ScriptedOffice implements Office {
     this.desk.happen({ type: 'standing', standing: { ...this.desk.standing(), mode } })
   }
 
-  aim(agent: string | undefined) {
+  setNextAgent(agent: string | undefined) {
     this.aimed.push(agent)
   }
 
@@ -57,13 +57,13 @@ export type Frame = { id?: number; method?: string; params?: any; result?: any; 
 /** An editor that speaks the wire itself; every frame that it hears is checked against the protocol's own schema. */
 export async function editorAt(
   context: TestContext,
-  offices: Partial<Offices>,
+  desks: Partial<EditorDesks>,
   capabilities: ClientCapabilities = {},
   answer: (params: any, method: string) => unknown = () => ({ outcome: { outcome: 'cancelled' } }),
 ) {
   const [input, out, stop] = [new PassThrough(), new PassThrough(), new AbortController()]
-  const none: Offices = { begin: unwanted, resume: async () => undefined, list: async () => [] }
-  const parts = { sdk: await sdk(), offices: { ...none, ...offices }, clock: new HandClock(), version: '1.2.3' }
+  const none: EditorDesks = { begin: unwanted, resume: async () => undefined, list: async () => [] }
+  const parts = { sdk: await loadAcpSdk(), desks: { ...none, ...desks }, clock: new HandClock(), version: '1.2.3' }
   const over = serveAcp(parts, { in: input, out, signal: stop.signal })
   const [sent, heard]: [Frame[], Frame[]] = [[], []]
   const waiting = new Map<number, (frame: Frame) => void>()

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { promptOf } from '../../../src/faces/acp/prompt.ts'
+import { promptOf } from '../../../src/faces/acp/editor-prompt.ts'
 
 test('text, links and enclosed files are one prompt', () => {
   const prompt = promptOf(

@@ -84,8 +84,8 @@ test('what was sent before comes back with Up, and what was half typed with Down
 test('the past is read when it is first wanted, and what was sent here is its newest', async () => {
   let reads = 0
   const { desk, box, press, type } = seat({ past: ['before', 'here', 'and here'] })
-  const past = desk.past.bind(desk)
-  desk.past = () => (reads++, past())
+  const past = desk.sentPrompts.bind(desk)
+  desk.sentPrompts = () => (reads++, past())
   for (const text of ['here', 'and here']) {
     type(text)
     press(legacy.enter)

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { stripAnsi } from '../../../src/base/ansi.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
-import { openLines } from '../../../src/faces/chat/lines.ts'
+import { openLines } from '../../../src/faces/chat/line-chat.ts'
 import { ScriptedDesk } from './scripted-desk.ts'
 
 const options = { timeout: 20_000 }

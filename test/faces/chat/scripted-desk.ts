@@ -1,7 +1,7 @@
 import type { Command, CommandScreen } from '../../../src/core/talk/command.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Leash } from '../../../src/core/work/agent.ts'
-import type { Desk, Happening, Standing } from '../../../src/faces/chat/desk.ts'
+import type { ChatDesk, DeskEvent, Standing } from '../../../src/faces/chat/chat-desk.ts'
 import { Channel } from '../../../src/base/channel.ts'
 
 export type Script = {
@@ -17,7 +17,7 @@ export type Script = {
 }
 
 /** A desk where only what the test says happens; it remembers what the person did. */
-export class ScriptedDesk implements Desk {
+export class ScriptedDesk implements ChatDesk {
   readonly submitted: string[] = []
   readonly answers: { ask: string; picks?: string[] }[] = []
   readonly commands: readonly Command[]
@@ -28,8 +28,8 @@ export class ScriptedDesk implements Desk {
   screen: CommandScreen | undefined
   #script: Script
   #standing: Standing
-  #told: Happening[]
-  #listeners = new Set<Channel<Happening>>()
+  #told: DeskEvent[]
+  #listeners = new Set<Channel<DeskEvent>>()
 
   constructor(script: Script = {}) {
     this.#script = script
@@ -56,7 +56,7 @@ export class ScriptedDesk implements Desk {
   }
 
   /** Something happens, in sight of everybody who listens now or later. */
-  happen(...happenings: Happening[]): void {
+  happen(...happenings: DeskEvent[]): void {
     for (const happening of happenings) {
       if (happening.type === 'standing') this.#standing = happening.standing
       this.#told.push(happening)
@@ -66,15 +66,15 @@ export class ScriptedDesk implements Desk {
 
   /** Events of one turn happen. */
   turn(turn: string, ...events: Event[]): void {
-    this.happen(...events.map((event): Happening => ({ type: 'event', turn, event })))
+    this.happen(...events.map((event): DeskEvent => ({ type: 'event', turn, event })))
   }
 
   standing(): Standing {
     return this.#standing
   }
 
-  async *happenings(signal: AbortSignal): AsyncIterable<Happening> {
-    const channel = new Channel<Happening>(100_000)
+  async *events(signal: AbortSignal): AsyncIterable<DeskEvent> {
+    const channel = new Channel<DeskEvent>(100_000)
     const stop = () => channel.close()
     signal.addEventListener('abort', stop, { once: true })
     for (const happening of this.#told) void channel.push(happening)
@@ -125,11 +125,11 @@ export class ScriptedDesk implements Desk {
     return (this.#script.files ?? []).filter((path) => path.includes(typed)).slice(0, most)
   }
 
-  async past(): Promise<string[]> {
+  async sentPrompts(): Promise<string[]> {
     return [...(this.#script.past ?? [])]
   }
 
-  seatedAt(screen: CommandScreen): void {
+  setScreen(screen: CommandScreen): void {
     this.screen = screen
   }
 }

@@ -1,14 +1,14 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
-import type { Happening } from '../../../src/faces/chat/desk.ts'
+import type { DeskEvent } from '../../../src/faces/chat/chat-desk.ts'
 import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
 import { emptyState, cleared, nextState, withoutOldest, withEarlier } from '../../../src/faces/chat/chat-state.ts'
 
-const happen = (turn: string, event: Event): Happening => ({ type: 'event', turn, event })
+const happen = (turn: string, event: Event): DeskEvent => ({ type: 'event', turn, event })
 
-function after(...happenings: Happening[]): ChatState {
+function after(...happenings: DeskEvent[]): ChatState {
   return happenings.reduce((state, happening, at) => nextState(state, happening, 1000 * (at + 1)), emptyState)
 }
 

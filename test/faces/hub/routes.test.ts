@@ -4,10 +4,10 @@ import type { HubChange } from '../../../src/core/work/task.ts'
 import type { ToolCall } from '../../../src/core/work/tool.ts'
 import { realClock } from '../../../src/base/clock.ts'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
-import { Changes, sseOf } from '../../../src/faces/hub/events.ts'
-import { Rate } from '../../../src/faces/http/rate.ts'
-import { answered } from '../../../src/faces/hub/route.ts'
-import { hubRoutes } from '../../../src/faces/hub/routes.ts'
+import { ChangeFeed, eventStreamText } from '../../../src/faces/hub/change-feed.ts'
+import { RateLimit } from '../../../src/faces/http-server.ts'
+import { answerRequest } from '../../../src/faces/hub/hub-router.ts'
+import { hubRoutes } from '../../../src/faces/hub/hub-routes.ts'
 import { hubTools } from '../../../src/hub/tools.ts'
 import { hubAt } from '../../hub/seat.ts'
 
@@ -16,7 +16,13 @@ function routesAt(t: TestContext) {
   const routes = hubRoutes(at.hub, at.clock)
   const ask = async (method: string, url: string, body?: unknown, signal = new AbortController().signal) => {
     const { pathname, searchParams } = new URL(url, 'http://hub')
-    const { status, body: got } = await answered(routes, { method, path: pathname, query: searchParams, body, signal })
+    const { status, body: got } = await answerRequest(routes, {
+      method,
+      path: pathname,
+      query: searchParams,
+      body,
+      signal,
+    })
     return { status, body: got as any }
   }
   return { ...at, ask }
@@ -103,7 +109,7 @@ test('a follower sees every change in order, from the number it names, and goes 
   const { hub, ledger, add } = routesAt(t)
   await add('one')
   await add('two')
-  const changes = new Changes(ledger)
+  const changes = new ChangeFeed(ledger)
   const stop = new AbortController()
   const seen: (HubChange | undefined)[] = []
   const following = (async () => {
@@ -111,7 +117,7 @@ test('a follower sees every change in order, from the number it names, and goes 
   })()
   await settled()
   await add('three')
-  changes.ring()
+  changes.notify()
   await settled()
   stop.abort()
   await following
@@ -120,15 +126,15 @@ test('a follower sees every change in order, from the number it names, and goes 
     [2, 3],
   )
   assert.equal(seen.at(-1)!.seq, hub.seq)
-  assert.match(sseOf(seen[0]), /^id: 2\nevent: task\ndata: \{"seq":2,.*\}\n\n$/)
+  assert.match(eventStreamText(seen[0]), /^id: 2\nevent: task\ndata: \{"seq":2,.*\}\n\n$/)
   ledger.since = () => undefined
   const lost = await changes.after(1, new AbortController().signal).next()
-  assert.deepEqual([lost, sseOf(undefined)], [{ done: false, value: undefined }, 'event: lost\ndata: {}\n\n'])
+  assert.deepEqual([lost, eventStreamText(undefined)], [{ done: false, value: undefined }, 'event: lost\ndata: {}\n\n'])
 })
 
 test('a caller has so many at once, and more with time; another has its own', async () => {
   const clock = new HandClock()
-  const rate = new Rate(clock, 2, 1)
+  const rate = new RateLimit(clock, 2, 1)
   const take = () => [rate.take('a'), rate.take('a'), rate.take('a'), rate.take('b')]
   assert.deepEqual(take(), [true, true, false, true])
   await clock.turn(1_000)

@@ -4,12 +4,11 @@ import { once } from 'node:events'
 import { request as plainRequest } from 'node:http'
 import { connect } from 'node:net'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
-import { Changes } from '../../../src/faces/hub/events.ts'
-import { hubRoutes } from '../../../src/faces/hub/routes.ts'
-import { serveHub } from '../../../src/faces/hub/serve.ts'
-import { mcpAnswer } from '../../../src/faces/mcp/http/answer.ts'
-import { sdk } from '../../../src/faces/mcp/sdk.ts'
-import { toolServer } from '../../../src/faces/mcp/server.ts'
+import { ChangeFeed } from '../../../src/faces/hub/change-feed.ts'
+import { hubRoutes } from '../../../src/faces/hub/hub-routes.ts'
+import { serveHub } from '../../../src/faces/hub/hub-server.ts'
+import { mcpEndpoint } from '../../../src/faces/mcp/mcp-http.ts'
+import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
 import { Hub } from '../../../src/hub/hub.ts'
 import { hubTools } from '../../../src/hub/tools.ts'
 import { memoryLedger } from '../../../src/store/memory-ledger.ts'
@@ -20,15 +19,15 @@ const json = { authorization: `Bearer ${key}`, 'content-type': 'application/json
 async function serving(t: TestContext) {
   const clock = new HandClock()
   const ledger = memoryLedger()
-  const changes = new Changes(ledger)
-  const hub = new Hub({ ledger, clock, published: () => changes.ring() })
+  const changes = new ChangeFeed(ledger)
+  const hub = new Hub({ ledger, clock, published: () => changes.notify() })
   const stop = new AbortController()
   const running = hub.run(stop.signal)
-  const library = await sdk()
+  const library = await loadMcpLibrary()
   const resources = { families: [], list: async () => [], read: async () => undefined }
   const tools = hubTools(hub, clock, 'mcp')
   const make = toolServer(library, { name: 'hub', version: '1', cwd: '/', clock, tools, resources })
-  const mcp = mcpAnswer(library, make, () => {}, { hangUpCancels: true })
+  const mcp = mcpEndpoint(library, make, () => {}, { hangUpCancels: true })
   const at = await serveHub({ host: '127.0.0.1', port: 0, key, clock, routes: hubRoutes(hub, clock), changes, mcp })
   t.after(async () => {
     await at.close()

@@ -2,10 +2,9 @@ import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
 import { realClock } from '../../../src/base/clock.ts'
-import type { HttpServing } from '../../../src/faces/mcp/http/serve.ts'
-import { serveHttp } from '../../../src/faces/mcp/http/serve.ts'
-import { sdk } from '../../../src/faces/mcp/sdk.ts'
-import { toolServer } from '../../../src/faces/mcp/server.ts'
+import type { HttpServing } from '../../../src/faces/mcp/mcp-http.ts'
+import { serveMcpHttp } from '../../../src/faces/mcp/mcp-http.ts'
+import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
 import { envelope, initialize } from './pipes.ts'
 import { listedTools, served, Waiter } from './served.ts'
 
@@ -13,11 +12,11 @@ const open: HttpServing[] = []
 after(() => Promise.all(open.map((serving) => serving.close())))
 
 const key = 'the-key'
-const library = await sdk()
+const library = await loadMcpLibrary()
 
 async function serving(waiter?: Waiter): Promise<HttpServing> {
   const wishes = { host: '127.0.0.1', port: 0, key, clock: realClock, trouble() {} }
-  const made = await serveHttp(library, toolServer(library, served(waiter)), wishes)
+  const made = await serveMcpHttp(library, toolServer(library, served(waiter)), wishes)
   open.push(made)
   return made
 }

@@ -1,18 +1,22 @@
 import { PassThrough } from 'node:stream'
 import { createInterface } from 'node:readline'
-import { sdk } from '../../../src/faces/mcp/sdk.ts'
-import type { Served } from '../../../src/faces/mcp/server.ts'
-import { toolServer } from '../../../src/faces/mcp/server.ts'
-import { serveStdio } from '../../../src/faces/mcp/stdio.ts'
+import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
+import type { ToolServerOptions } from '../../../src/faces/mcp/tool-server.ts'
+import { serveMcpStdio } from '../../../src/faces/mcp/mcp-stdio.ts'
 
 export type Message = { id?: number; method?: string; params?: unknown; result?: unknown; error?: unknown }
 
 /** A client that speaks the wire itself: what it asserts is what other programs meet. */
-export async function overPipes(served: Served) {
+export async function overPipes(served: ToolServerOptions) {
   const [input, out, stop] = [new PassThrough(), new PassThrough(), new AbortController()]
   const troubles: string[] = []
   const trouble = (error: Error) => void troubles.push(error.message)
-  const over = serveStdio(toolServer(await sdk(), served), { in: input, out, signal: stop.signal, trouble })
+  const over = serveMcpStdio(toolServer(await loadMcpLibrary(), served), {
+    in: input,
+    out,
+    signal: stop.signal,
+    trouble,
+  })
   const lines = createInterface({ input: out })[Symbol.asyncIterator]()
   const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const hear = async (): Promise<Message> => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Tool, ToolCall } from '../../../src/core/work/tool.ts'
-import type { Served } from '../../../src/faces/mcp/server.ts'
+import type { ToolServerOptions } from '../../../src/faces/mcp/tool-server.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 
 const said = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] }
@@ -49,7 +49,7 @@ export class Waiter implements Tool {
   }
 }
 
-export function served(waiter = new Waiter(), clock: Clock = new HandClock()): Served {
+export function served(waiter = new Waiter(), clock: Clock = new HandClock()): ToolServerOptions {
   return {
     name: 'termaite',
     version: '1.2.3',

@@ -2,7 +2,7 @@ import type { Question } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme.ts'
 import { fitToWidth, TextField } from '../widgets.ts'
 import { hangingLines } from './card-body.ts'
-import { readableText } from './words.ts'
+import { readableText } from '../../question-text.ts'
 
 /** As many options as are in sight at once. */
 const most = 9

@@ -2,7 +2,7 @@ import type { Question, Shown } from '../../../core/talk/question.ts'
 import type { Theme, Paint } from '../theme.ts'
 import type { DiffLine } from '../diff-lines.ts'
 import { wrapTextWithAnsi } from '@earendil-works/pi-tui'
-import { exactText, readableText } from './words.ts'
+import { exactText, readableText } from '../../question-text.ts'
 
 /** A part of what a card shows: its lines, and how many of them are shown at first. */
 export type BodySection = { lines: string[]; most: number }

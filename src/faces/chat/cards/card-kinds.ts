@@ -1,6 +1,6 @@
 import type { Question } from '../../../core/talk/question.ts'
 import type { Paint, Theme } from '../theme.ts'
-import { readableText } from './words.ts'
+import { readableText } from '../../question-text.ts'
 
 /** How a kind of question looks, and what is safest for who leaves it: an option's id, else no answer in these words. */
 type Look = { title(who: string): string; paint(theme: Theme): Paint; escapeAnswer: string; safest?: string }

@@ -12,7 +12,7 @@ import { CardAnswers } from './card-answers.ts'
 import { bodySections, BodyPages } from './card-body.ts'
 import { diffLines } from '../diff-lines.ts'
 import { leaving, cardPaint, cardTitle } from './card-kinds.ts'
-import { readableText } from './words.ts'
+import { readableText } from '../../question-text.ts'
 
 export type CardParts = {
   theme: Theme

@@ -1,4 +1,4 @@
-import type { Desk } from '../desk.ts'
+import type { ChatDesk } from '../chat-desk.ts'
 import type { PromptEditor } from './prompt-editor.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Choice } from '../widgets.ts'
@@ -12,9 +12,9 @@ import { cleanText } from './paste.ts'
 export class Completer {
   #sheet: PromptEditor
   #popup: CompletionPopup
-  #desk: Desk
+  #desk: ChatDesk
 
-  constructor(sheet: PromptEditor, popup: CompletionPopup, desk: Desk) {
+  constructor(sheet: PromptEditor, popup: CompletionPopup, desk: ChatDesk) {
     this.#sheet = sheet
     this.#popup = popup
     this.#desk = desk
@@ -101,7 +101,7 @@ const mostFiles = 50
 
 /** What may be meant by the words before the cursor. Answers that come too late are dropped. */
 export class CompletionPopup {
-  #desk: Desk
+  #desk: ChatDesk
   #clock: Clock
   #changed: () => void
   #choices: ChoiceList<Suggestion>
@@ -109,7 +109,7 @@ export class CompletionPopup {
   #dismissed: string | undefined
   #asking = new AbortController()
 
-  constructor(parts: { desk: Desk; clock: Clock; theme: Theme; changed(): void }) {
+  constructor(parts: { desk: ChatDesk; clock: Clock; theme: Theme; changed(): void }) {
     this.#desk = parts.desk
     this.#clock = parts.clock
     this.#changed = parts.changed

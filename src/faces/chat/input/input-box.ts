@@ -1,6 +1,6 @@
 import type { Component, Focusable, TUI, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
-import type { Desk } from '../desk.ts'
+import type { ChatDesk } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import { CURSOR_MARKER, matchesKey, truncateToWidth } from '@earendil-works/pi-tui'
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
@@ -12,7 +12,7 @@ import { PromptEditor } from './prompt-editor.ts'
 export type InputParts = {
   tui: TUI
   theme: Theme
-  desk: Desk
+  desk: ChatDesk
   clock: Clock
   onSubmit(text: string): void
   /** The text stays in the input until something is picked. */

@@ -1,5 +1,5 @@
 import type { PromptEditor } from './prompt-editor.ts'
-import type { Desk } from '../desk.ts'
+import type { ChatDesk } from '../chat-desk.ts'
 import type { Focusable } from '@earendil-works/pi-tui'
 import type { Choice } from '../widgets.ts'
 import type { Theme } from '../theme.ts'
@@ -67,11 +67,11 @@ export class HistoryRecall {
 
 /** What was sent before, in this process and in those before it: read when it is first wanted. */
 export class PromptHistory {
-  #desk: Desk
+  #desk: ChatDesk
   #sent: string[] = []
   #before: Promise<string[]> | undefined
 
-  constructor(desk: Desk) {
+  constructor(desk: ChatDesk) {
     this.#desk = desk
   }
 
@@ -81,7 +81,7 @@ export class PromptHistory {
 
   /** Newest last, no text twice in a row; what cannot be read is not there. */
   async texts(): Promise<string[]> {
-    const before = await (this.#before ??= this.#desk.past().catch(() => []))
+    const before = await (this.#before ??= this.#desk.sentPrompts().catch(() => []))
     // What was sent here may have been kept before it was read: its place is at the end.
     const own = new Set(this.#sent)
     const all = [...before.map(tidy).filter((text) => !own.has(text)), ...this.#sent]

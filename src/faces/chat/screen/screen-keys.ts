@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/clock.ts'
-import type { Desk } from '../desk.ts'
+import type { ChatDesk } from '../chat-desk.ts'
 import type { InputBox } from '../input/input-box.ts'
 import { KeybindingsManager, TUI_KEYBINDINGS, isKeyRelease, matchesKey, setKeybindings } from '@earendil-works/pi-tui'
 import { leashes } from '../../../core/work/agent.ts'
@@ -39,7 +39,7 @@ export function pressKey(data: string, wishes: KeyActions): boolean {
 }
 
 export type TypingParts = {
-  desk: Desk
+  desk: ChatDesk
   clock: Clock
   input: InputBox
   openAll(): void

@@ -1,6 +1,6 @@
 import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
-import type { AgentStanding, Standing } from '../desk.ts'
+import type { AgentStanding, Standing } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Segment } from './line-segments.ts'
 import { clockTime, cost, tokens } from '../numbers.ts'

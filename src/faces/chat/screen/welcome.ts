@@ -1,4 +1,4 @@
-import type { Standing } from '../desk.ts'
+import type { Standing } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Room } from '../transcript/transcript.ts'
 import type { ChatState } from '../chat-state.ts'

@@ -1,7 +1,7 @@
 import type { FileChange, PlanItem } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
-import type { Closing } from '../desk.ts'
+import type { Closing } from '../chat-desk.ts'
 
 /** What every block of the transcript has: `key` is steady while it changes, `entry` is the kept entry it began with. */
 type Common = { key: number; turn: string; by?: string; entry?: string }

@@ -1,5 +1,5 @@
 import type { Entry, EntryOf } from '../../../core/talk/entry.ts'
-import type { Closing } from '../desk.ts'
+import type { Closing } from '../chat-desk.ts'
 import type { Block } from './block.ts'
 import { foldEvent, withResult } from './fold.ts'
 

@@ -1,0 +1,175 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
+import type { Clock } from '../../base/clock.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import { newId } from '../../base/id.ts'
+import { toolKind, locationsOf, resultContent, textContent, toolTitle } from './tool-call-content.ts'
+
+export type SendUpdate = (update: SessionUpdate) => Promise<void>
+
+export type UpdateParts = {
+  tell: SendUpdate
+  cwd: string
+  clock: Clock
+  /** Whether the client shows what is no part of the conversation apart from it. */
+  notices: boolean
+}
+
+/** So often what a tool prints is shown while it runs: each time whole. */
+const pauseMs = 250
+
+type Voice = 'agent_message_chunk' | 'agent_thought_chunk'
+type Call = { output: string; shown: number }
+
+/** The events of a session as its editor is told them. What was said bit by bit is not said again as a whole. */
+export class SessionUpdates {
+  #parts: UpdateParts
+  /** Who speaks now, and under which mark: another voice is another message. */
+  #speaking: { voice: Voice; message: string } | undefined
+  /** What was streamed since the last whole reply. */
+  #streamed = ''
+  #silent = true
+  #calls = new Map<string, Call>()
+
+  constructor(parts: UpdateParts) {
+    this.#parts = parts
+  }
+
+  /** The one call that is at work, if it is one. */
+  get openCall(): string | undefined {
+    return this.#calls.size === 1 ? [...this.#calls.keys()][0] : undefined
+  }
+
+  /** `mine`: whether the client sent this turn's prompt, and so shows it already. */
+  async event(event: Event, turn: string, mine: boolean): Promise<void> {
+    switch (event.type) {
+      case 'prompt':
+        this.#begin()
+        return mine ? undefined : this.#user(event.text)
+      case 'steer':
+        return mine ? undefined : this.#user(event.text)
+      case 'text':
+        this.#streamed += event.delta
+        return this.#say('agent_message_chunk', event.delta)
+      case 'thought':
+        return this.#say('agent_thought_chunk', event.delta)
+      case 'reply':
+        return this.#reply(event.text)
+      case 'call':
+        return this.#call(`${turn}/${event.call}`, event.tool, event.input)
+      case 'progress':
+        return this.#progress(`${turn}/${event.call}`, event.delta)
+      case 'result':
+        return this.#result(`${turn}/${event.call}`, event)
+      case 'plan':
+        return this.#other({
+          sessionUpdate: 'plan',
+          entries: event.items.map(({ task, status }) => ({ content: task, status, priority: 'medium' })),
+        })
+      case 'attempt':
+        this.#streamed = ''
+        return this.notice(`${event.by ?? 'An agent'} could not: ${event.failure.message}`, 'warning')
+      // What takes minutes is followed where an editor shows what goes on behind the words.
+      case 'phase':
+        return this.#say('agent_thought_chunk', `${event.framework}: ${event.words}\n\n`)
+      case 'note':
+        return this.notice(event.text, 'info')
+      case 'end':
+        // An agent that said nothing while it worked, and kept no reply, has its answer here.
+        if (event.outcome.ok && this.#silent) await this.#reply(event.outcome.text)
+        return this.#pause()
+      default:
+        return undefined
+    }
+  }
+
+  /** What termaite itself says. */
+  async notice(text: string, severity: 'info' | 'warning' | 'error'): Promise<void> {
+    const [title = '', ...rest] = text.trim().split('\n')
+    if (title === '') return
+    const description = rest.length > 0 ? { description: rest.join('\n') } : {}
+    if (this.#parts.notices) return this.#other({ sessionUpdate: 'notice', severity, title, ...description })
+    this.#pause()
+    await this.#say('agent_message_chunk', `_${text.trim().replaceAll('\n', '_\n_')}_\n\n`)
+    this.#pause()
+  }
+
+  /** What a command says. */
+  async text(text: string): Promise<void> {
+    this.#pause()
+    await this.#say('agent_message_chunk', text)
+    this.#pause()
+  }
+
+  #begin(): void {
+    this.#pause()
+    this.#streamed = ''
+    this.#silent = true
+    this.#calls.clear()
+  }
+
+  #pause(): void {
+    this.#speaking = undefined
+  }
+
+  async #user(text: string): Promise<void> {
+    await this.#other({
+      sessionUpdate: 'user_message_chunk',
+      content: { type: 'text', text },
+      messageId: newId(this.#parts.clock.now()),
+    })
+  }
+
+  async #reply(text: string): Promise<void> {
+    const [streamed] = [this.#streamed, (this.#streamed = '')]
+    if (streamed.trim() === '') await this.#say('agent_message_chunk', text)
+    else if (text.startsWith(streamed)) await this.#say('agent_message_chunk', text.slice(streamed.length))
+    this.#pause()
+  }
+
+  async #call(id: string, tool: string, input: unknown): Promise<void> {
+    this.#calls.set(id, { output: '', shown: -Infinity })
+    const locations = locationsOf(input, this.#parts.cwd)
+    await this.#other({
+      sessionUpdate: 'tool_call',
+      toolCallId: id,
+      title: toolTitle(tool, input),
+      kind: toolKind(input),
+      status: 'in_progress',
+      rawInput: input,
+      ...(locations.length > 0 ? { locations } : {}),
+    })
+  }
+
+  async #progress(id: string, delta: string): Promise<void> {
+    const call = this.#calls.get(id)
+    if (!call) return
+    call.output += delta
+    const now = this.#parts.clock.now()
+    if (now - call.shown < pauseMs) return
+    call.shown = now
+    await this.#other({ sessionUpdate: 'tool_call_update', toolCallId: id, content: textContent(call.output) })
+  }
+
+  async #result(id: string, { ok, text, data }: Extract<Event, { type: 'result' }>): Promise<void> {
+    this.#calls.delete(id)
+    await this.#other({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: id,
+      status: ok ? 'completed' : 'failed',
+      content: resultContent(text, data, this.#parts.cwd),
+    })
+  }
+
+  async #say(voice: Voice, text: string): Promise<void> {
+    if (text === '') return
+    if (this.#speaking?.voice !== voice) this.#speaking = { voice, message: newId(this.#parts.clock.now()) }
+    if (voice === 'agent_message_chunk') this.#silent = false
+    const { message } = this.#speaking
+    await this.#parts.tell({ sessionUpdate: voice, content: { type: 'text', text }, messageId: message })
+  }
+
+  async #other(update: SessionUpdate): Promise<void> {
+    this.#pause()
+    await this.#parts.tell(update)
+  }
+}

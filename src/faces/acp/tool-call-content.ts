@@ -1,0 +1,58 @@
+import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
+import type { Shown } from '../../core/talk/question.ts'
+import { resolve } from 'node:path'
+import { fileChangesOf } from '../chat/transcript/event-facts.ts'
+import { inputSummary } from '../chat/transcript/call-input.ts'
+
+/** More of an output is not sent: the log has it. */
+const longest = 20_000
+
+export const toolTitle = (tool: string, input: unknown) => {
+  const words = inputSummary(input)
+  return words === '' ? tool : `${tool}: ${words}`
+}
+
+/** What a call does, by what it is given: every agent has its own names for it. */
+export function toolKind(input: unknown): ToolKind {
+  const has = (...keys: string[]) => keys.some((key) => typeof (input as Record<string, unknown>)?.[key] === 'string')
+  if (has('command', 'cmd', 'code')) return 'execute'
+  if (has('pattern', 'query')) return 'search'
+  if (has('url')) return 'fetch'
+  const edits = ['content', 'edits', 'new_string', 'newText', 'patch', 'diff']
+  if (edits.some((key) => (input as Record<string, unknown>)?.[key] !== undefined)) return 'edit'
+  return pathIn(input) === undefined ? 'other' : 'read'
+}
+
+function pathIn(input: unknown): string | undefined {
+  const { file_path, filePath, path } = (input ?? {}) as Record<string, unknown>
+  return [file_path, filePath, path].find((one): one is string => typeof one === 'string' && one !== '')
+}
+
+/** Where an editor can follow it. */
+export function locationsOf(input: unknown, cwd: string): ToolCallLocation[] {
+  const path = pathIn(input)
+  return path === undefined ? [] : [{ path: resolve(cwd, path) }]
+}
+
+export function textContent(text: string): ToolCallContent[] {
+  const shown = text.length > longest ? `…${text.slice(-longest)}` : text
+  return shown === '' ? [] : [{ type: 'content', content: { type: 'text', text: shown } }]
+}
+
+/** What a call changed, and what it said. */
+export function resultContent(text: string, data: unknown, cwd: string): ToolCallContent[] {
+  const diffs = fileChangesOf(data).map(({ path, before, after }) => diff(path, before, after, cwd))
+  return [...diffs, ...textContent(text)]
+}
+
+/** What a yes is given to. */
+export function shownContent(shows: readonly Shown[], cwd: string): ToolCallContent[] {
+  return shows.flatMap((shown) => {
+    if (shown.type === 'diff') return [diff(shown.path, shown.before, shown.after, cwd)]
+    return textContent(shown.type === 'command' ? `$ ${shown.command}` : shown.text)
+  })
+}
+
+function diff(path: string, before: string | undefined, after: string, cwd: string): ToolCallContent {
+  return { type: 'diff', path: resolve(cwd, path), oldText: before ?? null, newText: after }
+}

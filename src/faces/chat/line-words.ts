@@ -1,0 +1,85 @@
+import type { Entry, Event } from '../../core/talk/entry.ts'
+import type { Command } from '../../core/talk/command.ts'
+import type { Question } from '../../core/talk/question.ts'
+import type { Closing, Standing } from './chat-desk.ts'
+import { moment } from '../../base/moment.ts'
+import { questionText } from '../question-text.ts'
+import { commandUsage, findCommands } from './command-search.ts'
+import { duration, lineCounts, thoughtWords, tokens } from './numbers.ts'
+import { inputSummary } from './transcript/call-input.ts'
+
+/** What is read out of an event of a turn; undefined when there is nothing to say. */
+export function eventWords(event: Event): string | undefined {
+  switch (event.type) {
+    case 'reply':
+      return `${event.by ?? 'agent'} says:\n${event.text}`
+    case 'note':
+      return event.text
+    case 'phase':
+      return `${event.framework}: ${event.words}`
+    case 'attempt':
+      return `${event.by ?? 'agent'} failed: ${event.failure.message}`
+    case 'call':
+      return [`${event.by ?? 'agent'} uses ${event.tool}`, inputSummary(event.input)]
+        .filter((part) => part !== '')
+        .join(': ')
+    case 'end': {
+      if (event.outcome.ok) return undefined
+      const { failure, unkept } = event.outcome
+      const words = `${failure.kind === 'aborted' ? 'Cancelled' : 'The turn failed'}: ${failure.message}`
+      return unkept ? `${words}\n${unkept.text}` : words
+    }
+    default:
+      return undefined
+  }
+}
+
+export async function questionWords(question: Question, by?: string): Promise<string> {
+  const { multiple, free, secret, agent, options } = question
+  const how = [
+    ...(options.length > 0 ? [multiple ? 'Answer with numbers' : 'Answer with a number'] : []),
+    ...(free ? [options.length > 0 ? 'or in your own words' : 'Answer in your own words'] : []),
+    // A screen of lines is the terminal's own: it shows what is typed.
+    `Enter alone is no answer.${secret ? ' What you type can be seen here.' : ''}`,
+  ]
+  return `${agent ?? by ?? 'termaite'} asks:\n${await questionText(question)}\n${how.join(', ')}`
+}
+
+export function answerWords(question: Question, picks: readonly string[] | undefined): string {
+  const labels = picks?.map((pick) => question.options.find(({ id }) => id === pick)?.label ?? pick)
+  return labels === undefined ? 'The question was left without an answer.' : `It was answered: ${labels.join(', ')}`
+}
+
+export function closingWords({ by, why, ms, thought, changed, tokens: used, source = 'estimated' }: Closing): string {
+  const parts = [
+    `Done${by === undefined ? '' : ` by ${by}${why === undefined ? '' : ` (${why})`}`} in ${duration(ms)}`,
+    ...(thought ? [`thought through by ${thoughtWords(thought).join(' with ')}`] : []),
+    ...(changed ? [`${changed.files} ${changed.files === 1 ? 'file' : 'files'} changed ${lineCounts(changed)}`] : []),
+    ...(used === undefined ? [] : [tokens(used, source)]),
+  ]
+  return `${parts.join(', ')}.`
+}
+
+/** Where a conversation that is gone on with was left. */
+export function openedWords(entries: readonly Entry[]): string {
+  const last = entries.findLast((entry) => entry.type === 'reply')
+  if (entries.length === 0) return 'A new conversation. Type a request, or /help.'
+  return last?.type === 'reply' ? `The last answer, by ${last.by}:\n${last.text}` : 'There is no answer yet.'
+}
+
+export function waitingWords(now: Standing['waiting']): string {
+  if (!now) return 'Nothing waits any more.'
+  return `The request waits for ${now.agent} until ${moment(now.until)} and is sent then; Ctrl+C gives it up.`
+}
+
+/** What a palette would show. */
+export function commandWords(commands: readonly Command[], typed: string): string {
+  const found = findCommands(commands, typed)
+  if (found.length === 0) return `No command is like /${typed}; /help lists them all.`
+  return found.map((command) => `${commandUsage(command)}: ${command.help}`).join('\n')
+}
+
+/** The marks around a block of text are nothing to listen to. */
+export function unfenced(text: string): string {
+  return text.replaceAll(/^(?:`{3,}|~{3,})[\w-]*\n?/gm, '').trimEnd()
+}

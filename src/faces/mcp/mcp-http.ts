@@ -1,0 +1,160 @@
+import type {
+  McpServerFactory,
+  HandleRequestOptions,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { McpLibrary } from './tool-server.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { HttpServer } from '../http-server.ts'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { randomUUID } from 'node:crypto'
+import { accessCheck, refuseRequest, listenHttp } from '../http-server.ts'
+
+/** More than any task or text that a tool takes. */
+const mostBytes = 4 * 1024 * 1024
+
+export const mcpPath = '/mcp'
+
+export type McpEndpoint = {
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Answers any number of clients of both protocols; whoever calls has let them in. By the older one a client that hangs
+ * up has not cancelled its calls, unless `hangUpCancels` says that nobody comes back for what they give.
+ */
+export function mcpEndpoint(
+  library: McpLibrary,
+  make: McpServerFactory,
+  trouble: (error: Error) => void,
+  { hangUpCancels = false } = {},
+): McpEndpoint {
+  const limits = { maxRequestBodySize: mostBytes }
+  const modern = library.createMcpHandler(make, { legacy: 'reject', onerror: trouble, ...limits })
+  const alone = library.legacyStatelessFallback(make, trouble, limits)
+  const sessions = new LegacySessions(library, make, trouble)
+  const fetch = async (request: Request) => {
+    const parsed = { parsedBody: await bodyOf(request) }
+    if (!(await library.isLegacyRequest(request, parsed.parsedBody, limits))) return modern.fetch(request, parsed)
+    if (!sessions.wants(request, parsed.parsedBody)) return alone(request, parsed)
+    if (hangUpCancels) request.signal.addEventListener('abort', () => sessions.cancel(request, parsed.parsedBody))
+    return sessions.fetch(request, parsed)
+  }
+  const answer = toNodeHandler({ fetch }, { onerror: trouble, ...limits })
+  return {
+    answer: async (request, response) => void (await answer(request, response)),
+    close: async () => void (await Promise.allSettled([modern.close(), sessions.close()])),
+  }
+}
+
+/** Undefined when it is no JSON: the library says so in its own words. */
+async function bodyOf(request: Request): Promise<unknown> {
+  if (request.method !== 'POST') return undefined
+  try {
+    return await request.clone().json()
+  } catch {
+    return undefined
+  }
+}
+
+/** A client that was forgotten begins anew: it is told that its session is not there. */
+const mostSessions = 100
+
+/**
+ * Clients of the older protocol, each with a server of its own for as long as its session lasts: what they cancel and
+ * what they answer reaches the call that it belongs to.
+ */
+export class LegacySessions {
+  #library: McpLibrary
+  #make: McpServerFactory
+  #trouble: (error: Error) => void
+  /** The one used last is last. */
+  #open = new Map<string, WebStandardStreamableHTTPServerTransport>()
+
+  constructor(library: McpLibrary, make: McpServerFactory, trouble: (error: Error) => void) {
+    this.#library = library
+    this.#make = make
+    this.#trouble = trouble
+  }
+
+  /** Whether a request is one for a session, or asks for one. */
+  wants(request: Request, body: unknown): boolean {
+    return request.headers.has('mcp-session-id') || this.#library.isInitializeRequest(body)
+  }
+
+  async fetch(request: Request, parsed: HandleRequestOptions): Promise<Response> {
+    const id = request.headers.get('mcp-session-id')
+    if (id === null) return (await this.#begin(request)).handleRequest(request, parsed)
+    const session = this.#open.get(id)
+    if (!session) return unknownSession()
+    this.#open.delete(id)
+    this.#open.set(id, session)
+    return session.handleRequest(request, parsed)
+  }
+
+  /** As if the client had cancelled what it called there. */
+  cancel(request: Request, body: unknown): void {
+    const session = this.#open.get(request.headers.get('mcp-session-id') ?? '')
+    for (const message of [body].flat()) {
+      if (!this.#library.isJSONRPCRequest(message)) continue
+      const params = { requestId: message.id, reason: 'the connection is gone' }
+      session?.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#open.values()].map((session) => session.close()))
+  }
+
+  async #begin(request: Request): Promise<WebStandardStreamableHTTPServerTransport> {
+    const session = new this.#library.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        this.#open.set(id, session)
+        if (this.#open.size > mostSessions) void this.#open.values().next().value!.close()
+      },
+    })
+    const server = await this.#make({ era: 'legacy', requestInfo: request })
+    await server.connect(session)
+    const ended = session.onclose
+    session.onclose = () => {
+      if (session.sessionId) this.#open.delete(session.sessionId)
+      ended?.()
+    }
+    session.onerror = this.#trouble
+    return session
+  }
+}
+
+function unknownSession(): Response {
+  const error = { code: -32001, message: 'Session not found: it is over, or this server was started anew' }
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 404 })
+}
+
+export type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; trouble(error: Error): void }
+
+export type HttpServing = HttpServer
+
+/** Serves any number of clients of both protocols at one address. */
+export async function serveMcpHttp(
+  library: McpLibrary,
+  make: McpServerFactory,
+  wishes: McpHttpOptions,
+): Promise<HttpServing> {
+  const mcp = mcpEndpoint(library, make, wishes.trouble)
+  const enter = accessCheck(wishes)
+  const listening = await listenHttp((request, response) => {
+    if (!enter(request, response)) return
+    if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response)
+    else refuseRequest(response, 404, `there is nothing here but ${mcpPath}`)
+  }, wishes)
+  return {
+    url: `${listening.url}${mcpPath}`,
+    async close() {
+      await mcp.close()
+      await listening.close()
+    },
+  }
+}

@@ -1,0 +1,181 @@
+import type { Socket } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import type { Terminal } from '../../core/screen/terminal.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import type { AtWork, Peer } from '../../core/talk/peer.ts'
+import { connect } from 'node:net'
+import { Lines } from '../../base/lines.ts'
+import { Backlog } from '../../core/talk/backlog.ts'
+import type { DrawnBytes } from './peer-frames.ts'
+import { frameOf, longestFrame, readFrame, version } from './peer-frames.ts'
+import { RemoteTerminal } from './remote-terminal.ts'
+
+/** A process that is stopped, or too busy to answer, is not waited for longer. */
+const patienceMs = 2_000
+
+export type ConnectedPeer = Peer & { readonly pid: number }
+
+/** The process behind a socket; undefined when nobody is there who speaks as we do. */
+export async function connectPeer(path: string, clock: Clock): Promise<ConnectedPeer | undefined> {
+  const peer = new PeerOverSocket(connect(path), clock)
+  if (await peer.met()) return peer
+  await peer.close()
+  return undefined
+}
+
+type Waiting = {
+  event?(event: Event): void
+  drawn?(drawn: DrawnBytes): void
+  /** Without a word when the process is gone. */
+  done(result?: unknown, error?: string): void
+}
+
+class PeerOverSocket implements ConnectedPeer {
+  pid = 0
+  #socket: Socket
+  #clock: Clock
+  #waiting = new Map<number, Waiting>()
+  #lastId = 0
+
+  constructor(socket: Socket, clock: Clock) {
+    this.#socket = socket
+    this.#clock = clock
+    const lines = new Lines(longestFrame)
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      for (const line of lines.push(chunk)) this.#read(line)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      for (const { done } of [...this.#waiting.values()]) done()
+    })
+  }
+
+  /** Whether it has said hello, and in our version. */
+  async met(): Promise<boolean> {
+    return (await this.#within((waiting) => this.#waiting.set(helloId, waiting), helloId)) === version
+  }
+
+  async turns(): Promise<AtWork[]> {
+    const turns = await this.#call('turns', {})
+    return Array.isArray(turns) ? (turns as AtWork[]) : []
+  }
+
+  async *follow(turn: string, signal: AbortSignal): AsyncGenerator<Event> {
+    const backlog = new Backlog()
+    const id = ++this.#lastId
+    const done = () => {
+      this.#waiting.delete(id)
+      backlog.close()
+    }
+    this.#waiting.set(id, { event: (event) => backlog.add(event), done })
+    if (!this.#send(id, 'follow', { turn })) done()
+    try {
+      yield* backlog.read(signal)
+    } finally {
+      if (this.#waiting.delete(id)) this.#send(id, 'leave')
+    }
+  }
+
+  async answer(turn: string, ask: string, picks?: string[]): Promise<boolean> {
+    return (await this.#call('answer', { turn, ask, ...(picks ? { picks } : {}) })) === true
+  }
+
+  async steer(turn: string, text: string): Promise<boolean> {
+    return (await this.#call('steer', { turn, text })) === true
+  }
+
+  async cancel(turn: string): Promise<boolean> {
+    return (await this.#call('cancel', { turn })) === true
+  }
+
+  async terminal(id: string): Promise<Terminal | undefined> {
+    const found = (await this.#call('terminal', { id })) as { attach?: string } | null | undefined
+    if (!found) return undefined
+    const line = {
+      ask: (method: string, params: Record<string, unknown>) => this.#ask(method, params),
+      drawn: (params: Record<string, unknown>, see: (drawn: DrawnBytes) => void) => this.#drawn(params, see),
+    }
+    return new RemoteTerminal(line, id, found.attach)
+  }
+
+  async close(): Promise<void> {
+    this.#socket.destroy()
+  }
+
+  /** As long as it takes; rejects when it failed there, or nobody is there any more. */
+  #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      const done = (result?: unknown, error = 'the process of this terminal is gone') => {
+        this.#waiting.delete(id)
+        if (result === undefined) reject(new Error(error))
+        else resolve(result)
+      }
+      this.#waiting.set(id, { done })
+      if (!this.#send(id, method, params)) done()
+    })
+  }
+
+  #drawn(params: Record<string, unknown>, see: (drawn: DrawnBytes) => void): { over: Promise<void>; leave(): void } {
+    const id = ++this.#lastId
+    const over = new Promise<void>((resolve) => {
+      const done = () => {
+        this.#waiting.delete(id)
+        resolve()
+      }
+      this.#waiting.set(id, { drawn: see, done })
+      if (!this.#send(id, 'terminal.output', params)) done()
+    })
+    return { over, leave: () => void (this.#waiting.delete(id) && this.#send(id, 'leave')) }
+  }
+
+  /** Undefined when it did not answer, did not know how, or is gone. */
+  #call(method: string, params: Record<string, unknown>): Promise<unknown> {
+    const id = ++this.#lastId
+    return this.#within((waiting) => {
+      this.#waiting.set(id, waiting)
+      if (!this.#send(id, method, params)) waiting.done()
+    }, id)
+  }
+
+  async #within(begin: (waiting: Waiting) => void, id: number): Promise<unknown> {
+    const settled = new AbortController()
+    const answer = new Promise<unknown>((done) => begin({ done }))
+    const late = this.#clock.sleep(patienceMs, settled.signal)
+    try {
+      return await Promise.race([answer, late])
+    } finally {
+      this.#waiting.delete(id)
+      settled.abort()
+    }
+  }
+
+  /** Whether it went out: what is too long for a frame does not. */
+  #send(id: number, method: string, params?: Record<string, unknown>): boolean {
+    const frame = frameOf({ id, method, ...(params ? { params } : {}) })
+    if (frame === undefined || this.#socket.destroyed) return false
+    this.#socket.write(frame)
+    return true
+  }
+
+  #read(line: string): void {
+    const frame = readFrame(line) ?? {}
+    if (frame.termaite === 'peer') {
+      this.pid = Number(frame.pid)
+      this.#waiting.get(helloId)?.done(frame.version)
+    }
+    const waiting = this.#waiting.get(Number(frame.id))
+    if (waiting === undefined) return
+    if ('event' in frame) {
+      if (isEvent(frame.event)) waiting.event?.(frame.event)
+    } else if ('drawn' in frame) waiting.drawn?.(frame.drawn as DrawnBytes)
+    else waiting.done(frame.done, typeof frame.error === 'string' ? frame.error : undefined)
+  }
+}
+
+/** The hello answers nothing that was asked. */
+const helloId = 0
+
+function isEvent(value: unknown): value is Event {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+}

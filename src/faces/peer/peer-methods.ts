@@ -1,0 +1,167 @@
+import type { Peer } from '../../core/talk/peer.ts'
+import type { Terminal, Exit } from '../../core/screen/terminal.ts'
+import { wordsOf } from '../../base/words.ts'
+import { version, longestFrame, eventFrame, frameOf } from './peer-frames.ts'
+
+type Params = Record<string, unknown>
+
+/** The wishes that one answer settles; whatever else is asked for is told what there is. */
+export class PeerMethods {
+  #table: Record<string, (params: Params) => Promise<unknown>>
+
+  constructor(peer: Peer) {
+    this.#table = {
+      turns: () => peer.turns(),
+      cancel: async ({ turn }) => peer.cancel(textParam('turn', turn)),
+      steer: async ({ turn, text: words }) => peer.steer(textParam('turn', turn), textParam('text', words)),
+      answer: async ({ turn, ask, picks }) =>
+        peer.answer(textParam('turn', turn), textParam('ask', ask), textListParam('picks', picks)),
+      ...new TerminalMethods(peer).table,
+    }
+  }
+
+  async answer(method: unknown, params: Params): Promise<{ done: unknown } | { error: string }> {
+    try {
+      const known = typeof method === 'string' && Object.hasOwn(this.#table, method)
+      if (known) return { done: (await this.#table[method]!(params)) ?? null }
+      return { error: `no such method: version ${version} has follow, leave, ${Object.keys(this.#table).join(', ')}` }
+    } catch (error) {
+      return { error: wordsOf(error) }
+    }
+  }
+}
+
+/** What a frame says of a parameter, or an error that says what it must be. */
+export function textParam(name: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new TypeError(`${name} must be a text`)
+}
+
+export function textListParam(name: string, value: unknown): string[] | undefined {
+  if (value === undefined) return undefined
+  if (Array.isArray(value)) return value.map((one) => textParam(`each of ${name}`, one))
+  throw new TypeError(`${name} must be a list of texts`)
+}
+
+export function countParam(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+  throw new TypeError(`${name} must be a whole number above 0`)
+}
+
+/** A text that came in more parts than this is no text. */
+const longestText = 64 * 1024 ** 2
+
+/** What one who came may do with the terminals of this process. */
+export class TerminalMethods {
+  #peer: Peer
+  #parts = ''
+
+  constructor(peer: Peer) {
+    this.#peer = peer
+  }
+
+  /** By their methods. */
+  readonly table: Record<string, (params: Record<string, unknown>) => Promise<unknown>> = {
+    terminal: async ({ id }) => {
+      const found = await this.#peer.terminal(textParam('id', id))
+      return found ? { ...(found.attach === undefined ? {} : { attach: found.attach }) } : null
+    },
+    'terminal.part': async ({ text: part }) => {
+      this.#parts += textParam('text', part)
+      if (this.#parts.length > longestText) this.#parts = ''
+    },
+    'terminal.write': async (params) =>
+      this.#on(params, (terminal) => terminal.write(this.#whole(params), params.person === true)),
+    'terminal.paste': async (params) => this.#on(params, (terminal) => terminal.paste(this.#whole(params))),
+    'terminal.press': async (params) => this.#on(params, (terminal) => terminal.press(textParam('key', params.key))),
+    'terminal.resize': async (params) =>
+      this.#on(params, (terminal) => terminal.resize(countParam('cols', params.cols), countParam('rows', params.rows))),
+    'terminal.screen': async (params) => this.#on(params, (terminal) => terminal.screen()),
+    'terminal.paint': async (params) => this.#on(params, (terminal) => terminal.paint()),
+    'terminal.history': async (params) =>
+      this.#on(params, async (terminal) => fitting(await terminal.history(countParam('rows', params.rows)))),
+    'terminal.children': async (params) => this.#on(params, (terminal) => terminal.children()),
+    'terminal.touched': async (params) => this.#on(params, (terminal) => terminal.touched()),
+    'terminal.retitle': async (params) =>
+      this.#on(params, (terminal) => terminal.retitle(textParam('title', params.title), params.ring === true)),
+    'terminal.close': async (params) => this.#on(params, (terminal) => terminal.close()),
+  }
+
+  async #on<T>(params: Record<string, unknown>, wish: (terminal: Terminal) => Promise<T>): Promise<T> {
+    const terminal = await this.#peer.terminal(textParam('id', params.id))
+    if (!terminal) throw new Error('there is no such terminal')
+    return wish(terminal)
+  }
+
+  /** With the parts that came before it: a paste is one, however long. */
+  #whole(params: Record<string, unknown>): string {
+    const whole = this.#parts + textParam('text', params.text)
+    this.#parts = ''
+    return whole
+  }
+}
+
+/** The newest rows of which a frame can be made. */
+function fitting(rows: readonly string[]): string[] {
+  let room = longestFrame / 2
+  const from = rows.findLastIndex((row) => (room -= JSON.stringify(row).length + 1) < 0)
+  return rows.slice(from + 1)
+}
+
+/** The frames of one stream, until it is done or whoever asked for it leaves; it returns what it is done with. */
+export type Frames = (id: number, left: AbortSignal) => AsyncGenerator<string | undefined, unknown>
+
+/** What is answered by more than one frame, or only after a long time. */
+const streams: Record<string, (peer: Peer, params: Record<string, unknown>) => Frames> = {
+  follow: (peer, { turn }) =>
+    async function* (id, left) {
+      for await (const event of peer.follow(String(turn), left)) yield eventFrame(id, event)
+    },
+  'terminal.output': (peer, { id: which, after }) =>
+    async function* (id, left) {
+      const terminal = await peer.terminal(String(which))
+      if (!terminal) return
+      for await (const { at, bytes } of outputUntil(left, terminal, Number(after) || 0))
+        yield frameOf({ id, drawn: { at, bytes: Buffer.from(bytes).toString('base64') } })
+    },
+  'terminal.exited': (peer, { id: which }) =>
+    async function* (_id, left): AsyncGenerator<string, Exit | undefined> {
+      const terminal = await peer.terminal(String(which))
+      return terminal && (await Promise.race([terminal.exited, aborted(left)]))
+    },
+}
+
+export function streamOf(method: unknown): ((peer: Peer, params: Record<string, unknown>) => Frames) | undefined {
+  return typeof method === 'string' && Object.hasOwn(streams, method) ? streams[method] : undefined
+}
+
+/** Base 64 of so many bytes is well below the longest frame. */
+const longestPiece = 128 * 1024
+
+/** A terminal that draws nothing would keep whoever waits for it: leaving does not wait. */
+async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number) {
+  const output = terminal.output(after)[Symbol.asyncIterator]()
+  let leave = () => {}
+  left.addEventListener('abort', () => leave(), { once: true })
+  try {
+    while (!left.aborted) {
+      const next = await new Promise<IteratorResult<{ at: number; bytes: Uint8Array }> | undefined>((resolve) => {
+        leave = () => resolve(undefined)
+        void output.next().then(resolve)
+      })
+      if (next === undefined || next.done) return
+      const { at, bytes } = next.value
+      for (let from = 0; from < bytes.length; from += longestPiece)
+        yield { at: at + from, bytes: bytes.subarray(from, from + longestPiece) }
+    }
+  } finally {
+    void output.return?.()
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}
