@@ -1,9 +1,8 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Sign } from './signs.ts'
-import { behind } from './providers.ts'
-import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
+import type { Sign } from './shared/signs.ts'
+import { behind, readSigns } from './shared/signs.ts'
+import { quote } from './shared/shell-words.ts'
 
 /** From its source (exceptions.py) and its issues; it is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [

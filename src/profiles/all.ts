@@ -1,16 +1,16 @@
 import type { Profile } from '../core/work/profile.ts'
 import { aider } from './aider.ts'
 import { amp } from './amp.ts'
-import { claude } from './claude.ts'
+import { claude } from './claude/claude.ts'
 import { cline } from './cline.ts'
-import { codex } from './codex.ts'
-import { copilot } from './copilot.ts'
+import { codex } from './codex/codex.ts'
+import { copilot } from './copilot/copilot.ts'
 import { crush } from './crush.ts'
-import { gemini } from './gemini.ts'
+import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode.ts'
 import { pi } from './pi.ts'
-import { qwen } from './qwen.ts'
-import { programOf } from './words.ts'
+import { qwen } from './qwen/qwen.ts'
+import { programOf } from './shared/shell-words.ts'
 
 /** Every CLI that is known; a new one is a file beside this and a row here. */
 export const profiles: readonly Profile[] = [

@@ -1,7 +1,6 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
-import type { Sign } from './signs.ts'
-import { behind } from './providers.ts'
-import { readSigns } from './signs.ts'
+import type { Sign } from './shared/signs.ts'
+import { behind, readSigns } from './shared/signs.ts'
 
 /** From its manual and what people report; nothing of it could be run against a model of ours, so it is read as text. */
 export const signs: readonly Sign[] = [

@@ -1,8 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
-import type { Sign } from './signs.ts'
-import { behind } from './providers.ts'
-import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
+import type { Sign } from './shared/signs.ts'
+import { behind, readSigns } from './shared/signs.ts'
+import { quote } from './shared/shell-words.ts'
 
 export const signs: readonly Sign[] = [
   {

@@ -1,12 +1,13 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Sign } from './signs.ts'
-import { asking } from './asking.ts'
-import { opencodeDialect } from './opencode-dialect.ts'
-import { behind, providerSigns } from './providers.ts'
-import { quote } from './quote.ts'
-import { readMessage, readSigns } from './signs.ts'
-import { hasFlag } from './words.ts'
+import type { Sign } from './shared/signs.ts'
+import type { Failure } from '../core/talk/outcome.ts'
+import type { Loose } from './shared/jsonl.ts'
+import { acpLeashes } from './shared/acp-leashes.ts'
+import { behind, providerSigns, readMessage, readSigns } from './shared/signs.ts'
+import { quote, hasFlag } from './shared/shell-words.ts'
+import { Account } from './shared/turn-account.ts'
+import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 
 const own: readonly Sign[] = [
   {
@@ -70,12 +71,12 @@ export const opencode: Profile = {
     all: 'runs everything that its own settings do not deny',
   },
   speaks: (command) => hasFlag(command, ['--format'], 'json'),
-  dialect: () => opencodeDialect(signs, failure),
+  dialect: () => opencodeDialect(),
   acp: {
     // It takes no model on the command line: its own settings choose one.
     command: ({ leash }) =>
       leash === 'read' ? ruled('deny', 'deny', 'opencode acp') : ruled('ask', 'ask', 'opencode acp'),
-    leashes: asking,
+    leashes: acpLeashes,
     failure: (message, now) => readMessage(signs, message, now),
   },
   resumes: true,
@@ -92,4 +93,93 @@ export const opencode: Profile = {
   },
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
   unsafe: /\s--auto\b/,
+}
+
+/** The tools that a leash takes away; another name that is not there is the model's own mistake. */
+const leashed = new Set(['bash', 'edit', 'write', 'apply_patch', 'webfetch', 'task'])
+
+/** `opencode run --format json`: each part is printed once, when it is whole. */
+function opencodeDialect(): Dialect {
+  const account = new Account()
+  const errors: Loose[] = []
+  let thread: string | undefined
+
+  function used(part: Loose): Step[] {
+    const { callID, tool, state } = part
+    const { status, input, output, error } = loose(state)
+    // A tool it does not have is printed as one named `invalid`, with the name inside.
+    const missing = tool === 'invalid'
+    const name = textOf(missing ? loose(input).tool : tool) ?? 'tool'
+    const ok = status === 'completed' && !missing
+    const text = textOf(ok ? output : (error ?? output)) ?? ''
+    const refused = /^The user (?:rejected|has specified a rule)/.test(text)
+    if (refused || (missing && leashed.has(name))) account.deny(name, missing ? undefined : input)
+    const call = String(callID)
+    return [
+      { type: 'call', call, tool: name, input },
+      { type: 'result', call, ok, text },
+    ]
+  }
+
+  function spent({ tokens, cost, reason }: Loose): void {
+    const { input, output, reasoning, cache } = loose(tokens)
+    const cached = numberOf(loose(cache).read)
+    account.spend({
+      input: numberOf(input) + cached + numberOf(loose(cache).write),
+      output: numberOf(output) + numberOf(reasoning),
+      cached,
+      cost: numberOf(cost),
+    })
+    if (reason !== 'tool-calls') account.done()
+  }
+
+  function errorFailure({ name, data }: Loose, now: number): Failure {
+    const { message, statusCode, responseBody } = loose(data)
+    const words = textOf(message) ?? textOf(name) ?? 'it ended with an error'
+    if (name === 'ContextOverflowError') return { kind: 'overflow', message: words }
+    if (name === 'ProviderAuthError') return { kind: 'auth', message: words }
+    // The body names the kind where the sentence does not; the sentence is what people read.
+    const found = readMessage(signs, `${numberOf(statusCode) || ''} ${words} ${textOf(responseBody) ?? ''}`, now)
+    return { kind: 'crash', ...found, message: words }
+  }
+
+  function steps(event: Loose): Step[] {
+    const part = loose(event.part)
+    switch (event.type) {
+      case 'step_start':
+        account.goOn()
+        return []
+      case 'text':
+        account.say(textOf(part.text) ?? '')
+        return [{ type: 'text', delta: `${textOf(part.text) ?? ''}\n` }]
+      case 'reasoning':
+        return [{ type: 'thought', delta: `${textOf(part.text) ?? ''}\n` }]
+      case 'tool_use':
+        return used(part)
+      case 'step_finish':
+        spent(part)
+        return []
+      case 'error':
+        errors.push(loose(event.error))
+        return []
+      default:
+        return []
+    }
+  }
+
+  return {
+    open: (prompt) => prompt,
+    line(line) {
+      const event = parseLine(line)
+      const key = textOf(event.sessionID)
+      if (key === undefined || key === thread) return steps(event)
+      thread = key
+      return [{ type: 'thread', key }, ...steps(event)]
+    },
+    end(ended) {
+      const last = errors.at(-1)
+      if (last) account.fail(errorFailure(last, ended.now))
+      return account.end('opencode', ended, failure)
+    },
+  }
 }

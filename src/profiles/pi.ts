@@ -1,11 +1,11 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Sign } from './signs.ts'
-import { piDialect } from './pi-dialect.ts'
-import { behind } from './providers.ts'
-import { quote } from './quote.ts'
-import { readSigns } from './signs.ts'
-import { hasFlag } from './words.ts'
+import type { Sign } from './shared/signs.ts'
+import type { Loose } from './shared/jsonl.ts'
+import { behind, readSigns, readMessage } from './shared/signs.ts'
+import { quote, hasFlag } from './shared/shell-words.ts'
+import { Account } from './shared/turn-account.ts'
+import { contentText, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -51,7 +51,7 @@ export const pi: Profile = {
     all: 'runs everything; it has no permissions of its own',
   },
   speaks: (command) => hasFlag(command, ['--mode'], 'json'),
-  dialect: () => piDialect(signs, failure),
+  dialect: () => piDialect(),
   resumes: true,
   // Three retries within 15 s are its own, shown as they happen; only its settings file changes that.
   failure,
@@ -64,4 +64,73 @@ export const pi: Profile = {
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
   projectFiles: ['.pi'],
+}
+
+/** `pi -p --mode json`. It exits with 0 whatever happened, so its messages are the truth. */
+function piDialect(): Dialect {
+  const account = new Account()
+  const calls = new Map<string, unknown>()
+  let error: string | undefined
+
+  function spoke(message: Loose): void {
+    if (message.role !== 'assistant') return
+    const { input, output, cacheRead, cacheWrite, cost } = loose(message.usage)
+    account.spend({
+      input: numberOf(input) + numberOf(cacheRead) + numberOf(cacheWrite),
+      output: numberOf(output),
+      cached: numberOf(cacheRead),
+      cost: numberOf(loose(cost).total),
+    })
+    error = message.stopReason === 'error' ? (textOf(message.errorMessage) ?? 'it ended with an error') : undefined
+    if (error !== undefined) return
+    account.say(contentText(listOf(message.content).filter(({ type }) => type === 'text')))
+    if (message.stopReason === 'toolUse') account.goOn()
+    else account.done()
+  }
+
+  function done({ toolCallId, toolName, result, isError }: Loose): Step[] {
+    const call = String(toolCallId)
+    const text = contentText(loose(result).content)
+    // A leash takes tools away, and a model that reaches for one is told that there is none.
+    if (/^Tool (?:bash|edit|write) not found$/.test(text)) account.deny(textOf(toolName) ?? 'tool', calls.get(call))
+    return [{ type: 'result', call, ok: isError !== true, text }]
+  }
+
+  function live({ type, delta }: Loose): Step[] {
+    if (type === 'text_delta') return [{ type: 'text', delta: textOf(delta) ?? '' }]
+    if (type === 'text_end') return [{ type: 'text', delta: '\n' }]
+    return type === 'thinking_delta' ? [{ type: 'thought', delta: textOf(delta) ?? '' }] : []
+  }
+
+  return {
+    open: (prompt) => prompt,
+    line(line) {
+      const event = parseLine(line)
+      switch (event.type) {
+        case 'session':
+          return typeof event.id === 'string' ? [{ type: 'thread', key: event.id }] : []
+        case 'message_update':
+          return live(loose(event.assistantMessageEvent))
+        case 'message_end':
+          spoke(loose(event.message))
+          return []
+        case 'tool_execution_start': {
+          const call = String(event.toolCallId)
+          calls.set(call, event.args)
+          return [{ type: 'call', call, tool: textOf(event.toolName) ?? 'tool', input: event.args }]
+        }
+        case 'tool_execution_end':
+          return done(event)
+        default:
+          return []
+      }
+    },
+    end(ended) {
+      if (error !== undefined) {
+        const found = readMessage(signs, error, ended.now) ?? { kind: 'crash' as const }
+        account.fail({ ...found, message: innerMessage(error) })
+      }
+      return account.end('pi', ended, failure)
+    },
+  }
 }

@@ -1,5 +1,157 @@
-import type { Profile } from '../core/work/profile.ts'
-import { termaiteScreen } from './termaite-screen.ts'
+import type { Dialog, Journal, Journalled, ScreenFacts, Profile } from '../core/work/profile.ts'
+import type { Screen } from '../core/screen/terminal.ts'
+import type { Failure } from '../core/talk/outcome.ts'
+import type { Question, Shown } from '../core/talk/question.ts'
+import type { Loose } from './shared/jsonl.ts'
+import { join } from 'node:path'
+import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
+import { dialogOf, menuOf, trimmed, unframed } from './shared/screen-parts.ts'
+import { quote } from './shared/shell-words.ts'
+
+/** What stands below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
+const status = String.raw`\n╰─+╯\n .*\bleash (?:read|ask|edit|all)\b`
+
+/** A card's last row says how it is answered: "1–4 or Enter answers · Esc: no" */
+const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*${status}`, 'm')
+
+const titles: readonly [RegExp, Question['about']][] = [
+  [/ asks for permission/, 'permission'],
+  [/^Do you trust this\?/, 'trust'],
+  [/ needs a login/, 'login'],
+  [/ cannot go on now/, 'quota'],
+  [/ is silent/, 'silence'],
+  [/ was not allowed to do it/, 'denied'],
+  [/^Another vendor would learn this/, 'sharing'],
+]
+
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
+  if (!asking.test(rows.join('\n'))) return undefined
+  const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
+  const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]
+  // What comes below the options is no part of them.
+  const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
+  const menu = menuOf(plain, '›')
+  if (!menu || title === undefined) return undefined
+  const covered = menu.options.map(({ id, label }) => {
+    const [words = '', grants] = label.split(' covers: ')
+    return { id, label: words, ...(grants === undefined ? {} : { grants }) }
+  })
+  const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
+  const asked = dialogOf(menu, {
+    about: titles.find(([known]) => known.test(title))?.[1] ?? 'choice',
+    text: words.replaceAll('\n', ' '),
+    shows: more.map(shown),
+    numbers: true,
+    decline: ['Escape'],
+  })
+  return { ...asked, question: { ...asked.question, options: covered } }
+}
+
+/** "$ touch made.txt", and below it where that runs. */
+function shown(text: string): Shown {
+  const [, command, cwd] = /^\$ ([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
+  if (command === undefined) return { type: 'text', text }
+  return { type: 'command', command, ...(cwd === undefined ? {} : { cwd }) }
+}
+
+function paragraphs(rows: readonly string[]): string[] {
+  const text = rows.map((row) => row.trimEnd().replace(/^ /, '')).join('\n')
+  return text
+    .split(/\n{2,}/)
+    .map((part) => part.replaceAll(/^\n+|\n+$/g, ''))
+    .filter((part) => part !== '')
+}
+
+const placeholder = 'Ask anything · / for commands · @ for files'
+
+function composer({ rows }: Screen): string | undefined {
+  if (asking.test(rows.join('\n'))) return undefined
+  const bottom = rows.findLastIndex((row) => /^╰─+╯/.test(row))
+  const top = rows.slice(0, Math.max(bottom, 0)).findLastIndex((row) => /^╭─/.test(row))
+  if (top < 0) return undefined
+  const text = unframed(rows.slice(top + 1, bottom))
+    .join('\n')
+    .trim()
+  return text === placeholder ? '' : text
+}
+
+/** Our own log of the project: a named session's turns stand in it beside others. */
+const journal: Journal = {
+  folder: ({ home, env }) => join(env.TERMAITE_HOME || join(home, '.termaite'), 'projects'),
+  file: /^[^/]+\/history\.jsonl$/,
+  read(lines, mark) {
+    const since = sincePrompt(lines, mark, ({ type }) => type === 'prompt')
+    if (!since) return undefined
+    const turn = since.filter((entry) => entry.turn === since[0]!.turn)
+    const outcome = loose(turn.find(({ type }) => type === 'end')?.outcome)
+    const usage = sumOf(
+      turn
+        .filter(({ type }) => type === 'usage')
+        .map(({ input, output, cached, cost }) => ({
+          input: numberOf(input),
+          output: numberOf(output),
+          cached: numberOf(cached),
+          ...(typeof cost === 'number' ? { cost } : {}),
+        })),
+    )
+    const answer = outcome.ok === true ? textOf(turn.findLast(({ type }) => type === 'reply')?.text) : undefined
+    return {
+      ...(outcome.ok === false ? wrongIn(turn, loose(outcome.failure)) : answer === undefined ? {} : { answer }),
+      ...(usage ? { usage } : {}),
+      over: outcome.ok !== undefined,
+    }
+  },
+}
+
+/** How a turn failed, by its kind; what was only stopped may be gone on with, unless nobody was free to. */
+function wrongIn(turn: readonly Loose[], failure: Loose): Pick<Journalled, 'fault' | 'failure'> {
+  if (failure.kind !== 'aborted') return { failure: failureOf(failure) }
+  const message = textOf(failure.message) ?? ''
+  const unwaited = turn.some(({ type, question }) => type === 'question' && loose(question).about === 'quota')
+  if (!unwaited) return { fault: message }
+  const tried = turn.findLast(({ type }) => type === 'attempt')
+  return { failure: tried ? failureOf(loose(tried.failure)) : { kind: 'quota', message } }
+}
+
+function failureOf({ kind, message, retryAt }: Loose): Failure {
+  const until = typeof retryAt === 'number' ? { retryAt } : {}
+  return { kind: kind as Failure['kind'], message: textOf(message) ?? '', ...until }
+}
+
+/** Our own chat in a terminal, with one of our agents at work in it; `program` is the command that starts us. */
+function termaiteScreen(program: string, agent: string): ScreenFacts {
+  return {
+    // A session of its own: what is said in a slot is not said in the project's conversation.
+    command: ({ leash, resume, thread }) => {
+      const session = resume ?? thread
+      return [
+        // Whoever conducts it thinks; here it only does what it is told.
+        `${program} --agent ${quote(agent)} --mode agent --think off --leash ${leash}`,
+        ...(session === undefined ? [] : [`--session ${quote(session)}`]),
+      ].join(' ')
+    },
+    leashes: {
+      read: 'reads and searches',
+      ask: 'asks before it acts',
+      edit: 'edits files in the project without asking; asks before anything else',
+      all: 'runs everything without asking',
+    },
+    names: true,
+    reader: {
+      // " ⠋ native · 2 s · Esc cancels", right above the composer; "waits for your answer" stands above a card.
+      busy: /^ [\u2800-\u28ff] (?!.*waits for your answer).*\n╭─/m,
+      asking,
+      idle: new RegExp(String.raw`^│ .*${status}`, 'm'),
+    },
+    dialog,
+    composer,
+    clear: ['Ctrl+C'],
+    interrupt: ['Escape'],
+    journal,
+    quit: ['Ctrl+D'],
+  }
+}
 
 /**
  * Our own chat as one of the programs that run in a terminal: how our own agent sits in a slot that a person can watch.

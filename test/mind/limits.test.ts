@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { nextAgent } from '../../src/mind/rotation/agent-order.ts'
 import { spentLimit, withLimit } from '../../src/mind/rotation/health.ts'
-import { codex } from '../../src/profiles/codex.ts'
+import { codex } from '../../src/profiles/codex/codex.ts'
 import { recorded, replay } from '../profiles/replay.ts'
 import { rig } from './rig.ts'
 

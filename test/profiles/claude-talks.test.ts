@@ -1,7 +1,7 @@
 import type { Step } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { claude } from '../../src/profiles/claude.ts'
+import { claude } from '../../src/profiles/claude/claude.ts'
 
 const said = (message: object) => JSON.stringify(message)
 const init = (...capabilities: string[]) => said({ type: 'system', subtype: 'init', session_id: 's', capabilities })

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { claude } from '../../src/profiles/claude.ts'
+import { claude } from '../../src/profiles/claude/claude.ts'
 import { failed, kindOf, meanings, recorded, replay, thread } from './replay.ts'
 
 test('a command of a person’s own that reads a plain prompt is understood as well', () => {

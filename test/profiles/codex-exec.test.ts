@@ -1,7 +1,7 @@
 import type { Step } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { codex } from '../../src/profiles/codex.ts'
+import { codex } from '../../src/profiles/codex/codex.ts'
 import { failed, meanings, recorded, replay } from './replay.ts'
 
 // Some of its messages tell a time of the machine it runs on.

@@ -1,7 +1,7 @@
 import type { Dialect, Step } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { codex } from '../../src/profiles/codex.ts'
+import { codex } from '../../src/profiles/codex/codex.ts'
 
 const ended = { out: '', err: '', code: 0, now: 0 }
 

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { codex } from '../../src/profiles/codex.ts'
+import { codex } from '../../src/profiles/codex/codex.ts'
 import { key, kindOf } from './replay.ts'
 
 test('a usage limit ends at a time of this machine', () => {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
-import { copilot } from '../../src/profiles/copilot.ts'
+import { copilot } from '../../src/profiles/copilot/copilot.ts'
 import { kindOf, now } from './replay.ts'
 
 test('its last words in text mode say what went wrong, and those of an answer do not', () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gemini } from '../../src/profiles/gemini.ts'
+import { gemini } from '../../src/profiles/gemini/gemini.ts'
 import { failed, kindOf } from './replay.ts'
 
 test('what its policy forbids is a denial, and a tool it never had is not', () => {

@@ -1,7 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { behind, providerSigns } from '../../src/profiles/providers.ts'
-import { readMessage } from '../../src/profiles/signs.ts'
+import { behind, providerSigns, readMessage } from '../../src/profiles/shared/signs.ts'
 import { now } from './replay.ts'
 
 test('each sign of a provider is found by the message it was made for, and no sign before it takes it', () => {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
-import { qwen } from '../../src/profiles/qwen.ts'
+import { qwen } from '../../src/profiles/qwen/qwen.ts'
 import { kindOf, meanings, recorded, replay } from './replay.ts'
 
 test('its last words in text mode say what went wrong, and those of an answer do not', () => {

@@ -1,7 +1,7 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Program } from '../mcp/own-start.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
-import { quote } from '../../profiles/quote.ts'
+import { quote } from '../../profiles/shared/shell-words.ts'
 import { termaite } from '../../profiles/termaite.ts'
 import { vendorOf } from '../../settings/agent-settings.ts'
 

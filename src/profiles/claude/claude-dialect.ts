@@ -1,0 +1,239 @@
+import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { FileChange, Usage } from '../../core/talk/entry.ts'
+import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import type { Sign } from '../shared/signs.ts'
+import { asked, line as written, questionTool } from './claude-questions.ts'
+import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+import { sides } from '../shared/diff-sides.ts'
+import { readMessage } from '../shared/signs.ts'
+
+/** What Claude Code calls its errors in the `error` field of a message. */
+const kinds: Readonly<Record<string, FailureKind>> = {
+  authentication_failed: 'auth',
+  oauth_org_not_allowed: 'auth',
+  account_on_hold: 'auth',
+  verification_required: 'auth',
+  cloud_credential_error: 'auth',
+  billing_error: 'quota',
+  rate_limit: 'busy',
+  overloaded: 'busy',
+  server_error: 'busy',
+}
+
+/** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */
+export function claudeDialect(
+  signs: readonly Sign[],
+  known: (ended: Ended) => Failure | undefined,
+  asks = false,
+): Dialect {
+  const calls = new Map<string, { tool: string; input: unknown }>()
+  const denied: string[] = []
+  const used: Loose[] = []
+  let thread: string | undefined
+  let streamed: string | undefined
+  let error: Loose = {}
+  /** One, and one more for each message that came too late for the turn before. */
+  const results: Loose[] = []
+  /** What was typed meanwhile and is not worked off; a version that does not tell is not waited for. */
+  const pending = new Set<string>()
+  let tells = false
+  let answered = false
+  let windows = ''
+
+  function partial({ event, parent_tool_use_id }: Loose): Step[] {
+    if (parent_tool_use_id) return []
+    const { type, message, delta } = loose(event)
+    if (type === 'message_start') streamed = textOf(loose(message).id)
+    const { text, thinking } = loose(delta)
+    if (typeof text === 'string') return [{ type: 'text', delta: text }]
+    return typeof thinking === 'string' ? [{ type: 'thought', delta: thinking }] : []
+  }
+
+  function said(line: Loose): Step[] {
+    const { id, content } = loose(line.message)
+    if (line.error !== undefined || line.is_api_error_message === true) {
+      error = line
+      return []
+    }
+    // A subagent's words are not the agent's; what was streamed was shown already.
+    const shown = Boolean(line.parent_tool_use_id) || (id !== undefined && id === streamed)
+    return listOf(content).flatMap((block): Step[] => {
+      if (block.type === 'tool_use') {
+        const call = { tool: textOf(block.name) ?? 'tool', input: block.input }
+        calls.set(String(block.id), call)
+        return [{ type: 'call', call: String(block.id), ...call }]
+      }
+      if (shown) return []
+      if (block.type === 'text') return [{ type: 'text', delta: textOf(block.text) ?? '' }]
+      return block.type === 'thinking' ? [{ type: 'thought', delta: textOf(block.thinking) ?? '' }] : []
+    })
+  }
+
+  function done({ message, tool_use_result }: Loose): Step[] {
+    return listOf(loose(message).content).flatMap((block): Step[] => {
+      if (block.type !== 'tool_result') return []
+      const id = String(block.tool_use_id)
+      const text = contentText(block.content)
+      const call = calls.get(id)
+      // A tool taken away by the leash is no `permission_denials` of its own account.
+      if (call && /\bis disabled for this session\b/.test(text)) denied.push(denial(call.tool, call.input))
+      const data = changesOf(loose(tool_use_result))
+      return [{ type: 'result', call: id, ok: block.is_error !== true, text, ...(data.length > 0 ? { data } : {}) }]
+    })
+  }
+
+  function limits({ rate_limit_info }: Loose): Step[] {
+    const { unifiedWindows, ...one } = loose(rate_limit_info)
+    // Whoever pays for what comes after the window has none to wait for.
+    if (one.isUsingOverage === true) return []
+    const all = Object.entries(loose(unifiedWindows)).map(([name, window]) => [name, loose(window)] as const)
+    const told = all.length > 0 ? all : [[textOf(one.rateLimitType) ?? '', one] as const]
+    const steps = told.flatMap(([name, { utilization, resetsAt }]): Step[] => {
+      if (typeof utilization !== 'number') return []
+      const until = numberOf(resetsAt) * 1000
+      const window = windowNames[name] ?? name
+      return [{ type: 'limit', used: Math.round(utilization * 100), ...(until ? { until } : {}), window }]
+    })
+    // Told with every answer of the model, and worth saying when it has changed.
+    if (JSON.stringify(steps) === windows) return []
+    windows = JSON.stringify(steps)
+    return steps
+  }
+
+  function outcome(ended: Ended): Outcome {
+    const last = results.at(-1)!
+    const text = results
+      .map(({ result }) => textOf(result) ?? '')
+      .join('\n\n')
+      .trim()
+    if (last.stop_reason === 'refusal') return { ok: true, text, refused: true }
+    if (last.is_error === true) return { ok: false, failure: failure(last, ended) }
+    const denials = [
+      ...new Set([
+        ...denied,
+        ...results
+          .flatMap(({ permission_denials }) => listOf(permission_denials))
+          .filter(({ tool_name }) => tool_name !== questionTool)
+          .map((one) => denial(textOf(one.tool_name) ?? 'tool', one.tool_input)),
+      ]),
+    ]
+    return { ok: true, text, ...(denials.length ? { denials } : {}) }
+  }
+
+  function failure(last: Loose, { now }: Ended): Failure {
+    const errors = Array.isArray(last.errors) ? last.errors.filter((one) => typeof one === 'string') : []
+    const message = textOf(last.result) ?? (errors.join('; ') || `it ended with ${textOf(last.subtype) ?? 'an error'}`)
+    if (last.terminal_reason === 'prompt_too_long') return { kind: 'overflow', message }
+    if (error.api_error === 'usage_limit_reached') {
+      const resets = numberOf(loose(loose(error.api_error_params).rate_limit_info).resetsAt) * 1000
+      return { kind: 'quota', message, ...(resets > now ? { retryAt: resets } : {}) }
+    }
+    const kind = kinds[textOf(error.error) ?? '']
+    return readMessage(signs, message, now) ?? { kind: kind ?? 'crash', message }
+  }
+
+  return {
+    asks,
+    open: (prompt) => (asks ? message(prompt) : prompt),
+    line(line) {
+      const event = parseLine(line)
+      switch (event.type) {
+        case 'stream_event':
+          return partial(event)
+        case 'assistant':
+          return said(event)
+        case 'user':
+          return done(event)
+        case 'control_request':
+          return asked(event)
+        case 'control_cancel_request':
+          return [{ type: 'unask', id: String(event.request_id) }]
+        case 'rate_limit_event':
+          return limits(event)
+        case 'command_lifecycle':
+          if (event.state === 'started') answered = false
+          else if (event.state !== 'queued') pending.delete(String(event.command_uuid))
+          return []
+        case 'result':
+          answered = true
+          results.push(event)
+          used.push(...Object.values(loose(event.model_usage_since_last_result)).map(loose))
+          return []
+        case 'system': {
+          if (event.subtype !== 'init') return []
+          const { capabilities, session_id } = event
+          tells = Array.isArray(capabilities) && capabilities.includes('msg_lifecycle_v1')
+          const key = textOf(session_id)
+          if (key === undefined || key === thread) return []
+          thread = key
+          return [{ type: 'thread', key }]
+        }
+        default:
+          return []
+      }
+    },
+    over: () => answered && (!tells || pending.size === 0),
+    ...(asks
+      ? {
+          steer(text: string, id: string) {
+            pending.add(id)
+            return message(text, id)
+          },
+          // Before it has named its thread there is nothing in it to be kept whole.
+          stop: () => (thread === undefined ? undefined : interrupt),
+        }
+      : {}),
+    end(ended) {
+      const last = results.at(-1)
+      if (!last) {
+        const failed = known(ended)
+        return [{ type: 'end', outcome: failed ? { ok: false, failure: failed } : brokenOff('claude', ended) }]
+      }
+      const usage = used.length > 0 ? usageByModel(used) : usageOf(loose(last.usage))
+      return [...(usage.input + usage.output > 0 ? [usage] : []), { type: 'end', outcome: outcome(ended) }]
+    },
+  }
+}
+
+const message = (content: string, uuid?: string) =>
+  written({ type: 'user', message: { role: 'user', content }, ...(uuid === undefined ? {} : { uuid }) })
+
+const interrupt = written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } })
+
+/** What Claude Code calls its usage windows. */
+const windowNames: Readonly<Record<string, string>> = { five_hour: '5-hour', seven_day: 'weekly' }
+
+/** The files that an edit changed, from what it says of its own result. */
+function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] {
+  const path = textOf(filePath)
+  if (path === undefined || !Array.isArray(structuredPatch)) return []
+  const hunks = listOf(structuredPatch).map(({ lines }) => `@@\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`)
+  if (hunks.length > 0) return [{ path, ...sides(hunks.join('')) }]
+  return typeof content === 'string' ? [{ path, after: content }] : []
+}
+
+/** What every model of this run used; the totals beside it count a resumed session from its start. */
+function usageByModel(models: readonly Loose[]): Usage {
+  const sum = (field: string) => models.reduce((total, model) => total + numberOf(model[field]), 0)
+  const cached = sum('cacheReadInputTokens')
+  return {
+    type: 'usage',
+    input: sum('inputTokens') + cached + sum('cacheCreationInputTokens'),
+    output: sum('outputTokens'),
+    cached,
+    cost: sum('costUSD'),
+    source: 'reported',
+  }
+}
+
+function usageOf(usage: Loose): Usage {
+  const cached = numberOf(usage.cache_read_input_tokens)
+  return {
+    type: 'usage',
+    input: numberOf(usage.input_tokens) + cached + numberOf(usage.cache_creation_input_tokens),
+    output: numberOf(usage.output_tokens),
+    cached,
+    source: 'reported',
+  }
+}

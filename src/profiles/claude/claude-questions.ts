@@ -1,0 +1,160 @@
+import type { Step } from '../../core/work/profile.ts'
+import type { Question, Shown } from '../../core/talk/question.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import { askChoices } from '../shared/choice-cards.ts'
+import { listOf, loose, textOf } from '../shared/jsonl.ts'
+
+/** The tool by which it asks a person something; a question left open is nothing that was not allowed. */
+export const questionTool = 'AskUserQuestion'
+
+/** What it wants to know before it goes on; what we cannot answer is refused, so that it does not wait for it. */
+export function asked({ request_id, request }: Loose): Step[] {
+  const id = String(request_id)
+  const wish = loose(request)
+  if (wish.subtype !== 'can_use_tool') {
+    const response = { subtype: 'error', request_id: id, error: `${textOf(wish.subtype)} is not served here` }
+    return [{ type: 'send', text: line({ type: 'control_response', response }) }]
+  }
+  return wish.tool_name === questionTool ? choices(id, loose(wish.input)) : [permission(id, wish)]
+}
+
+function permission(id: string, wish: Loose): Step {
+  const offers = offersOf(wish.permission_suggestions)
+  return {
+    type: 'ask',
+    id,
+    question: {
+      about: 'permission',
+      text: wordsOf(wish),
+      from: [],
+      free: true,
+      shows: shownOf(textOf(wish.tool_name) ?? '', loose(wish.input)),
+      options: [
+        { id: 'once', label: 'Yes, once' },
+        ...offers.map(({ id, label, grants }) => ({ id, label, grants })),
+        { id: 'no', label: 'No' },
+      ],
+    },
+    reply(picks) {
+      const pick = picks?.[0]
+      const offer = offers.find((one) => one.id === pick)
+      if (offer) return allow(id, wish.input, [offer.update])
+      return pick === 'once' ? allow(id, wish.input) : deny(id, refusal(pick))
+    },
+  }
+}
+
+function refusal(pick: string | undefined): string {
+  if (pick === undefined) return 'Nobody was there to say yes. Do it another way, or say what you need and why.'
+  return pick === 'no' ? 'The person said no. Do not try it again in this turn.' : pick
+}
+
+function choices(id: string, input: Loose): Step[] {
+  const questions = listOf(input.questions).map((one) => ({
+    key: textOf(one.question) ?? '',
+    text: textOf(one.question) ?? '',
+    multiple: one.multiSelect === true,
+    options: listOf(one.options).map(({ label, description }) => ({
+      label: textOf(label) ?? '',
+      description: textOf(description) ?? '',
+    })),
+  }))
+  const unanswered = 'Nobody answered. Go on with what is most sensible, or put the question into your answer.'
+  if (questions.length === 0) return [{ type: 'send', text: deny(id, unanswered) }]
+  return askChoices(id, questions, (answers) => {
+    if (!answers) return deny(id, unanswered)
+    const said = Object.fromEntries([...answers].map(([question, picks]) => [question, picks.join(', ')]))
+    return allow(id, { ...input, answers: said })
+  })
+}
+
+type Offer = Question['options'][number] & { grants: string; update: Loose }
+
+/** How long a rule of each place holds. */
+const places: Readonly<Record<string, string>> = {
+  session: 'until this turn ends',
+  localSettings: 'in this project from now on (kept in .claude/settings.local.json)',
+  projectSettings: 'for all who work in this project from now on (kept in .claude/settings.json)',
+  userSettings: 'everywhere from now on (kept in ~/.claude/settings.json)',
+}
+
+/** The first thing it suggests that can be said in words: for this turn, and for as long as it would keep it. */
+function offersOf(suggestions: unknown): Offer[] {
+  for (const suggestion of listOf(suggestions)) {
+    const grant = grantOf(suggestion)
+    if (grant) return offers(grant, textOf(suggestion.destination) ?? 'session')
+  }
+  return []
+}
+
+function offers({ words, update }: Grant, place: string): Offer[] {
+  const offer = (id: string, label: string, where: string): Offer => ({
+    id,
+    label,
+    grants: `${words}, ${places[where]}`,
+    update: { ...update, destination: where },
+  })
+  return [
+    offer('turn', 'Yes, until this turn ends', 'session'),
+    ...(place !== 'session' && places[place] ? [offer('always', 'Yes, always', place)] : []),
+  ]
+}
+
+/** What a suggestion would allow, all of it in words, and nothing in it that is not said. */
+type Grant = { words: string; update: Loose }
+
+function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | undefined {
+  if (type === 'addRules' && behavior === 'allow') {
+    const words = listOf(rules).map(ruleWords)
+    const plain = listOf(rules).map(({ toolName, ruleContent }) => ({ toolName, ruleContent }))
+    if (words.length === 0 || words.includes(undefined)) return undefined
+    return { words: words.join(', '), update: { type, rules: plain, behavior } }
+  }
+  if (type === 'addDirectories' && Array.isArray(directories) && directories.every((path) => typeof path === 'string'))
+    return { words: `files below ${directories.join(', ')}`, update: { type, directories } }
+  if (type !== 'setMode' || mode !== 'acceptEdits') return undefined
+  // Its mode for edits lets these run as well.
+  const words = 'every edit in this project, and mkdir, touch, rm, rmdir, mv, cp and sed there'
+  return { words, update: { type, mode } }
+}
+
+function ruleWords({ toolName, ruleContent }: Loose): string | undefined {
+  if (typeof toolName !== 'string') return undefined
+  if (ruleContent === undefined) return `every ${toolName}`
+  return typeof ruleContent === 'string' ? `${toolName}(${ruleContent})` : undefined
+}
+
+function wordsOf({ tool_name, display_name, description, blocked_path, input }: Loose): string {
+  const tool = textOf(display_name) ?? textOf(tool_name) ?? 'a tool'
+  const what = textOf(description)
+  const path = textOf(blocked_path)
+  const { replace_all, dangerouslyDisableSandbox } = loose(input)
+  return [
+    what ? `${tool}: ${what}` : tool,
+    ...(path ? [`It reaches ${path}`] : []),
+    ...(replace_all === true ? ['It changes every place where this stands'] : []),
+    ...(dangerouslyDisableSandbox === true ? ['It runs outside the sandbox'] : []),
+  ].join('\n')
+}
+
+function shownOf(tool: string, input: Loose): Shown[] {
+  const { command, file_path, old_string, new_string, content, plan } = input
+  if (typeof command === 'string') return [{ type: 'command', command }]
+  const path = textOf(file_path)
+  if (path !== undefined && typeof old_string === 'string' && typeof new_string === 'string')
+    return [{ type: 'diff', path, before: old_string, after: new_string }]
+  if (path !== undefined && typeof content === 'string') return [{ type: 'diff', path, after: content }]
+  if (typeof plan === 'string') return [{ type: 'text', text: plan }]
+  return Object.keys(input).length === 0 ? [] : [{ type: 'text', text: `${tool} ${JSON.stringify(input, null, 2)}` }]
+}
+
+function allow(id: string, updatedInput: unknown, updatedPermissions?: Loose[]): string {
+  return answer(id, { behavior: 'allow', updatedInput, ...(updatedPermissions ? { updatedPermissions } : {}) })
+}
+
+const deny = (id: string, message: string) => answer(id, { behavior: 'deny', message })
+
+const answer = (request_id: string, response: Loose) =>
+  line({ type: 'control_response', response: { subtype: 'success', request_id, response } })
+
+export const line = (message: Loose) => `${JSON.stringify(message)}\n`

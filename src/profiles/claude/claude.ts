@@ -1,0 +1,94 @@
+import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { Sign } from '../shared/signs.ts'
+import { questionTool } from './claude-questions.ts'
+import { claudeDialect } from './claude-dialect.ts'
+import { flags, leashes, claudeScreen } from './claude-screen.ts'
+import { quote, hasFlag } from '../shared/shell-words.ts'
+import { readMessage, readSigns } from '../shared/signs.ts'
+
+export const signs: readonly Sign[] = [
+  {
+    kind: 'quota',
+    says: /^You['’]ve hit your .{0,40}limit(?: ·|$)/,
+    said: "You've hit your 5-hour limit · resets 3pm (UTC)",
+  },
+  {
+    kind: 'quota',
+    says: /^(?:Claude (?:AI |Max |Pro )?)?usage limit reached(?:\|\d+$|\. Your limit will reset at )/i,
+    said: 'Claude AI usage limit reached|1751922000',
+  },
+  {
+    kind: 'quota',
+    says: /^(?:5-hour|Weekly|Opus weekly) limit reached ∙ resets /i,
+    said: '5-hour limit reached ∙ resets 3pm',
+  },
+  { kind: 'quota', says: /^Credit balance is too low/, said: 'Credit balance is too low' },
+  { kind: 'overflow', says: /^Prompt is too long/, said: 'Prompt is too long · the request is ~250000 tokens' },
+  { kind: 'auth', says: /^Not logged in\b/, said: 'Not logged in · Please run /login' },
+  { kind: 'auth', says: /^Invalid API key\b/, said: 'Invalid API key · Fix external API key' },
+  { kind: 'auth', says: /· Please run \/login$/, said: 'OAuth token revoked · Please run /login' },
+  {
+    kind: 'busy',
+    says: /^API Error: Request rejected \(429\)/,
+    said: "API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
+  },
+  {
+    kind: 'busy',
+    says: /^API Error: (?:429|5\d\d)(?:$| \{| (?:\w+ ){0,3}\w+\.(?: |$))/,
+    said: 'API Error: 529 Overloaded. This is a server-side issue',
+  },
+  {
+    kind: 'busy',
+    says: /^API Error: Connection to the API was lost/,
+    said: 'API Error: Connection to the API was lost (ECONNRESET). This is usually temporary — try again.',
+  },
+]
+
+/** Older versions said this as if it were an answer. */
+const saidWithExitZero = signs.filter(({ said }) => said.startsWith('Claude AI usage limit'))
+
+function failure(ended: Ended) {
+  const out = ended.out.trim()
+  if (ended.code === 0) return readMessage(saidWithExitZero, out, ended.now)
+  // An error takes the place of the answer: it is all there is, on one line.
+  return readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
+}
+
+const twoWay = (command: string) => hasFlag(command, ['--input-format'], 'stream-json')
+
+export const claude: Profile = {
+  name: 'claude',
+  title: 'Claude Code',
+  vendor: 'Anthropic',
+  words: ['claude'],
+  window: 200_000,
+  command: ({ leash, resume, model, attended }) =>
+    [
+      'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages',
+      '--permission-prompt-tool stdio',
+      // What nobody can answer would only cost its description in every request.
+      ...(attended ? [] : [`--disallowedTools ${questionTool}`]),
+      flags[leash],
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+    ].join(' '),
+  leashes,
+  speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
+  dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
+  resumes: true,
+  // One retry rides over a blip; ten would wait for minutes while another agent is free.
+  env: { CLAUDE_CODE_MAX_RETRIES: '1' },
+  failure,
+  lostThread: ({ err }) => /^No conversation found with session ID/m.test(err),
+  install: 'npm install -g @anthropic-ai/claude-code',
+  login: 'claude auth login',
+  version: 'claude --version',
+  loggedIn: 'claude auth status',
+  traces: {
+    files: ['.claude/.credentials.json'],
+    env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  },
+  projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
+  unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
+  screen: claudeScreen,
+}

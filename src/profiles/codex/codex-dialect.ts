@@ -1,0 +1,252 @@
+import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { PlanItem } from '../../core/talk/entry.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { CountedThread } from '../shared/counted-thread.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import type { Sign } from '../shared/signs.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { asked } from './codex-questions.ts'
+import { failureOf, named, workOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
+import { rejections } from './codex-exec-dialect.ts'
+import { threadKey } from '../shared/counted-thread.ts'
+import { brokenOff, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+
+/** What is told of a thread and shown nowhere. */
+const unheard = [
+  'thread/started',
+  'thread/status/changed',
+  'turn/diff/updated',
+  'configWarning',
+  'remoteControl/status/changed',
+  'mcpServer/startupStatus/updated',
+]
+
+/** What a thread is held to in this turn. */
+export type Mode = { sandbox: string; approvalPolicy: string }
+
+/** `codex app-server`: requests and notifications both ways; `thread` is the one it resumes, with what that had used before. */
+export function codexDialect(
+  signs: readonly Sign[],
+  known: (ended: Ended) => Failure | undefined,
+  held: Partial<Mode> & { model?: string },
+  thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
+): Dialect {
+  const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
+  const items = new Map<string, Loose>()
+  const streamed = new Set<string>()
+  const said: string[] = []
+  const denied: string[] = []
+  /** What was typed meanwhile and not taken yet. */
+  const early: string[] = []
+  const totals = new Map<string, CountedThread>()
+  let requests = 0
+  let steering = 0
+  let id = thread.id
+  let cwd = ''
+  let turn: string | undefined
+  let limits: Step[] = []
+  let trouble: Loose | undefined
+  let done: string | undefined
+
+  const line = (message: Loose) => `${JSON.stringify(message)}\n`
+  const send = (text: string): Step => ({ type: 'send', text })
+
+  function request(method: string, params: Loose, then: (result: Loose, error: string | undefined) => Step[]) {
+    waiting.set(++requests, then)
+    return line({ id: requests, method, params })
+  }
+
+  /** A request without which there is no turn. */
+  const must = (method: string, params: Loose, then: (result: Loose) => Step[]) =>
+    request(method, params, (result, error) => {
+      if (error === undefined) return then(result)
+      trouble = { message: error }
+      done = 'failed'
+      return []
+    })
+
+  function start(text: string): string {
+    done = undefined
+    return must('turn/start', { threadId: id, input: input(text) }, (result) => {
+      turn = textOf(loose(result.turn).id)
+      return early.splice(0).map((typed) => send(steer(typed)))
+    })
+  }
+
+  /** What comes after the turn's last word begins another one: nothing that was typed is lost. */
+  function steer(text: string): string {
+    if (turn === undefined) {
+      early.push(text)
+      return ''
+    }
+    steering++
+    return request('turn/steer', { threadId: id, expectedTurnId: turn, input: input(text) }, (_result, error) => {
+      steering--
+      return error === undefined ? [] : [send(start(text))]
+    })
+  }
+
+  const began = (prompt: string) => (result: Loose) => {
+    const begun = loose(result.thread)
+    id = textOf(begun.id) ?? id
+    cwd = textOf(begun.cwd) ?? ''
+    return [
+      { type: 'thread' as const, key: threadKey({ ...thread, id }) },
+      send(start(prompt)),
+      send(request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)),
+    ]
+  }
+
+  function spent({ rateLimits }: Loose): Step[] {
+    const now = limitsOf(loose(rateLimits))
+    if (now.length === 0 || JSON.stringify(now) === JSON.stringify(limits)) return []
+    limits = now
+    return now
+  }
+
+  function item(told: Loose, over: boolean): Step[] {
+    const item = named(told, cwd)
+    const call = String(item.id)
+    items.set(call, item)
+    if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []
+    const work = workOf(item)
+    if (!work) return []
+    const steps: Step[] = streamed.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
+    streamed.add(call)
+    if (!over) return steps
+    if (item.status === 'declined') {
+      denied.push(work.denial)
+      return [...steps, { type: 'result', call, ok: false, text: 'not allowed' }]
+    }
+    const ok = item.status === undefined || item.status === 'completed'
+    const data = work.changes && ok ? { data: work.changes } : {}
+    return [...steps, { type: 'result', call, ok, text: work.output, ...data }]
+  }
+
+  /** The whole of what was said: shown now unless it was shown as it came. */
+  function words(item: Loose, key: string): Step[] {
+    const type = item.type === 'reasoning' ? 'thought' : 'text'
+    const text = type === 'text' ? (textOf(item.text) ?? '') : [item.summary, item.content].flat().join('\n')
+    if (type === 'text') said.push(text)
+    return text === '' ? [] : [{ type, delta: streamed.has(key) ? '\n' : `${text}\n` }]
+  }
+
+  function delta(type: 'text' | 'thought', { itemId, delta }: Loose): Step[] {
+    streamed.add(String(itemId))
+    return [{ type, delta: textOf(delta) ?? '' }]
+  }
+
+  function heard(method: unknown, params: Loose): Step[] {
+    // An agent that it sent off has a thread of its own, and its words are not the agent's.
+    const own = params.threadId === undefined || params.threadId === id
+    if (method === 'thread/tokenUsage/updated') {
+      const used = loose(loose(params.tokenUsage).total)
+      totals.set(String(params.threadId), { id: String(params.threadId), ...tokensOf(used) })
+      return []
+    }
+    if (!own) return []
+    switch (method) {
+      case 'item/started':
+      case 'item/completed':
+        return item(loose(params.item), method === 'item/completed')
+      case 'item/agentMessage/delta':
+        return delta('text', params)
+      case 'item/reasoning/summaryTextDelta':
+      case 'item/reasoning/textDelta':
+        return delta('thought', params)
+      case 'item/commandExecution/outputDelta':
+        return [{ type: 'progress', call: String(params.itemId), delta: textOf(params.delta) ?? '' }]
+      case 'turn/plan/updated':
+        return [{ type: 'plan', items: listOf(params.plan).map(planItem) }]
+      case 'account/rateLimits/updated':
+        return spent(params)
+      case 'serverRequest/resolved':
+        return [{ type: 'unask', id: String(params.requestId) }]
+      case 'error':
+        if (params.willRetry !== true) trouble = loose(params.error)
+        return []
+      case 'turn/completed': {
+        const { status, error } = loose(params.turn)
+        done = textOf(status) ?? 'failed'
+        if (error) trouble = loose(error)
+        return []
+      }
+      default:
+        return []
+    }
+  }
+
+  function outcome(ended: Ended): Outcome {
+    if (done === undefined) {
+      const failure = known(ended)
+      return failure ? { ok: false, failure } : brokenOff('codex', ended)
+    }
+    if (done === 'interrupted') return failed('aborted', 'codex stopped the turn')
+    if (done !== 'completed') {
+      const failure = failureOf(signs, trouble ?? {}, ended.now)
+      const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
+      return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
+    }
+    // What a person was asked for is an item that was declined.
+    const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
+    const denials = [...new Set([...denied, ...unasked])]
+    return { ok: true, text: said.join('\n\n').trim(), ...(denials.length ? { denials } : {}) }
+  }
+
+  const desk = {
+    answer: (id: unknown, result: Loose) => line({ id, result }),
+    refuse: (id: unknown, message: string) => line({ id, error: { code: -32601, message } }),
+    steer,
+    item: (id: string) => items.get(id) ?? {},
+  }
+
+  return {
+    asks: true,
+    open: (prompt) =>
+      must(
+        'initialize',
+        {
+          clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
+          capabilities: { experimentalApi: false, requestAttestation: false, optOutNotificationMethods: unheard },
+        },
+        () => [
+          send(line({ method: 'initialized' })),
+          send(
+            thread.id === ''
+              ? must('thread/start', held, began(prompt))
+              : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt)),
+          ),
+        ],
+      ),
+    line(text) {
+      const message = parseLine(text)
+      if (message.method !== undefined && message.id !== undefined) return asked(message, desk)
+      if (message.method !== undefined) return heard(message.method, loose(message.params))
+      const then = waiting.get(numberOf(message.id))
+      waiting.delete(numberOf(message.id))
+      const error = message.error === undefined ? undefined : (textOf(loose(message.error).message) ?? 'it failed')
+      return then?.(loose(message.result), error) ?? []
+    },
+    over: () => done !== undefined && steering === 0,
+    steer,
+    stop: () => (turn === undefined ? undefined : request('turn/interrupt', { threadId: id, turnId: turn }, () => [])),
+    end(ended) {
+      const own = totals.get(id)
+      const usage = usageOf(thread, own, [...totals.values()])
+      return [
+        ...(own && done === 'completed' ? [{ type: 'thread' as const, key: threadKey(own) }] : []),
+        ...(usage.input + usage.output > 0 ? [usage] : []),
+        { type: 'end', outcome: outcome(ended) },
+      ]
+    },
+  }
+}
+
+const input = (text: string) => [{ type: 'text', text, text_elements: [] }]
+
+const planStates: Readonly<Record<string, PlanItem['status']>> = { inProgress: 'in_progress', completed: 'completed' }
+
+const planItem = ({ step, status }: Loose): PlanItem => ({
+  task: textOf(step) ?? '',
+  status: planStates[textOf(status) ?? ''] ?? 'pending',
+})

@@ -1,0 +1,156 @@
+import type { FileChange, Usage } from '../../core/talk/entry.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
+import type { Sign } from '../shared/signs.ts'
+import type { Step } from '../../core/work/profile.ts'
+import type { CountedThread } from '../shared/counted-thread.ts'
+import { shortPath } from '../../base/short-path.ts'
+import { contentText, denial, listOf, loose, textOf, innerMessage, numberOf } from '../shared/jsonl.ts'
+import { sides } from '../shared/diff-sides.ts'
+import { readMessage } from '../shared/signs.ts'
+import { usageSince } from '../shared/counted-thread.ts'
+
+/** An item that is a tool at work: what it was to do, what came of it, and its words in a list of denials. */
+export type Work = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
+
+/** An item with its files named as somebody in that folder would name them. */
+export function named(item: Loose, cwd: string): Loose {
+  if (!Array.isArray(item.changes)) return item
+  const short = (path: unknown) => (typeof path === 'string' ? shortPath(path, cwd) : path)
+  const changes = listOf(item.changes).map((change) => {
+    const kind = loose(change.kind)
+    return { ...change, path: short(change.path), kind: { ...kind, move_path: short(kind.move_path) } }
+  })
+  return { ...item, changes }
+}
+
+/** The items of an app-server's turn that are tools at work; the others are words or its own bookkeeping. */
+export function workOf(item: Loose): Work | undefined {
+  switch (item.type) {
+    case 'commandExecution': {
+      const input = { command: commandOf(item.command) }
+      return { tool: 'shell', input, output: textOf(item.aggregatedOutput) ?? '', denial: denial('shell', input) }
+    }
+    case 'fileChange': {
+      const changes = changesOf(item)
+      const paths = changes.map(({ path }) => path).join(', ')
+      return {
+        tool: 'file_change',
+        input: changes.length === 1 ? { path: paths, diff: listOf(item.changes)[0]!.diff } : { changes: item.changes },
+        output: listOf(item.changes)
+          .map(({ kind, path }) => `${textOf(loose(kind).type)} ${textOf(path)}`)
+          .join('\n'),
+        changes,
+        denial: denial('file_change', { path: paths }),
+      }
+    }
+    case 'mcpToolCall': {
+      const tool = `${textOf(item.server)}.${textOf(item.tool)}`
+      const output = textOf(loose(item.error).message) ?? contentText(loose(item.result).content ?? '')
+      return { tool, input: item.arguments, output, denial: denial(tool, item.arguments) }
+    }
+    case 'webSearch': {
+      const input = { query: item.query }
+      return { tool: 'web_search', input, output: '', denial: denial('web_search', input) }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A new file comes whole, a deleted one too, any other as a diff. */
+export function changesOf({ changes }: Loose): FileChange[] {
+  return listOf(changes).map(({ path, kind, diff }) => {
+    const text = textOf(diff) ?? ''
+    const { type, move_path } = loose(kind)
+    const at = textOf(move_path) ?? textOf(path) ?? ''
+    if (type === 'add') return { path: at, after: text }
+    return type === 'delete' ? { path: at, before: text, after: '' } : { path: at, ...sides(text) }
+  })
+}
+
+/** The words that a shell of the system is given, where its quotes can be taken off without a doubt: the model may name another shell. */
+export function commandOf(command: unknown): string {
+  const text = textOf(command) ?? ''
+  return /^(?:(?:\/usr)?\/bin\/)?(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text
+}
+
+/** What an app-server calls its errors, for those whose words are not known. */
+const kinds: Readonly<Record<string, FailureKind>> = {
+  usageLimitExceeded: 'quota',
+  sessionBudgetExceeded: 'budget',
+  contextWindowExceeded: 'overflow',
+  rateLimitExceeded: 'busy',
+  serverOverloaded: 'busy',
+  internalServerError: 'busy',
+  flexUnavailable: 'busy',
+  unauthorized: 'auth',
+}
+
+/** The error of a turn: what its words say, or else its type, or else the status behind it. */
+export function failureOf(signs: readonly Sign[], { message, codexErrorInfo }: Loose, now: number): Failure {
+  const words = textOf(message) ?? 'it failed without a word'
+  const kind = kinds[String(codexErrorInfo)] ?? kindOf(statusIn(loose(codexErrorInfo)))
+  const failure = readMessage(signs, words, now) ?? { kind, message: words }
+  return { ...failure, message: innerMessage(words).slice(0, 500) }
+}
+
+/** `{"httpConnectionFailed":{"httpStatusCode":401}}` */
+function statusIn(info: Loose): number {
+  return numberOf(loose(Object.values(info)[0]).httpStatusCode)
+}
+
+function kindOf(status: number): FailureKind {
+  if (status === 401 || status === 403) return 'auth'
+  return status === 429 || status >= 500 ? 'busy' : 'crash'
+}
+
+type Limit = Extract<Step, { type: 'limit' }>
+
+/** The windows of an account as far as it has any; one that goes on with credits, and a key that is paid by use, has none. */
+export function limitsOf({ primary, secondary, credits }: Loose): Limit[] {
+  const { hasCredits, unlimited } = loose(credits)
+  if (hasCredits === true || unlimited === true) return []
+  return [primary, secondary].flatMap((found): Limit[] => {
+    const { usedPercent, windowDurationMins, resetsAt } = loose(found)
+    if (typeof usedPercent !== 'number') return []
+    const until = numberOf(resetsAt) * 1000
+    const window = windowName(numberOf(windowDurationMins))
+    return [{ type: 'limit', used: usedPercent, ...(until > 0 ? { until } : {}), ...(window ? { window } : {}) }]
+  })
+}
+
+/** When the last of the spent windows begins anew. */
+export function spentUntil(limits: readonly Step[], now: number): number | undefined {
+  const times = limits.flatMap((step) => (step.type === 'limit' && step.used >= 100 ? [step.until ?? 0] : []))
+  const last = Math.max(0, ...times)
+  return last > now ? last : undefined
+}
+
+function windowName(minutes: number): string | undefined {
+  if (minutes <= 0) return undefined
+  if (minutes === 7 * 24 * 60) return 'weekly'
+  return minutes % (24 * 60) === 0 ? `${minutes / (24 * 60)}-day` : `${Math.round(minutes / 60)}-hour`
+}
+
+export const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Loose) => ({
+  input: numberOf(inputTokens),
+  cached: numberOf(cachedInputTokens),
+  output: numberOf(outputTokens),
+})
+
+/** Its own thread since it was resumed, and all of those that it began. */
+export function usageOf(thread: CountedThread, own: CountedThread | undefined, all: readonly CountedThread[]): Usage {
+  const none = { id: '', input: 0, cached: 0, output: 0 }
+  return all
+    .map((total) => usageSince(total === own ? thread : none, total))
+    .reduce(
+      (sum, one) => ({
+        ...sum,
+        input: sum.input + one.input,
+        output: sum.output + one.output,
+        cached: (sum.cached ?? 0) + (one.cached ?? 0),
+      }),
+      usageSince(none, none),
+    )
+}

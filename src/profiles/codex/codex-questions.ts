@@ -1,0 +1,174 @@
+import type { Step } from '../../core/work/profile.ts'
+import type { Question, Shown } from '../../core/talk/question.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import { askChoices } from '../shared/choice-cards.ts'
+import { changesOf, commandOf } from './codex-items.ts'
+import { listOf, loose, textOf } from '../shared/jsonl.ts'
+import { quote } from '../shared/shell-words.ts'
+
+/** What the answers need of the turn: the result of a request in words for stdin, and words for the model. */
+export type Desk = {
+  answer(id: unknown, result: Loose): string
+  refuse(id: unknown, why: string): string
+  steer(text: string): string
+  /** An item as far as it was told. */
+  item(id: string): Loose
+}
+
+/** What an app-server wants to know before it goes on; what we cannot answer is refused, so that it does not wait for it. */
+export function asked({ id, method, params }: Loose, desk: Desk): Step[] {
+  const wish = loose(params)
+  switch (method) {
+    case 'item/commandExecution/requestApproval':
+      return [decision(id, desk, commandQuestion(wish), commandOffers(wish))]
+    case 'item/fileChange/requestApproval':
+      return [fileQuestion(id, wish, desk)]
+    case 'item/permissions/requestApproval':
+      return [widening(id, wish, desk)]
+    case 'item/tool/requestUserInput':
+      return choices(id, wish, desk)
+    case 'mcpServer/elicitation/request':
+      return [elicitation(id, wish, desk)]
+    default:
+      return [{ type: 'send', text: desk.refuse(id, `${textOf(method)} is not served here`) }]
+  }
+}
+
+type Asked = Pick<Question, 'text' | 'shows'>
+type Offer = Question['options'][number] & { result: Loose }
+
+/** One card: yes, what is offered beyond it, no, and no with words, which reach the model as if typed meanwhile. */
+function card(
+  id: unknown,
+  desk: Desk,
+  asked: Asked,
+  yes: Loose,
+  offers: readonly Offer[],
+  no: Loose,
+): Extract<Step, { type: 'ask' }> {
+  return {
+    type: 'ask',
+    id: String(id),
+    question: {
+      about: 'permission',
+      from: [],
+      free: true,
+      ...asked,
+      options: [
+        { id: 'once', label: 'Yes, once' },
+        ...offers.map(({ result: _result, ...option }) => option),
+        { id: 'no', label: 'No' },
+      ],
+    },
+    reply(picks) {
+      const pick = picks?.[0]
+      if (pick === 'once') return desk.answer(id, yes)
+      const offer = offers.find((one) => one.id === pick)
+      if (offer) return desk.answer(id, offer.result)
+      const words = pick === undefined || pick === 'no' ? '' : desk.steer(pick)
+      return desk.answer(id, no) + words
+    },
+  }
+}
+
+const decision = (id: unknown, desk: Desk, asked: Asked, offers: readonly Offer[]) =>
+  card(id, desk, asked, { decision: 'accept' }, offers, { decision: 'decline' })
+
+const untilTurnEnds = (grants: string): Offer => ({
+  id: 'turn',
+  label: 'Yes, until this turn ends',
+  grants: `${grants}, until this turn ends`,
+  result: { decision: 'acceptForSession' },
+})
+
+function commandQuestion(wish: Loose): Asked {
+  const { command, cwd, reason, networkApprovalContext } = wish
+  const host = textOf(loose(networkApprovalContext).host)
+  const what = host === undefined ? 'Run a command outside the sandbox' : `Reach ${host} over the network`
+  const place = textOf(cwd)
+  const shows: Shown[] =
+    typeof command === 'string'
+      ? [{ type: 'command', command: commandOf(command), ...(place === undefined ? {} : { cwd: place }) }]
+      : []
+  return { text: withReason(what, reason), shows }
+}
+
+function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmendment }: Loose): Offer[] {
+  const host = textOf(loose(networkApprovalContext).host)
+  if (host !== undefined) return [untilTurnEnds(`the network to ${host}`)]
+  const proposed = Array.isArray(proposedExecpolicyAmendment) ? proposedExecpolicyAmendment : []
+  const prefix = proposed.every((word) => typeof word === 'string') ? proposed : []
+  return [
+    ...(typeof command === 'string' ? [untilTurnEnds('this very command')] : []),
+    ...(prefix.length > 0
+      ? [
+          {
+            id: 'always',
+            label: 'Yes, always',
+            grants: `every command that begins with "${prefix.map(quote).join(' ')}", in every project from now on (a rule of Codex)`,
+            result: { decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } } },
+          },
+        ]
+      : []),
+  ]
+}
+
+function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: Desk): Step {
+  const item = desk.item(String(itemId))
+  const paths = listOf(item.changes).map(pathsOf).join(', ')
+  const root = textOf(grantRoot)
+  const asked = {
+    text: withReason(`Change ${paths || 'files'}`, reason),
+    shows: changesOf(item).map((change) => ({ type: 'diff' as const, ...change })),
+  }
+  // What was not told cannot be granted for longer than once.
+  const grants = root === undefined ? paths && `changes of ${paths}` : `files below ${root}`
+  return decision(id, desk, asked, grants ? [untilTurnEnds(grants)] : [])
+}
+
+function pathsOf({ path, kind }: Loose): string {
+  const moved = textOf(loose(kind).move_path)
+  return moved === undefined ? (textOf(path) ?? '') : `${textOf(path)} → ${moved}`
+}
+
+function widening(id: unknown, { permissions, reason }: Loose, desk: Desk): Step {
+  const asked: Asked = {
+    text: withReason('More than the sandbox allows, until this turn ends', reason),
+    shows: [{ type: 'text', text: JSON.stringify(permissions, null, 2) }],
+  }
+  return card(id, desk, asked, { permissions: loose(permissions), scope: 'turn' }, [], {
+    permissions: {},
+    scope: 'turn',
+  })
+}
+
+function choices(id: unknown, { questions }: Loose, desk: Desk): Step[] {
+  const cards = listOf(questions).map((one) => ({
+    key: textOf(one.id) ?? '',
+    text: textOf(one.question) ?? '',
+    multiple: false,
+    options: listOf(one.options).map(({ label, description }) => ({
+      label: textOf(label) ?? '',
+      description: textOf(description) ?? '',
+    })),
+  }))
+  const answered = (answers: ReadonlyMap<string, string[]>) =>
+    desk.answer(id, {
+      answers: Object.fromEntries([...answers].map(([key, picks]) => [key, { answers: picks }])),
+    })
+  if (cards.length === 0) return [{ type: 'send', text: answered(new Map()) }]
+  return askChoices(String(id), cards, (answers) => answered(answers ?? new Map()))
+}
+
+/** A server of its own asks: a yes is all we have to give, so what wants to be filled in is declined. */
+function elicitation(id: unknown, wish: Loose, desk: Desk): Step {
+  const { serverName, message, mode, requestedSchema } = wish
+  const declined = { action: 'decline', content: null, _meta: null }
+  const { required } = loose(requestedSchema)
+  if (mode === 'url' || (Array.isArray(required) && required.length > 0))
+    return { type: 'send', text: desk.answer(id, declined) }
+  const asked = { text: `${textOf(serverName)}: ${textOf(message)}` }
+  return card(id, desk, asked, { action: 'accept', content: {}, _meta: null }, [], declined)
+}
+
+const withReason = (what: string, reason: unknown) => (textOf(reason) ? `${what}\n${textOf(reason)}` : what)

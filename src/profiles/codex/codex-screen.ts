@@ -1,0 +1,171 @@
+import type { Dialog, ScreenFacts, Journal } from '../../core/work/profile.ts'
+import type { Screen } from '../../core/screen/terminal.ts'
+import type { Shown } from '../../core/talk/question.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Mode } from './codex-dialect.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmed } from '../shared/screen-parts.ts'
+import { threadOf } from '../shared/counted-thread.ts'
+import { quote } from '../shared/shell-words.ts'
+import { join } from 'node:path'
+import { sincePrompt, sumOf, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
+
+/** What the sandbox holds, and whether it asks for the rest. */
+export const modes: Record<Leash, Mode> = {
+  read: { sandbox: 'read-only', approvalPolicy: 'never' },
+  ask: { sandbox: 'read-only', approvalPolicy: 'on-request' },
+  edit: { sandbox: 'workspace-write', approvalPolicy: 'on-request' },
+  all: { sandbox: 'danger-full-access', approvalPolicy: 'never' },
+}
+
+export const flags = ({ sandbox, approvalPolicy }: Mode) =>
+  `-c sandbox_mode=${sandbox} -c approval_policy=${approvalPolicy}`
+
+/** What each leash means for Codex, in words. */
+export const leashes: Record<Leash, string> = {
+  read: 'reads and runs commands in a read-only sandbox without network',
+  ask: 'as read, and asks before it changes a file or leaves the sandbox',
+  edit: 'changes files in the project and runs commands in a sandbox without network; asks before it leaves it',
+  all: 'runs everything without asking and without its sandbox',
+}
+
+/** A menu, and last of all the keys it takes: a prompt that begins with "1." looks like its first option. */
+const asking = /^› \d+\. [^]*^ {2}(?:Press )?enter (?:to (?:confirm|submit|continue|select)|continue)\b.*\s*(?![^])/m
+
+/** Its lines from the question down to the menu: why, and "$ " before a command. */
+function permission(rows: readonly string[], top: number, from: number): { text: string; shows: Shown[] } {
+  const said = rows.slice(top + 1, from)
+  const at = said.findIndex((row) => row.startsWith('  $ '))
+  const words = said
+    .slice(0, at < 0 ? undefined : at)
+    .map((row) => row.trim())
+    .filter((row) => row !== '' && row !== 'Environment: local')
+  const command = said
+    .slice(at)
+    .map((row, index) => row.slice(index === 0 ? 4 : 2))
+    .join('\n')
+    .trim()
+  const text = [rows[top]!.trim(), ...words].join(' ')
+  return { text, shows: at < 0 ? change(rows.slice(0, top)) : [{ type: 'command', command }] }
+}
+
+/** An edit stands above its question: "• Added new.txt (+2 -0)", and the lines that it changes. */
+function change(above: readonly string[]): Shown[] {
+  const from = above.findLastIndex((row) => /^• (?:Added|Edited|Deleted) /.test(row))
+  const lines = from < 0 ? [] : above.slice(from)
+  const to = lines.findIndex((row) => row.trim() === '' || row.trim() === '+ Show details')
+  const text = lines
+    .slice(0, to < 0 ? undefined : to)
+    .map((row, index) => row.slice(index === 0 ? 2 : 4))
+    .join('\n')
+  return text === '' ? [] : [{ type: 'text', text }]
+}
+
+// "Yes, and don't ask again for commands that start with `touch`"
+const grants = (label: string) => /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
+
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
+  const menu = asking.test(rows.join('\n')) ? menuOf(rows, '›') : undefined
+  if (!menu) return undefined
+  const decline = ['Escape']
+  const top = rows.slice(0, menu.from).findLastIndex((row) => row.startsWith('  Would you like to '))
+  if (top >= 0)
+    return dialogOf(menu, { about: 'permission', ...permission(rows, top, menu.from), numbers: true, decline, grants })
+  const text = paragraphAbove(rows, menu.from)
+  // "Trust this folder? Codex can read, edit, and run files here": a number moves the pointer and takes nothing.
+  if (text.startsWith('Trust this folder?')) return dialogOf(menu, { about: 'trust', text, decline })
+  const login = /sign in|log in/i.test(text)
+  return dialogOf(menu, { about: login ? 'login' : 'choice', text, decline })
+}
+
+function composer(screen: Screen): string | undefined {
+  const { rows } = screen
+  const from = rows.findLastIndex((row) => row.startsWith('›'))
+  if (from < 0 || asking.test(rows.join('\n'))) return undefined
+  const below = rows.findIndex((row, at) => at > Math.max(from, screen.cursor.row) && row.trim() === '')
+  const to = below < 0 ? rows.length : below
+  return beforeCursor(screen, { from, to, margin: 2, placeholder: 'Ask Codex to do anything' })
+}
+
+const isPrompt = ({ type, payload }: Loose) => {
+  const { type: kind, role } = loose(payload)
+  return type === 'response_item' && kind === 'message' && role === 'user'
+}
+
+/** `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, from the first prompt on. */
+export const codexJournal: Journal = {
+  folder: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'sessions'),
+  file: /^\d{4}\/\d\d\/\d\d\/rollout-[^/]+\.jsonl$/,
+  read(lines, mark) {
+    const since = sincePrompt(lines, mark, isPrompt)
+    if (!since) return undefined
+    const events = since.map(({ type, payload }): Loose => ({ ...loose(payload), line: type }))
+    const key = textOf(events.find(({ thread_id }) => thread_id !== undefined)?.thread_id)
+    const over = events.find(
+      ({ line, type }) => line === 'event_msg' && (type === 'task_complete' || type === 'turn_aborted'),
+    )
+    const spoken = events.flatMap(({ line, type, role, content }) =>
+      line === 'response_item' && type === 'message' && role === 'assistant' ? [contentText(content)] : [],
+    )
+    const error = textOf(loose(over?.error).message)
+    const answer = textOf(over?.last_agent_message) ?? spoken.at(-1)
+    const usage = sumOf(
+      events
+        .filter(({ line }) => line === 'token_usage_record')
+        .map(({ usage }) => loose(usage))
+        .map(({ input_tokens, output_tokens, cached_input_tokens }) => ({
+          input: numberOf(input_tokens),
+          output: numberOf(output_tokens),
+          cached: numberOf(cached_input_tokens),
+        })),
+    )
+    return {
+      ...(key === undefined ? {} : { key }),
+      ...(error !== undefined ? { fault: error } : answer === undefined ? {} : { answer }),
+      ...(usage ? { usage } : {}),
+      over: over !== undefined,
+    }
+  },
+}
+
+/** Codex in a terminal; without its daemon, which would outlive it. */
+export const codexScreen: ScreenFacts = {
+  command: ({ leash, resume, model }) =>
+    [
+      'codex',
+      ...(resume === undefined ? [] : [`resume ${quote(threadOf(resume).id)}`]),
+      `--no-daemon ${flags(modes[leash])}`,
+      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
+    ].join(' '),
+  leashes,
+  // Its values are TOML, of which JSON's texts and lists are a part.
+  lends: ({ name, command, args, env }) => ({
+    words: [
+      ['command', JSON.stringify(command)],
+      ['args', JSON.stringify(args)],
+      ...Object.entries(env).map(([key, value]) => [`env.${key}`, JSON.stringify(value)]),
+    ]
+      .map(([key, value]) => `-c ${quote(`mcp_servers.${name}.${key}=${value}`)}`)
+      .join(' '),
+  }),
+  reader: {
+    // "◦ Working (1s • esc to interrupt)"
+    busy: /^[•◦] .*\besc to interrupt\)/m,
+    asking,
+    // "› Ask Codex to do anything", and its footer: a prompt that was sent is drawn alike, and so is a menu by half.
+    idle: /^› (?!\d+\. ).*\n(?: {2}.*\n)*? {2}(?:\S.* · [~/]|\? for shortcuts)/m,
+    // "  mock-model default · ~/project": before it has that, its composer is there, and it may still ask whether the folder is trusted.
+    ready: /^› .*\n *\n {2}(?!\? for shortcuts)\S/m,
+  },
+  dialog,
+  composer,
+  clear: ['Ctrl+C'],
+  interrupt: ['Escape'],
+  // "■ exceeded retry limit, last status: 429 Too Many Requests"
+  fault: /^■ (?!Conversation interrupted)(.*(?:\n.*\S.*)*)$/m,
+  journal: codexJournal,
+  // "  codex resume 01a1de7e-3ac9-7781-b576-e1d0c7b50b6c"
+  farewell: /\bcodex resume ([0-9a-f-]{36})\b/,
+  quit: ['Ctrl+C'],
+}

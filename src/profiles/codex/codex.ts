@@ -1,0 +1,97 @@
+import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { Sign } from '../shared/signs.ts'
+import { codexDialect } from './codex-dialect.ts'
+import { codexExecDialect } from './codex-exec-dialect.ts'
+import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
+import { threadOf } from '../shared/counted-thread.ts'
+import { quote, hasFlag } from '../shared/shell-words.ts'
+import { readSigns } from '../shared/signs.ts'
+
+export const signs: readonly Sign[] = [
+  {
+    kind: 'quota',
+    says: /^(?:ERROR: )?You['’]ve hit your usage limit/,
+    said: 'You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 3:00 PM.',
+    local: true,
+  },
+  {
+    kind: 'quota',
+    says: /^(?:ERROR: )?Quota exceeded\./,
+    said: 'Quota exceeded. Check your plan and billing details.',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?exceeded retry limit, last status: (?:429|5\d\d)/,
+    said: 'exceeded retry limit, last status: 429 Too Many Requests',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?We['’]re currently experiencing high demand/,
+    said: 'We’re currently experiencing high demand, which may cause temporary errors.',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?unexpected status (?:429|5\d\d)\b/,
+    said: 'unexpected status 503 Service Unavailable: That model is currently overloaded with other requests.',
+  },
+  {
+    kind: 'busy',
+    says: /^(?:ERROR: )?stream disconnected before completion/,
+    said: 'stream disconnected before completion: Transport error: network error: error decoding response body',
+  },
+  {
+    kind: 'auth',
+    says: /^(?:ERROR: )?unexpected status 40[13]\b/,
+    said: 'unexpected status 401 Unauthorized: Incorrect API key provided: made-up.',
+  },
+  {
+    kind: 'auth',
+    says: /^(?:ERROR: )?Missing environment variable: /,
+    said: 'Missing environment variable: `MOCK_API_KEY`.',
+  },
+  { kind: 'auth', says: /^Not logged in$/, said: 'Not logged in' },
+  {
+    kind: 'overflow',
+    says: /"context_length_exceeded"|maximum context length|ran out of room in the model['’]s context window/,
+    said: '{"error":{"message":"This model\'s maximum context length is 128000 tokens.","code":"context_length_exceeded"}}',
+  },
+]
+
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
+const isServer = (command: string) => hasFlag(command, ['app-server'])
+
+export const codex: Profile = {
+  name: 'codex',
+  title: 'Codex',
+  vendor: 'OpenAI',
+  words: ['codex'],
+  window: 272_000,
+  command: ({ leash, model }) =>
+    [`codex app-server ${flags(modes[leash])}`, ...(model === undefined ? [] : [`-c ${quote(`model=${model}`)}`])].join(
+      ' ',
+    ),
+  leashes,
+  speaks: (command) => isExec(command) || isServer(command),
+  dialect({ leash, resume, model, command } = {}) {
+    const thread = resume === undefined ? undefined : threadOf(resume)
+    if (command !== undefined && !isServer(command)) return codexExecDialect(signs, failure, thread)
+    // A thread that is resumed brings the sandbox and the model of its last turn along: each turn says its own.
+    const mode = leash === undefined ? {} : modes[leash]
+    return codexDialect(signs, failure, { ...mode, ...(model === undefined ? {} : { model }) }, thread)
+  },
+  resumes: true,
+  failure,
+  lostThread: ({ out }) => /^\{"(?:error|id)":.*no rollout found for thread id/m.test(out),
+  install: 'npm install -g @openai/codex',
+  login: 'codex login',
+  version: 'codex --version',
+  loggedIn: 'codex login status',
+  traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
+  projectFiles: ['.codex/config.toml'],
+  unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
+  screen: codexScreen,
+}

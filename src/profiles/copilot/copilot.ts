@@ -1,0 +1,111 @@
+import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { Sign } from '../shared/signs.ts'
+import { copilotDialect } from './copilot-dialect.ts'
+import { threadOf } from '../shared/counted-thread.ts'
+import { acpLeashes } from '../shared/acp-leashes.ts'
+import { behind, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
+import { copilotScreen, flags } from './copilot-screen.ts'
+import { quote, hasFlag } from '../shared/shell-words.ts'
+
+export const signs: readonly Sign[] = [
+  {
+    kind: 'auth',
+    says: /^(?:Error: )?No authentication information found\./,
+    said: 'Error: No authentication information found.',
+  },
+  {
+    kind: 'auth',
+    says: /^Authentication failed with provider at .*\(HTTP 401\)/,
+    said: 'Authentication failed with provider at http://127.0.0.1:4101/v1 (HTTP 401).',
+  },
+  {
+    kind: 'quota',
+    says: /you['’]ve hit a rate limit that restricts the number of Copilot model requests/,
+    said: "Sorry, you've hit a rate limit that restricts the number of Copilot model requests you can make within a specific time period. Please try again in 58 hours.",
+  },
+  {
+    kind: 'quota',
+    says: /exceeded your premium request allowance|no remaining premium requests|monthly (?:quota|limit) (?:exceeded|reached)/i,
+    said: 'You have exceeded your premium request allowance. We have automatically switched you to GPT-4.1 which is included with your plan.',
+  },
+  {
+    kind: 'quota',
+    says: /^(?:✗ |× )?(?:Sorry, )?you['’]ve (?:reached|hit|exceeded) your (?:weekly|monthly|session|global) (?:rate )?limit/i,
+    said: "You've reached your weekly rate limit. Please wait for your limit to reset on May 4 at 8:00 PM (UTC).",
+  },
+  {
+    kind: 'auth',
+    says: /not authorized to use this Copilot feature|Access denied by policy settings/,
+    said: 'Error: Access denied by policy settings',
+  },
+  ...behind(
+    /^(?:Failed to get response from the AI model; .*?Last error: |(?:✗|×) |Model call failed: |Error: |\d{3} )/,
+  ),
+]
+
+/** Over ACP the provider's words stand alone. */
+const shown: readonly Sign[] = [...signs, ...providerSigns]
+
+/** Errors of its text form stand on stderr. */
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+/** Its tokens are written to a file of their own, and only to a real one: it follows as the last line. */
+function withUsage(command: string): string {
+  return `usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code`
+}
+
+export const copilot: Profile = {
+  name: 'copilot',
+  title: 'GitHub Copilot CLI',
+  vendor: 'GitHub',
+  words: ['copilot'],
+  window: 128_000,
+  command: ({ leash, resume, model }) =>
+    withUsage(
+      [
+        'copilot --output-format json --no-color --no-ask-user',
+        ...flags[leash],
+        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+        ...(resume === undefined ? [] : [`--resume=${quote(threadOf(resume).id)}`]),
+      ].join(' '),
+    ),
+  leashes: {
+    read: 'reads and searches in the project; no shell, no edits',
+    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
+    edit: 'edits files in the project; the shell and other folders are refused and reported',
+    all: 'runs everything without asking, in every folder and on every address',
+  },
+  speaks: (command) => hasFlag(command, ['--output-format'], 'json'),
+  dialect: ({ resume } = {}) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
+  acp: {
+    command: ({ leash, model }) =>
+      [
+        'copilot --acp --no-color',
+        ...(leash === 'read' ? flags.read : []),
+        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ].join(' '),
+    leashes: acpLeashes,
+    // "Info: /home/me/project/new.txt" after a file it was allowed to write
+    aside: /^Info: /,
+    // "Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 51.88 seconds) Last error: 429 …"
+    fault: /^Error: /,
+    failure: (message, now) => readMessage(shown, message.replace(/^Error: /, ''), now),
+  },
+  resumes: true,
+  // It tries a limit five times over about a minute and says so as it goes; nothing shortens that.
+  env: { COPILOT_AUTO_UPDATE: 'false' },
+  failure,
+  lostThread: ({ err }) => /^Error: No session, task, or name matched/m.test(err),
+  install: 'npm install -g @github/copilot',
+  login: 'copilot login',
+  version: 'copilot --version',
+  traces: {
+    files: ['.copilot/config.json'],
+    env: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_PROVIDER_BASE_URL'],
+  },
+  projectFiles: ['.github/copilot-instructions.md'],
+  unsafe: /\s--(?:allow-all|yolo)\b/,
+  screen: copilotScreen,
+}

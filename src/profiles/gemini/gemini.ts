@@ -1,0 +1,152 @@
+import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { Sign } from '../shared/signs.ts'
+import { geminiDialect, sentence } from './gemini-dialect.ts'
+import { acpLeashes } from '../shared/acp-leashes.ts'
+import { geminiScreen, modes } from './gemini-screen.ts'
+import { quote, hasFlag } from '../shared/shell-words.ts'
+import { readMessage, readSigns } from '../shared/signs.ts'
+
+export const signs: readonly Sign[] = [
+  {
+    kind: 'busy',
+    says: /Please retry in \d+(?:\.\d+)?s|Suggested retry after \d+s/,
+    said: 'You exceeded your current quota, please check your plan and billing details. Please retry in 41.930157551s.',
+  },
+  {
+    kind: 'quota',
+    says: /exhausted your daily quota/,
+    said: 'TerminalQuotaError: You have exhausted your daily quota on this model.',
+  },
+  {
+    kind: 'quota',
+    says: /exhausted your capacity on this model/,
+    said: 'You have exhausted your capacity on this model. Your quota will reset after 15h14m39s.',
+  },
+  {
+    kind: 'quota',
+    says: /exceeded your current quota/,
+    said: 'You exceeded your current quota, please check your plan and billing details.',
+  },
+  { kind: 'busy', says: /Resource has been exhausted/, said: 'Resource has been exhausted (e.g. check quota).' },
+  { kind: 'busy', says: /model is overloaded/, said: 'The model is overloaded. Please try again later.' },
+  {
+    kind: 'busy',
+    says: /"code":5\d\d\b/,
+    said: '{"error":{"code":500,"message":"An internal error has occurred. Please retry or report.","status":"INTERNAL"}}',
+  },
+  { kind: 'busy', says: /^\[API Error: (?:terminated|fetch failed)/, said: '[API Error: terminated]' },
+  { kind: 'auth', says: /API key not valid/, said: 'API key not valid. Please pass a valid API key.' },
+  {
+    kind: 'auth',
+    says: /must specify the GEMINI_API_KEY/,
+    said: 'When using Gemini API, you must specify the GEMINI_API_KEY environment variable.',
+  },
+  {
+    kind: 'auth',
+    says: /Please set an Auth method/,
+    said: 'Please set an Auth method in your ~/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA',
+  },
+  { kind: 'auth', says: /Invalid auth method selected/, said: 'Invalid auth method selected.' },
+  {
+    kind: 'auth',
+    says: /not running in a trusted directory/,
+    said: 'Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, set the `GEMINI_CLI_TRUST_WORKSPACE=true` environment variable, or trust this directory in interactive mode.',
+  },
+  {
+    kind: 'overflow',
+    says: /input token count .{0,40}exceeds the maximum/,
+    said: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  },
+]
+
+/** Where its own errors begin: what tools and answers print around them is not read. */
+const own =
+  /^(?:Error when talking to Gemini API|TerminalQuotaError: |Attempt \d+ failed: |\[API Error: |Suggested retry after|When using Gemini API|Please set an Auth method|Invalid auth method|Gemini CLI is not running|\{?\s*"?message"?: )/
+
+function failure(ended: Ended) {
+  if (ended.code === 0) return undefined
+  const err = ended.err
+    .split('\n')
+    .filter((line) => own.test(line.trim()))
+    .join('\n')
+  const found = readSigns(signs, { ...ended, err, out: '' })
+  return found && { ...found, message: sentence(found.message) }
+}
+
+/** How long it may wait by itself before another try. */
+const patienceMs = 10_000
+
+// "Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,…": ten of them take minutes
+const backoff = /^Attempt (\d+) failed with status (?:429|5\d\d)\. Retrying with backoff/
+// "Suggested retry after 41s.. Retrying after 48911ms..."
+const waiting = /\. Retrying after (\d+)ms\.\.\.$/
+
+function retrying(line: string, now: number) {
+  const again = Number(backoff.exec(line)?.[1] ?? 0) > 1
+  const wait = Number(waiting.exec(line)?.[1] ?? 0)
+  if (!again && wait <= patienceMs) return undefined
+  const failure = readMessage(signs, line, now) ?? { kind: 'busy' as const, message: line }
+  const said = failure.message.replace(waiting, '').replace(/^Attempt \d+ failed(?: with status|:) /, '')
+  return { ...failure, message: sentence(said), ...(wait > patienceMs ? { retryAt: now + wait } : {}) }
+}
+
+/**
+ * Headless it refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`:
+ * it is skipped only where there are none, and else left to the person.
+ */
+const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
+
+export const gemini: Profile = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  vendor: 'Google',
+  words: ['gemini'],
+  window: 1_000_000,
+  command: ({ leash, resume, model }) =>
+    [
+      `gemini -o stream-json --approval-mode ${modes[leash]} ${trust}`,
+      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+    ].join(' '),
+  leashes: {
+    read: 'plan mode: reads and searches; writes nothing but its own plans',
+    ask: 'reads and searches; tools that need a yes are not offered: in a pipe nobody can be asked',
+    edit: 'edits files without asking; no shell',
+    all: 'runs everything without asking',
+  },
+  speaks: (command) => hasFlag(command, ['-o', '--output-format'], 'stream-json'),
+  dialect: () => geminiDialect(signs, failure),
+  acp: {
+    // Without --skip-trust: unlike headless it works in a folder that was never trusted, and leaves the project's own settings alone.
+    command: ({ model }) => ['gemini --acp', ...(model === undefined ? [] : [`-m ${quote(model)}`])].join(' '),
+    leashes: acpLeashes,
+    // Its looser modes are for trusted folders alone; in this one it asks for everything, and the leash answers.
+    modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
+    // It takes our "not found" for a failure of its own, and could make no new file.
+    readsItself: true,
+    // "Cannot enable privileged approval modes in an untrusted folder.": an edit that is always allowed fails there.
+    forgets: true,
+    // "[MODE_UPDATE] plan"
+    aside: /^\[MODE_UPDATE\] /,
+    failure(message, now) {
+      const found = readMessage(signs, message, now)
+      return found && { ...found, message: sentence(found.message) }
+    },
+  },
+  resumes: true,
+  // It starts itself a second time for a larger heap: a second of waiting that one turn does not need.
+  env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+  failure,
+  retrying,
+  lostThread: ({ err }) => /^Error resuming session:/m.test(err),
+  install: 'npm install -g @google/gemini-cli',
+  login: 'gemini',
+  version: 'gemini --version',
+  traces: {
+    files: ['.gemini/oauth_creds.json'],
+    env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
+  },
+  projectFiles: ['.gemini/settings.json'],
+  unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
+  screen: geminiScreen,
+}

@@ -1,0 +1,146 @@
+import type { Dialog, ScreenFacts, Journal } from '../../core/work/profile.ts'
+import type { Screen } from '../../core/screen/terminal.ts'
+import type { Shown } from '../../core/talk/question.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmed, unframed } from '../shared/screen-parts.ts'
+import { quote } from '../shared/shell-words.ts'
+import { join } from 'node:path'
+import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+
+/** Its modes let these through unasked, and plan mode runs what a user's own rules allow: a tool that is taken away stays away. */
+export const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
+export const acting = `run_shell_command,edit,write_file,notebook_edit,agent,${unasked}`
+
+export const modes: Record<Leash, string> = {
+  read: `--approval-mode plan --exclude-tools ${acting}`,
+  ask: `--approval-mode default --exclude-tools ${unasked}`,
+  edit: `--approval-mode auto-edit --exclude-tools ${unasked}`,
+  all: '--approval-mode yolo',
+}
+
+const rule = /^─{20,}/
+
+/** A menu, and no composer below it: its last row is the wait for an answer, or says which keys it takes. */
+const asking =
+  /^[ │]+› \S[^]*^[ │]+(?:[\u2800-\u28ff] Waiting for user confirmation|.*(?:Enter to select|Use Enter|Esc to cancel)).*(?:\n\s*╰─+╯)?\s*(?![^])/m
+
+/** "? Shell touch made.txt (makes a file) ←", what it is about, and the question. */
+function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
+  const question = paragraphAbove(rows, from)
+  const top = rows.slice(0, from).findLastIndex((row) => /^ {1,4}\? \S/.test(row))
+  const [, tool = '', words = ''] = /^\s*\? (\S+) (.*?)(?: ←)?$/.exec(rows[top] ?? '') ?? []
+  const body = rows
+    .slice(top + 1, from - 2)
+    .filter((row) => row.trim() !== '' && row.trim() !== question)
+    .map((row) => row.replace(/^ {0,5}/, ''))
+    .join('\n')
+  const shows: Shown[] =
+    top < 0 || body === '' ? [] : [tool === 'Shell' ? { type: 'command', command: body } : { type: 'text', text: body }]
+  return { text: words === '' ? question : `${words}: ${question}`, shows }
+}
+
+// "Always allow run 'touch *' commands in this project", "Yes, allow always"
+const grants = (label: string) => (/\balways\b/i.test(label) ? label : undefined)
+
+function dialog(screen: Screen): Dialog | undefined {
+  const { rows } = trimmed(screen)
+  if (!asking.test(rows.join('\n'))) return undefined
+  const plain = unframed(rows)
+  const menu = menuOf(plain, '›')
+  if (!menu) return undefined
+  const decline = ['Escape']
+  if (menu.options.some(({ label }) => label.startsWith('Yes, allow once')))
+    return dialogOf(menu, { about: 'permission', ...permission(plain, menu.from), numbers: true, decline, grants })
+  const text = paragraphAbove(plain, menu.from)
+  const login = /\bauth|\bsign in|API key/i.test(text)
+  return dialogOf(menu, { about: login ? 'login' : 'choice', text, decline })
+}
+
+function composer(screen: Screen): string | undefined {
+  return ruledComposer(screen, /^[>*!] /, rule, 'Type your message or @path/to/file')
+}
+
+const partsOf = ({ message }: Loose) => listOf(loose(message).parts)
+const calls = (line: Loose) => partsOf(line).some(({ functionCall }) => functionCall !== undefined)
+const spoken = (line: Loose) =>
+  partsOf(line).flatMap(({ text, thought }) => (thought === true ? [] : [textOf(text) ?? '']))
+
+/** `~/.qwen/projects/<folder as a name>/chats/<session>.jsonl`, a line for each message, written when it is whole. */
+export const qwenJournal: Journal = {
+  folder: ({ home, cwd }) => join(home, '.qwen', 'projects', cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'), 'chats'),
+  file: /^[0-9a-f-]{36}\.jsonl$/,
+  read(lines, mark) {
+    const since = sincePrompt(lines, mark, ({ type }) => type === 'user')
+    if (!since) return undefined
+    const [prompt, ...after] = since
+    const key = textOf(prompt!.sessionId)
+    const said = after.filter(({ type }) => type === 'assistant')
+    const last = said.at(-1)
+    const answer = said
+      .slice(said.findLastIndex(calls) + 1)
+      .flatMap(spoken)
+      .join('\n\n')
+    const usage = sumOf(
+      said
+        .map(({ usageMetadata }) => loose(usageMetadata))
+        .map(({ promptTokenCount, candidatesTokenCount, cachedContentTokenCount }) => ({
+          input: numberOf(promptTokenCount),
+          output: numberOf(candidatesTokenCount),
+          cached: numberOf(cachedContentTokenCount),
+        })),
+    )
+    // A request that failed may be tried again: only the last word counts, and the screen tells when that is said.
+    const failed = loose(
+      loose(after.findLast(({ subtype, type }) => subtype === 'ui_telemetry' || type === 'assistant')?.systemPayload)
+        .uiEvent,
+    )
+    const error = failed['event.name'] === 'qwen-code.api_error' ? textOf(failed.error_message) : undefined
+    return {
+      ...(key === undefined ? {} : { key }),
+      ...(error !== undefined ? { fault: error } : answer === '' ? {} : { answer }),
+      ...(usage ? { usage } : {}),
+      over: last !== undefined && !calls(last) && answer !== '',
+    }
+  },
+}
+
+/** Qwen Code in a terminal. */
+export const qwenScreen: ScreenFacts = {
+  command: ({ leash, resume, model, thread }) =>
+    [
+      `qwen ${modes[leash]}`,
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+      ...(resume === undefined && thread !== undefined ? [`--session-id ${quote(thread)}`] : []),
+    ].join(' '),
+  leashes: {
+    read: 'reads and searches; no shell, no edits, no subagents',
+    ask: 'asks before it acts; what its own settings allow runs without a question',
+    edit: 'edits files in the project without asking; asks before anything else',
+    all: 'runs everything without asking',
+  },
+  names: true,
+  lends: ({ name, ...start }, file) => ({
+    words: `--mcp-config ${quote(file)}`,
+    text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true } } }),
+  }),
+  env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
+  reader: {
+    // "  .  Confuzzling the options... (1s · esc to cancel)"; a wait for a yes has a spinner of its own and no such words.
+    busy: /^ {1,4}\S.*\((?:.* · )?esc to cancel\) *$/m,
+    asking,
+    // ">   Type your message or @path/to/file", or what stands below a taller draft: "  ➜ project · mock-model"
+    idle: /^─{20,}.*\n(?:[>*!] | {2}➜ )/m,
+  },
+  dialog,
+  composer,
+  clear: ['Ctrl+C'],
+  interrupt: ['Escape'],
+  // "  ✕ [API Error: 401 Incorrect API key provided: made-up.]"
+  fault: /^ *(?:✕|x)\S* (\[API Error: .*(?:\n {2,}\S.*)*)$/m,
+  journal: qwenJournal,
+  // "qwen --resume e698122c-0220-4efe-9337-cc18a8582729"
+  farewell: /qwen --resume[\s│]+([0-9a-f-]{36})/,
+  quit: ['Ctrl+C', 'Ctrl+C'],
+}

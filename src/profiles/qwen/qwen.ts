@@ -1,0 +1,131 @@
+import type { Ended, Profile, Dialect, Step } from '../../core/work/profile.ts'
+import type { Sign } from '../shared/signs.ts'
+import type { Loose } from '../shared/jsonl.ts'
+import { acpLeashes } from '../shared/acp-leashes.ts'
+import { behind, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
+import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
+import { quote, hasFlag } from '../shared/shell-words.ts'
+import { claudeDialect } from '../claude/claude-dialect.ts'
+import { brokenOff, listOf, loose, numberOf, parseLine } from '../shared/jsonl.ts'
+
+export const signs: readonly Sign[] = [
+  {
+    kind: 'auth',
+    says: /^No auth type is selected\./,
+    said: 'No auth type is selected. Please configure an auth type (e.g. via settings or `--auth-type`) before running in non-interactive mode.',
+  },
+  {
+    kind: 'quota',
+    says: /^(?:\[API Error: )?Qwen OAuth (?:free )?quota exceeded/i,
+    said: 'Qwen OAuth quota exceeded: Your free daily quota has been reached.',
+  },
+  {
+    kind: 'auth',
+    says: /^(?:\[API Error: )?(?:Qwen OAuth authentication|Device authorization|Failed to refresh)/i,
+    said: 'Qwen OAuth authentication failed. Please run /auth to sign in again.',
+  },
+  ...behind(/^\[API Error: /),
+]
+
+/** Over ACP the provider's words stand alone. */
+const shown: readonly Sign[] = [...signs, ...providerSigns]
+
+/** Its text form prints errors on stderr. */
+function failure(ended: Ended) {
+  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+}
+
+export const qwen: Profile = {
+  name: 'qwen',
+  title: 'Qwen Code',
+  vendor: 'Alibaba',
+  words: ['qwen'],
+  window: 256_000,
+  command: ({ leash, resume, model }) =>
+    [
+      `qwen --output-format stream-json --include-partial-messages ${modes[leash]}`,
+      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
+    ].join(' '),
+  leashes: {
+    read: 'reads and searches; no shell, no edits, no subagents',
+    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
+    edit: 'edits files in the project; the shell is refused and reported',
+    all: 'runs everything without asking',
+  },
+  speaks: (command) =>
+    hasFlag(command, ['-o', '--output-format'], 'stream-json') && !hasFlag(command, ['--input-format'], 'stream-json'),
+  dialect: () => qwenDialect(),
+  acp: {
+    command: ({ leash, model }) =>
+      [
+        `qwen --acp --approval-mode ${leash === 'read' ? 'plan' : 'default'} --exclude-tools ${leash === 'read' ? acting : unasked}`,
+        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
+      ].join(' '),
+    leashes: acpLeashes,
+    // Its own choice is a mode in which a model says yes.
+    modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
+    // Asked after each round of tools; what it does not fetch any more waits for the next turn.
+    steering: {
+      method: 'craft/drainMidTurnQueue',
+      answer: (messages) => ({ messages, hasQueuedPrompt: false }),
+    },
+    failure: (message, now) => readMessage(shown, message, now),
+  },
+  resumes: true,
+  // It retries limits and server errors for many minutes without a word, and neither a flag nor a variable changes that: silenceSeconds ends it.
+  env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
+  failure,
+  lostThread: ({ err }) => /^No saved session found/m.test(err),
+  install: 'npm install -g @qwen-code/qwen-code',
+  login: 'qwen   # then /auth',
+  version: 'qwen --version',
+  traces: {
+    files: ['.qwen/oauth_creds.json'],
+    env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY'],
+  },
+  projectFiles: ['.qwen/settings.json'],
+  unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
+  screen: qwenScreen,
+}
+
+/**
+ * Qwen prints Claude's stream with two differences: its last word has an error in a field of its own, and counts the
+ * tokens of the whole session with the cached ones among the input, so those of this turn's messages are summed.
+ */
+function qwenDialect(): Dialect {
+  const claude = claudeDialect(signs, failure)
+  const spent = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0 }
+  let streams = false
+  let ended = false
+
+  function said(event: Loose): Step[] {
+    const message = loose(event.message)
+    const usage = loose(message.usage)
+    const cached = numberOf(usage.cache_read_input_tokens)
+    spent.input_tokens += Math.max(0, numberOf(usage.input_tokens) - cached)
+    spent.output_tokens += numberOf(usage.output_tokens)
+    spent.cache_read_input_tokens += cached
+    // Thoughts and words of one answer come whole as messages of their own, after all of them were streamed.
+    const content = listOf(message.content).filter(({ type }) => !streams || type === 'tool_use')
+    return claude.line(JSON.stringify({ ...event, message: { ...message, content } }))
+  }
+
+  return {
+    ...claude,
+    line(line) {
+      const event = parseLine(line)
+      if (event.type === 'stream_event') streams = true
+      if (event.type === 'assistant') return said(event)
+      if (event.type !== 'result') return claude.line(line)
+      ended = true
+      const result = event.result ?? loose(event.error).message
+      return claude.line(JSON.stringify({ ...event, result, usage: spent }))
+    },
+    end(exit) {
+      if (ended) return claude.end(exit)
+      const known = failure(exit)
+      return [{ type: 'end', outcome: known ? { ok: false, failure: known } : brokenOff('qwen', exit) }]
+    },
+  }
+}

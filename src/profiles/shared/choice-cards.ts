@@ -1,0 +1,40 @@
+import type { Step } from '../../core/work/profile.ts'
+
+/** One of the questions that a CLI puts to a person in one request. */
+export type Choice = {
+  key: string
+  text: string
+  multiple: boolean
+  options: { label: string; description: string }[]
+}
+
+/** A card for each; the one reply goes out with the last answer, or with the first that is refused. */
+export function askChoices(
+  id: string,
+  choices: readonly Choice[],
+  reply: (answers: Map<string, string[]> | undefined) => string,
+): Step[] {
+  const answers = new Map<string, string[]>()
+  let replied = false
+  return choices.map(({ key, text, multiple, options }) => ({
+    type: 'ask',
+    id,
+    question: {
+      about: 'choice',
+      text,
+      from: [],
+      ...(multiple ? { multiple } : {}),
+      free: true,
+      options: options.map(({ label, description }) => ({
+        id: label,
+        label: description === '' ? label : `${label}: ${description}`,
+      })),
+    },
+    reply(picks) {
+      if (replied) return ''
+      if (picks?.length) answers.set(key, picks)
+      replied = !picks?.length || answers.size === choices.length
+      return replied ? reply(picks?.length ? answers : undefined) : ''
+    },
+  }))
+}

@@ -1,0 +1,96 @@
+import type { Ended } from '../../core/work/profile.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import { failed } from '../../core/talk/outcome.ts'
+
+/** An object as another program printed it: every field may be anything. */
+export type Loose = Readonly<Record<string, unknown>>
+
+/** One line of a CLI's output; what is no JSON object throws, so that it is reported. */
+export function parseLine(line: string): Loose {
+  const value: unknown = JSON.parse(line)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object')
+  return value as Loose
+}
+
+export function loose(value: unknown): Loose {
+  return typeof value === 'object' && value !== null ? (value as Loose) : {}
+}
+
+export function listOf(value: unknown): Loose[] {
+  return Array.isArray(value) ? value.map(loose) : []
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
+
+/** The text of content that is a string or a list of parts, as most of them print it. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  return listOf(content)
+    .map(({ text, type }) => textOf(text) ?? `[${textOf(type) ?? 'part'}]`)
+    .join('\n')
+}
+
+/** The provider's own sentence inside an error that a CLI passes on as JSON. */
+export function innerMessage(message: string): string {
+  const json = /\{.*\}/s.exec(message)?.[0]
+  if (json === undefined) return message
+  try {
+    const body = loose(JSON.parse(json))
+    return textOf(loose(body.error).message) ?? textOf(body.message) ?? message
+  } catch {
+    return message
+  }
+}
+
+/** What a tool was to do, short enough for a list of denials. */
+export function denial(tool: string, input: unknown): string {
+  const { command, cmd, file_path, filePath, path, url } = loose(input)
+  const known = [command, cmd, file_path, filePath, path, url].find((value) => typeof value === 'string')
+  const text = textOf(known) ?? JSON.stringify(input) ?? ''
+  return `${tool}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
+}
+
+/** A run that broke off before its dialect's last word, in the words it left. */
+export function brokenOff(title: string, { err, code, signal }: Ended): Outcome {
+  const words = err.trimEnd().split('\n').at(-1)!.trim().slice(0, 300)
+  const how = code === undefined ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`
+  return failed('crash', `${title} broke off before its result (${how})${words ? `: ${words}` : ''}`)
+}
+
+/** A line of a journal; one that is still being written is nothing yet. */
+export function lineOf(line: string): Loose {
+  try {
+    return loose(JSON.parse(line))
+  } catch {
+    return {}
+  }
+}
+
+/** The last line that is a prompt with this mark, and all that came after it; the lines are long, so few are read. */
+export function sincePrompt(
+  lines: readonly string[],
+  mark: string,
+  isPrompt: (line: Loose) => boolean,
+): Loose[] | undefined {
+  const at = lines.findLastIndex((line) => line.includes(mark) && isPrompt(lineOf(line)))
+  return at < 0 ? undefined : lines.slice(at).map(lineOf)
+}
+
+type Used = { input: number; output: number; cached: number; cost?: number }
+
+/** What several requests used together; undefined when none is known. */
+export function sumOf(all: readonly Used[]): Used | undefined {
+  if (all.length === 0) return undefined
+  return all.reduce((sum, one) => ({
+    input: sum.input + one.input,
+    output: sum.output + one.output,
+    cached: sum.cached + one.cached,
+    ...(sum.cost === undefined && one.cost === undefined ? {} : { cost: (sum.cost ?? 0) + (one.cost ?? 0) }),
+  }))
+}

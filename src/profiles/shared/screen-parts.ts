@@ -1,0 +1,128 @@
+import type { Dialog } from '../../core/work/profile.ts'
+import type { Question } from '../../core/talk/question.ts'
+import type { Key, Screen } from '../../core/screen/terminal.ts'
+
+/** The options a CLI's dialog lists, the one its pointer is at, and the rows they take. */
+export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
+
+type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
+
+/** A screen without what a terminal puts behind its rows. */
+export function trimmed(screen: Screen): Screen {
+  return { ...screen, rows: screen.rows.map((row) => row.trimEnd()) }
+}
+
+/** Rows without the frame that a dialog is drawn in, and without a scroll bar beside them. */
+export function unframed(rows: readonly string[]): string[] {
+  return rows.map((row) => row.replace(/^(\s*)[│┃] ?/, '$1').replace(/\s*[│┃█]?\s*$/, ''))
+}
+
+/** The lowest menu of a screen: its pointer is one of `pointers`; without numbers, an option's id is its place, from 1. */
+export function menuOf(rows: readonly string[], pointers: string): Menu | undefined {
+  const option = new RegExp(`^(\\s*)([${pointers}])?(\\s*)(?:(\\d+)\\.? +)?(\\S.*)$`, 'u')
+  const line = (row: number): Line | undefined => {
+    const [, lead, pointer, gap, id, text] = option.exec(rows[row] ?? '') ?? []
+    if (text === undefined) return undefined
+    const indent = lead!.length + (pointer ?? '').length + gap!.length
+    return { row, pointed: pointer !== undefined, ...(id === undefined ? {} : { id }), text, indent }
+  }
+  const pointed = rows.findLastIndex((_, row) => line(row)?.pointed)
+  const here = pointed < 0 ? undefined : line(pointed)
+  if (!here) return undefined
+  // An option stands as far in as the one that is pointed at; what has no number, or stands further in, goes on with the one above.
+  const own = (one: Line | undefined) => one !== undefined && one.indent >= here.indent
+  const first = (one: Line) => one.id === '1'
+  let from = pointed
+  let to = pointed
+  while (!first(line(from)!) && own(line(from - 1))) from--
+  while (own(line(to + 1))) to++
+  const options: { id: string; label: string; at: number }[] = []
+  for (let row = from; row <= to; row++) {
+    const one = line(row)!
+    const last = options.at(-1)
+    if (last && (one.indent > here.indent || (here.id !== undefined && one.id === undefined)))
+      last.label += ` ${one.text}`
+    else options.push({ id: one.id ?? String(options.length + 1), label: one.text, at: row })
+  }
+  return {
+    options: options.map(({ id, label }) => ({ id, label: label.replace(hint, '') })),
+    at: options.findLastIndex(({ at }) => at <= pointed),
+    from,
+    to,
+  }
+}
+
+// "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is no part of the words.
+const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
+
+/** The keys that walk from where the pointer is to an option, and take it. */
+export function walkTo({ options, at }: Menu, id: string): Key[] {
+  const steps = options.findIndex((option) => option.id === id) - at
+  return [...Array<Key>(Math.abs(steps)).fill(steps < 0 ? 'Up' : 'Down'), 'Enter']
+}
+
+type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
+  /** Whether an option's number takes it at once, wherever the pointer is. */
+  numbers?: boolean
+  /** What says no. */
+  decline: Key[]
+  /** What an option allows from then on. */
+  grants?(label: string): string | undefined
+}
+
+/** A menu as a question, and the keys that pick from it. */
+export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline, grants }: Asked): Dialog {
+  return {
+    question: {
+      about,
+      text,
+      from: [],
+      ...(shows.length > 0 ? { shows } : {}),
+      options: menu.options.map(({ id, label }) => {
+        const granted = grants?.(label)
+        return { id, label, ...(granted === undefined ? {} : { grants: granted }) }
+      }),
+    },
+    keys(picks) {
+      const pick = menu.options.find(({ id }) => id === picks?.[0])?.id
+      if (pick === undefined) return decline
+      return numbers ? [pick] : walkTo(menu, pick)
+    },
+  }
+}
+
+/** The lines right above a row, back to the next empty one, as one text. */
+export function paragraphAbove(rows: readonly string[], row: number): string {
+  let to = row
+  while (to > 0 && rows[to - 1]!.trim() === '') to--
+  const from = rows.slice(0, to).findLastIndex((one) => one.trim() === '') + 1
+  return rows
+    .slice(from, to)
+    .map((one) => one.trim())
+    .join(' ')
+}
+
+/** The rows of a composer; what each begins with, and what stands in it when nothing does. */
+export type Composer = { from: number; to: number; margin: number; placeholder?: string }
+
+/** What stands in a composer before the cursor: placeholders and suggestions stand behind it, and are nothing. */
+export function beforeCursor({ rows, cursor }: Screen, { from, to, margin, placeholder }: Composer): string {
+  // While a program draws, its cursor may be anywhere.
+  const inside = cursor.row >= from && cursor.row < to
+  const text = rows
+    .slice(from, inside ? cursor.row + 1 : to)
+    .map((row, index) => row.slice(margin, inside && from + index === cursor.row ? cursor.col : undefined).trimEnd())
+    .join('\n')
+    .trim()
+  return text === placeholder ? '' : text
+}
+
+/** The composer that stands between two rules and begins with a prompt of its own. */
+export function ruledComposer(screen: Screen, prompt: RegExp, rule: RegExp, placeholder?: string): string | undefined {
+  const { rows } = screen
+  const from = rows.findLastIndex((row, at) => prompt.test(row) && rule.test(rows[at - 1] ?? ''))
+  if (from < 0) return undefined
+  const below = rows.findIndex((row, at) => at > from && rule.test(row))
+  const to = below < 0 ? rows.length : below
+  return beforeCursor(screen, { from, to, margin: 2, ...(placeholder === undefined ? {} : { placeholder }) })
+}

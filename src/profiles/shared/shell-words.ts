@@ -1,0 +1,44 @@
+/** A word as bash would split it, quotes kept: enough to see which program a command starts. */
+const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y
+
+/** The program a command starts: after `env` and its variables, without quotes and without its folder. */
+export function programOf(command: string): string | undefined {
+  const words = wordsOf(command)
+  let at = 0
+  const pastVariables = () => {
+    while (/^\w+=/.test(words[at] ?? '')) at++
+  }
+  pastVariables()
+  if (baseOf(words[at] ?? '') === 'env') {
+    at++
+    pastVariables()
+  }
+  const program = baseOf(words[at] ?? '')
+  return program === '' ? undefined : program
+}
+
+/** Whether one of the words is a flag with this value, as `--flag value` or `--flag=value`. */
+export function hasFlag(command: string, flags: readonly string[], value?: string): boolean {
+  const words = wordsOf(command)
+  return words.some((word, at) =>
+    flags.some((flag) =>
+      value === undefined ? word === flag : word === `${flag}=${value}` || (word === flag && words[at + 1] === value),
+    ),
+  )
+}
+
+function wordsOf(command: string): string[] {
+  const words: string[] = []
+  word.lastIndex = 0
+  for (let match = word.exec(command); match; match = word.exec(command)) words.push(unquoted(match[1]!))
+  return words
+}
+
+const unquoted = (text: string) => text.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, '$1$2$3')
+
+const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
+/** One word of a command for bash, whatever it holds: a thread key or a model name is data, never code. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
