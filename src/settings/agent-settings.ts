@@ -47,13 +47,14 @@ export function agentOf(written: WrittenAgent): AgentSettings {
   return defined({ ...agent, kind, profile, model })
 }
 
+/** The profile of the CLI behind an agent; undefined for our own agents and for unknown commands. */
 export function profileOf(agent: AgentSettings): Profile | undefined {
   if (agent.kind === 'native') return undefined
   if (agent.profile !== undefined) return profileNamed(agent.profile)
   return agent.command === undefined ? undefined : profileFor(agent.command)
 }
 
-/** Who learns what an agent is told, where that is known. */
+/** The company that an agent sends its conversation to, where it is known. */
 export function vendorOf(agent: AgentSettings): string | undefined {
   if (agent.kind !== 'native') return profileOf(agent)?.vendor
   const named = modelName(agent.model ?? defaultModel)

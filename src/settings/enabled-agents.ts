@@ -15,12 +15,13 @@ export function nativeAgents(settings: Settings): NativeAgentSettings[] {
   return enabledAgents(settings).filter((agent) => agent.kind === 'native')
 }
 
+/** How many tokens an agent's context holds: as the settings say, else as the profile or the model is known to have. */
 export function windowOf(agent: AgentSettings): number {
   if (agent.kind === 'native') return agent.contextWindowTokens ?? modelWindow(agent.model)
   return agent.contextWindowTokens ?? profileOf(agent)?.window ?? unknownWindow
 }
 
-/** The window that the shared view must fit: agents with a view of their own do not count. */
+/** The window that the shared view must fit. Agents with a view of their own do not count. */
 export function smallestWindow(settings: Settings): number {
   const windows = enabledAgents(settings)
     .filter((agent) => !agent.ownView)
@@ -28,22 +29,22 @@ export function smallestWindow(settings: Settings): number {
   return windows.length ? Math.min(...windows) : unknownWindow
 }
 
-/** What the loosest of them may do: within a turn's leash each is held to its own. */
+/** The loosest leash of all enabled agents. A turn runs on it, and each agent is still held to its own leash. */
 export function loosestLeash(settings: Settings): Leash {
   const own = enabledAgents(settings).map((agent) => agent.leash ?? settings.leash)
   return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash
 }
 
-/** How the two things that help are done where the words are read. */
-type Ways = { setup: string; edit: string }
+/** What a person types to set up agents and to edit the settings: a shell command, or a slash command in the chat. */
+type SetupHints = { setup: string; edit: string }
 
-const inShell: Ways = { setup: 'Run `termaite setup`', edit: 'termaite config edit' }
-export const atDesk: Ways = { setup: 'Type /setup', edit: '/config' }
+const inShell: SetupHints = { setup: 'Run `termaite setup`', edit: 'termaite config edit' }
+export const atDesk: SetupHints = { setup: 'Type /setup', edit: '/config' }
 
-/** Why no agent can take a turn, and what to do about it. */
+/** Explains why no agent can take a turn, and what to do about it. */
 export function nobodyWords({ agents }: Settings, { setup, edit } = inShell): string {
   if (agents.length === 0)
     return `no agent is configured yet. ${setup} to find the agents on this machine, or \`termaite demo\` to see it work without any.`
   const names = agents.map(({ name }) => name).join(', ')
-  return `every agent is switched off or left out: ${names}. Switch one on with: ${edit}`
+  return `every agent is disabled: ${names}. Enable one with: ${edit}`
 }

@@ -1,9 +1,10 @@
 import type { Path } from './shape.ts'
 import { UsageError } from '../core/io.ts'
 
-/** A parsed file that still knows on which line each key stands. */
+/** A parsed settings file that knows the line of each key. */
 export type Source = { value: unknown; lineOf(path: Path): number | undefined }
 
+/** A settings file that cannot be used; the message names file, line and key. */
 export class SettingsError extends UsageError {
   override name = 'SettingsError'
 
@@ -13,6 +14,7 @@ export class SettingsError extends UsageError {
   }
 }
 
+/** Writes a path as people do: `agents[2].name`. */
 export function keyText(path: Path): string {
   return path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),

@@ -6,19 +6,19 @@ import { parseHooks } from '../safety/hooks/settings.ts'
 import { UsageError } from '../core/io.ts'
 import { projectFile } from './settings-schema.ts'
 
-/** Where hooks of the same shape come with a project that was made for Claude Code. */
+/** Claude Code's settings files in a project: they hold hooks of the same shape. */
 const claudeFiles = ['.claude/settings.json', '.claude/settings.local.json']
 
 const longest = 1024 * 1024
 
-/** A hook may be what keeps an agent from something: one that cannot be read is said as a rule is. */
+/** Reads hooks. A hook may be what stops an agent from something, so one that cannot be parsed is an error. */
 export function hooksOf(said: unknown, where = 'settings'): HookSettings {
   const { hooks, faults } = parseHooks(said)
   if (faults.length > 0) throw new UsageError(`${where}: ${faults.join('; ')}.`)
   return hooks
 }
 
-/** Those of a project by their file; what another program's file has for itself alone is said, and no fault. */
+/** Reads a project's hooks, by their file. Entries of Claude Code's files that only Claude Code understands are warnings. */
 export function projectHooks(root: string, own: unknown): { by: Record<string, HookSettings>; warnings: string[] } {
   const warnings: string[] = []
   const by: Record<string, HookSettings> = { [projectFile]: hooksOf(own, projectFile) }
@@ -43,7 +43,7 @@ function hooksIn(file: string, root: string): ReturnType<typeof parseHooks> | st
   }
 }
 
-/** Both, the first one's first; the same twice is one. */
+/** Joins two sets of hooks, without the duplicates. */
 export function joinedHooks(first: HookSettings, more: HookSettings): HookSettings {
   const joined: HookSettings = { ...first }
   for (const event of Object.keys(more) as HookEvent[]) {

@@ -2,7 +2,7 @@ import type { Source } from './fault.ts'
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { SettingsError } from './fault.ts'
 
-/** JSON with comments and trailing commas, that knows where each key stands. */
+/** Parses JSON with comments and trailing commas, and keeps the line of each key. */
 export function parseJsonc(file: string, text: string): Source {
   const errors: { error: number; offset: number; length: number }[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true })

@@ -5,14 +5,14 @@ import { UsageError } from '../core/io.ts'
 
 type Lists = Readonly<Record<'allow' | 'ask' | 'deny', readonly string[]>>
 
-/** What the native agent may do: the person's own rules, those of this run, and those of a project that is trusted. */
+/** The native agent's permission rules: the user's own, those of this run, and those of a trusted project. */
 export type Permissions = Lists & {
   mode: Mode
   run: Pick<Lists, 'allow' | 'deny'>
   project: Pick<Lists, 'ask' | 'deny'>
 }
 
-/** A rule that cannot be read would hold nobody: it is said before anything runs. */
+/** Reads the rules. A rule that cannot be parsed would restrict nothing, so it is an error before anything runs. */
 export function permissionsOf(
   said: Partial<Lists & { mode: Mode }> = {},
   { allow = [], deny = [] }: Partial<Permissions['run']> = {},
@@ -30,7 +30,7 @@ export function permissionsOf(
   }
 }
 
-/** All of them as the policy has them, with what was said "always" to. */
+/** Joins all rules for the policy, with the ones that the user answered "always" to. */
 export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: readonly string[] = []): RuleSet {
   return parseRules({
     deny: [...run.deny, ...deny, ...project.deny],
@@ -40,10 +40,10 @@ export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: r
   }).rules
 }
 
-/** From what holds the most to what holds nothing. */
+/** The modes from the strictest to the loosest. */
 const strictness: readonly Mode[] = ['plan', 'dontAsk', 'default', 'acceptEdits', 'bypass']
 
-/** With what a project adds, which is never an allowance. */
+/** Adds a project's rules, which can restrict but never allow. */
 export function tightened(
   permissions: Permissions,
   { mode = 'bypass', ask = [], deny = [] }: Partial<Lists & { mode: Mode }>,
@@ -52,6 +52,7 @@ export function tightened(
   return { ...permissions, mode: held, project: { ask, deny } }
 }
 
+/** Throws a UsageError that names every rule which cannot be parsed. */
 export function refuseFaults(before: string, lists: Partial<Lists>): void {
   const { faults } = parseRules(lists)
   if (faults.length > 0) throw new UsageError(`${faults.map((fault) => before + fault).join('; ')}.`)

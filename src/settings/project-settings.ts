@@ -14,7 +14,7 @@ import { vendorOf } from './agent-settings.ts'
 
 const longest = 1024 * 1024
 
-/** What a project's own file says; whoever works in their own home has their own settings there. */
+/** Reads a project's settings file. Inside termaite's home there is none: the user's own settings are there. */
 export async function projectSettings(root: string, home: string): Promise<ProjectSettings> {
   const file = join(root, projectFile)
   if (isWithin(home, file)) return {}
@@ -26,8 +26,8 @@ export async function projectSettings(root: string, home: string): Promise<Proje
   return said
 }
 
-/** What a project can hold tighter. */
-export type Held = {
+/** The settings that a project can narrow. */
+export type Narrowable = {
   leash: Leash
   agents: AgentSettings[]
   sharing: 'all' | 'ask'
@@ -36,8 +36,8 @@ export type Held = {
   crew: { setup?: string }
 }
 
-/** Never looser in anything than before; `leashed`: whether the project has a say in the leash, which a person may have given for this run. */
-export function narrowed<T extends Held>(settings: T, said: ProjectSettings, leashed = true): T {
+/** Narrows the settings by a project's file. With `leashed` false the leash stays, because the user gave one for this run. */
+export function narrowed<T extends Narrowable>(settings: T, said: ProjectSettings, leashed = true): T {
   const { leash = 'all', permissions = {}, sandbox, sharing } = said
   const network = sandbox?.network === 'none' || settings.sandbox.network === 'none' ? 'none' : sandbox?.network
   return {
@@ -47,7 +47,7 @@ export function narrowed<T extends Held>(settings: T, said: ProjectSettings, lea
     sharing: sharing === 'ask' ? sharing : settings.sharing,
     permissions: tightened(settings.permissions, permissions),
     sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
-    // A project knows best what makes it ready, and only a trusted one is heard.
+    // The setup command is not a restriction: it comes from the project, which is trusted here.
     crew: { ...settings.crew, ...said.crew },
   }
 }
@@ -59,13 +59,13 @@ function held(
   leashed: boolean,
 ): Pick<AgentSettings, 'enabled' | 'leash'> {
   const own = Array.isArray(said.agents) ? { enabled: said.agents.includes(agent.name) } : said.agents?.[agent.name]
-  const out = own?.enabled === false || !isOneOf(agent, said.vendors)
+  const out = own?.enabled === false || !isAllowedVendor(agent, said.vendors)
   const leash = [said.leash, own?.leash].reduce<Leash>((now, more) => tighter(now, more ?? 'all'), agent.leash ?? usual)
   return { ...(out ? { enabled: false } : {}), ...(leashed && leash !== usual ? { leash } : {}) }
 }
 
-/** Whoever has no vendor that is known is none of those that are named. */
-function isOneOf(agent: AgentSettings, vendors: readonly string[] | undefined): boolean {
+/** Says whether the agent's vendor is among the ones the project allows. An unknown vendor is not. */
+function isAllowedVendor(agent: AgentSettings, vendors: readonly string[] | undefined): boolean {
   const vendor = vendorOf(agent)?.toLowerCase()
   return vendors?.some((one) => one.toLowerCase() === vendor) ?? true
 }

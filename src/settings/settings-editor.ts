@@ -10,15 +10,15 @@ import { listForm } from './settings-schema.ts'
 export type Edit = {
   home: string
   env: Record<string, string | undefined>
-  /** Gives the terminal to the editor while it runs. */
+  /** Hands the terminal to the editor while it runs. */
   open<T>(edit: () => Promise<T>): Promise<T>
-  /** Throws a UsageError that names what is wrong. */
+  /** Throws a UsageError that names the fault. */
   validate(): Promise<void>
   ask: Ask
   signal: AbortSignal
 }
 
-/** The settings in the person's editor, again and again until they are right or left as they are; gives what is still wrong. */
+/** Opens the settings in the user's editor until they are valid or the user leaves them; returns the fault that remains. */
 export async function editSettings(edit: Edit): Promise<UsageError | undefined> {
   const file = fileIn(edit.home)
   for (;;) {
@@ -31,11 +31,11 @@ export async function editSettings(edit: Edit): Promise<UsageError | undefined> 
 }
 
 const options = [
-  { id: 'again', label: 'Back to the editor' },
-  { id: 'leave', label: 'Leave it like that' },
+  { id: 'again', label: 'Edit again' },
+  { id: 'leave', label: 'Leave the file as it is' },
 ]
 
-/** The file that is used; a fresh settings.json beside a config.yaml would stand in its way. */
+/** The settings file in use. A new settings.json is only made when there is no config.yaml, which it would override. */
 function fileIn(home: string): string {
   const [json, yaml] = [join(home, 'settings.json'), join(home, 'config.yaml')]
   if (existsSync(json)) return json

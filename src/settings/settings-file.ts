@@ -5,18 +5,18 @@ import { readFileSync } from 'node:fs'
 import { keyText, SettingsError } from './fault.ts'
 import { custom, listForm, mapForm } from './settings-schema.ts'
 
-/** Why, and what to do next. */
+/** Explains why a file cannot be read, and what to do, by the system's error code. */
 const unreadable: Record<string, string> = {
   EACCES: 'you have no permission; make it readable with chmod u+r, or set TERMAITE_HOME to another folder',
   EISDIR: 'it is a folder; move it away, then run `termaite setup`',
   ENOTDIR: 'its folder is a file; set TERMAITE_HOME to a folder',
 }
 
-/** One settings file, checked; undefined when there is none. */
+/** Reads and checks one settings file; undefined when there is none. */
 export async function readSettingsFile(file: string): Promise<FileSettings | undefined> {
   let text: string
   try {
-    // Some editors put a mark before the text that no parser takes.
+    // Some editors write a byte order mark, which no parser accepts.
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -27,7 +27,7 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
   return hasMap(value) ? fromMap(value as MapSettings) : (value as FileSettings)
 }
 
-/** What a file holds, if `fault` finds none with it; else the error names the line. */
+/** Parses a file and checks it with `fault`. The error names the line and the key. */
 export async function checked(file: string, text: string, fault: FaultOf): Promise<unknown> {
   const source = await (file.endsWith('.yaml') ? yaml(file, text) : json(file, text, fault))
   const wrong = fault(source.value)
@@ -47,14 +47,14 @@ function fault(value: unknown): Fault | undefined {
   return listForm.check(value, []) ?? agentFault(value as FileSettings, (_agent, index) => index)
 }
 
-/** A key that is missing stands nowhere: then the line of what it is missing in. */
+/** The line of a key; for a missing key, the line of the object that lacks it. */
 function nearestLine(source: Source, path: Path): number | undefined {
   return source.lineOf(path) ?? (path.length > 0 ? nearestLine(source, path.slice(0, -1)) : undefined)
 }
 
 type Agent = NonNullable<FileSettings['agents']>[number]
 
-/** What a shape cannot say: names are unique, and each agent can be run. */
+/** Checks what a schema cannot: names are unique, and each agent has something to run. */
 function agentFault(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault | undefined {
   const seen = new Set<string>()
   for (const [index, agent] of (settings.agents ?? []).entries()) {
@@ -69,7 +69,7 @@ function agentFault(settings: FileSettings, key: (agent: Agent, index: number) =
   return undefined
 }
 
-/** The form of seed 004: a map whose agents live in terminals unless they say otherwise. */
+/** Turns the map form into the list form. Agents of the map form run in terminals unless they name a kind. */
 function fromMap({ agents, ...rest }: MapSettings): FileSettings {
   const listed = Object.entries(agents ?? {}).map(([name, agent]) => ({ kind: 'screen', ...agent, name }))
   return { ...rest, agents: listed as NonNullable<FileSettings['agents']> }
@@ -77,13 +77,13 @@ function fromMap({ agents, ...rest }: MapSettings): FileSettings {
 
 const yaml = async (file: string, text: string) => (await import('./yaml.ts')).parseYaml(file, text)
 
-/** Comments, trailing commas and line numbers need a parser of their own; a plain file that is right does not wait for it. */
+/** Parses JSON. The parser that knows comments and line numbers is loaded only when plain JSON.parse or the check fails, to start quickly. */
 async function json(file: string, text: string, fault: FaultOf): Promise<Source> {
   try {
     const value: unknown = JSON.parse(text)
     if (!fault(value)) return { value, lineOf: () => undefined }
   } catch {
-    // Not plain, or not right: the other parser says where.
+    // The other parser accepts comments, and names the line of an error.
   }
   return (await import('./jsonc.ts')).parseJsonc(file, text)
 }

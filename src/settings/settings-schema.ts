@@ -23,7 +23,7 @@ import {
   text,
 } from './shape.ts'
 
-/** A command that no profile is to be guessed for. */
+/** The profile name that stops termaite from guessing a profile by the command's first word. */
 export const custom = 'custom'
 
 const leash = oneOf(leashes)
@@ -31,7 +31,7 @@ const mode = oneOf(modes)
 const forbidding = { ask: maybe(list(text)), deny: maybe(list(text)) }
 const spawnMode = oneOf(['window', 'pane'])
 
-/** A way by its name, or one that needs more: exactly one of `ntfy` and `command`. */
+/** One entry of `notify`: a known name, or an object with exactly one of `ntfy` and `command`. */
 const notifier = notifierOf(
   oneOf(['desktop', 'bell']),
   object({ ntfy: maybe(filled), command: maybe(filled), on: maybe(list(oneOf(occasions))) }),
@@ -82,11 +82,12 @@ const common = {
   screenReader: maybe(flag),
 }
 
-/** The file as people write it: agents as a list, or as a map from name to agent. */
+/** The user's file with its agents in a list. */
 export const listForm = object({
   ...common,
   agents: maybe(list(object({ name, contextWindowTokens: count, ...agentFields }))),
 })
+/** The user's file with its agents in a map from name to agent. */
 export const mapForm = object({
   ...common,
   agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }), name)),
@@ -94,7 +95,7 @@ export const mapForm = object({
 
 export const projectFile = '.termaite/settings.json'
 
-/** What a project may say: what holds its agents tighter, and what is started once its folder is trusted; no agent's command. */
+/** A project's file: it can only hold agents tighter, and name what starts once the folder is trusted. It defines no command of an agent. */
 export const projectForm = object({
   $schema: maybe(text),
   leash: maybe(leash),
@@ -112,7 +113,7 @@ export type ProjectSettings = TypeOf<typeof projectForm>
 export type FileSettings = TypeOf<typeof listForm>
 export type MapSettings = TypeOf<typeof mapForm>
 
-/** A word, or an object that names one place to send to: each says what is wrong with it in its own words. */
+/** Checks a notifier with the messages of the form that was used, a name or an object. */
 export function notifierOf<W, O>(word: Shape<W>, object: Shape<O>): Shape<W | O> {
   return {
     words: `${word.words}, { "ntfy": <url> } or { "command": <command> }`,

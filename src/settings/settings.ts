@@ -29,38 +29,38 @@ export type Settings = {
   leash: Leash
   sharing: 'all' | 'ask'
   metaInstruction: string | undefined
-  /** The chat as plain lines. */
+  /** Shows the chat as plain lines for a screen reader. */
   screenReader: boolean
   agents: AgentSettings[]
-  /** Who only reads as the person's own file says, whatever was said for this run: a promise, and no leash. */
+  /** Agents whose own entry in the user's file says `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
-  /** What the native agent may do, beside the leash. */
+  /** Permission rules of the native agent; the leash holds as well. */
   permissions: Permissions
-  /** Servers whose tools the native agent may call. */
+  /** MCP servers whose tools the native agent may call. */
   mcpServers: Record<string, unknown>
-  /** Of the person's own settings alone; those of a project are read when they are run. */
+  /** Hooks from the user's own settings. A project's hooks are read when they run. */
   hooks: HookSettings
-  /** Where our own agent searches the web, and the hosts of a private network that it may fetch from. */
+  /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
-  /** Whether commands are walled in where the system can, and whether they reach the network then. */
+  /** Whether shell commands run in the system's sandbox, and whether they reach the network from there. */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none' }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane' }
-  /** How many agents may live side by side, and what makes a new worktree ready for one. */
+  /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }
-  /** How turns are thought through, where the person says so, and who is asked in which role. */
+  /** The thinking framework that the user chose, and the agent for each advisor role. */
   thinking?: Thinking
   advisors: Record<string, string>
-  /** Where agents register and take tasks. */
+  /** The hub where agents register and take tasks. */
   hub: NonNullable<FileSettings['hub']>
-  /** How a person who looks elsewhere is told what happens. */
+  /** Where notices go while the user is not looking at the terminal. */
   notify: NonNullable<FileSettings['notify']>
-  /** What the person should know before the turn. */
+  /** Warnings to show before the first turn. */
   warnings: string[]
 }
 
 export type Places = { home: string; project?: string }
 
-/** What was said for this run. */
+/** Flags and environment variables of this run. */
 export type Overrides = {
   rotation?: string
   leash?: string
@@ -69,7 +69,7 @@ export type Overrides = {
   env: Record<string, string | undefined>
 }
 
-/** Flag, environment, trusted project, user file, default: the first that says something wins, and a project only narrows. */
+/** Reads the settings of one run. A flag wins over the environment, that over the user's file, that over the default; a trusted project can only narrow them. */
 export async function readSettings(places: Places, overrides: Overrides): Promise<Settings> {
   const warnings: string[] = []
   const jsonFile = join(places.home, 'settings.json')
@@ -82,7 +82,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
       warnings.push(`${yamlFile} and ${jsonFile} disagree on ${key}; ${jsonFile} is used.`)
   }
   warnings.push(...unusedWords(user))
-  const said = choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH], leashes)
+  const leashOfRun = choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH], leashes)
   const own: Settings = {
     rotationStrategy:
       choice(
@@ -93,12 +93,12 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     timeoutSeconds: user.timeoutSeconds ?? 3600,
     silenceSeconds: user.silenceSeconds ?? 300,
     cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
-    leash: said ?? user.leash ?? 'ask',
+    leash: leashOfRun ?? user.leash ?? 'ask',
     sharing: user.sharing ?? 'all',
     metaInstruction: metaText(user.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
-    // What was said for this run goes before what an agent's own setting says.
-    agents: (user.agents ?? []).map((agent) => agentOf(said ? { ...agent, leash: said } : agent)),
+    // A leash given for this run wins over the agent's own.
+    agents: (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissionsOf(user.permissions, overrides),
     mcpServers: user.mcpServers ?? {},
@@ -113,10 +113,10 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     notify: user.notify ?? [],
     warnings,
   }
-  return places.project === undefined ? own : inProject(own, places.home, places.project, said === undefined)
+  return places.project === undefined ? own : inProject(own, places.home, places.project, leashOfRun === undefined)
 }
 
-/** With what a project says, if its folder is trusted; most say nothing, and then nothing of it is loaded. */
+/** Narrows the settings by the project's file if its folder is trusted. Most projects have none, and then no code for it is loaded. */
 async function inProject(own: Settings, home: string, root: string, leashed: boolean): Promise<Settings> {
   const file = join(root, projectFile)
   if (!existsSync(file) || isWithin(home, file)) return own
@@ -127,10 +127,16 @@ async function inProject(own: Settings, home: string, root: string, leashed: boo
   ])
   const { state } = await new TrustBook(fileStore(home), { own: home }).of(root)
   if (state === 'trusted') return narrowed(own, await projectSettings(root, home), leashed)
-  return { ...own, warnings: [...own.warnings, `${file} is not used: this folder is not trusted.`] }
+  return {
+    ...own,
+    warnings: [
+      ...own.warnings,
+      `${file} is not used, because this folder is not trusted. To trust it, type /trust in the chat.`,
+    ],
+  }
 }
 
-/** A switch in the environment; one that is not set says nothing. */
+/** Reads an on/off variable; undefined when it is not set. */
 function isOn(value: string | undefined): boolean | undefined {
   return value === undefined || value === '' ? undefined : value !== '0'
 }

@@ -14,7 +14,7 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
   { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
 ]
 
-/** One sentence for each thing that is accepted and does nothing: a rule that denies nothing in silence is worse than none. */
+/** Warns of settings that are accepted but have no effect, because a silent one would be taken for a working one. */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
   const strangers = Object.entries(settings.advisors ?? {}).filter(([, advisor]) =>

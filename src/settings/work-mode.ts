@@ -2,20 +2,20 @@ import type { WorkMode } from '../core/work/mode.ts'
 import type { Settings } from './settings.ts'
 import { UsageError } from '../core/io.ts'
 
-/** What can be chosen on the command line and at the desk, and what it means. */
+/** The modes a user can choose, with their meaning. */
 export const workModes: Readonly<Record<WorkMode, string>> = {
-  chat: 'the agents take turns in one conversation',
-  agent: 'our own agents alone take the turns',
-  plan: 'our own agents alone look around and plan; nothing is changed and nothing is run',
+  chat: 'all agents take turns in one conversation',
+  agent: 'only termaite’s own agents take turns',
+  plan: 'only termaite’s own agents, and they plan: they change nothing and run nothing',
 }
 
-/** The settings as a mode has them; a planner is held by the policy as well as by its tools. */
+/** Restricts the settings to a mode. In plan mode the permission policy refuses writes, beside the missing tools. */
 export function inMode(settings: Settings, mode: WorkMode): Settings {
   if (mode === 'chat') return settings
   const agents = settings.agents.filter(({ kind }) => kind === 'native')
   if (!agents.some(({ enabled }) => enabled !== false))
     throw new UsageError(
-      `the mode ${mode} needs an agent of the kind "native", and none is switched on: termaite config edit`,
+      `the mode ${mode} needs an enabled agent of the kind "native". Add or enable one with: termaite config edit`,
     )
   const { permissions } = settings
   const held = mode === 'plan' ? 'plan' : permissions.mode === 'plan' ? 'default' : permissions.mode

@@ -138,7 +138,7 @@ test('what is accepted and not used is said once each, in a run and by validate'
 
 test('agents that are all switched off are not "none configured"', async (t) => {
   const machine = new Machine(t)
-  const words = 'every agent is switched off or left out: a, b. Switch one on with: termaite config edit'
+  const words = 'every agent is disabled: a, b. Enable one with: termaite config edit'
   machine.settings({ agents: ['a', 'b'].map((name) => ({ name, ...agent, enabled: false })) })
   await refuses(machine, ['-p', 'x'], 2, words)
   assert.equal((await machine.run(['config', 'validate'])).out, `The settings are right, but ${words}\n`)

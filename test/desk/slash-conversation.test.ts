@@ -178,8 +178,8 @@ test('/config offers to go back in on an error, until it is right or left', asyn
   assert.deepEqual(seat.turned, [['suspend'], ['suspend'], ['reload']])
   assert.match(seat.asked[0]!.text, /settings\.json:1: is not JSON/)
   assert.deepEqual(seat.asked[0]!.options, [
-    { id: 'again', label: 'Back to the editor' },
-    { id: 'leave', label: 'Leave it like that' },
+    { id: 'again', label: 'Edit again' },
+    { id: 'leave', label: 'Leave the file as it is' },
   ])
   assert.deepEqual(await seat.type('/config'), [
     ['note', 'The settings are used as they were before; /config opens the file again.'],
