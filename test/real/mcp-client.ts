@@ -4,14 +4,14 @@
  *
  *   conformance client --command "node test/real/mcp-client.ts" --requirements 2026-07-28
  */
-import type { ServerConfig } from '../../src/tools/mcp/config.ts'
+import type { ServerConfig } from '../../src/tools/mcp/server-config.ts'
 import type { ToolCall } from '../../src/core/work/tool.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { secretsInMemory } from '../../src/tools/mcp/login.ts'
-import { openServers } from '../../src/tools/mcp/servers.ts'
-import { mcpText } from '../../src/tools/mcp/text.ts'
+import { secretsInMemory } from '../../src/tools/mcp/server-login.ts'
+import { openServers } from '../../src/tools/mcp/mcp-servers.ts'
+import { mcpText } from '../../src/tools/mcp/server-status.ts'
 
 type Context = {
   client_id?: string

@@ -4,7 +4,7 @@ import type { Native } from '../../agents/native/native-loop.ts'
 import type { Opening } from '../../agents/native/session-opening.ts'
 import type { Fact, Guide } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Servers } from '../../tools/mcp/servers.ts'
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { wordsOf } from '../../base/words.ts'
 import { changedSince, guideOf, toldIn } from '../../agents/native/context-changes.ts'
@@ -17,7 +17,7 @@ export type BeforeParts = {
   turn: Turn
   framed: Framed
   opened: Pick<Opening, 'tells' | 'skills'>
-  servers: Servers | undefined
+  servers: McpServers | undefined
   window(): number
   /** Says something to the person. */
   tell(words: string): void

@@ -3,7 +3,7 @@ import type { Mode } from '../../safety/rules/modes.ts'
 import type { NativeParts, NativeSeat } from './parts.ts'
 import { policy } from '../../safety/rules/policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
-import { reached, reachName } from '../../tools/mcp/reach.ts'
+import { calledToolName, reachName } from '../../tools/mcp/mcp-tools.ts'
 import { pathsOf } from '../../tools/paths.ts'
 import { audited } from './audited.ts'
 import { hooked } from './hooked.ts'
@@ -21,7 +21,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
     rules: () => rules,
     pathsOf,
     // A rule about a server's tool holds whichever way it is called.
-    nameOf: (tool, input) => (tool === reachName ? reached(input) : undefined),
+    nameOf: (tool, input) => (tool === reachName ? calledToolName(input) : undefined),
     readable,
     remember: async (rule) =>
       void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),

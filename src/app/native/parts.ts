@@ -5,7 +5,7 @@ import type { Machine } from '../../machine/machine.ts'
 import type { Audit } from '../../safety/audit/audit.ts'
 import type { Sandbox } from '../../safety/sandbox/sandbox.ts'
 import type { ToolSet } from '../../tools/all.ts'
-import type { Servers } from '../../tools/mcp/servers.ts'
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
 import type { Skill, ToolParts } from '../../tools/parts.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -43,7 +43,7 @@ export type Box = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]
 /** The tools of each agent, which remember what was read, the MCP servers of all, and the audit with what is being written. */
 export type Lasting = {
   boxes: Map<string, Box>
-  servers?: Promise<Servers | undefined>
+  servers?: Promise<McpServers | undefined>
   audit?: Audit
   lines: Promise<void>[]
   /** What is to be said to the person with the next event. */

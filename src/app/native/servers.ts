@@ -1,4 +1,4 @@
-import type { McpConfig, Servers } from '../../tools/mcp/servers.ts'
+import type { McpConfig, McpServers } from '../../tools/mcp/mcp-servers.ts'
 import type { NativeParts } from './parts.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,12 +11,12 @@ const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 export type ServerWishes = { settings: Record<string, unknown>; trusted: boolean; after: Promise<unknown> }
 
 /** The MCP servers of this run, started once; undefined when none is configured, and then nothing of it is loaded. */
-export function serversOf(parts: NativeParts, wishes: ServerWishes): Promise<Servers | undefined> {
+export function serversOf(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
   return (parts.lasting.servers ??= open(parts, wishes))
 }
 
 /** The same, with what is configured now: those that run are ended first. */
-export async function refreshedServers(parts: NativeParts, wishes: ServerWishes): Promise<Servers | undefined> {
+export async function refreshedServers(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
   const running = await parts.lasting.servers
   const config = await configured(parts, wishes)
   if (running && config) await running.refresh(config)
@@ -31,16 +31,16 @@ async function configured(parts: NativeParts, { settings, trusted }: ServerWishe
   const { root, home, env } = parts
   const own = Object.keys(settings).length > 0
   if (!own && !(trusted && files.some((file) => existsSync(join(root, file))))) return undefined
-  const { readServers } = await import('../../tools/mcp/read.ts')
+  const { readServers } = await import('../../tools/mcp/server-config.ts')
   const config = await readServers({ root, home: env.HOME ?? home, env, trusted, settings })
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
 }
 
-async function open(parts: NativeParts, wishes: ServerWishes): Promise<Servers | undefined> {
+async function open(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
   const { root, env, clock, blobs } = parts
   const config = await configured(parts, wishes)
   if (!config) return undefined
-  const { openServers } = await import('../../tools/mcp/servers.ts')
+  const { openServers } = await import('../../tools/mcp/mcp-servers.ts')
   const keys = openKeys(parts)
   const secrets = {
     read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,

@@ -1,7 +1,7 @@
 import type { UserSubagent } from '../../agents/native/user-subagents.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { Model } from '../../core/work/model.ts'
-import type { Servers } from '../../tools/mcp/servers.ts'
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
 import type { Consult, NativeParts, NativeSeat } from './parts.ts'
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
@@ -26,7 +26,7 @@ export type Handing = {
   /** What is known of the machine. */
   system: string
   subagents: readonly UserSubagent[]
-  servers: Servers | undefined
+  servers: McpServers | undefined
 }
 
 /** What belongs to the conversation with the person stays with whoever leads it; and nobody hands work on twice. */

@@ -1,8 +1,8 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
-import type { Servers } from '../../tools/mcp/servers.ts'
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
-import { mcpText, mcpToolsText } from '../../tools/mcp/text.ts'
+import { mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'
 import { UsageError } from '../../core/io.ts'
 import { withBrought } from '../../app/native/brought.ts'
 import { refreshedServers, serversOf } from '../../app/native/servers.ts'
@@ -37,20 +37,20 @@ export function mcpCommand(hold: Hold): Command {
   }
 }
 
-async function opened(app: App, trusted: boolean, anew: boolean): Promise<Servers | undefined> {
+async function opened(app: App, trusted: boolean, anew: boolean): Promise<McpServers | undefined> {
   const { native } = app
   const { settings } = trusted ? await withBrought(app.settings, native) : app
   const wishes = { settings: settings.mcpServers, trusted, after: Promise.resolve() }
   return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
 }
 
-async function settled(servers: Servers, { say, signal }: CommandWorld): Promise<void> {
+async function settled(servers: McpServers, { say, signal }: CommandWorld): Promise<void> {
   const starting = servers.status().servers.filter(({ state }) => state === 'starting')
   if (starting.length > 0) say(`Starting ${starting.map(({ name }) => name).join(', ')}…`, 'note')
   await servers.settled(signal)
 }
 
-async function login(servers: Servers, typed: string, { say, signal }: CommandWorld): Promise<void> {
+async function login(servers: McpServers, typed: string, { say, signal }: CommandWorld): Promise<void> {
   const names = servers.status().servers.map(({ name }) => name)
   if (typed === '') throw new UsageError(`whose login? /mcp login ${names.join(' or ')}.`)
   const name = knownWord('MCP server', typed, names)

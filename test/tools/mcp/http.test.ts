@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secretsInMemory } from '../../../src/tools/mcp/login.ts'
+import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 import { answering, ready, use } from './rig.ts'
 import { Web } from './web.ts'
 

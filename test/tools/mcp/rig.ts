@@ -1,18 +1,18 @@
 import type { TestContext } from 'node:test'
 import type { Question } from '../../../src/core/talk/question.ts'
 import type { ToolCall, ToolOutput } from '../../../src/core/work/tool.ts'
-import type { ServerConfig } from '../../../src/tools/mcp/config.ts'
-import type { McpParts } from '../../../src/tools/mcp/server.ts'
-import type { Servers } from '../../../src/tools/mcp/servers.ts'
+import type { ServerConfig } from '../../../src/tools/mcp/server-config.ts'
+import type { McpParts } from '../../../src/tools/mcp/mcp-server.ts'
+import type { McpServers } from '../../../src/tools/mcp/mcp-servers.ts'
 import type { Script } from './scripted.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nobody } from '../../../src/core/talk/question.ts'
+import { openServers } from '../../../src/tools/mcp/mcp-servers.ts'
 import { realClock } from '../../../src/base/clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
-import { nobody } from '../../../src/core/talk/question.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { secretsInMemory } from '../../../src/tools/mcp/login.ts'
-import { openServers } from '../../../src/tools/mcp/servers.ts'
+import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 
 /** A configured server that runs scripted.ts. */
 export function scripted(name: string, script: Script = {}, env: Record<string, string> = {}): ServerConfig {
@@ -49,13 +49,17 @@ export function partsOf(parts: Partial<McpParts> = {}): McpParts {
 }
 
 /** Opened, and closed after the test. */
-export function opened(t: TestContext, servers: ServerConfig[], parts: Partial<McpParts> = {}): Servers {
+export function opened(t: TestContext, servers: ServerConfig[], parts: Partial<McpParts> = {}): McpServers {
   const open = openServers({ servers, warnings: [] }, partsOf(parts))
   t.after(() => open.close())
   return open
 }
 
-export async function ready(t: TestContext, servers: ServerConfig[], parts: Partial<McpParts> = {}): Promise<Servers> {
+export async function ready(
+  t: TestContext,
+  servers: ServerConfig[],
+  parts: Partial<McpParts> = {},
+): Promise<McpServers> {
   const open = opened(t, servers, parts)
   await open.settled(t.signal)
   return open
@@ -69,7 +73,7 @@ export function callOf(part: Partial<ToolCall> = {}): ToolCall {
 
 /** What a tool gives, or the words it fails with. */
 export async function use(
-  open: Servers,
+  open: McpServers,
   name: string,
   input: unknown = {},
   call: Partial<ToolCall> = {},

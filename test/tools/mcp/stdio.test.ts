@@ -87,7 +87,7 @@ for (const era of ['legacy', 'modern'] as const)
         open.status().servers.map(({ state, why }) => [state, why]),
         [['waiting', 'out of coffee; it ended with 3']],
       )
-      assert.match(open.status().servers[0]!.said, /^(Welcome!\n)+out of coffee$/)
+      assert.match(open.status().servers[0]!.output, /^(Welcome!\n)+out of coffee$/)
     })
   })
 

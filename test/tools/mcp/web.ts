@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
-import type { ServerConfig } from '../../../src/tools/mcp/config.ts'
+import type { ServerConfig } from '../../../src/tools/mcp/server-config.ts'
 import { createServer } from 'node:http'
 
 /** A server of the tests over HTTP, and the issuer of its logins; what was asked of it is noted. */

@@ -1,10 +1,10 @@
-import type { ServerStatus } from '../../../src/tools/mcp/status.ts'
+import type { ServerStatus } from '../../../src/tools/mcp/server-status.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mcpText, mcpToolsText } from '../../../src/tools/mcp/text.ts'
+import { mcpText, mcpToolsText } from '../../../src/tools/mcp/server-status.ts'
 
 const server = (part: Partial<ServerStatus>): ServerStatus => ({
-  ...{ name: 'one', from: '.mcp.json', at: 'uvx one ${TOKEN}', state: 'ready', tools: [], direct: true, said: '' },
+  ...{ name: 'one', from: '.mcp.json', at: 'uvx one ${TOKEN}', state: 'ready', tools: [], direct: true, output: '' },
   ...part,
 })
 
@@ -13,10 +13,10 @@ const tool = (name: string, description = '') => ({ name: `mcp__one__${name}`, t
 test('/mcp says how each server is and what is wrong', () => {
   const tools = [tool('a'), tool('b')]
   const servers = [
-    server({ protocol: '2026-07-28', speaker: 'One 1.0', tools, said: 'chatter' }),
+    server({ protocol: '2026-07-28', speaker: 'One 1.0', tools, output: 'chatter' }),
     server({ name: 'two', tools: [tool('a')] }),
     server({ name: 'three', state: 'starting', from: 'settings' }),
-    server({ name: 'four', state: 'waiting', why: 'it ended with 1', next: 5_000, said: 'a\nb\nc\nd\ne\nf' }),
+    server({ name: 'four', state: 'waiting', why: 'it ended with 1', next: 5_000, output: 'a\nb\nc\nd\ne\nf' }),
     server({ name: 'five', state: 'login', at: 'https://five.example' }),
     server({ name: 'six', state: 'failed', why: 'no such program' }),
   ]

@@ -5,16 +5,26 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import type { OAuthConfig } from './config.ts'
+import type { OAuthConfig } from './server-config.ts'
+import { errorCode } from '../../base/files.ts'
 
 /** Where logins are kept; a value is never shown. */
-export interface Secrets {
+export interface LoginStore {
   read(name: string): Promise<string | undefined>
   write(name: string, value: string): Promise<void>
 }
 
+/** For as long as the process lives. */
+export function secretsInMemory(): LoginStore {
+  const kept = new Map<string, string>()
+  return {
+    read: async (name) => kept.get(name),
+    write: async (name, value) => void kept.set(name, value),
+  }
+}
+
 /** What is kept of a server's login. */
-type Kept = {
+type StoredLogin = {
   port?: number
   /** Who first issued for a client that was registered beforehand: nobody else is shown its secret. */
   issuer?: string
@@ -23,11 +33,11 @@ type Kept = {
 }
 
 /** The login to one server: what was granted, and the page that a person must see before more is. */
-export class Login {
+export class ServerLogin {
   #name: string
   #config: OAuthConfig
-  #secrets: Secrets
-  #kept: Kept
+  #secrets: LoginStore
+  #kept: StoredLogin
   #verifier = ''
   #discovery: OAuthDiscoveryState | undefined
   /** What to open, once the server sent us there, and what its answer must carry. */
@@ -36,18 +46,21 @@ export class Login {
   /** Redeems what the browser came back with, on the connection that was sent away. */
   finish: ((answer: URLSearchParams) => Promise<void>) | undefined
 
-  private constructor(name: string, config: OAuthConfig, secrets: Secrets, kept: Kept) {
+  private constructor(name: string, config: OAuthConfig, secrets: LoginStore, kept: StoredLogin) {
     this.#name = name
     this.#config = config
     this.#secrets = secrets
     this.#kept = kept
   }
 
-  static async read(server: { name: string; url: string; oauth?: OAuthConfig }, secrets: Secrets): Promise<Login> {
+  static async read(
+    server: { name: string; url: string; oauth?: OAuthConfig },
+    secrets: LoginStore,
+  ): Promise<ServerLogin> {
     // By its address too: a server of the same name elsewhere must not be shown this token.
     const name = `mcp:${server.name}:${server.url}`
     const text = await secrets.read(name)
-    return new Login(name, server.oauth ?? {}, secrets, text ? (JSON.parse(text) as Kept) : {})
+    return new ServerLogin(name, server.oauth ?? {}, secrets, text ? (JSON.parse(text) as StoredLogin) : {})
   }
 
   get port(): number | undefined {
@@ -122,11 +135,79 @@ export class Login {
   }
 }
 
-/** For as long as the process lives. */
-export function secretsInMemory(): Secrets {
-  const kept = new Map<string, string>()
+/**
+ * Sends a person to the page where a login is granted, and takes back what they were given.
+ * `send` brings about `login.page`, knowing where the browser comes back to; `show` opens it, or says no.
+ */
+export async function logInByBrowser(
+  login: ServerLogin,
+  send: () => Promise<void>,
+  show: (url: string) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const callback = await listenForCallback(login.port).catch((error) => {
+    // Another program has our port: a new one has to be registered, which `send` does.
+    if (errorCode(error) !== 'EADDRINUSE') throw error
+    return listenForCallback()
+  })
+  try {
+    await login.usePort(callback.port)
+    await send()
+    if (!login.page || !(await show(login.page.href))) return false
+    const answer = await callback.answer(login.state, signal)
+    if (!answer || !login.finish) return false
+    await login.finish(answer)
+    return true
+  } finally {
+    login.page = undefined
+    await callback.close()
+  }
+}
+
+export type Callback = {
+  port: number
+  /** What the browser came back with; undefined when it was not waited for any longer. */
+  answer(state: string, signal: AbortSignal): Promise<URLSearchParams | undefined>
+  close(): Promise<void>
+}
+
+const thanks = 'You can close this page and go back to termaite.\n'
+
+/** Where a browser comes back to after a login: this machine alone, and only while one is under way. */
+export async function listenForCallback(wanted = 0): Promise<Callback> {
+  const { createServer } = await import('node:http')
+  const answers: URLSearchParams[] = []
+  let heard = () => {}
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const ours = request.method === 'GET' && url.pathname === '/callback'
+    response.writeHead(ours ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+    response.end(ours ? thanks : '')
+    if (!ours) return
+    answers.push(url.searchParams)
+    heard()
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(wanted, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+  })
   return {
-    read: async (name) => kept.get(name),
-    write: async (name, value) => void kept.set(name, value),
+    port,
+    async answer(state, signal) {
+      for (;;) {
+        // Any page can send a browser here: what does not carry our state is nobody's answer.
+        const found = answers.find((answer) => answer.get('state') === state)
+        if (found || signal.aborted) return found
+        await new Promise<void>((resolve) => {
+          heard = resolve
+          signal.addEventListener('abort', () => resolve(), { once: true })
+        })
+      }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
   }
 }

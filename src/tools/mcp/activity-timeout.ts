@@ -7,7 +7,7 @@ export const never = 2_147_483_647
  * How long a server may be silent: every sign of life begins the time anew, and it stands still while a person thinks.
  * `signal` aborts when the time is up or the caller's own signal did.
  */
-export class Patience {
+export class ActivityTimeout {
   readonly signal: AbortSignal
   #over = new AbortController()
   #done = new AbortController()

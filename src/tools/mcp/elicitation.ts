@@ -2,7 +2,7 @@ import type { ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } fr
 import type { Ask, Question } from '../../core/talk/question.ts'
 
 /** Whoever can be asked on a server's behalf, and the time that stands still meanwhile. */
-export type Asked = { ask: Ask; signal: AbortSignal; whilePaused<T>(work: () => Promise<T>): Promise<T> }
+export type ActiveCall = { ask: Ask; signal: AbortSignal; whilePaused<T>(work: () => Promise<T>): Promise<T> }
 
 type Value = string | number | boolean | string[]
 
@@ -22,15 +22,17 @@ type Field = {
 export async function elicit(
   server: string,
   params: ElicitRequestFormParams | ElicitRequestURLParams,
-  asked: Asked | undefined,
+  asked: ActiveCall | undefined,
 ): Promise<ElicitResult> {
   if (!asked) return { action: 'cancel' }
   return asked.whilePaused(() =>
-    params.mode === 'url' ? visit(server, params, asked) : form(server, params as ElicitRequestFormParams, asked),
+    params.mode === 'url'
+      ? openPage(server, params, asked)
+      : fillForm(server, params as ElicitRequestFormParams, asked),
   )
 }
 
-async function visit(server: string, params: ElicitRequestURLParams, asked: Asked): Promise<ElicitResult> {
+async function openPage(server: string, params: ElicitRequestURLParams, asked: ActiveCall): Promise<ElicitResult> {
   const text = `The MCP server ${server} asks you to open a page: ${params.message}`
   const options = [
     { id: 'done', label: 'I opened it' },
@@ -42,7 +44,7 @@ async function visit(server: string, params: ElicitRequestURLParams, asked: Aske
   return { action: picks.includes('done') ? 'accept' : 'decline' }
 }
 
-async function form(server: string, params: ElicitRequestFormParams, asked: Asked): Promise<ElicitResult> {
+async function fillForm(server: string, params: ElicitRequestFormParams, asked: ActiveCall): Promise<ElicitResult> {
   const { properties, required = [] } = params.requestedSchema as {
     properties: Record<string, Field>
     required?: string[]

@@ -1,10 +1,10 @@
-import type { Connection } from '../../../src/tools/mcp/connection.ts'
-import type { Fault } from '../../../src/tools/mcp/fault.ts'
-import type { State } from '../../../src/tools/mcp/life.ts'
+import type { Connection } from '../../../src/tools/mcp/server-connection.ts'
+import type { Fault } from '../../../src/tools/mcp/server-faults.ts'
+import type { ServerState } from '../../../src/tools/mcp/server-lifecycle.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ServerLifecycle } from '../../../src/tools/mcp/server-lifecycle.ts'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
-import { Life } from '../../../src/tools/mcp/life.ts'
 
 /** A server that stands, or fails as the script says; what it went through is noted with its time. */
 function scriptedLife(script: (Fault | 'stands')[]) {
@@ -12,7 +12,7 @@ function scriptedLife(script: (Fault | 'stands')[]) {
   const story: string[] = []
   const standing: AbortController[] = []
   let closed = 0
-  const life = new Life({
+  const life = new ServerLifecycle({
     clock,
     async open() {
       const next = script.shift() ?? 'stands'
@@ -26,13 +26,13 @@ function scriptedLife(script: (Fault | 'stands')[]) {
       return { connection: { lost: lost.signal, close } as Connection, tools: [] }
     },
     judge: (error) => error as Fault,
-    epitaph: () => 'it fell',
+    lossReason: () => 'it fell',
     changed: () => story.push(`${clock.now()} ${words(life.state)}`),
   })
   return { life, clock, story, fall: () => standing.at(-1)!.abort(), closed: () => closed }
 }
 
-const words = (state: State) =>
+const words = (state: ServerState) =>
   [state.is, 'why' in state ? state.why : '', 'next' in state ? state.next : ''].filter((word) => word !== '').join(' ')
 
 const passing: Fault = { is: 'passing', why: 'no luck' }
@@ -106,11 +106,11 @@ test('a connection that is dropped is replaced without a wait; one of before cha
 })
 
 test('who waits for one that starts does so until the signal aborts', async () => {
-  const life = new Life({
+  const life = new ServerLifecycle({
     clock: new HandClock(0),
     open: (closing) => new Promise((_, reject) => closing.addEventListener('abort', () => reject(passing))),
     judge: (error) => error as Fault,
-    epitaph: () => '',
+    lossReason: () => '',
     changed() {},
   })
   const leaving = new AbortController()

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/client'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { elicit } from '../../../src/tools/mcp/elicit.ts'
+import { elicit } from '../../../src/tools/mcp/elicitation.ts'
 import { answering } from './rig.ts'
 
 const signal = new AbortController().signal

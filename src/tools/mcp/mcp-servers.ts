@@ -1,14 +1,10 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { ServerConfig } from './config.ts'
-import type { McpParts } from './server.ts'
-import type { ServerStatus } from './status.ts'
-import { lookTool, serverNamed } from './look.ts'
-import { awaitedTool } from './awaited-tool.ts'
-import { prefixOf, toolNames } from './names.ts'
-import { reachTool } from './reach.ts'
-import { remoteTool } from './remote-tool.ts'
-import { Server } from './server.ts'
-import { statusOf } from './status.ts'
+import type { ServerConfig } from './server-config.ts'
+import type { McpParts } from './mcp-server.ts'
+import type { McpStatus, ServerStatus } from './server-status.ts'
+import { McpServer } from './mcp-server.ts'
+import { statusOf } from './server-status.ts'
+import { awaitedTool, callingTool, listingTool, prefixOf, remoteTool, serverNamed, toolNames } from './mcp-tools.ts'
 
 /** More tools than this are not put into every request: they are seen and called one by one. */
 const mostDirect = 40
@@ -16,7 +12,7 @@ const mostDirect = 40
 /** What is configured: read again when it is refreshed. */
 export type McpConfig = { servers: readonly ServerConfig[]; warnings: readonly string[] }
 
-export interface Servers {
+export interface McpServers {
   /** What can be called now: those of connected servers by their names, and the two fixed ones; none without a server. */
   tools(): Tool[]
   /** A tool by its name, also one of too many, and one of a server that is not there yet: a frame may be older than it. */
@@ -35,17 +31,15 @@ export interface Servers {
 
 export type News = { tools: string[]; text: string }
 
-export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
-
-type Named = { server: Server; tools: Tool[] }
+type Named = { server: McpServer; tools: Tool[] }
 
 /** Starts all servers side by side, and waits for none of them. */
-export function openServers(config: McpConfig, parts: McpParts): Servers {
+export function openServers(config: McpConfig, parts: McpParts): McpServers {
   const now = () => parts.clock.now()
   let warnings = config.warnings
-  let servers = config.servers.map((one) => new Server(one, parts))
+  let servers = config.servers.map((one) => new McpServer(one, parts))
   const all = () => servers
-  const fixed = [lookTool(all, now), reachTool(all, now)]
+  const fixed = [listingTool(all, now), callingTool(all, now)]
 
   /** Every tool there is, by the order of the configuration: the same set gives the same names. */
   const named = (): Named[] => {
@@ -108,7 +102,7 @@ export function openServers(config: McpConfig, parts: McpParts): Servers {
     async refresh(next) {
       await Promise.all(servers.map((server) => server.close()))
       warnings = next.warnings
-      servers = next.servers.map((one) => new Server(one, parts))
+      servers = next.servers.map((one) => new McpServer(one, parts))
     },
     async login(name, show, signal) {
       await serverNamed(name, servers).login(show, signal)

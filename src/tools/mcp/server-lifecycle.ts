@@ -1,9 +1,10 @@
 import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
-import type { Connection } from './connection.ts'
-import type { Fault } from './fault.ts'
+import type { Connection } from './server-connection.ts'
+import type { Fault } from './server-faults.ts'
+import { loginWanted } from './server-faults.ts'
 
-export type State =
+export type ServerState =
   | { is: 'starting'; since: number }
   | { is: 'ready'; since: number; connection: Connection }
   /** Tried again by itself at `next`. */
@@ -13,13 +14,13 @@ export type State =
   | { is: 'closed' }
 
 /** What the life of a server is made of; `open` rejects when it cannot be reached. */
-export type Means = {
+export type LifecycleParts = {
   clock: Clock
   open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }>
   /** What is wrong, by what was thrown. */
   judge(error: unknown): Fault
   /** Why a connection that stood was lost, in words. */
-  epitaph(): string
+  lossReason(): string
   changed(): void
 }
 
@@ -33,30 +34,30 @@ const mostTries = 6
 const steadyMs = 60_000
 
 /** A server from its first start to its last: what dies is started again, after longer and longer waits. */
-export class Life {
-  state: State
+export class ServerLifecycle {
+  state: ServerState
   tools: RemoteTool[] = []
-  #means: Means
+  #means: LifecycleParts
   #closing = new AbortController()
   #nudge = new AbortController()
   #waiters = new Set<() => void>()
   #dropped = false
   #over: Promise<void>
 
-  constructor(means: Means) {
+  constructor(means: LifecycleParts) {
     this.#means = means
     this.state = { is: 'starting', since: means.clock.now() }
     this.#over = this.#live()
   }
 
   /** The state once it is not `starting` any more, or whatever it is when the signal aborts. */
-  async settled(signal: AbortSignal): Promise<State> {
+  async settled(signal: AbortSignal): Promise<ServerState> {
     while (this.state.is === 'starting' && !signal.aborted) await this.#change(signal)
     return this.state
   }
 
   /** Tries at once, whatever it waits for. */
-  async again(signal: AbortSignal): Promise<State> {
+  async again(signal: AbortSignal): Promise<ServerState> {
     if (this.state.is === 'ready' || this.state.is === 'closed') return this.state
     if (this.state.is !== 'starting') this.#enter({ is: 'starting', since: this.#means.clock.now() })
     this.#nudge.abort()
@@ -120,10 +121,10 @@ export class Life {
     await aborted(AbortSignal.any([connection.lost, closing]))
     if (clock.now() - since >= steadyMs) steady()
     if (closing.aborted) await connection.close()
-    return { is: 'passing', why: this.#means.epitaph() }
+    return { is: 'passing', why: this.#means.lossReason() }
   }
 
-  #enter(state: State): void {
+  #enter(state: ServerState): void {
     this.state = state
     this.#means.changed()
     for (const wake of [...this.#waiters]) wake()
@@ -148,3 +149,23 @@ function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
+
+/** Why a server cannot be called now, and what to do instead, for the model. */
+export function unavailableReason(name: string, state: ServerState, now: number): string {
+  const who = `the MCP server ${name}`
+  switch (state.is) {
+    case 'starting':
+    case 'ready':
+      return `${who} is still starting. Go on without it, and call it again later.`
+    case 'waiting':
+      return `${who} is not running (${state.why}). It is started again in ${seconds(state.next - now)} s: go on without it until then.`
+    case 'login':
+      return loginWanted(name)
+    case 'failed':
+      return `${who} cannot be used (${state.why}). Go on without it; /mcp shows the person more.`
+    case 'closed':
+      return `${who} was closed. Go on without it.`
+  }
+}
+
+export const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000))

@@ -1,9 +1,9 @@
-import type { ReadServers } from '../../../src/tools/mcp/read.ts'
+import type { ReadServers } from '../../../src/tools/mcp/server-config.ts'
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readServers } from '../../../src/tools/mcp/read.ts'
+import { readServers } from '../../../src/tools/mcp/server-config.ts'
 import { tempFolder } from '../../store/temp.ts'
 
 const reading = (root: string, part: Partial<ReadServers> = {}) =>

@@ -1,4 +1,4 @@
-import type { ServerConfig } from './config.ts'
+import type { ServerConfig } from './server-config.ts'
 import { errorCode } from '../../base/files.ts'
 import { wordsOf } from '../../base/words.ts'
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HandClock } from '../../../src/base/hand-clock.ts'
-import { Patience } from '../../../src/tools/mcp/patience.ts'
+import { ActivityTimeout } from '../../../src/tools/mcp/activity-timeout.ts'
 
 const forever = Number.MAX_SAFE_INTEGER
 
 test('silence ends it, a sign of life begins it anew', async () => {
   const clock = new HandClock(0)
-  const patience = new Patience(1_000, forever, clock, new AbortController().signal)
+  const patience = new ActivityTimeout(1_000, forever, clock, new AbortController().signal)
   await clock.turn(900)
   patience.touch()
   await clock.turn(900)
@@ -18,7 +18,7 @@ test('silence ends it, a sign of life begins it anew', async () => {
 
 test('it stands still while a person thinks, but not beyond the end of the caller', async () => {
   const clock = new HandClock(0)
-  const patience = new Patience(1_000, 10_000, clock, new AbortController().signal)
+  const patience = new ActivityTimeout(1_000, 10_000, clock, new AbortController().signal)
   const thought = Promise.withResolvers<void>()
   const paused = patience.whilePaused(() => thought.promise)
   await clock.turn(9_000)
@@ -34,7 +34,7 @@ test('it stands still while a person thinks, but not beyond the end of the calle
 test("the caller's signal ends it without its time being up; what has ended leaves no sleeper", async () => {
   const clock = new HandClock(0)
   const leaving = new AbortController()
-  const patience = new Patience(1_000, forever, clock, leaving.signal)
+  const patience = new ActivityTimeout(1_000, forever, clock, leaving.signal)
   leaving.abort()
   assert.deepEqual([patience.expired, patience.signal.aborted], [false, true])
   patience.end()

@@ -1,27 +1,25 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
-import type { ServerConfig } from './config.ts'
-import type { Env } from './fill.ts'
-import type { Login } from './login.ts'
-import type { Tail } from './tail.ts'
-import type { Asked } from './elicit.ts'
+import type { Env, ServerConfig } from './server-config.ts'
+import type { ServerLogin } from './server-login.ts'
+import type { ServerOutput } from './stdio-transport.ts'
+import type { ActiveCall } from './elicitation.ts'
 import { pathToFileURL } from 'node:url'
-import { elicit } from './elicit.ts'
-import { isRefusal } from './fault.ts'
-import { never } from './patience.ts'
-import { sdk } from './sdk.ts'
-import { StdioTransport } from './stdio.ts'
+import { StdioTransport } from './stdio-transport.ts'
+import { elicit } from './elicitation.ts'
+import { isRefusal } from './server-faults.ts'
+import { never } from './activity-timeout.ts'
 
-export type Connecting = {
+export type ConnectionParts = {
   root: string
   env: Env
   clock: Clock
   version: string
-  errors: Tail
+  errors: ServerOutput
   /** Signs requests to a server that wants a login. */
-  login?: Login
+  login?: ServerLogin
   /** Whom a server's question goes to: whoever called it last and still waits. */
-  asked(): Asked | undefined
+  asked(): ActiveCall | undefined
   toolsChanged(): void
   signal: AbortSignal
 }
@@ -52,7 +50,7 @@ function modesOf(config: ServerConfig): Mode[] {
   return config.kind === 'sse' ? ['legacy'] : ['legacy', { pin: modern }]
 }
 
-export async function connect(config: ServerConfig, parts: Connecting): Promise<Connection> {
+export async function connect(config: ServerConfig, parts: ConnectionParts): Promise<Connection> {
   const modes = modesOf(config)
   for (let tried = 0; ; tried++) {
     try {
@@ -63,7 +61,7 @@ export async function connect(config: ServerConfig, parts: Connecting): Promise<
   }
 }
 
-async function attempt(config: ServerConfig, mode: Mode, parts: Connecting): Promise<Connection> {
+async function attempt(config: ServerConfig, mode: Mode, parts: ConnectionParts): Promise<Connection> {
   const library = await sdk()
   const transport = transportOf(config, library, parts)
   const client = new library.Client(
@@ -92,7 +90,7 @@ async function attempt(config: ServerConfig, mode: Mode, parts: Connecting): Pro
   try {
     parts.signal.throwIfAborted()
     await client.connect(transport, { signal: parts.signal, timeout: never })
-    return { client, transport, lost: lost.signal, close: () => closeWhole(client, transport) }
+    return { client, transport, lost: lost.signal, close: () => closeBoth(client, transport) }
   } catch (error) {
     await transport.close().catch(() => {})
     throw error
@@ -102,12 +100,12 @@ async function attempt(config: ServerConfig, mode: Mode, parts: Connecting): Pro
 }
 
 /** The library forgets its transport when it closes: ours is waited for, so that no process is left. */
-async function closeWhole(client: Client, transport: Transport): Promise<void> {
+async function closeBoth(client: Client, transport: Transport): Promise<void> {
   await client.close().catch(() => {})
   await transport.close().catch(() => {})
 }
 
-function transportOf(config: ServerConfig, library: Library, parts: Connecting): Transport {
+function transportOf(config: ServerConfig, library: Library, parts: ConnectionParts): Transport {
   if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors)
   const url = new URL(config.url)
   const authProvider = parts.login?.provider()
@@ -118,4 +116,20 @@ function transportOf(config: ServerConfig, library: Library, parts: Connecting):
       : new library.StreamableHTTPClientTransport(url, options)
   if (parts.login) parts.login.finish = (answer) => transport.finishAuth(answer)
   return transport
+}
+
+let loaded: Promise<typeof import('@modelcontextprotocol/client')> | undefined
+
+/** The library, loaded when the first server is opened: it costs more than the rest of a start. */
+export function sdk(): Promise<typeof import('@modelcontextprotocol/client')> {
+  loaded ??= (hush(), import('@modelcontextprotocol/client'))
+  return loaded
+}
+
+/** It prints its warnings, with names that servers chose in them: a terminal that shows a chat is no place for either. */
+function hush(): void {
+  const warn = console.warn
+  console.warn = (...words: unknown[]) => {
+    if (!String(words[0]).startsWith('[mcp-sdk]')) warn.apply(console, words)
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import fc from 'fast-check'
-import { toolName, toolNames } from '../../../src/tools/mcp/names.ts'
+import { test } from 'node:test'
+import { toolName, toolNames } from '../../../src/tools/mcp/mcp-tools.ts'
 
 test('a tool is called by its server and its own name, as far as a provider allows', () => {
   assert.equal(toolName('github', 'create_issue'), 'mcp__github__create_issue')

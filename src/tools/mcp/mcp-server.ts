@@ -2,21 +2,18 @@ import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../../core/work/tool.ts'
-import type { ServerConfig } from './config.ts'
-import type { Connection } from './connection.ts'
-import type { Asked } from './elicit.ts'
-import type { Env } from './fill.ts'
-import type { Secrets } from './login.ts'
-import type { State } from './life.ts'
-import { absence } from './absence.ts'
-import { hide, secretsOf } from './config.ts'
-import { callFault, faultOf, isForgotten, wantsLogin } from './fault.ts'
-import { Life } from './life.ts'
-import { Login } from './login.ts'
-import { never, Patience } from './patience.ts'
-import { outputOf } from './result.ts'
-import { Tail } from './tail.ts'
-import { visit } from './visit.ts'
+import type { Env, ServerConfig } from './server-config.ts'
+import type { Connection } from './server-connection.ts'
+import type { ActiveCall } from './elicitation.ts'
+import type { LoginStore } from './server-login.ts'
+import type { ServerState } from './server-lifecycle.ts'
+import { hideSecrets, secretsOf } from './server-config.ts'
+import { ServerLogin, logInByBrowser } from './server-login.ts'
+import { ServerLifecycle, unavailableReason } from './server-lifecycle.ts'
+import { callFault, faultOf, isForgotten, wantsLogin } from './server-faults.ts'
+import { ActivityTimeout, never } from './activity-timeout.ts'
+import { outputOf } from './call-result.ts'
+import { ServerOutput } from './stdio-transport.ts'
 
 /** What all servers of a session share. */
 export type McpParts = {
@@ -28,7 +25,7 @@ export type McpParts = {
   /** Where images and what is too long for a model are kept. */
   blobs: Blobs
   /** Where logins are kept. */
-  secrets: Secrets
+  secrets: LoginStore
   /** Opens a page in the person's browser. */
   browse(url: string): Promise<void>
   /** Something about a server is different from before. */
@@ -38,32 +35,32 @@ export type McpParts = {
 }
 
 /** One server: its life, its tools, and how they are called. */
-export class Server {
+export class McpServer {
   readonly config: ServerConfig
   #parts: McpParts
-  #errors = new Tail()
+  #errors = new ServerOutput()
   #secrets: string[]
-  #life: Life
-  #login: Login | undefined
-  #active: Asked[] = []
+  #life: ServerLifecycle
+  #login: ServerLogin | undefined
+  #active: ActiveCall[] = []
 
   constructor(config: ServerConfig, parts: McpParts) {
     this.config = config
     this.#parts = parts
     this.#secrets = secretsOf(config)
-    this.#life = new Life({
+    this.#life = new ServerLifecycle({
       clock: parts.clock,
       open: (signal) => this.#open(signal),
       judge: (error) => {
         const fault = faultOf(error, config, this.#errors.last)
         return { ...fault, why: this.#hidden(fault.why) }
       },
-      epitaph: () => this.#hidden(this.#errors.last) || 'the connection was closed',
+      lossReason: () => this.#hidden(this.#errors.last) || 'the connection was closed',
       changed: () => parts.changed?.(),
     })
   }
 
-  get state(): State {
+  get state(): ServerState {
     return this.#life.state
   }
 
@@ -72,11 +69,11 @@ export class Server {
   }
 
   /** What it wrote about itself, last, without what it was given to keep. */
-  get said(): string {
+  get output(): string {
     return this.#hidden(this.#errors.text)
   }
 
-  settled(signal: AbortSignal): Promise<State> {
+  settled(signal: AbortSignal): Promise<ServerState> {
     return this.#life.settled(signal)
   }
 
@@ -87,8 +84,8 @@ export class Server {
   /** Calls one of its tools; everything that is wrong is thrown in words for the model. */
   async call(tool: string, input: Record<string, unknown>, call: ToolCall): Promise<ToolOutput> {
     const { name, timeoutSeconds } = this.config
-    const patience = new Patience(timeoutSeconds * 1000, call.until, this.#parts.clock, call.signal)
-    const asked: Asked = { ask: call.ask, signal: call.signal, whilePaused: (work) => patience.whilePaused(work) }
+    const patience = new ActivityTimeout(timeoutSeconds * 1000, call.until, this.#parts.clock, call.signal)
+    const asked: ActiveCall = { ask: call.ask, signal: call.signal, whilePaused: (work) => patience.whilePaused(work) }
     this.#active.push(asked)
     try {
       for (let tries = 0; ; tries++) {
@@ -116,12 +113,12 @@ export class Server {
   }
 
   /** A login that a person asked for: `show` is handed the page to open. */
-  async login(show: (url: string) => Promise<void>, signal: AbortSignal): Promise<State> {
+  async login(show: (url: string) => Promise<void>, signal: AbortSignal): Promise<ServerState> {
     const { config } = this
     if (config.kind === 'stdio') throw new Error(`${config.name} is a program on this machine: it has no login here`)
-    const login = (this.#login ??= await Login.read(config, this.#parts.secrets))
+    const login = (this.#login ??= await ServerLogin.read(config, this.#parts.secrets))
     const send = async () => void (await this.#life.again(signal))
-    const granted = await visit(login, send, (url) => show(url).then(() => true), signal)
+    const granted = await logInByBrowser(login, send, (url) => show(url).then(() => true), signal)
     return granted ? this.#life.again(signal) : this.state
   }
 
@@ -129,11 +126,11 @@ export class Server {
     const { config } = this
     const { root, env, clock, version, secrets, after } = this.#parts
     await after?.catch(() => {})
-    if (config.kind !== 'stdio') this.#login ??= await Login.read(config, secrets)
+    if (config.kind !== 'stdio') this.#login ??= await ServerLogin.read(config, secrets)
     // A process that never answers is as good as dead.
-    const patience = new Patience(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)
+    const patience = new ActivityTimeout(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)
     try {
-      const { connect } = await import('./connection.ts')
+      const { connect } = await import('./server-connection.ts')
       const connection = await connect(config, {
         ...{ root, env, clock, version, errors: this.#errors, signal: patience.signal },
         ...(this.#login ? { login: this.#login } : {}),
@@ -167,11 +164,11 @@ export class Server {
   async #reach(signal: AbortSignal): Promise<Connection> {
     const state = await this.#life.settled(signal)
     if (state.is === 'ready') return state.connection
-    throw new Error(absence(this.config.name, state, this.#parts.clock.now()))
+    throw new Error(unavailableReason(this.config.name, state, this.#parts.clock.now()))
   }
 
   /** Whether what stood in a call's way was put right, so that it is worth another try: nothing was done yet. */
-  async #mended(error: unknown, connection: Connection, asked: Asked): Promise<boolean> {
+  async #mended(error: unknown, connection: Connection, asked: ActiveCall): Promise<boolean> {
     const login = wantsLogin(error)
     if (login && (await this.#loginAgain(asked))) return true
     if (!login && !isForgotten(error)) return false
@@ -179,7 +176,7 @@ export class Server {
     return !login && (await this.#life.settled(asked.signal)).is === 'ready'
   }
 
-  async #loginAgain({ ask, signal, whilePaused }: Asked): Promise<boolean> {
+  async #loginAgain({ ask, signal, whilePaused }: ActiveCall): Promise<boolean> {
     const login = this.#login
     if (!login?.page) return false
     const text = `The MCP server ${this.config.name} wants you to log in before it does this.`
@@ -194,11 +191,11 @@ export class Server {
       await this.#parts.browse(url)
       return true
     }
-    return whilePaused(() => visit(login, async () => {}, show, signal))
+    return whilePaused(() => logInByBrowser(login, async () => {}, show, signal))
   }
 
   #hidden(text: string): string {
-    return hide(text, this.#secrets)
+    return hideSecrets(text, this.#secrets)
   }
 }
 

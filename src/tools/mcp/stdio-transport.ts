@@ -1,11 +1,10 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Run } from '../../base/process/run.ts'
-import type { StdioConfig } from './config.ts'
-import type { Env } from './fill.ts'
-import type { Tail } from './tail.ts'
+import type { Env, StdioConfig } from './server-config.ts'
 import { start } from '../../base/process/run.ts'
 import { Lines } from '../../base/lines.ts'
+import { stripAnsi } from '../../base/ansi.ts'
 
 /** How long a server may take to leave after its input was closed, before it is ended. */
 const leaveMs = 500
@@ -25,11 +24,11 @@ export class StdioTransport implements Transport {
   #config: StdioConfig
   #env: Env
   #clock: Clock
-  #errors: Tail
+  #errors: ServerOutput
   #run: Run | undefined
   #closed = false
 
-  constructor(config: StdioConfig, env: Env, clock: Clock, errors: Tail) {
+  constructor(config: StdioConfig, env: Env, clock: Clock, errors: ServerOutput) {
     this.#config = config
     this.#env = env
     this.#clock = clock
@@ -95,5 +94,31 @@ export class StdioTransport implements Transport {
   async #listen(run: Run): Promise<void> {
     const decoder = new TextDecoder()
     for await (const chunk of run.stderr) this.#errors.push(decoder.decode(chunk, { stream: true }))
+  }
+}
+
+/** The last of what a server wrote about itself; a chatty one costs no memory. */
+export class ServerOutput {
+  #text = ''
+  #limit: number
+  /** How its process ended, when it did so by itself. */
+  end = ''
+
+  constructor(limit = 8_000) {
+    this.#limit = limit
+  }
+
+  push(text: string): void {
+    this.#text = (this.#text + text).slice(-this.#limit)
+  }
+
+  get text(): string {
+    return stripAnsi(this.#text).trim()
+  }
+
+  /** Its last words, as a reason. */
+  get last(): string {
+    const line = this.text.split('\n').at(-1)!.slice(0, 300)
+    return [line, this.end].filter(Boolean).join('; ')
   }
 }

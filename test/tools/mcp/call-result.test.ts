@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readText } from '../../../src/core/talk/store.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { outputOf } from '../../../src/tools/mcp/result.ts'
+import { outputOf } from '../../../src/tools/mcp/call-result.ts'
 
 const blobs = memoryStore().blobs('output')
 const text = (words: string) => ({ type: 'text' as const, text: words })
