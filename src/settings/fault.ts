@@ -1,4 +1,5 @@
-import type { Path } from './shape.ts'
+import type { Fault, Path } from '../core/work/shape.ts'
+import { nearest } from '../base/nearest.ts'
 import { UsageError } from '../core/io.ts'
 
 /** A parsed settings file that knows the line of each key. */
@@ -14,10 +15,15 @@ export class SettingsError extends UsageError {
   }
 }
 
-/** Writes a path as people do: `agents[2].name`. */
-export function keyText(path: Path): string {
-  return path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
-    '',
-  )
+/** A fault in the words of somebody who edits the file. */
+export function faultWords(fault: Fault): string {
+  if (fault.is === 'missing') return `missing; ${fault.wants} is needed`
+  if (fault.is === 'unknown') return unknownKey(String(fault.path.at(-1)), fault.known)
+  return `found ${fault.found}${fault.near === undefined ? `, allowed: ${fault.wants}` : `; did you mean "${fault.near}"?`}`
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const near = nearest(key, known)
+  if (near !== undefined) return `unknown key; did you mean "${near}"?`
+  return `unknown key; allowed: ${known.filter((other) => !other.startsWith('$')).join(', ')}`
 }

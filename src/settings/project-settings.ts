@@ -5,6 +5,7 @@ import type { AgentSettings } from './agent-settings.ts'
 import { join } from 'node:path'
 import { readBody } from '../agents/native/untrusted-file.ts'
 import { tighter } from '../core/work/agent.ts'
+import { faultIn } from '../core/work/shape.ts'
 import { isWithin } from '../base/real-path.ts'
 import { SettingsError } from './fault.ts'
 import { checked } from './settings-file.ts'
@@ -21,7 +22,7 @@ export async function projectSettings(root: string, home: string): Promise<Proje
   const body = readBody(file, longest, root)
   if (body === undefined) return {}
   if (typeof body === 'string') throw new SettingsError(file, undefined, '', `cannot be read: ${body}`)
-  const said = (await checked(file, body.text, (value) => projectForm.check(value, []))) as ProjectSettings
+  const said = (await checked(file, body.text, (value) => faultIn(projectForm, value))) as ProjectSettings
   refuseFaults(`${file}: permissions.`, said.permissions ?? {})
   return said
 }

@@ -63,7 +63,7 @@ export function writeSettings(home: string, settings: FileSettings): string {
   const file = join(home, 'settings.json')
   replaceFile(
     join(home, 'settings.schema.json'),
-    `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...listForm.schema }, null, 2)}\n`,
+    `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...listForm.json('full') }, null, 2)}\n`,
   )
   replaceFile(file, `${JSON.stringify({ $schema: './settings.schema.json', ...settings }, null, 2)}\n`)
   return file

@@ -1,8 +1,9 @@
 import type { Source } from './fault.ts'
 import type { FileSettings, MapSettings } from './settings-schema.ts'
-import type { Fault, Path } from './shape.ts'
+import type { Fault, Path } from '../core/work/shape.ts'
 import { readFileSync } from 'node:fs'
-import { keyText, SettingsError } from './fault.ts'
+import { faultIn, pathText } from '../core/work/shape.ts'
+import { faultWords, SettingsError } from './fault.ts'
 import { custom, listForm, mapForm } from './settings-schema.ts'
 
 /** Explains why a file cannot be read, and what to do, by the system's error code. */
@@ -31,7 +32,7 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
 export async function checked(file: string, text: string, fault: FaultOf): Promise<unknown> {
   const source = await (file.endsWith('.yaml') ? yaml(file, text) : json(file, text, fault))
   const wrong = fault(source.value)
-  if (wrong) throw new SettingsError(file, nearestLine(source, wrong.path), keyText(wrong.path), wrong.words)
+  if (wrong) throw new SettingsError(file, nearestLine(source, wrong.path), pathText(wrong.path), faultWords(wrong))
   return source.value
 }
 
@@ -43,8 +44,8 @@ function hasMap(value: unknown): boolean {
 }
 
 function fault(value: unknown): Fault | undefined {
-  if (hasMap(value)) return mapForm.check(value, []) ?? agentFault(fromMap(value as MapSettings), ({ name }) => name)
-  return listForm.check(value, []) ?? agentFault(value as FileSettings, (_agent, index) => index)
+  if (hasMap(value)) return faultIn(mapForm, value) ?? agentFault(fromMap(value as MapSettings), ({ name }) => name)
+  return faultIn(listForm, value) ?? agentFault(value as FileSettings, (_agent, index) => index)
 }
 
 /** The line of a key; for a missing key, the line of the object that lacks it. */
@@ -58,13 +59,14 @@ type Agent = NonNullable<FileSettings['agents']>[number]
 function agentFault(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault | undefined {
   const seen = new Set<string>()
   for (const [index, agent] of (settings.agents ?? []).entries()) {
-    const at = (field: string, words: string): Fault => ({ path: ['agents', key(agent, index), field], words })
-    if (seen.has(agent.name)) return at('name', `found "${agent.name}" twice, allowed: a name no other agent has`)
+    const path = (field: string): Path => ['agents', key(agent, index), field]
+    const wrongName = (found: string, wants: string): Fault => ({ is: 'wrong', path: path('name'), found, wants })
+    if (seen.has(agent.name)) return wrongName(`"${agent.name}" twice`, 'a name no other agent has')
     if (['auto', 'user', 'termaite'].includes(agent.name))
-      return at('name', `found "${agent.name}", allowed: any name but auto, user and termaite`)
+      return wrongName(`"${agent.name}"`, 'any name but auto, user and termaite')
     seen.add(agent.name)
     if (agent.kind !== 'native' && agent.command === undefined && (agent.profile ?? custom) === custom)
-      return at('command', 'missing; a command, or the profile of a known CLI, is needed')
+      return { is: 'missing', path: path('command'), wants: 'a command, or the profile of a known CLI,' }
   }
   return undefined
 }

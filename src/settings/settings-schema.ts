@@ -1,4 +1,4 @@
-import type { TypeOf, Shape } from './shape.ts'
+import type { Shape, TypeOf } from '../core/work/shape.ts'
 import { leashes } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
 import { strategies } from '../core/work/strategy.ts'
@@ -7,130 +7,130 @@ import { profiles } from '../profiles/all.ts'
 import { modes } from '../safety/rules/modes.ts'
 import { occasions } from '../core/talk/notice.ts'
 import {
-  amount,
   anything,
-  count,
-  eachOr,
+  boolean,
   either,
-  filled,
-  flag,
+  integer,
   list,
   mapOf,
-  maybe,
-  name,
+  Misfit,
+  numberAbove,
   object,
   oneOf,
-  text,
-} from './shape.ts'
+  optional,
+  string,
+} from '../core/work/shape.ts'
 
 /** The profile name that stops termaite from guessing a profile by the command's first word. */
 export const custom = 'custom'
 
-const leash = oneOf(leashes)
-const mode = oneOf(modes)
-const forbidding = { ask: maybe(list(text)), deny: maybe(list(text)) }
-const spawnMode = oneOf(['window', 'pane'])
+const text = string()
+const filled = string({ matches: /\S/, wants: 'a string that is not empty' })
+const name = string({ matches: /^[\w.-]+$/, wants: 'letters, digits, ".", "_" and "-"' })
+const flag = boolean()
+const count = integer(1)
+const amount = numberAbove(0)
 
-/** One entry of `notify`: a known name, or an object with exactly one of `ntfy` and `command`. */
-const notifier = notifierOf(
-  oneOf(['desktop', 'bell']),
-  object({ ntfy: maybe(filled), command: maybe(filled), on: maybe(list(oneOf(occasions))) }),
-)
+const leash = oneOf(...leashes)
+const mode = oneOf(...modes)
+const sharing = oneOf('all', 'ask')
+const forbidding = { ask: optional(list(text)), deny: optional(list(text)) }
+const spawnMode = oneOf('window', 'pane')
+
+const places = object({ ntfy: optional(filled), command: optional(filled), on: optional(list(oneOf(...occasions))) })
+
+/** A place to send notices to: exactly one of `ntfy` and `command`. */
+const place: Shape<TypeOf<typeof places>> = {
+  wants: 'an object with either "ntfy" or "command"',
+  json: (detail) => ({ ...places.json(detail), oneOf: [{ required: ['ntfy'] }, { required: ['command'] }] }),
+  read(value, at) {
+    const read = places.read(value, at)
+    const { ntfy, command } = read
+    const fault = { is: 'wrong' as const, path: at.path, found: JSON.stringify(value), wants: place.wants }
+    if ((ntfy === undefined) === (command === undefined)) throw new Misfit(fault)
+    if (ntfy !== undefined && !/^https?:$/.test(URL.parse(ntfy)?.protocol ?? ''))
+      throw new Misfit({
+        ...fault,
+        path: [...at.path, 'ntfy'],
+        found: JSON.stringify(ntfy),
+        wants: 'the http(s) address of a topic',
+      })
+    return read
+  },
+}
 
 const agentFields = {
-  command: maybe(filled),
-  args: maybe(list(text)),
-  timeoutSeconds: maybe(amount),
-  silenceSeconds: maybe(amount),
-  kind: maybe(oneOf(['pipe', 'screen', 'acp', 'native'])),
-  profile: maybe(oneOf([...profiles.map(({ name }) => name), custom])),
-  enabled: maybe(flag),
-  leash: maybe(leash),
-  ownView: maybe(flag),
-  env: maybe(mapOf(text)),
-  model: maybe(text),
-  baseURL: maybe(text),
-  apiKeyEnv: maybe(text),
-  effort: maybe(oneOf(efforts)),
-  description: maybe(text),
-  idle_pattern: maybe(text),
-  ready_pattern: maybe(text),
-  spawn_mode: maybe(spawnMode),
-  response_fence: maybe(flag),
+  command: optional(filled),
+  args: optional(list(text)),
+  timeoutSeconds: optional(amount),
+  silenceSeconds: optional(amount),
+  kind: optional(oneOf('pipe', 'screen', 'acp', 'native')),
+  profile: optional(oneOf(...profiles.map(({ name }) => name), custom)),
+  enabled: optional(flag),
+  leash: optional(leash),
+  ownView: optional(flag),
+  env: optional(mapOf(text)),
+  model: optional(text),
+  baseURL: optional(text),
+  apiKeyEnv: optional(text),
+  effort: optional(oneOf(...efforts)),
+  description: optional(text),
+  idle_pattern: optional(text),
+  ready_pattern: optional(text),
+  spawn_mode: optional(spawnMode),
+  response_fence: optional(flag),
 }
 
 const common = {
-  $schema: maybe(text),
-  rotationStrategy: maybe(oneOf(strategies)),
-  timeoutSeconds: maybe(amount),
-  silenceSeconds: maybe(amount),
-  cooldown: maybe(object({ failures: maybe(count), seconds: maybe(amount), maxSeconds: maybe(amount) })),
-  leash: maybe(leash),
-  sharing: maybe(oneOf(['all', 'ask'])),
-  metaInstruction: maybe(either(flag, text)),
-  permissions: maybe(object({ mode: maybe(mode), allow: maybe(list(text)), ...forbidding })),
-  mcpServers: maybe(mapOf(anything)),
-  hooks: maybe(mapOf(anything)),
-  sandbox: maybe(object({ enabled: maybe(flag), network: maybe(oneOf(['rule', 'all', 'none'])) })),
-  web: maybe(object({ search: maybe(filled), allowed: maybe(list(filled)) })),
-  thinking: maybe(oneOf(thinkings)),
-  advisors: maybe(mapOf(name, oneOf(advisorRoles))),
-  terminals: maybe(object({ host: maybe(oneOf(['auto', 'tmux', 'pty'])), spawn_mode: maybe(spawnMode) })),
-  crew: maybe(object({ perWorkspace: maybe(count), total: maybe(count), setup: maybe(filled) })),
-  hub: maybe(object({ url: maybe(text) })),
-  notify: maybe(list(notifier)),
-  screenReader: maybe(flag),
+  $schema: optional(text),
+  rotationStrategy: optional(oneOf(...strategies)),
+  timeoutSeconds: optional(amount),
+  silenceSeconds: optional(amount),
+  cooldown: optional(object({ failures: optional(count), seconds: optional(amount), maxSeconds: optional(amount) })),
+  leash: optional(leash),
+  sharing: optional(sharing),
+  metaInstruction: optional(either(flag, text)),
+  permissions: optional(object({ mode: optional(mode), allow: optional(list(text)), ...forbidding })),
+  mcpServers: optional(mapOf(anything())),
+  hooks: optional(mapOf(anything())),
+  sandbox: optional(object({ enabled: optional(flag), network: optional(oneOf('rule', 'all', 'none')) })),
+  web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
+  thinking: optional(oneOf(...thinkings)),
+  advisors: optional(mapOf(name, oneOf(...advisorRoles))),
+  terminals: optional(object({ host: optional(oneOf('auto', 'tmux', 'pty')), spawn_mode: optional(spawnMode) })),
+  crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
+  hub: optional(object({ url: optional(text) })),
+  notify: optional(list(either(oneOf('desktop', 'bell'), place))),
+  screenReader: optional(flag),
 }
 
 /** The user's file with its agents in a list. */
 export const listForm = object({
   ...common,
-  agents: maybe(list(object({ name, contextWindowTokens: count, ...agentFields }))),
+  agents: optional(list(object({ name, contextWindowTokens: count, ...agentFields }))),
 })
 /** The user's file with its agents in a map from name to agent. */
 export const mapForm = object({
   ...common,
-  agents: maybe(mapOf(object({ contextWindowTokens: maybe(count), ...agentFields }), name)),
+  agents: optional(mapOf(object({ contextWindowTokens: optional(count), ...agentFields }), name)),
 })
 
 export const projectFile = '.termaite/settings.json'
 
 /** A project's file: it can only hold agents tighter, and name what starts once the folder is trusted. It defines no command of an agent. */
 export const projectForm = object({
-  $schema: maybe(text),
-  leash: maybe(leash),
-  permissions: maybe(object({ mode: maybe(mode), ...forbidding })),
-  agents: maybe(eachOr(list(name), mapOf(object({ enabled: maybe(flag), leash: maybe(leash) }), name))),
-  vendors: maybe(list(filled)),
-  sharing: maybe(oneOf(['all', 'ask'])),
-  sandbox: maybe(object({ network: maybe(oneOf(['rule', 'none'])) })),
-  mcpServers: maybe(mapOf(anything)),
-  hooks: maybe(mapOf(anything)),
-  crew: maybe(object({ setup: maybe(filled) })),
+  $schema: optional(text),
+  leash: optional(leash),
+  permissions: optional(object({ mode: optional(mode), ...forbidding })),
+  agents: optional(either(list(name), mapOf(object({ enabled: optional(flag), leash: optional(leash) }), name))),
+  vendors: optional(list(filled)),
+  sharing: optional(sharing),
+  sandbox: optional(object({ network: optional(oneOf('rule', 'none')) })),
+  mcpServers: optional(mapOf(anything())),
+  hooks: optional(mapOf(anything())),
+  crew: optional(object({ setup: optional(filled) })),
 })
 
 export type ProjectSettings = TypeOf<typeof projectForm>
 export type FileSettings = TypeOf<typeof listForm>
 export type MapSettings = TypeOf<typeof mapForm>
-
-/** Checks a notifier with the messages of the form that was used, a name or an object. */
-export function notifierOf<W, O>(word: Shape<W>, object: Shape<O>): Shape<W | O> {
-  return {
-    words: `${word.words}, { "ntfy": <url> } or { "command": <command> }`,
-    schema: { anyOf: [word.schema, { ...object.schema, oneOf: [{ required: ['ntfy'] }, { required: ['command'] }] }] },
-    check(value, path) {
-      if (typeof value === 'string') return word.check(value, path)
-      const wrong = object.check(value, path)
-      if (wrong) return wrong
-      const { ntfy, command } = value as { ntfy?: string; command?: string }
-      if ((ntfy === undefined) === (command === undefined))
-        return { path, words: 'found no place to send to, or two; "ntfy" or "command" is needed' }
-      if (ntfy !== undefined && !/^https?:$/.test(URL.parse(ntfy)?.protocol ?? ''))
-        return {
-          path: [...path, 'ntfy'],
-          words: `found ${JSON.stringify(ntfy)}, allowed: the http(s) address of a topic`,
-        }
-      return undefined
-    },
-  }
-}

@@ -1,7 +1,7 @@
 import type { Question } from '../core/talk/question.ts'
 import type { Tool } from '../core/work/tool.ts'
 import { made } from './made.ts'
-import { boolean, list, object, optional, shape, string } from '../core/work/shape.ts'
+import { boolean, list, object, optional, parser, string } from '../core/work/shape.ts'
 
 const question = object({
   question: string({ min: 1 }),
@@ -9,7 +9,7 @@ const question = object({
   multi_select: optional(boolean()),
 })
 
-const input = shape({ questions: list(question, 1) })
+const input = parser({ questions: list(question, 1) })
 
 /** Puts questions to the person: the loop finds them in `data.asks`, ends the turn, and the next prompt answers them. */
 export function askQuestion(): Tool {

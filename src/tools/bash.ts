@@ -3,7 +3,7 @@ import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { Background } from './shell/background.ts'
 import type { ShellParts } from './shell/command.ts'
 import { made } from './made.ts'
-import { boolean, integer, optional, shape, string } from '../core/work/shape.ts'
+import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
 import { exitWords, listen, startShell } from './shell/command.ts'
 import { Hold } from './shell/hold.ts'
 import { Printed, tooMuch } from './shell/printed.ts'
@@ -11,7 +11,7 @@ import { Printed, tooMuch } from './shell/printed.ts'
 const usualSeconds = 120
 const mostSeconds = 600
 
-const input = shape({
+const input = parser({
   command: string({ min: 1 }),
   timeout_seconds: optional(integer(1, mostSeconds)),
   background: optional(boolean()),

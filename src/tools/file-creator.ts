@@ -8,9 +8,9 @@ import { shortPath } from '../base/short-path.ts'
 import { wordsOf } from '../base/words.ts'
 import { shownChange } from './files/change.ts'
 import { made } from './made.ts'
-import { shape, string } from '../core/work/shape.ts'
+import { parser, string } from '../core/work/shape.ts'
 
-const input = shape({ file_path: string({ min: 1 }), content: string() })
+const input = parser({ file_path: string({ min: 1 }), content: string() })
 
 export function fileCreator(seen: Seen): Tool {
   return made('file_creator', 'write', input, async ({ file_path, content }, { cwd }) => {

@@ -14,9 +14,9 @@ import { sizeWords } from './files/media.ts'
 import { openFile } from './files/place.ts'
 import { replaceBody } from './files/replace.ts'
 import { made } from './made.ts'
-import { list, object, shape, string } from '../core/work/shape.ts'
+import { list, object, parser, string } from '../core/work/shape.ts'
 
-const input = shape({
+const input = parser({
   file_path: string({ min: 1 }),
   edits: list(object({ old_string: string(), new_string: string() }), 1),
 })

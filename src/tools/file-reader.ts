@@ -9,7 +9,7 @@ import { pictureMedia, sizeWords } from './files/media.ts'
 import { Numbered, mostLines } from './files/numbered.ts'
 import { openFile } from './files/place.ts'
 import { made } from './made.ts'
-import { integer, optional, shape, string } from '../core/work/shape.ts'
+import { integer, optional, parser, string } from '../core/work/shape.ts'
 
 /** Up to here a file is read whole, and its encoding is known for sure. */
 export const wholeBytes = 8 * 1024 * 1024
@@ -17,7 +17,7 @@ export const wholeBytes = 8 * 1024 * 1024
 const longestPicture = 5 * 1024 * 1024
 const chunkBytes = 1024 * 1024
 
-const input = shape({
+const input = parser({
   file_path: string({ min: 1 }),
   offset: optional(integer(1)),
   limit: optional(integer(1)),

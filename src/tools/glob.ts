@@ -9,7 +9,7 @@ import { searched } from './search/folder.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles } from './search/plain.ts'
 import { ripgrep } from './search/ripgrep.ts'
-import { optional, shape, string } from '../core/work/shape.ts'
+import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostShown = 100
 
@@ -19,7 +19,7 @@ const mostFound = 20_000
 /** So many names of a tree are looked at. */
 const mostNames = 500_000
 
-const input = shape({ pattern: string({ min: 1 }), path: optional(string()) })
+const input = parser({ pattern: string({ min: 1 }), path: optional(string()) })
 
 export function glob(parts: RipgrepParts): Tool {
   return made('glob', 'read', input, async ({ pattern, path }, { cwd, signal }) => {

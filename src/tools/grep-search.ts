@@ -11,12 +11,12 @@ import { groupsOf, toldMatches } from './search/matches.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles, plainMatches } from './search/plain.ts'
 import { ripgrep } from './search/ripgrep.ts'
-import { optional, shape, string } from '../core/work/shape.ts'
+import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostLines = 250
 const longestLine = 300
 
-const input = shape({ pattern: string({ min: 1 }), path: optional(string()), glob: optional(string()) })
+const input = parser({ pattern: string({ min: 1 }), path: optional(string()), glob: optional(string()) })
 
 type Wanted = { pattern: string; path?: string; glob?: string }
 

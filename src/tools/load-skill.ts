@@ -2,9 +2,9 @@ import type { Tool } from '../core/work/tool.ts'
 import type { Skill } from './parts.ts'
 import { nearest } from '../base/nearest.ts'
 import { made } from './made.ts'
-import { shape, string } from '../core/work/shape.ts'
+import { parser, string } from '../core/work/shape.ts'
 
-const input = shape({ name: string({ min: 1 }) })
+const input = parser({ name: string({ min: 1 }) })
 
 /** `data.skill` tells the loop whose text this is, so that it outlives a compaction. */
 export function loadSkill(skills: readonly Skill[]): Tool {

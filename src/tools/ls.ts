@@ -7,14 +7,14 @@ import { errorCode } from '../base/files.ts'
 import { sizeWords } from './files/media.ts'
 import { trouble } from './files/place.ts'
 import { made } from './made.ts'
-import { optional, shape, string } from '../core/work/shape.ts'
+import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostNames = 500
 
 /** From here on the size of a file is told: reading it would be long. */
 const large = 256 * 1024
 
-const input = shape({ path: optional(string()) })
+const input = parser({ path: optional(string()) })
 
 export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
   return made('ls', 'read', input, async ({ path }, { cwd }) => {

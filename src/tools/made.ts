@@ -1,12 +1,12 @@
 import type { Risk, Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
-import type { Shape } from '../core/work/shape.ts'
+import type { Parser } from '../core/work/shape.ts'
 import { textBeside } from '../base/text-beside.ts'
 
 /** A tool of ours: its words are in the file of its name, its schema and its parser come from one shape. */
 export function made<I>(
   name: string,
   risk: Risk,
-  { schema, parse }: Shape<I>,
+  { schema, parse }: Parser<I>,
   run: (input: I, call: ToolCall) => Promise<ToolOutput>,
 ): Tool {
   const tool: Tool<I> = { name, description: textBeside(`tools/${name}.md`).trim(), schema, risk, parse, run }

@@ -1,13 +1,13 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { ShellParts } from './shell/command.ts'
 import { made } from './made.ts'
-import { boolean, integer, oneOf, optional, shape, string } from '../core/work/shape.ts'
+import { boolean, integer, oneOf, optional, parser, string } from '../core/work/shape.ts'
 import { languages } from './repl/languages.ts'
 import { mostSeconds, Repl } from './repl/repl.ts'
 
 const usualSeconds = 120
 
-const input = shape({
+const input = parser({
   language: oneOf(...languages),
   code: string({ min: 1 }),
   timeout_seconds: optional(integer(1, mostSeconds)),

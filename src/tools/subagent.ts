@@ -2,9 +2,9 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import { wordsOf } from '../base/words.ts'
 import { made } from './made.ts'
-import { shape, string } from '../core/work/shape.ts'
+import { parser, string } from '../core/work/shape.ts'
 
-const input = shape({ task: string({ min: 1 }) })
+const input = parser({ task: string({ min: 1 }) })
 
 /** Its acts are judged one by one as they come, so that starting it needs nobody's yes. */
 export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {

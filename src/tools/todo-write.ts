@@ -1,10 +1,10 @@
 import type { Tool } from '../core/work/tool.ts'
 import { made } from './made.ts'
-import { list, object, oneOf, shape, string } from '../core/work/shape.ts'
+import { list, object, oneOf, parser, string } from '../core/work/shape.ts'
 import { TodoList, told } from './todo/list.ts'
 
 const item = object({ task: string({ min: 1 }), status: oneOf('pending', 'in_progress', 'completed') })
-export const todoItems = shape({ items: list(item, 1) })
+export const todoItems = parser({ items: list(item, 1) })
 
 /** Adds tasks; one that is there already stays as it is. */
 export function todoWrite(todos: TodoList): Tool {

@@ -3,7 +3,7 @@ import type { ToolParts } from './parts.ts'
 import type { WebAnswer } from './web/fetch.ts'
 import { pictureMedia, sizeWords } from './files/media.ts'
 import { made } from './made.ts'
-import { shape, string } from '../core/work/shape.ts'
+import { parser, string } from '../core/work/shape.ts'
 import { Printed } from './shell/printed.ts'
 import { networkFetch } from './web/fetch.ts'
 import { readable } from './web/readable.ts'
@@ -11,7 +11,7 @@ import { patiently } from './web/wait.ts'
 
 const mostRedirects = 5
 
-const input = shape({ url: string({ min: 1 }) })
+const input = parser({ url: string({ min: 1 }) })
 
 type FetchParts = Pick<ToolParts, 'clock' | 'web' | 'blobs' | 'mask'>
 

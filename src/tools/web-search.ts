@@ -3,14 +3,14 @@ import type { ToolParts } from './parts.ts'
 import type { WebAnswer } from './web/fetch.ts'
 import type { Hit, Provider } from './web/providers.ts'
 import { made } from './made.ts'
-import { shape, string } from '../core/work/shape.ts'
+import { parser, string } from '../core/work/shape.ts'
 import { networkFetch } from './web/fetch.ts'
 import { howToSetUp, providerFor } from './web/providers.ts'
 import { patiently } from './web/wait.ts'
 
 const longestText = 500
 
-const input = shape({ query: string({ min: 1 }) })
+const input = parser({ query: string({ min: 1 }) })
 
 export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool {
   return made('web_search', 'read', input, async ({ query }, { signal }) => {

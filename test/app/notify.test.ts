@@ -11,6 +11,8 @@ import { text } from 'node:stream/consumers'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { desktopBytes } from '../../src/app/notices/desktop.ts'
 import { openNotify } from '../../src/app/notices/notify.ts'
+import { faultIn } from '../../src/core/work/shape.ts'
+import { faultWords } from '../../src/settings/fault.ts'
 import { listForm } from '../../src/settings/settings-schema.ts'
 
 const notice = { event: 'asking', agent: 'claude', workspace: '/w', text: 'May I; \u001b[31mrun\u0007 it?' } as const
@@ -69,10 +71,13 @@ test('ntfy gets the words, the title and its token; what fails is said once and 
 })
 
 test('what is no notifier is refused in the words of the settings', () => {
-  const words = (notify: unknown) => listForm.check({ notify }, [])?.words
+  const words = (notify: unknown) => {
+    const fault = faultIn(listForm, { notify })
+    return fault && faultWords(fault)
+  }
   assert.equal(words(['desktop', { ntfy: 'https://ntfy.sh/x' }, { command: 'x', on: ['done'] }]), undefined)
   assert.equal(words(['desktp']), 'found "desktp"; did you mean "desktop"?')
-  assert.equal(words([{}]), 'found no place to send to, or two; "ntfy" or "command" is needed')
+  assert.equal(words([{}]), 'found {}, allowed: one of "desktop", "bell" or an object with either "ntfy" or "command"')
   assert.match(words([{ ntfy: 'mine' }])!, /allowed: the http\(s\) address of a topic/)
   assert.match(words([{ command: 'x', on: ['askin'] }])!, /did you mean "asking"/)
 })

@@ -42,15 +42,15 @@ test('each wrong value names what was found and what is allowed', async (t) => {
   const cases: [string, string][] = [
     [
       '{\n"rotationStrategy": "fastest"}',
-      `${file}:2: rotationStrategy: found "fastest", allowed: "round-robin", "exhaustion", "random".`,
+      `${file}:2: rotationStrategy: found "fastest", allowed: one of "round-robin", "exhaustion", "random".`,
     ],
     [
       '{"agents": [\n{"name": "a", "command": "x", "contextWindowTokens": "big"}]}',
-      `${file}:2: agents[0].contextWindowTokens: found "big", allowed: a whole number above 0.`,
+      `${file}:2: agents[0].contextWindowTokens: found "big", allowed: a whole number of 1 or more.`,
     ],
     [
       '{"agents": [\n{"name": "a", "command": "x"}]}',
-      `${file}:2: agents[0].contextWindowTokens: missing; a whole number above 0 is needed.`,
+      `${file}:2: agents[0].contextWindowTokens: missing; a whole number of 1 or more is needed.`,
     ],
     [
       '{"agents": [{"name": "a", "command": "x", "contextWindowTokens": 1},\n{"name": "a", "command": "y", "contextWindowTokens": 1}]}',
@@ -67,7 +67,7 @@ test('each wrong value names what was found and what is allowed', async (t) => {
     ],
     [
       '{"agents": [{"name": "a", "profile": "x", "contextWindowTokens": 1}]}',
-      `${file}:1: agents[0].profile: found "x", allowed: ${[...profiles.map(({ name }) => name), 'custom'].map((name) => `"${name}"`).join(', ')}.`,
+      `${file}:1: agents[0].profile: found "x", allowed: one of ${[...profiles.map(({ name }) => name), 'custom'].map((name) => `"${name}"`).join(', ')}.`,
     ],
     [
       '{"agents": [{"name": "a", "profile": "custom", "contextWindowTokens": 1}]}',
@@ -75,7 +75,7 @@ test('each wrong value names what was found and what is allowed', async (t) => {
     ],
     [
       '{"agents": [\n{"name": "a", "command": " ", "contextWindowTokens": 1}]}',
-      `${file}:2: agents[0].command: found " ", allowed: a text that is not empty.`,
+      `${file}:2: agents[0].command: found " ", allowed: a string that is not empty.`,
     ],
     [
       '{"agents": {\n"my agent": {"command": "x"}}}',

@@ -147,7 +147,7 @@ test('what is wrong with a call is said in words that mend it', async (context) 
   const wait = tools.find(({ name }) => name === 'wait_for_idle')!
   assert.deepEqual(wait.parse({ slot: '1' }), { slot: 1 })
   assert.throws(() => wait.parse({ slot: 'one' }), {
-    message: 'slot must be a whole number from 1 on, not "one".',
+    message: 'slot must be a list of at least 1 item or a whole number of 1 or more, not "one".',
   })
   assert.throws(() => wait.parse({ slots: [1] }), {
     message: 'there is no field slots; the fields are slot, mode, timeout, lines, workspace.',

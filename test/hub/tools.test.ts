@@ -129,7 +129,10 @@ test('a question comes back as the same task, with its answer', async (t) => {
 
 test('wrong input is told in words', async (t) => {
   const { call } = toolsAt(t)
-  await assert.rejects(call('register_agent', { ...me, source: 'WEB' }), /source must be one of CLI, IDE, not "WEB"/)
+  await assert.rejects(
+    call('register_agent', { ...me, source: 'WEB' }),
+    /source must be one of "CLI", "IDE", not "WEB"/,
+  )
   await assert.rejects(call('wait_for_prompt', { agentId: 'nobody' }), /No agent nobody is registered/)
   await assert.rejects(call('ack_task', { taskId: 'nope', agentId: 'orc' }), /There is no task nope/)
 })

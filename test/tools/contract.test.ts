@@ -121,7 +121,7 @@ test('one field is described once: its schema and its parser say the same', (t) 
     message: 'there is no field limt; the fields are file_path, offset, limit.',
   })
   assert.throws(() => tool('ask_question').parse({ questions: [{ question: 'x', options: ['a'] }] }), {
-    message: 'questions[0].options must have exactly 3 items, not 1.',
+    message: 'questions[0].options must be a list of exactly 3 items, not one of 1.',
   })
 })
 

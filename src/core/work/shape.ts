@@ -1,160 +1,314 @@
-/** One field of an input: what the model is told of it, and how what it sent is read. */
-export type Field<T, O extends boolean = boolean> = {
-  schema: Record<string, unknown>
-  optional: O
-  read(value: unknown, name: string): T
+import { defined } from '../../base/defined.ts'
+import { nearest } from '../../base/nearest.ts'
+
+/**
+ * The schema language. One description of a value gives its JSON Schema and its reader, so that the two cannot drift apart: tools
+ * describe their inputs in it, agents' answers are asked for and read by it, and settings files are checked by it.
+ * Written by hand, because importing a validator would take longer than reading all the settings.
+ */
+export interface Shape<T> {
+  /** The allowed values in words, as they follow "must be" or "allowed:". */
+  wants: string
+  json(detail: Detail): JsonSchema
+  /** Returns the value as the type it stands for. Throws a Misfit. */
+  read(value: unknown, at: Place): T
+  /** Whether an object may leave the field out. */
+  optional?: true
 }
 
-type Fields = Record<string, Field<unknown>>
-type Of<F> = F extends Field<infer T> ? T : never
-type Needed<F extends Fields> = { [K in keyof F as F[K] extends Field<unknown, true> ? never : K]: Of<F[K]> }
-type Free<F extends Fields> = { [K in keyof F as F[K] extends Field<unknown, true> ? K : never]?: Of<F[K]> }
+export type JsonSchema = Record<string, unknown>
 
-/** What a tool is given, once it was read. */
-export type Input<F extends Fields> = Needed<F> & Free<F>
+/** `brief` leaves out bounds: a model pays for every byte in every request, and the reader's words teach a bound once. */
+export type Detail = 'brief' | 'full'
 
-export type Shape<T> = { schema: Record<string, unknown>; parse(input: unknown): T }
+export type Path = readonly (string | number)[]
 
-/** One description of an input gives its schema and its parser, so that the two cannot drift apart. */
-export function shape<F extends Fields>(fields: F): Shape<Input<F>> {
-  const { schema, read } = object(fields)
-  return { schema, parse: (input) => read(fromJson(input) ?? {}, '') }
+/** Where a value stands. `lenient` puts right what models often send: a number, a list or an object as text, null for nothing. */
+export type Place = { path: Path; lenient: boolean }
+
+/** Where a value does not fit its shape, and what would fit. */
+export type Fault = { path: Path } & (
+  | { is: 'wrong'; found: string; wants: string; near?: string }
+  | { is: 'missing'; wants: string }
+  | { is: 'unknown'; known: readonly string[] }
+)
+
+/** A value that does not fit, in the words that tell a model what to send instead. */
+export class Misfit extends Error {
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(wordsFor(fault))
+    this.fault = fault
+  }
 }
 
-/** `strange`: what becomes of fields that nobody asked for; an answer in words brings some along. */
-export function object<F extends Fields>(
+function wordsFor(fault: Fault): string {
+  const at = pathText(fault.path) || 'the input'
+  if (fault.is === 'missing') return `${at} is missing.`
+  if (fault.is === 'wrong') return `${at} must be ${fault.wants}, not ${fault.found}.`
+  const { known } = fault
+  return `there is no field ${at}; ${known.length > 0 ? `the fields are ${known.join(', ')}` : 'it takes no fields'}.`
+}
+
+/** A path as people write it: `agents[0].command`. */
+export function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
+    '',
+  )
+}
+
+/** Finds what is wrong with a value that a person wrote; nothing in it is put right. */
+export function faultIn(shape: Shape<unknown>, value: unknown): Fault | undefined {
+  return faultAt(shape, value, { path: [], lenient: false })
+}
+
+function faultAt(shape: Shape<unknown>, value: unknown, at: Place): Fault | undefined {
+  try {
+    shape.read(value, at)
+    return undefined
+  } catch (error) {
+    if (error instanceof Misfit) return error.fault
+    throw error
+  }
+}
+
+/** The JSON Schema that a sender is shown, and the reader of what it sends. `parse` throws words that say what to send instead. */
+export type Parser<T> = { schema: JsonSchema; parse(input: unknown): T }
+
+/** `root` is what the words call the input; `strays` says what becomes of fields that are not described. */
+export function parser<F extends Fields>(
   fields: F,
-  strange: 'refused' | 'ignored' = 'refused',
-): Field<Input<F>, false> {
+  { root, strays }: { root?: string; strays?: Strays } = {},
+): Parser<ObjectOf<F>> {
+  const shape = object(fields, strays)
+  const path = root === undefined ? [] : [root]
+  return { schema: shape.json('brief'), parse: (input) => shape.read(input ?? {}, { path, lenient: true }) }
+}
+
+type Fields = Record<string, Shape<unknown>>
+type Optional<T> = Shape<T> & { optional: true }
+export type TypeOf<S> = S extends Shape<infer T> ? T : never
+export type ObjectOf<F extends Fields> = {
+  [K in keyof F as F[K] extends Optional<unknown> ? never : K]: TypeOf<F[K]>
+} & { [K in keyof F as F[K] extends Optional<unknown> ? K : never]?: TypeOf<F[K]> }
+
+type Strays = 'refused' | 'ignored'
+
+/** Objects with up to so many fields are described by naming them. */
+const fewFields = 8
+
+export function object<F extends Fields>(fields: F, strays: Strays = 'refused'): Shape<ObjectOf<F>> {
   const names = Object.keys(fields)
   const required = names.filter((name) => !fields[name]!.optional)
-  const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.schema]))
-  // Bounds and strange fields are left to the parser, whose words teach them once: here they would cost bytes in
-  // every request.
-  const schema = { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }
-  const read = (value: unknown, at: string): Input<F> => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new Error(`${at || 'the input'} must be an object with ${listed(names)}, not ${kind(value)}.`)
-    const sent = value as Record<string, unknown>
-    const unknown = Object.keys(sent).find((name) => !names.includes(name))
-    if (unknown !== undefined && strange === 'refused') {
-      const allowed = names.length > 0 ? `the fields are ${listed(names)}` : 'it takes no fields'
-      throw new Error(`there is no field ${inside(at, unknown)}; ${allowed}.`)
-    }
-    const got: Record<string, unknown> = {}
-    for (const name of names) {
-      // Some providers send null for what is left out.
-      if (sent[name] !== undefined && sent[name] !== null) got[name] = fields[name]!.read(sent[name], inside(at, name))
-      else if (!fields[name]!.optional) throw new Error(`${inside(at, name)} is missing.`)
-    }
-    return got as Input<F>
+  const wants = names.length > 0 && names.length <= fewFields ? `an object with ${names.join(', ')}` : 'an object'
+  return {
+    wants,
+    json(detail) {
+      const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.json(detail)]))
+      const closed = detail === 'full' && strays === 'refused' ? { additionalProperties: false } : {}
+      return { type: 'object', properties, ...closed, ...(required.length > 0 ? { required } : {}) }
+    },
+    read(value, at) {
+      const sent = objectIn(value, wants, at)
+      const stray = strays === 'refused' ? Object.keys(sent).find((name) => !Object.hasOwn(fields, name)) : undefined
+      if (stray !== undefined) throw new Misfit({ is: 'unknown', path: [...at.path, stray], known: names })
+      const got: Record<string, unknown> = {}
+      for (const name of names) {
+        const { wants, optional } = fields[name]!
+        const inside = within(at, name)
+        const isThere = sent[name] !== undefined && !(at.lenient && sent[name] === null)
+        if (isThere) got[name] = fields[name]!.read(sent[name], inside)
+        else if (!optional) throw new Misfit({ is: 'missing', path: inside.path, wants })
+      }
+      return got as ObjectOf<F>
+    },
   }
-  return { schema, optional: false, read }
 }
 
-export const string = (allowed: { min?: number } = {}): Field<string, false> => ({
-  schema: { type: 'string' },
-  optional: false,
-  read(value, name) {
-    if (typeof value !== 'string') throw new Error(`${name} must be a string, not ${kind(value)}.`)
-    if (value.length < (allowed.min ?? 0)) throw new Error(`${name} must not be empty.`)
-    return value
-  },
+/** An object whose keys the writer chooses, each of the shape `key`. */
+export function mapOf<T>(each: Shape<T>, key: Shape<string> = string()): Shape<Record<string, T>> {
+  return {
+    wants: 'an object',
+    json: (detail) => ({
+      type: 'object',
+      propertyNames: key.json(detail),
+      additionalProperties: each.json(detail),
+    }),
+    read(value, at) {
+      const read = Object.entries(objectIn(value, 'an object', at)).map(([name, one]) => {
+        const inside = within(at, name)
+        return [key.read(name, inside), each.read(one, inside)]
+      })
+      return Object.fromEntries(read) as Record<string, T>
+    },
+  }
+}
+
+function objectIn(value: unknown, wants: string, at: Place): Record<string, unknown> {
+  const sent = unpacked(value, at)
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw wrong(value, wants, at)
+  return sent as Record<string, unknown>
+}
+
+export function list<T>(item: Shape<T>, min = 0, max = Infinity): Shape<T[]> {
+  const wants = min === 0 && max === Infinity ? 'a list' : `a list of ${countWords(min, max)}`
+  return {
+    wants,
+    json(detail) {
+      const bounds = { minItems: min > 0 ? min : undefined, maxItems: max < Infinity ? max : undefined }
+      return { type: 'array', items: item.json(detail), ...(detail === 'full' ? defined(bounds) : {}) }
+    },
+    read(value, at) {
+      const items = unpacked(value, at)
+      if (!Array.isArray(items)) throw wrong(value, wants, at)
+      if (items.length < min || items.length > max)
+        throw new Misfit({ is: 'wrong', path: at.path, found: `one of ${items.length}`, wants })
+      return items.map((one, index) => item.read(one, within(at, index)))
+    },
+  }
+}
+
+function countWords(min: number, max: number): string {
+  if (min === max) return `exactly ${min} ${min === 1 ? 'item' : 'items'}`
+  if (max === Infinity) return `at least ${min} ${min === 1 ? 'item' : 'items'}`
+  return `${min === 0 ? 'at most' : `${min} to`} ${max} items`
+}
+
+/** `matches` is for values that hold more than any text; `wants` then says what, in words. */
+export function string(allowed: { min?: 1 } | { matches: RegExp; wants: string } = {}): Shape<string> {
+  const { matches, wants, bounds } =
+    'matches' in allowed
+      ? { ...allowed, bounds: { pattern: allowed.matches.source } }
+      : allowed.min
+        ? { matches: /[^]/, wants: 'a string that is not empty', bounds: { minLength: 1 } }
+        : { matches: undefined, wants: 'a string', bounds: {} }
+  return {
+    wants,
+    json: (detail) => ({ type: 'string', ...(detail === 'full' ? bounds : {}) }),
+    read(value, at) {
+      if (typeof value !== 'string' || matches?.test(value) === false) throw wrong(value, wants, at)
+      return value
+    },
+  }
+}
+
+export function oneOf<T extends string>(...choices: readonly T[]): Shape<T> {
+  const wants = `one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`
+  return {
+    wants,
+    json: () => ({ type: 'string', enum: choices }),
+    read(value, at) {
+      const choice = choices.find((one) => one === value)
+      if (choice === undefined) throw wrong(value, wants, at, choices)
+      return choice
+    },
+  }
+}
+
+export function integer(min: number, max = Infinity): Shape<number> {
+  const range = max === Infinity ? `of ${min} or more` : `from ${min} to ${max}`
+  return numeric(
+    'integer',
+    `a whole number ${range}`,
+    { minimum: min, ...(max < Infinity ? { maximum: max } : {}) },
+    Number.isSafeInteger,
+  )
+}
+
+export const number = (min: number): Shape<number> => numeric('number', `a number of ${min} or more`, { minimum: min })
+
+export const numberAbove = (bound: number): Shape<number> =>
+  numeric('number', `a number above ${bound}`, { exclusiveMinimum: bound })
+
+type Bounds = { minimum?: number; maximum?: number; exclusiveMinimum?: number }
+
+function numeric(
+  type: 'integer' | 'number',
+  wants: string,
+  bounds: Bounds,
+  isOne: (value: number) => boolean = Number.isFinite,
+): Shape<number> {
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = bounds
+  return {
+    wants,
+    json: (detail) => ({ type, ...(detail === 'full' ? bounds : {}) }),
+    read(value, at) {
+      const isText = at.lenient && typeof value === 'string' && value.trim() !== ''
+      const read = isText ? Number(value) : value
+      const fits =
+        typeof read === 'number' && isOne(read) && read >= minimum && read <= maximum && read > exclusiveMinimum
+      if (!fits) throw wrong(value, wants, at)
+      return read
+    },
+  }
+}
+
+export function boolean(): Shape<boolean> {
+  const wants = 'true or false'
+  return {
+    wants,
+    json: () => ({ type: 'boolean' }),
+    read(value, at) {
+      if (at.lenient && (value === 'true' || value === 'false')) return value === 'true'
+      if (typeof value !== 'boolean') throw wrong(value, wants, at)
+      return value
+    },
+  }
+}
+
+/** Reads the value as the first of the two that it fits. */
+export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
+  const wants = `${a.wants} or ${b.wants}`
+  return {
+    wants,
+    json: (detail) => ({ anyOf: [a.json(detail), b.json(detail)] }),
+    read(value, at) {
+      const faults = []
+      for (const shape of [a, b]) {
+        const fault = faultAt(shape, value, at)
+        if (!fault) return shape.read(value, at)
+        faults.push(fault)
+      }
+      // A fault inside of the value, or a choice that was nearly met, shows which of the two was meant.
+      const meant = faults.find(
+        (fault) => fault.path.length > at.path.length || (fault.is === 'wrong' && fault.near !== undefined),
+      )
+      throw meant ? new Misfit(meant) : wrong(value, wants, at)
+    },
+  }
+}
+
+/** Whatever JSON can hold. */
+export const anything = (): Shape<unknown> => ({ wants: 'anything', json: () => ({}), read: (value) => value })
+
+/** The same shape with a description of what it is for. */
+export const about = <S extends Shape<unknown>>(description: string, shape: S): S => ({
+  ...shape,
+  json: (detail) => ({ ...shape.json(detail), description }),
 })
 
-export const oneOf = <T extends string>(...words: readonly T[]): Field<T, false> => ({
-  schema: { type: 'string', enum: words },
-  optional: false,
-  read(value, name) {
-    const word = words.find((one) => one === value)
-    if (!word) throw new Error(`${name} must be one of ${listed(words)}, not ${JSON.stringify(value)}.`)
-    return word
-  },
-})
+export const optional = <T>(shape: Shape<T>): Optional<T> => ({ ...shape, optional: true })
 
-export const integer = (min: number, max?: number): Field<number, false> => ({
-  schema: { type: 'integer' },
-  optional: false,
-  read(value, name) {
-    // Many models write a number as a text.
-    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
-    const fits = Number.isSafeInteger(number) && (number as number) >= min && (number as number) <= (max ?? Infinity)
-    const range = max === undefined ? `from ${min} on` : `from ${min} to ${max}`
-    if (!fits) throw new Error(`${name} must be a whole number ${range}, not ${JSON.stringify(value)}.`)
-    return number as number
-  },
-})
+const within = ({ path, lenient }: Place, key: string | number): Place => ({ path: [...path, key], lenient })
 
-export const boolean = (): Field<boolean, false> => ({
-  schema: { type: 'boolean' },
-  optional: false,
-  read(value, name) {
-    if (value === 'true' || value === 'false') return value === 'true'
-    if (typeof value !== 'boolean') throw new Error(`${name} must be true or false, not ${kind(value)}.`)
-    return value
-  },
-})
+function wrong(value: unknown, wants: string, { path }: Place, choices: readonly string[] = []): Misfit {
+  const near = typeof value === 'string' ? nearest(value, choices) : undefined
+  return new Misfit({ is: 'wrong', path, found: shown(value), wants, near })
+}
 
-export const list = <T>(item: Field<T>, min: number, max?: number): Field<T[], false> => ({
-  schema: { type: 'array', items: item.schema },
-  optional: false,
-  read(value, name) {
-    const items = fromJson(value)
-    if (!Array.isArray(items)) throw new Error(`${name} must be a list, not ${kind(value)}.`)
-    const count = min === max ? `exactly ${min}` : items.length < min ? `at least ${min}` : `at most ${max}`
-    if (items.length < min || items.length > (max ?? Infinity))
-      throw new Error(`${name} must have ${count} ${count.endsWith(' 1') ? 'item' : 'items'}, not ${items.length}.`)
-    return items.map((one, i) => item.read(one, `${name}[${i}]`))
-  },
-})
-
-export const number = (min: number): Field<number, false> => ({
-  schema: { type: 'number' },
-  optional: false,
-  read(value, name) {
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-    if (typeof number !== 'number' || !Number.isFinite(number) || number < min)
-      throw new Error(`${name} must be a number from ${min} on, not ${JSON.stringify(value)}.`)
-    return number
-  },
-})
-
-/** The first of them that it is. */
-export const either = <A, B>(a: Field<A, false>, b: Field<B, false>): Field<A | B, false> => ({
-  schema: { anyOf: [a.schema, b.schema] },
-  optional: false,
-  read(value, name) {
-    try {
-      return a.read(value, name)
-    } catch {
-      return b.read(value, name)
-    }
-  },
-})
-
-/** Whatever JSON holds. */
-export const anything = (): Field<unknown, false> => ({ schema: {}, optional: false, read: (value) => value })
-
-/** The same field, with what it is for. */
-export const about = <T, O extends boolean>(description: string, field: Field<T, O>): Field<T, O> => ({
-  ...field,
-  schema: { ...field.schema, description },
-})
-
-export const optional = <T>(field: Field<T, false>): Field<T, true> => ({ ...field, optional: true })
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value)
+  return json.length > 60 ? `${json.slice(0, 60)}…` : json
+}
 
 /** Some models send an object or a list as the text of it. */
-function fromJson(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+function unpacked(value: unknown, { lenient }: Place): unknown {
+  if (!lenient || typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {
     return JSON.parse(value)
   } catch {
     return value
   }
 }
-
-const inside = (at: string, name: string) => (at === '' ? name : `${at}.${name}`)
-
-const listed = (names: readonly string[]) => names.join(', ')
-
-const kind = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`)

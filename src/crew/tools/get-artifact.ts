@@ -1,13 +1,13 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { slot, workspace } from './desk.ts'
-import { shape } from '../../core/work/shape.ts'
+import { parser } from '../../core/work/shape.ts'
 import { flagSchema, objectOf, slotSchema, textSchema } from './shown.ts'
 
 const output = objectOf({ slot: slotSchema, output: textSchema, truncated: flagSchema, fenced: flagSchema })
 
 export function getArtifact(desk: CrewDesk): Tool {
-  const input = shape({ slot, workspace })
+  const input = parser({ slot, workspace })
   return {
     name: 'get_artifact',
     description:

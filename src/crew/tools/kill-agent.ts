@@ -1,12 +1,12 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { slot, workspace } from './desk.ts'
-import { shape } from '../../core/work/shape.ts'
+import { parser } from '../../core/work/shape.ts'
 import { endedWords } from '../slot.ts'
 import { flagSchema, objectOf, slotSchema } from './shown.ts'
 
 export function killAgent(desk: CrewDesk): Tool {
-  const input = shape({ slot, workspace })
+  const input = parser({ slot, workspace })
   return {
     name: 'kill_agent',
     description:

@@ -1,11 +1,11 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { workspace } from './desk.ts'
-import { shape } from '../../core/work/shape.ts'
+import { parser } from '../../core/work/shape.ts'
 import { agentOf, agentSchema, objectOf } from './shown.ts'
 
 export function listAgents(desk: CrewDesk): Tool {
-  const input = shape({ workspace })
+  const input = parser({ workspace })
   return {
     name: 'list_agents',
     description: 'Every agent of the crew: slot, state and why, task, since when, what it waits for or asks.',

@@ -1,10 +1,10 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { deadline, seconds, slot, workspace } from './desk.ts'
-import { about, boolean, integer, optional, shape, string } from '../../core/work/shape.ts'
+import { about, boolean, integer, optional, parser, string } from '../../core/work/shape.ts'
 import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './shown.ts'
 
-const input = shape({
+const input = parser({
   slot,
   lines: optional(about('The last so many lines of its terminal. Default 50.', integer(1, 10_000))),
   clean: optional(about('Without borders, fence marks and empty space.', boolean())),

@@ -1,11 +1,11 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { slot, workspace } from './desk.ts'
-import { about, shape, string } from '../../core/work/shape.ts'
+import { about, parser, string } from '../../core/work/shape.ts'
 import { objectOf, slotSchema, stateSchema } from './shown.ts'
 
 export function sendToAgent(desk: CrewDesk): Tool {
-  const input = shape({ slot, text: about('What to tell it.', string()), workspace })
+  const input = parser({ slot, text: about('What to tell it.', string()), workspace })
   return {
     name: 'send_to_agent',
     description:

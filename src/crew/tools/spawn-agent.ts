@@ -1,11 +1,11 @@
-import type { Field } from '../../core/work/shape.ts'
+import type { Shape } from '../../core/work/shape.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './desk.ts'
 import { resolve } from 'node:path'
 import { leashes } from '../../core/work/agent.ts'
 import { CrewError } from '../error.ts'
 import { seconds, slot, workspace } from './desk.ts'
-import { about, boolean, either, list, oneOf, optional, shape, string } from '../../core/work/shape.ts'
+import { about, boolean, either, list, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { objectOf, slotSchema, stateSchema, textSchema } from './shown.ts'
 
 const output = objectOf({ slot: slotSchema, workspace: textSchema, agent_type: textSchema, state: stateSchema })
@@ -13,8 +13,8 @@ const output = objectOf({ slot: slotSchema, workspace: textSchema, agent_type: t
 export function spawnAgent(desk: CrewDesk): Tool {
   const agents = desk.agents()
   const names = agents.map(({ name, description }) => (description ? `${name} (${description})` : name)).join(', ')
-  const wish = <T>(description: string, field: Field<T, false>) => optional(about(description, field))
-  const input = shape({
+  const wish = <T>(description: string, field: Shape<T>) => optional(about(description, field))
+  const input = parser({
     agent_type: wish(`Which agent: ${names === '' ? 'none is set up' : names}.`, string()),
     type: wish('The same as agent_type.', string()),
     task: wish(
@@ -24,7 +24,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
     cwd: wish('Folder it works in; default: this project.', string()),
     model: wish('Model for it, in the words of its CLI.', string()),
     spawn_mode: wish('A terminal window of its own, or a pane of the current one.', oneOf('window', 'pane')),
-    depends_on: wish('Slots that must be idle first; until then the spawn is held.', list(slot, 0)),
+    depends_on: wish('Slots that must be idle first; until then the spawn is held.', list(slot)),
     depends_on_timeout: wish(
       'Seconds to be held at most; stands still while a dependency is at work. Default 300.',
       seconds,

@@ -3,7 +3,7 @@ import type { Crew } from '../crew.ts'
 import type { Waited } from '../waiting.ts'
 import type { CrewDesk } from './desk.ts'
 import { deadline, seconds, slot, workspace } from './desk.ts'
-import { about, either, integer, list, oneOf, optional, shape } from '../../core/work/shape.ts'
+import { about, either, integer, list, oneOf, optional, parser } from '../../core/work/shape.ts'
 import {
   flagSchema,
   objectOf,
@@ -15,7 +15,7 @@ import {
   textSchema,
 } from './shown.ts'
 
-const input = shape({
+const input = parser({
   slot: about('A slot, or a list of slots.', either(list(slot, 1), slot)),
   mode: optional(about('With a list: until any of them is idle, or all. Default all.', oneOf('any', 'all'))),
   timeout: optional(about('Seconds to wait. Default 120.', seconds)),

@@ -1,4 +1,4 @@
-import type { Shape } from '../../core/work/shape.ts'
+import type { Parser } from '../../core/work/shape.ts'
 import { HubError } from '../../hub/trouble.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { wordsOf } from '../../base/words.ts'
@@ -54,7 +54,7 @@ export function refusal(status: number, error: string): HubAnswer {
 class WrongInput extends Error {}
 
 /** What was sent, read by its shape. */
-export function readBody<T>(shape: Shape<T>, body: unknown): T {
+export function readBody<T>(shape: Parser<T>, body: unknown): T {
   try {
     return shape.parse(body ?? {})
   } catch (error) {

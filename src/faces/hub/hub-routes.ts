@@ -2,43 +2,43 @@ import type { Clock } from '../../base/clock.ts'
 import type { Task } from '../../core/work/task.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { HubRoute } from './hub-router.ts'
-import { anything, integer, list, number, oneOf, optional, shape, string } from '../../core/work/shape.ts'
+import { anything, integer, list, number, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { checkTicket, taskIdOf, ticketOf } from '../../hub/ticket.ts'
 import { readBody } from './hub-router.ts'
 
 const words = string({ min: 1 })
-const agent = shape({
+const agent = parser({
   id: words,
   role: words,
   name: optional(words),
-  capabilities: optional(list(words, 0)),
+  capabilities: optional(list(words)),
   workspace: words,
   source: optional(oneOf('CLI', 'IDE')),
 })
-const task = shape({
+const task = parser({
   id: optional(words),
   prompt: words,
   workspace: words,
   wish: optional(words),
-  capabilities: optional(list(words, 0)),
+  capabilities: optional(list(words)),
   priority: optional(integer(-100, 100)),
-  needs: optional(list(words, 0)),
+  needs: optional(list(words)),
 })
-const response = shape({
+const response = parser({
   agent: optional(words),
   status: oneOf('COMPLETED', 'FAILED', 'BLOCKED', 'IN_REVIEW'),
   message: words,
-  artifacts: optional(list(anything(), 0)),
+  artifacts: optional(list(anything())),
   diff: optional(string()),
 })
-const held = shape({ agent: words })
-const progress = shape({ agent: optional(words), message: words, percentage: optional(integer(0, 100)) })
-const block = shape({ agent: optional(words), reason: words, question: words })
-const said = shape({ text: words })
-const why = shape({ why: optional(words) })
-const wait = shape({ timeout: optional(number(0)) })
-const broadcast = shape({ text: words, workspace: optional(words) })
-const spent = shape({ tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) })
+const held = parser({ agent: words })
+const progress = parser({ agent: optional(words), message: words, percentage: optional(integer(0, 100)) })
+const block = parser({ agent: optional(words), reason: words, question: words })
+const said = parser({ text: words })
+const why = parser({ why: optional(words) })
+const wait = parser({ timeout: optional(number(0)) })
+const broadcast = parser({ text: words, workspace: optional(words) })
+const spent = parser({ tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) })
 
 /** The longest that one request waits. */
 const longestSeconds = 290

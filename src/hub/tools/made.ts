@@ -1,4 +1,4 @@
-import type { Shape } from '../../core/work/shape.ts'
+import type { Parser } from '../../core/work/shape.ts'
 import type { Risk, Tool, ToolCall } from '../../core/work/tool.ts'
 
 /** A tool of the hub: what it gives is one object, shown as JSON and handed over as data. */
@@ -6,7 +6,7 @@ export function hubTool<I>(
   name: string,
   risk: Risk,
   description: string,
-  input: Shape<I>,
+  input: Parser<I>,
   run: (input: I, call: ToolCall) => Promise<object>,
 ): Tool {
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Hub } from '../hub.ts'
-import { about, anything, integer, list, number, oneOf, optional, shape, string } from '../../core/work/shape.ts'
+import { about, anything, integer, list, number, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { checkTicket, taskIdOf } from '../ticket.ts'
 import { hubTool } from './made.ts'
 import { agentOf, promptOf, taskOf } from './told.ts'
@@ -23,11 +23,11 @@ export function workingTools(hub: Hub, clock: Clock): Tool[] {
       'register_agent',
       'write',
       'Tell the hub who you are. Call it once, before wait_for_prompt.',
-      shape({
+      parser({
         agentId,
         role: string({ min: 1 }),
         displayName: optional(string()),
-        capabilities: list(string({ min: 1 }), 0),
+        capabilities: list(string({ min: 1 })),
         workspaceContext: about('The project you work in: its real path.', string({ min: 1 })),
         source: oneOf(...sources),
       }),
@@ -41,7 +41,7 @@ export function workingTools(hub: Hub, clock: Clock): Tool[] {
       'wait_for_prompt',
       'write',
       'Wait for your next task. status TASK: acknowledge it with ack_task, then do it. MESSAGE: heed it, then wait again. IDLE: call it again. EVICT: stop working.',
-      shape({ agentId, timeout: optional(about('Seconds; default 290.', number(0))) }),
+      parser({ agentId, timeout: optional(about('Seconds; default 290.', number(0))) }),
       async ({ agentId, timeout = 290 }, call) => {
         const until = Math.min(clock.now() + timeout * 1000, call.until)
         const given = await hub.wait(agentId, until, call.signal)
@@ -54,14 +54,19 @@ export function workingTools(hub: Hub, clock: Clock): Tool[] {
       'ack_task',
       'write',
       'Say that you have the task and begin. Without it the task goes back after 30 seconds.',
-      shape({ taskId, agentId }),
+      parser({ taskId, agentId }),
       async ({ taskId, agentId }) => taskOf(await hub.ack(mine(taskId), agentId)),
     ),
     hubTool(
       'update_progress',
       'write',
       'Tell how far you are. Do so at least every 20 minutes: a silent task is given to somebody else.',
-      shape({ taskId, message: string({ min: 1 }), percentage: optional(integer(0, 100)), agentId: optional(agentId) }),
+      parser({
+        taskId,
+        message: string({ min: 1 }),
+        percentage: optional(integer(0, 100)),
+        agentId: optional(agentId),
+      }),
       async ({ taskId, message, percentage, agentId }) =>
         taskOf(await hub.progress(mine(taskId), agentId, message, percentage)),
     ),
@@ -69,18 +74,18 @@ export function workingTools(hub: Hub, clock: Clock): Tool[] {
       'block_task',
       'write',
       'You cannot go on without an answer: ask. Then wait_for_prompt; the task comes back with the answer.',
-      shape({ taskId, reason: string({ min: 1 }), question: string({ min: 1 }), agentId: optional(agentId) }),
+      parser({ taskId, reason: string({ min: 1 }), question: string({ min: 1 }), agentId: optional(agentId) }),
       async ({ taskId, reason, question, agentId }) => taskOf(await hub.block(mine(taskId), agentId, reason, question)),
     ),
     hubTool(
       'send_response',
       'write',
       'End your task: COMPLETED, IN_REVIEW when somebody should look at your diff first, FAILED with the reason, or BLOCKED with the question.',
-      shape({
+      parser({
         taskId,
         status: oneOf(...statuses),
         message: string({ min: 1 }),
-        artifacts: optional(list(anything(), 0)),
+        artifacts: optional(list(anything())),
         diff: optional(string()),
         agentId: optional(agentId),
       }),

@@ -1,16 +1,14 @@
-import type { Field, Shape } from '../../core/work/shape.ts'
+import type { Parser, Shape } from '../../core/work/shape.ts'
 import { wordsOf } from '../../base/words.ts'
-import { object } from '../../core/work/shape.ts'
+import { object, parser } from '../../core/work/shape.ts'
 import { bracketed, fencedBlocks } from './answer/pieces.ts'
 
 /** What an agent is asked to answer with: JSON, whatever else it says around it. */
-export function answerShape<F extends Record<string, Field<unknown>>>(fields: F) {
-  const { schema, read } = object(fields, 'ignored')
-  return { schema, parse: (input: unknown) => read(input, 'the answer') }
-}
+export const answerShape = <F extends Record<string, Shape<unknown>>>(fields: F) =>
+  parser(fields, { root: 'the answer', strays: 'ignored' })
 
 /** A field that is an object of its own; what an agent adds to it is no fault. */
-export const part = <F extends Record<string, Field<unknown>>>(fields: F) => object(fields, 'ignored')
+export const part = <F extends Record<string, Shape<unknown>>>(fields: F) => object(fields, 'ignored')
 
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string }
 
@@ -18,7 +16,7 @@ export type Read<T> = { ok: true; value: T } | { ok: false; why: string }
 const mostPieces = 256
 
 /** The last JSON in an answer that fits: whoever reasons first decides at the end. */
-export function answerIn<T>(text: string, { parse }: Pick<Shape<T>, 'parse'>): Read<T> {
+export function answerIn<T>(text: string, { parse }: Pick<Parser<T>, 'parse'>): Read<T> {
   let broken: string | undefined
   let unfit: string | undefined
   for (const json of candidates(text)) {

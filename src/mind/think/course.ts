@@ -2,7 +2,7 @@ import type { Entry, Event, Fact } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/talk/framework.ts'
-import type { Shape } from '../../core/work/shape.ts'
+import type { Parser } from '../../core/work/shape.ts'
 import type { Read } from './answer.ts'
 import type { Asked, Minds } from './minds.ts'
 import { newId } from '../../base/id.ts'
@@ -178,7 +178,7 @@ export class Course {
   async *askFor<T>(
     asked: Asked,
     prompt: string,
-    shape: Shape<T>,
+    shape: Parser<T>,
     again = 1,
     ms?: number,
     enough?: AbortSignal,

@@ -296,12 +296,13 @@ test('a proposed check is what it says, or nothing where something is missing', 
     ],
     [{ kind: 'judge', question: null }, undefined],
   ]
+  const at = { path: ['check'], lenient: true }
   assert.deepEqual(
-    proposed.map(([input]) => checkIn(checkField.read(input, 'check'))),
+    proposed.map(([input]) => checkIn(checkField.read(input, at))),
     proposed.map(([, check]) => check),
   )
   assert.equal(checkIn(undefined), undefined)
-  assert.throws(() => checkField.read({ kind: 'oracle' }, 'check'), /check\.kind must be one of command, file, judge/)
+  assert.throws(() => checkField.read({ kind: 'oracle' }, at), /check\.kind must be one of "command", "file", "judge"/)
   assert.deepEqual(
     proposed.flatMap(([, check]) => (check ? [checkName(check)] : [])),
     ['npm test', 'x', 'a', 'a holds "b"', 'Why?'],

@@ -1,4 +1,4 @@
-import type { Shape } from '../../../core/work/shape.ts'
+import type { Parser } from '../../../core/work/shape.ts'
 import type { Proposal } from './proposal.ts'
 import { boolean, oneOf, optional, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../answer.ts'
@@ -8,7 +8,7 @@ import { approachFields, few } from './proposal.ts'
 export type Advisor<T = unknown> = {
   role: string
   asked: string
-  shape: Shape<T>
+  shape: Parser<T>
   proposals(answer: T): Proposal[]
 }
 

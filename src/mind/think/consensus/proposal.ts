@@ -1,4 +1,4 @@
-import type { Field } from '../../../core/work/shape.ts'
+import type { Shape } from '../../../core/work/shape.ts'
 import { list, optional, string } from '../../../core/work/shape.ts'
 
 /** One way to do it, as an advisor proposes it. */
@@ -18,7 +18,7 @@ export type Proposal = {
 const mostNamed = 16
 
 /** A list of which the first are read; what goes on for ever is no fault, and nobody's business. */
-export function few<T>(item: Field<T>, min: number): Field<T[], false> {
+export function few<T>(item: Shape<T>, min: number): Shape<T[]> {
   const all = list(item, min)
   return { ...all, read: (value, at) => all.read(value, at).slice(0, mostNamed) }
 }

@@ -1,4 +1,4 @@
-import type { Field, Shape } from '../../../core/work/shape.ts'
+import type { Parser, Shape } from '../../../core/work/shape.ts'
 import type { TreeTask } from './tree.ts'
 import { list, optional, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../answer.ts'
@@ -18,24 +18,23 @@ type Proposed = {
 }
 
 /** Some number their tasks, and write the number. */
-const name: Field<string, false> = {
-  schema: { type: 'string' },
-  optional: false,
+const name: Shape<string> = {
+  ...string({ min: 1 }),
   read: (value, at) => string({ min: 1 }).read(typeof value === 'number' ? String(value) : value, at),
 }
 
 /** The same again, as deep as it goes: said once, because a schema is read in every request. */
-const children: Field<Proposed[], true> = {
-  schema: { type: 'array', items: { $ref: '#/properties/tasks/items' } },
-  optional: true,
-  read: (value, at) => list(node, 0).read(value, at),
-}
+const children = optional<Proposed[]>({
+  wants: 'a list',
+  json: () => ({ type: 'array', items: { $ref: '#/properties/tasks/items' } }),
+  read: (value, at) => list(node).read(value, at),
+})
 
-const node: Field<Proposed, false> = part({
+const node: Shape<Proposed> = part({
   id: name,
   task: string({ min: 1 }),
-  needs: optional(list(name, 0)),
-  touches: optional(list(string(), 0)),
+  needs: optional(list(name)),
+  touches: optional(list(string())),
   check: optional(checkField),
   children,
 })
@@ -43,7 +42,7 @@ const node: Field<Proposed, false> = part({
 const proposal = answerShape({ tasks: list(node, 1) })
 
 /** What a planner answers with; a tree that cannot be gone through is sent back with why, like any answer that cannot be read. */
-export const treeShape: Shape<TreeTask[]> = {
+export const treeShape: Parser<TreeTask[]> = {
   schema: proposal.schema,
   parse: (input) => sound(flat(proposal.parse(input).tasks, 1)),
 }

@@ -1,4 +1,4 @@
-import type { Input } from '../../../core/work/shape.ts'
+import type { ObjectOf } from '../../../core/work/shape.ts'
 import { list, oneOf, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../answer.ts'
 import { clipped, quoted } from '../words.ts'
@@ -12,12 +12,12 @@ const fields = {
 }
 
 /** Something that a critic holds against the work. */
-export type Flaw = Input<typeof fields>
+export type Flaw = ObjectOf<typeof fields>
 
 /** All that a critic said; its own words where they could not be read as that. */
 export type Critique = { by: string; flaws: readonly Flaw[]; words?: string }
 
-export const review = answerShape({ findings: list(part(fields), 0) })
+export const review = answerShape({ findings: list(part(fields)) })
 
 /** What is not worth a second look is only told. */
 export const isGrave = ({ severity }: Flaw) => severity !== 'could'

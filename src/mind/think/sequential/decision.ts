@@ -18,7 +18,7 @@ const decision = answerShape({
   file: optional(string()),
   why: string(),
   check: optional(checkField),
-  more: optional(list(hypothesisField, 0)),
+  more: optional(list(hypothesisField)),
 })
 
 /** What an observation says about a hypothesis: a verdict whose quote stands nowhere decides nothing. */

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  about,
+  anything,
+  boolean,
+  either,
+  faultIn,
+  integer,
+  list,
+  mapOf,
+  Misfit,
+  number,
+  numberAbove,
+  object,
+  oneOf,
+  optional,
+  parser,
+  pathText,
+  string,
+} from '../../src/core/work/shape.ts'
+
+const edit = object({ old: string({ min: 1 }), count: optional(integer(1, 9)) })
+const input = parser({ path: about('The file.', string()), edits: list(edit, 1), dry: optional(boolean()) })
+
+test('a parser shows a brief schema and reads what fits it', () => {
+  assert.deepEqual(input.schema, {
+    type: 'object',
+    properties: {
+      path: { type: 'string', description: 'The file.' },
+      edits: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { old: { type: 'string' }, count: { type: 'integer' } },
+          required: ['old'],
+        },
+      },
+      dry: { type: 'boolean' },
+    },
+    required: ['path', 'edits'],
+  })
+  assert.deepEqual(input.parse({ path: 'a', edits: [{ old: 'x', count: 2 }] }), {
+    path: 'a',
+    edits: [{ old: 'x', count: 2 }],
+  })
+})
+
+test('a parser puts right what models often send', () => {
+  const sent = { path: 'a', edits: '[{"old":"x","count":"2"}]', dry: 'true' }
+  const meant = { path: 'a', edits: [{ old: 'x', count: 2 }], dry: true }
+  assert.deepEqual([input.parse(sent), input.parse(JSON.stringify(sent))], [meant, meant])
+  assert.deepEqual(input.parse({ path: 'a', edits: [{ old: 'x', count: null }] }), {
+    path: 'a',
+    edits: [{ old: 'x' }],
+  })
+})
+
+test('a misfit says in words what to send instead', () => {
+  const words = (sent: unknown, read = input) => {
+    try {
+      read.parse(sent)
+    } catch (error) {
+      return error instanceof Misfit ? error.message : error
+    }
+    return undefined
+  }
+  const cases: [unknown, string][] = [
+    [[], 'the input must be an object with path, edits, dry, not [].'],
+    [undefined, 'path is missing.'],
+    [{ path: 1 }, 'path must be a string, not 1.'],
+    [{ path: 'a', edits: [] }, 'edits must be a list of at least 1 item, not one of 0.'],
+    [{ path: 'a', edits: 'x' }, 'edits must be a list of at least 1 item, not "x".'],
+    [{ path: 'a', edits: [{}] }, 'edits[0].old is missing.'],
+    [{ path: 'a', edits: [{ old: '' }] }, 'edits[0].old must be a string that is not empty, not "".'],
+    [{ path: 'a', edits: [{ old: 'x', count: 10 }] }, 'edits[0].count must be a whole number from 1 to 9, not 10.'],
+    [{ path: 'a', edits: [{ old: 'x' }], dry: 'maybe' }, 'dry must be true or false, not "maybe".'],
+    [{ path: 'a', edit: [] }, 'there is no field edit; the fields are path, edits, dry.'],
+  ]
+  assert.deepEqual(
+    cases.map(([sent]) => words(sent)),
+    cases.map(([, said]) => said),
+  )
+  assert.equal(words({ x: 1 }, parser({}) as never), 'there is no field x; it takes no fields.')
+})
+
+test('a parser of answers names them in its words and ignores fields that were not asked for', () => {
+  const answer = parser({ name: string() }, { root: 'the answer', strays: 'ignored' })
+  assert.deepEqual(answer.parse({ name: 'a', mood: 'good' }), { name: 'a' })
+  assert.throws(() => answer.parse({}), { message: 'the answer.name is missing.' })
+})
+
+const settings = object({
+  name: string({ matches: /^\w+$/, wants: 'letters' }),
+  level: optional(oneOf('low', 'high')),
+  seconds: optional(numberAbove(0)),
+  share: optional(number(0)),
+  env: optional(mapOf(string(), string({ matches: /^[A-Z]+$/, wants: 'capital letters' }))),
+  agents: optional(either(list(string(), 1, 3), mapOf(object({ on: boolean() })))),
+  rest: optional(anything()),
+})
+
+test('what a person wrote is taken as it stands, and the first fault is found with its path', () => {
+  const faults: [unknown, object | undefined][] = [
+    [{ name: 'a', level: 'low', seconds: 0.5, share: 0, env: { A: 'b' }, agents: ['x'], rest: null }, undefined],
+    [
+      { name: 'a', seconds: '5' },
+      { is: 'wrong', path: ['seconds'], found: '"5"', wants: 'a number above 0' },
+    ],
+    [
+      { name: 'a', seconds: null },
+      { is: 'wrong', path: ['seconds'], found: 'null', wants: 'a number above 0' },
+    ],
+    [
+      { name: 'a', share: -1 },
+      { is: 'wrong', path: ['share'], found: '-1', wants: 'a number of 0 or more' },
+    ],
+    [{ level: 'low' }, { is: 'missing', path: ['name'], wants: 'letters' }],
+    [
+      { name: 'a', level: 'hihg' },
+      { is: 'wrong', path: ['level'], found: '"hihg"', wants: 'one of "low", "high"', near: 'high' },
+    ],
+    [
+      { name: 'a', lvl: 'low' },
+      { is: 'unknown', path: ['lvl'], known: ['name', 'level', 'seconds', 'share', 'env', 'agents', 'rest'] },
+    ],
+    [
+      { name: 'a', env: { b: '' } },
+      { is: 'wrong', path: ['env', 'b'], found: '"b"', wants: 'capital letters' },
+    ],
+  ]
+  assert.deepEqual(
+    faults.map(([value]) => JSON.parse(JSON.stringify(faultIn(settings, value) ?? null))),
+    faults.map(([, fault]) => fault ?? null),
+  )
+})
+
+test('of two shapes the one that was meant says what is wrong', () => {
+  const said = (agents: unknown) => {
+    const fault = faultIn(settings, { name: 'a', agents })
+    return fault && { at: pathText(fault.path), ...('wants' in fault ? { wants: fault.wants } : {}) }
+  }
+  assert.deepEqual(said(['x', 5]), { at: 'agents[1]', wants: 'a string' })
+  assert.deepEqual(said({ x: { on: 'yes' } }), { at: 'agents.x.on', wants: 'true or false' })
+  assert.deepEqual(said(5), { at: 'agents', wants: 'a list of 1 to 3 items or an object' })
+})
+
+test('the full schema tells an editor the bounds too', () => {
+  assert.deepEqual(settings.json('full'), {
+    type: 'object',
+    properties: {
+      name: { type: 'string', pattern: '^\\w+$' },
+      level: { type: 'string', enum: ['low', 'high'] },
+      seconds: { type: 'number', exclusiveMinimum: 0 },
+      share: { type: 'number', minimum: 0 },
+      env: {
+        type: 'object',
+        propertyNames: { type: 'string', pattern: '^[A-Z]+$' },
+        additionalProperties: { type: 'string' },
+      },
+      agents: {
+        anyOf: [
+          { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 3 },
+          {
+            type: 'object',
+            propertyNames: { type: 'string' },
+            additionalProperties: {
+              type: 'object',
+              properties: { on: { type: 'boolean' } },
+              additionalProperties: false,
+              required: ['on'],
+            },
+          },
+        ],
+      },
+      rest: {},
+    },
+    additionalProperties: false,
+    required: ['name'],
+  })
+  assert.deepEqual(edit.json('full'), {
+    type: 'object',
+    properties: { old: { type: 'string', minLength: 1 }, count: { type: 'integer', minimum: 1, maximum: 9 } },
+    additionalProperties: false,
+    required: ['old'],
+  })
+})
