@@ -32,7 +32,7 @@ export async function findWorkflow(io: Io, place: Place, name: string, wishes: W
   const untrusted = `${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`
   if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
   if (file !== undefined) say(io, `termaite: ${untrusted}`)
-  return { name, text: textBeside(`wire/supervised/workflows/${ours}.md`).trim(), from: 'built in' }
+  return { name, text: textBeside(`app/supervision/workflows/${ours}.md`).trim(), from: 'built in' }
 }
 
 function read(file: string): string {
