@@ -3,6 +3,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/signs.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Loose } from './shared/jsonl.ts'
+import { join } from 'node:path'
 import { acpLeashes } from './shared/acp-leashes.ts'
 import { behind, providerSigns, readMessage, readSigns } from './shared/signs.ts'
 import { quote, hasFlag } from './shared/shell-words.ts'
@@ -92,6 +93,12 @@ export const opencode: Profile = {
     env: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
+  mcp: {
+    file: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode', 'opencode.json'),
+    format: 'json',
+    path: ['mcp'],
+    entry: ({ command, args }) => ({ type: 'local', command: [command, ...args], enabled: true }),
+  },
   unsafe: /\s--auto\b/,
 }
 

@@ -1,4 +1,5 @@
-import type { Client, Start } from './clients.ts'
+import type { ServerStart } from '../../core/work/profile.ts'
+import type { Client } from './clients.ts'
 import type { ConfigFile } from '../../mcp-config/file.ts'
 import { rmSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,7 +9,7 @@ import { backupOf, keepBackup, readBackup, writeConfig } from '../../mcp-config/
 export type Change = { kind: 'install' | 'remove'; file: ConfigFile; after: string | undefined }
 
 /** Undefined when our entry stands there already, as it should. */
-export function installing({ format, path, entry }: Client, file: ConfigFile, start: Start): Change | undefined {
+export function installing({ format, path, entry }: Client, file: ConfigFile, start: ServerStart): Change | undefined {
   const wanted = entry(start)
   if (isDeepStrictEqual(format.find(file.text, path), wanted)) return undefined
   return { kind: 'install', file, after: format.put(file.text, path, wanted) }

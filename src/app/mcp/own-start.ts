@@ -1,4 +1,5 @@
-import type { Client, Start } from './clients.ts'
+import type { ServerStart } from '../../core/work/profile.ts'
+import type { Client } from './clients.ts'
 import { realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
@@ -16,7 +17,7 @@ export function ownStart(
   program: Program,
   path = '',
   args: readonly string[] = ['mcp', 'serve'],
-): Start {
+): ServerStart {
   const own = real(program.file) ?? program.file
   const first = path.split(delimiter).flatMap((folder) => real(join(folder || '.', 'termaite')) ?? [])[0]
   if (!desktop && first === own) return { command: 'termaite', args: [...args] }

@@ -1,13 +1,13 @@
-import type { LentServer, Profile } from '../../core/work/profile.ts'
+import type { LentServer, Profile, ServerStart } from '../../core/work/profile.ts'
 import type { HubPlace } from '../hub/address.ts'
 import type { Io } from '../../core/io.ts'
-import type { Start } from '../mcp/clients.ts'
+import type { Client } from '../mcp/clients.ts'
 import type { ChangeWishes } from '../mcp/install.ts'
 import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { installing } from '../mcp/change.ts'
-import { atHub, clients, hubName } from '../mcp/clients.ts'
+import { atHub, clientOf, hubName } from '../mcp/clients.ts'
 import { changed } from '../mcp/install.ts'
 import { ownStart, thisProgram } from '../mcp/own-start.ts'
 import { whereabouts, wiredClients } from '../mcp/wired.ts'
@@ -33,13 +33,14 @@ export async function wire(
   hub: HubPlace,
   { folder, ...wishes }: ChangeWishes & { folder: string },
 ): Promise<Wiring> {
-  const client = clients.find(({ name }) => name === profile.name)
-  const known = client && wiredClients(whereabouts(io.env), [atHub(client)])[0]
+  const own = clientOf(profile)
+  const client = own && atHub(own)
+  const known = client && wiredClients(whereabouts(io.env), [client])[0]
   if (known) return { how: `${hubName} stands in ${known.file.path}`, profile, wired: true }
   const start = ownStart({}, thisProgram(), io.env.PATH, proxy)
   if (profile.screen?.lends) return lent(profile, { name: hubName, ...start, env: hubEnv(io, hub) }, folder, wishes.dry)
   if (!client) return { how: `${profile.title} takes no servers that we know of`, profile, wired: false }
-  return written(io, profile, start, wishes)
+  return written(io, profile, client, start, wishes)
 }
 
 function lent(profile: Profile, server: LentServer, folder: string, dry: boolean): Wiring {
@@ -58,8 +59,13 @@ function lent(profile: Profile, server: LentServer, folder: string, dry: boolean
   }
 }
 
-async function written(io: Io, profile: Profile, start: Start, wishes: ChangeWishes): Promise<Wiring> {
-  const client = atHub(clients.find(({ name }) => name === profile.name)!)
+async function written(
+  io: Io,
+  profile: Profile,
+  client: Client,
+  start: ServerStart,
+  wishes: ChangeWishes,
+): Promise<Wiring> {
   const file = client.file(whereabouts(io.env))
   const without = { how: `${hubName} is not wired`, profile, wired: false }
   try {

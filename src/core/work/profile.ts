@@ -82,12 +82,23 @@ export type Journalled = {
   usage?: { input: number; output: number; cached?: number; cost?: number }
 }
 
-/** An MCP server as a program that is started. */
-export type LentServer = {
-  name: string
-  command: string
-  args: readonly string[]
-  env: Readonly<Record<string, string>>
+/** How an MCP server is started: a program and its arguments. */
+export type ServerStart = { command: string; args: readonly string[] }
+
+/** An MCP server that a CLI is given for one run. */
+export type LentServer = ServerStart & { name: string; env: Readonly<Record<string, string>> }
+
+/** How a CLI's own settings file names an MCP server. */
+export type McpFacts = {
+  /** The settings file. */
+  file(place: { home: string; env: Readonly<Record<string, string | undefined>> }): string
+  format: 'json' | 'toml'
+  /** The keys that lead to the table of servers. */
+  path: readonly string[]
+  /** The entry for a server that is started like this. */
+  entry(start: ServerStart): object
+  /** Fields of an entry that let the CLI call the server's tools without asking. */
+  trusted?: Readonly<Record<string, unknown>>
 }
 
 /** How a CLI is run in a terminal, and how its screen is read. */
@@ -163,6 +174,8 @@ export interface Profile {
   projectFiles: readonly string[]
   /** A command as a person wrote it that switches its own safety off; left out where it has no such flag. */
   unsafe?: RegExp
+  /** How its settings take an MCP server; left out where that is not known. */
+  mcp?: McpFacts
   /** Where it can be run in a terminal. */
   screen?: ScreenFacts
 }

@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/signs.ts'
+import { join } from 'node:path'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { flags, leashes, claudeScreen } from './claude-screen.ts'
@@ -90,5 +91,11 @@ export const claude: Profile = {
   },
   projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
   unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
+  mcp: {
+    file: ({ home, env }) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),
+    format: 'json',
+    path: ['mcpServers'],
+    entry: ({ command, args }) => ({ type: 'stdio', command, args }),
+  },
   screen: claudeScreen,
 }

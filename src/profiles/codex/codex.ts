@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/signs.ts'
+import { join } from 'node:path'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
@@ -93,5 +94,12 @@ export const codex: Profile = {
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   projectFiles: ['.codex/config.toml'],
   unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
+  mcp: {
+    file: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
+    format: 'toml',
+    path: ['mcp_servers'],
+    // Without this Codex ends a call after one minute, whatever progress the server reports; a wait may take longer.
+    entry: ({ command, args }) => ({ command, args, tool_timeout_sec: 3600 }),
+  },
   screen: codexScreen,
 }

@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/signs.ts'
+import { join } from 'node:path'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
@@ -107,5 +108,11 @@ export const copilot: Profile = {
   },
   projectFiles: ['.github/copilot-instructions.md'],
   unsafe: /\s--(?:allow-all|yolo)\b/,
+  mcp: {
+    file: ({ home, env }) => join(env.COPILOT_HOME || join(home, '.copilot'), 'mcp-config.json'),
+    format: 'json',
+    path: ['mcpServers'],
+    entry: ({ command, args }) => ({ type: 'local', command, args, tools: ['*'] }),
+  },
   screen: copilotScreen,
 }

@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/signs.ts'
+import { join } from 'node:path'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { geminiScreen, modes } from './gemini-screen.ts'
@@ -148,5 +149,12 @@ export const gemini: Profile = {
   },
   projectFiles: ['.gemini/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
+  mcp: {
+    file: ({ home }) => join(home, '.gemini', 'settings.json'),
+    format: 'json',
+    path: ['mcpServers'],
+    entry: ({ command, args }) => ({ command, args }),
+    trusted: { trust: true },
+  },
   screen: geminiScreen,
 }

@@ -1,6 +1,7 @@
 import type { Ended, Profile, Dialect, Step } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { join } from 'node:path'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { behind, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
@@ -86,6 +87,13 @@ export const qwen: Profile = {
   },
   projectFiles: ['.qwen/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
+  mcp: {
+    file: ({ home }) => join(home, '.qwen', 'settings.json'),
+    format: 'json',
+    path: ['mcpServers'],
+    entry: ({ command, args }) => ({ command, args }),
+    trusted: { trust: true },
+  },
   screen: qwenScreen,
 }
 
