@@ -1,13 +1,11 @@
 import type { Clock } from '../base/clock.ts'
 import type { Ready } from '../core/work/depends.ts'
 import type { HubAgent, Task } from '../core/work/task.ts'
-import type { Books } from './books.ts'
-import type { Given } from './waiters.ts'
+import type { HubRecords } from './hub-records.ts'
+import type { Given } from './waiting-agents.ts'
 import { depends } from '../core/work/depends.ts'
-import { backAfter, nextDue } from './due.ts'
-import { fits, match } from './matching.ts'
-import { workOf } from './states.ts'
-import { Waiters } from './waiters.ts'
+import { workOf } from './task-rules.ts'
+import { fits, match, WaitingAgents } from './waiting-agents.ts'
 
 /** How long a task that is meant for one agent waits for it while it is about. */
 const wishMs = 10 * 60_000
@@ -25,13 +23,13 @@ const troubleMs = 5_000
 type HandedOut = { task: string; give(given: Given): void }
 
 /** Brings tasks to the agents that wait, each to one living connection, and takes them back from those that fell silent. */
-export class Dispatch {
-  readonly waiters = new Waiters()
-  #books: Books
+export class Dispatcher {
+  readonly waiters = new WaitingAgents()
+  #books: HubRecords
   #clock: Clock
   #round: Promise<void> | undefined
 
-  constructor(books: Books, clock: Clock) {
+  constructor(books: HubRecords, clock: Clock) {
     this.#books = books
     this.#clock = clock
   }
@@ -161,4 +159,33 @@ export function wishFor({ agent, wish }: Task): { wish?: string } {
 function unheard({ history }: Task): number {
   const before = history.findLastIndex(({ state }) => state !== 'PENDING_ACK' && state !== 'QUEUED')
   return history.slice(before + 1).filter(({ state }) => state === 'PENDING_ACK').length
+}
+
+/** A task that nobody acknowledges goes back after this long. */
+export const ackMs = 30_000
+/** So does one whose agent says nothing. */
+export const staleMs = 30 * 60_000
+
+export type Back = { task: Task; why: string }
+
+/** What is to go back to the queue, and why. */
+export function backAfter(tasks: Iterable<Task>, now: number): Back[] {
+  return [...tasks].flatMap((task) => {
+    const due = dueAt(task)
+    if (due === undefined || due > now) return []
+    const why = task.state === 'PENDING_ACK' ? 'nobody acknowledged it' : 'its agent said nothing for 30 minutes'
+    return [{ task, why }]
+  })
+}
+
+/** How long nothing is due, in ms: what is given out from now on is due no sooner than it must be acknowledged. */
+export function nextDue(tasks: Iterable<Task>, now: number): number {
+  let next = now + ackMs
+  for (const task of tasks) next = Math.min(next, dueAt(task) ?? next)
+  return Math.max(0, next - now)
+}
+
+function dueAt({ state, moved, heard }: Task): number | undefined {
+  if (state === 'PENDING_ACK') return moved + ackMs
+  return state === 'ASSIGNED' || state === 'IN_PROGRESS' ? Math.max(moved, heard ?? 0) + staleMs : undefined
 }

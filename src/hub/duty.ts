@@ -1,11 +1,10 @@
 import type { Clock } from '../base/clock.ts'
-import type { Duty, Heard, Order } from '../core/work/duty.ts'
+import type { Bench, Duty, Heard, Order } from '../core/work/duty.ts'
 import type { Registration } from './hub.ts'
-import type { Bench } from '../core/work/duty.ts'
 import type { RemoteHub } from './remote-hub.ts'
 import { wordsOf } from '../base/words.ts'
-import { taskIdOf } from './ticket.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
+import { taskIdOf } from './task-rules.ts'
 
 export type DutyParts = {
   hub: RemoteHub

@@ -1,14 +1,11 @@
 import type { Clock } from '../base/clock.ts'
 import type { Spent } from '../core/work/spent.ts'
 import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
-import type { NewTask } from './new-task.ts'
-import type { Given } from './waiters.ts'
-import { Books } from './books.ts'
-import { checkClaim, checkState } from './claim.ts'
-import { Dispatch, wishFor } from './dispatch.ts'
-import { taskFrom } from './new-task.ts'
-import { isOver } from './states.ts'
-import { HubError } from './trouble.ts'
+import type { NewTask } from './task-rules.ts'
+import type { Given } from './waiting-agents.ts'
+import { Dispatcher, wishFor } from './dispatch.ts'
+import { HubRecords } from './hub-records.ts'
+import { checkClaim, checkState, HubError, isOver, taskFrom } from './task-rules.ts'
 
 export type HubParts = { ledger: Ledger; clock: Clock; published(changes: readonly HubChange[]): void }
 
@@ -18,14 +15,14 @@ export type Response = TaskResult & { status: 'COMPLETED' | 'FAILED' | 'BLOCKED'
 
 /** The hub without its wire: agents, tasks, and who does what. Every change is durable before it is answered. */
 export class Hub {
-  #books: Books
+  #books: HubRecords
   #clock: Clock
-  #dispatch: Dispatch
+  #dispatch: Dispatcher
 
   constructor({ ledger, clock, published }: HubParts) {
     this.#clock = clock
-    this.#books = new Books({ ledger, clock, published })
-    this.#dispatch = new Dispatch(this.#books, clock)
+    this.#books = new HubRecords({ ledger, clock, published })
+    this.#dispatch = new Dispatcher(this.#books, clock)
   }
 
   get seq(): number {

@@ -1,7 +1,7 @@
 import type { Spent } from '../core/work/spent.ts'
 import type { HubAgent, Task } from '../core/work/task.ts'
 import type { Registration, Response } from './hub.ts'
-import type { Given } from './waiters.ts'
+import type { Given } from './waiting-agents.ts'
 
 /** The hub answered and refused the request; the message says why. */
 export class HubRefused extends Error {

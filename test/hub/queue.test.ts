@@ -2,8 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Task } from '../../src/core/work/task.ts'
-import { taskFrom } from '../../src/hub/new-task.ts'
-import { Queue } from '../../src/hub/queue.ts'
+import { taskFrom } from '../../src/hub/task-rules.ts'
+import { TaskQueue } from '../../src/hub/hub-records.ts'
 
 const task = (id: string, priority: number, created: number): Task =>
   taskFrom({ id, prompt: 'p', workspace: 'w', priority, by: 'me' }, new Map(), created)
@@ -12,7 +12,7 @@ test('whatever comes and goes, what matters most is in front, then what waited l
   const deed = fc.record({ put: fc.boolean(), at: fc.nat(20), priority: fc.nat(2), created: fc.nat(3) })
   fc.assert(
     fc.property(fc.array(deed), (deeds) => {
-      const queue = new Queue()
+      const queue = new TaskQueue()
       const known = new Map<string, Task>()
       for (const { put, at, priority, created } of deeds) {
         const id = `task-${at + 100}`

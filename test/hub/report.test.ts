@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
 import { moment } from '../../src/base/moment.ts'
-import { taskFrom } from '../../src/hub/new-task.ts'
+import { taskFrom } from '../../src/hub/task-rules.ts'
 import { taskWords } from '../../src/cli/hub/words.ts'
 import { reportOf, reportWords } from '../../src/cli/hub/report.ts'
 

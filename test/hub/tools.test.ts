@@ -2,7 +2,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Tool } from '../../src/core/work/tool.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { hubTools } from '../../src/hub/tools.ts'
+import { hubTools } from '../../src/hub/hub-tools.ts'
 import { hubAt } from './seat.ts'
 
 function toolsAt(t: TestContext) {

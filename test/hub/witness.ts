@@ -1,7 +1,7 @@
 import type { HubChange, Task } from '../../src/core/work/task.ts'
 import assert from 'node:assert/strict'
-import { ackMs } from '../../src/hub/due.ts'
-import { taskIdOf } from '../../src/hub/ticket.ts'
+import { ackMs } from '../../src/hub/dispatch.ts'
+import { taskIdOf } from '../../src/hub/task-rules.ts'
 
 /** Of a run: what was promised and did not hold. */
 export type Faults = {

@@ -51,7 +51,7 @@ export async function hubParts(
 ): Promise<Pick<HubServerOptions, 'routes' | 'changes' | 'mcp'>> {
   const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary }, { toolServer }] = await Promise.all([
     import('../../faces/hub/hub-routes.ts'),
-    import('../../hub/tools.ts'),
+    import('../../hub/hub-tools.ts'),
     import('../../faces/mcp/mcp-http.ts'),
     import('../../faces/mcp/tool-server.ts'),
     import('../../faces/mcp/tool-server.ts'),

@@ -1,7 +1,7 @@
 import type { Told } from '../../mind/supervise/telling.ts'
 import type { Notice } from '../../core/talk/notice.ts'
 import { momentFrom } from '../../base/moment.ts'
-import { taskIdOf } from '../../hub/ticket.ts'
+import { taskIdOf } from '../../hub/task-rules.ts'
 import { shortId } from '../../app/hub/found.ts'
 import { oneLine } from '../../base/table.ts'
 

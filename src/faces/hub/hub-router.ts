@@ -1,5 +1,5 @@
 import type { Parser } from '../../core/work/shape.ts'
-import { HubError } from '../../hub/trouble.ts'
+import { HubError } from '../../hub/task-rules.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { wordsOf } from '../../base/words.ts'
 

@@ -3,7 +3,7 @@ import type { Task } from '../../core/work/task.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { HubRoute } from './hub-router.ts'
 import { anything, integer, list, number, oneOf, optional, parser, string } from '../../core/work/shape.ts'
-import { checkTicket, taskIdOf, ticketOf } from '../../hub/ticket.ts'
+import { checkTicket, taskIdOf, ticketOf } from '../../hub/task-rules.ts'
 import { readBody } from './hub-router.ts'
 
 const words = string({ min: 1 })

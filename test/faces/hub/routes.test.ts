@@ -8,7 +8,7 @@ import { ChangeFeed, eventStreamText } from '../../../src/faces/hub/change-feed.
 import { RateLimit } from '../../../src/faces/http-server.ts'
 import { answerRequest } from '../../../src/faces/hub/hub-router.ts'
 import { hubRoutes } from '../../../src/faces/hub/hub-routes.ts'
-import { hubTools } from '../../../src/hub/tools.ts'
+import { hubTools } from '../../../src/hub/hub-tools.ts'
 import { hubAt } from '../../hub/seat.ts'
 
 function routesAt(t: TestContext) {

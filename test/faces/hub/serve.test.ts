@@ -10,7 +10,7 @@ import { serveHub } from '../../../src/faces/hub/hub-server.ts'
 import { mcpEndpoint } from '../../../src/faces/mcp/mcp-http.ts'
 import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
 import { Hub } from '../../../src/hub/hub.ts'
-import { hubTools } from '../../../src/hub/tools.ts'
+import { hubTools } from '../../../src/hub/hub-tools.ts'
 import { memoryLedger } from '../../../src/store/memory-ledger.ts'
 
 const key = 'the-key'

@@ -1,7 +1,6 @@
-import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskState, TaskStep } from '../core/work/task.ts'
 import type { Clock } from '../base/clock.ts'
-import { Queue } from './queue.ts'
-import { isHeld, isOver, moves } from './states.ts'
+import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskState, TaskStep } from '../core/work/task.ts'
+import { isHeld, isOver, moves } from './task-rules.ts'
 
 type Parts = {
   ledger: Ledger
@@ -14,10 +13,10 @@ type Unnumbered<C> = C extends unknown ? Omit<C, 'seq' | 'at'> : never
 const mostNotes = 200
 
 /** The hub's tasks and agents: changed here at once, and durable before anybody is told. */
-export class Books {
+export class HubRecords {
   readonly tasks: Map<string, Task>
   /** What is looked through again and again: those that wait for an agent and nothing else, and those that have one. */
-  readonly ready = new Queue()
+  readonly ready = new TaskQueue()
   readonly held = new Map<string, Task>()
   /** Those that may wait for others: looked at when they come, and when one that they need is over. */
   readonly unsure = new Set<string>()
@@ -142,4 +141,45 @@ export class Books {
     for (const task of tasks) this.#enter(task)
     for (const agent of agents) this.agents.set(agent.id, agent)
   }
+}
+
+/** Tasks in the order in which they go; looked through far more often than changed. */
+export class TaskQueue {
+  #tasks: Task[] = []
+
+  get tasks(): readonly Task[] {
+    return this.#tasks
+  }
+
+  /** In its place, instead of what it was before. */
+  put(task: Task): void {
+    const at = this.#placeOf(task)
+    this.#tasks.splice(at, this.#tasks[at]?.id === task.id ? 1 : 0, task)
+  }
+
+  remove(task: Task): void {
+    const at = this.#placeOf(task)
+    if (this.#tasks[at]?.id === task.id) this.#tasks.splice(at, 1)
+  }
+
+  clear(): void {
+    this.#tasks = []
+  }
+
+  /** Where it stands, or would: what it goes by never changes. */
+  #placeOf(task: Task): number {
+    let [low, high] = [0, this.#tasks.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (goesBefore(this.#tasks[middle]!, task)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** What matters most goes first, then what waited longest. */
+function goesBefore(a: Task, b: Task): boolean {
+  if (a.priority !== b.priority) return a.priority > b.priority
+  return a.created === b.created ? a.id < b.id : a.created < b.created
 }
