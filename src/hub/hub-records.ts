@@ -1,66 +1,55 @@
+import type { HubAgent, HubChange, HeldTask, HubLedger, QueuedTask, Task } from '../core/work/task.ts'
 import type { Clock } from '../base/clock.ts'
-import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskState, TaskStep } from '../core/work/task.ts'
-import { isHeld, isOver, moves } from './task-rules.ts'
+import { defined } from '../base/defined.ts'
+import { isFinished, isHeld } from './task-rules.ts'
 
 type Parts = {
-  ledger: Ledger
+  ledger: HubLedger
   clock: Clock
-  /** Told of what is durable. */ published(changes: readonly HubChange[]): void
+  /** Called with changes once they are durable. */
+  published(changes: readonly HubChange[]): void
 }
 type Unnumbered<C> = C extends unknown ? Omit<C, 'seq' | 'at'> : never
 
-/** How much of what is said about one task is kept with it. */
-const mostNotes = 200
-
-/** The hub's tasks and agents: changed here at once, and durable before anybody is told. */
+/** The hub's tasks and agents in memory; `keep` makes all changes durable before they are published. */
 export class HubRecords {
-  readonly tasks: Map<string, Task>
-  /** What is looked through again and again: those that wait for an agent and nothing else, and those that have one. */
+  readonly tasks = new Map<string, Task>()
+  /** Queued tasks that wait for an agent and for nothing else. */
   readonly ready = new TaskQueue()
-  readonly held = new Map<string, Task>()
-  /** Those that may wait for others: looked at when they come, and when one that they need is over. */
+  /** Tasks that an agent has. */
+  readonly held = new Map<string, HeldTask>()
+  /** Queued tasks that may wait for others: they are looked at when they come, and when a task that they need is over. */
   readonly unsure = new Set<string>()
+  readonly agents = new Map<string, HubAgent>()
   #dependents = new Map<string, string[]>()
-  readonly agents: Map<string, HubAgent>
   #parts: Parts
-  #seq: number
-  #waiting: HubChange[] = []
-  #dirty = new Set<string>()
+  #seq = 0
+  #changes: HubChange[] = []
+  #changed = new Set<string>()
   #watchers = new Set<AbortController>()
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { seq, agents, tasks } = parts.ledger.load()
-    this.#seq = seq
-    this.tasks = new Map()
-    for (const task of tasks) this.#enter(task)
-    this.agents = new Map(agents.map((agent) => [agent.id, agent]))
+    this.#load()
   }
 
   get seq(): number {
     return this.#seq
   }
 
-  add(task: Task): void {
+  add(task: QueuedTask): void {
     this.#enter(task)
-    const { notes: _, history: __, ...set } = task
-    this.#note({ type: 'task', id: task.id, set, step: task.history[0]! })
+    const { notes: _notes, history, ...set } = task
+    this.#note({ type: 'task', id: task.id, set, step: history[0] })
   }
 
-  /** Moves a task on; what may not follow is refused, so that a task has one story. */
-  move(id: string, state: TaskState, by: string, set: Partial<Task> = {}, note?: TaskNote): void {
-    const task = this.tasks.get(id)!
-    if (!moves[task.state].includes(state)) throw new Error(`a task that is ${task.state} cannot become ${state}`)
-    const at = this.#parts.clock.now()
-    const step: TaskStep = { at, state, by, ...(set.why === undefined ? {} : { why: set.why }) }
-    const unset: (keyof Task)[] = (['why', 'question'] as const).filter((key) => !(key in set) && key in task)
-    if (state === 'QUEUED') unset.push(...(['agent', 'heard'] as const).filter((key) => key in task))
-    this.#change(id, { state, moved: at, ...set }, { step, unset, ...(note ? { note } : {}) })
-  }
-
-  /** Changes a task without moving it. */
-  tell(id: string, set: Partial<Task>, note?: TaskNote): void {
-    this.#change(id, set, note ? { note } : {})
+  /** Replaces a task by its next state; the published change is the difference between the two. */
+  replace<T extends Task>(next: T): T {
+    const before = this.tasks.get(next.id)
+    if (!before || before === next) return next
+    this.#put(next)
+    this.#note(difference(before, next))
+    return next
   }
 
   know(agent: HubAgent): void {
@@ -73,16 +62,16 @@ export class HubRecords {
     this.#note({ type: 'gone', id })
   }
 
-  /** All that was changed is durable when this returns; what could not be kept did not happen, and the books are read again. */
+  /** Makes all changes durable. Changes that could not be stored did not happen: the records are read from the ledger again. */
   keep(): void {
-    const changes = this.#waiting.splice(0)
-    const tasks = [...this.#dirty].map((id) => this.tasks.get(id)!)
-    this.#dirty.clear()
+    const changes = this.#changes.splice(0)
+    const tasks = [...this.#changed].flatMap((id) => this.tasks.get(id) ?? [])
+    this.#changed.clear()
     if (changes.length === 0) return
     try {
       this.#parts.ledger.keep(changes, tasks)
     } catch (error) {
-      this.#reload()
+      this.#load()
       throw error
     }
     this.#parts.published(changes)
@@ -97,20 +86,15 @@ export class HubRecords {
     this.#watchers.delete(changed)
   }
 
-  #change(id: string, set: Partial<Task>, more: { unset?: (keyof Task)[]; note?: TaskNote; step?: TaskStep }) {
-    const was = this.tasks.get(id)!
-    const task: Task = {
-      ...was,
-      ...set,
-      notes: more.note ? [...was.notes, more.note].slice(-mostNotes) : was.notes,
-      history: more.step ? [...was.history, more.step] : was.history,
-    }
-    for (const key of more.unset ?? []) delete task[key]
-    this.#put(task)
-    this.#note({ type: 'task', id, set, ...more })
+  #load(): void {
+    const { seq, agents, tasks } = this.#parts.ledger.load()
+    this.#seq = seq
+    for (const known of [this.tasks, this.ready, this.held, this.unsure, this.#dependents, this.agents]) known.clear()
+    for (const task of tasks) this.#enter(task)
+    for (const agent of agents) this.agents.set(agent.id, agent)
   }
 
-  #enter(task: Task) {
+  #enter(task: Task): void {
     for (const need of task.needs) {
       const dependents = this.#dependents.get(need)
       if (dependents) dependents.push(task.id)
@@ -119,40 +103,50 @@ export class HubRecords {
     this.#put(task)
   }
 
-  #put(task: Task) {
+  #put(task: Task): void {
     this.tasks.set(task.id, task)
     if (isHeld(task)) this.held.set(task.id, task)
     else this.held.delete(task.id)
     if (task.state === 'QUEUED' && task.needs.length === 0) return this.ready.put(task)
     this.ready.remove(task)
     if (task.state === 'QUEUED') this.unsure.add(task.id)
-    else if (isOver(task)) for (const id of this.#dependents.get(task.id) ?? []) this.unsure.add(id)
+    else if (isFinished(task)) for (const id of this.#dependents.get(task.id) ?? []) this.unsure.add(id)
   }
 
-  #note(change: Unnumbered<HubChange>) {
-    this.#waiting.push({ seq: ++this.#seq, at: this.#parts.clock.now(), ...change } as HubChange)
-    if (change.type === 'task') this.#dirty.add(change.id)
-  }
-
-  #reload() {
-    const { seq, agents, tasks } = this.#parts.ledger.load()
-    this.#seq = seq
-    for (const known of [this.tasks, this.ready, this.held, this.unsure, this.#dependents, this.agents]) known.clear()
-    for (const task of tasks) this.#enter(task)
-    for (const agent of agents) this.agents.set(agent.id, agent)
+  #note(change: Unnumbered<HubChange>): void {
+    this.#changes.push({ seq: ++this.#seq, at: this.#parts.clock.now(), ...change } as HubChange)
+    if (change.type === 'task') this.#changed.add(change.id)
   }
 }
 
-/** Tasks in the order in which they go; looked through far more often than changed. */
-export class TaskQueue {
-  #tasks: Task[] = []
+/** Describes how one state of a task became the next: the fields that are set and unset, the note and the step that are new. */
+function difference(before: Task, next: Task): Unnumbered<HubChange> {
+  const { notes, history, ...fields } = next
+  const old: Record<string, unknown> = before
+  const set = Object.fromEntries(Object.entries(fields).filter(([key, value]) => value !== old[key]))
+  const unset = (['why', 'agent', 'heard', 'question', 'result'] as const).filter(
+    (key) => before[key] !== undefined && next[key] === undefined,
+  )
+  return defined({
+    type: 'task' as const,
+    id: next.id,
+    set,
+    unset: unset.length > 0 ? unset : undefined,
+    note: notes === before.notes ? undefined : notes.at(-1),
+    step: history === before.history ? undefined : history.at(-1),
+  })
+}
 
-  get tasks(): readonly Task[] {
+/** Queued tasks in the order in which they are given out; they are read far more often than changed. */
+export class TaskQueue {
+  #tasks: QueuedTask[] = []
+
+  get tasks(): readonly QueuedTask[] {
     return this.#tasks
   }
 
-  /** In its place, instead of what it was before. */
-  put(task: Task): void {
+  /** Puts a task in its place, instead of its earlier version. */
+  put(task: QueuedTask): void {
     const at = this.#placeOf(task)
     this.#tasks.splice(at, this.#tasks[at]?.id === task.id ? 1 : 0, task)
   }
@@ -166,7 +160,7 @@ export class TaskQueue {
     this.#tasks = []
   }
 
-  /** Where it stands, or would: what it goes by never changes. */
+  /** The index of a task, present or not: the fields that order the queue never change. */
   #placeOf(task: Task): number {
     let [low, high] = [0, this.#tasks.length]
     while (low < high) {
@@ -178,7 +172,7 @@ export class TaskQueue {
   }
 }
 
-/** What matters most goes first, then what waited longest. */
+/** Orders by priority, then by age. */
 function goesBefore(a: Task, b: Task): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority
   return a.created === b.created ? a.id < b.id : a.created < b.created

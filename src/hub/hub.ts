@@ -1,281 +1,275 @@
 import type { Clock } from '../base/clock.ts'
 import type { Spent } from '../core/work/spent.ts'
-import type { HubAgent, HubChange, Ledger, Task, TaskNote, TaskResult } from '../core/work/task.ts'
+import type {
+  HeldTask,
+  HubAgent,
+  HubChange,
+  HubLedger,
+  Task,
+  TaskNote,
+  TaskOf,
+  TaskResult,
+  TaskState,
+  WorkingTask,
+} from '../core/work/task.ts'
 import type { NewTask } from './task-rules.ts'
 import type { Given } from './waiting-agents.ts'
-import { Dispatcher, wishFor } from './dispatch.ts'
+import { defined } from '../base/defined.ts'
+import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
-import { checkClaim, checkState, HubError, isOver, taskFrom } from './task-rules.ts'
+import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
+import { heldTask, HubError, isFinished, newTask, taskIn } from './task-rules.ts'
 
-export type HubParts = { ledger: Ledger; clock: Clock; published(changes: readonly HubChange[]): void }
+export type HubParts = { ledger: HubLedger; clock: Clock; published(changes: readonly HubChange[]): void }
 
 export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities' | 'workspace' | 'source'>
 
 export type Response = TaskResult & { status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW' }
 
-/** The hub without its wire: agents, tasks, and who does what. Every change is durable before it is answered. */
+/** The hub without HTTP: agents, tasks, and which agent does which task. Every change is durable before it is answered. */
 export class Hub {
-  #books: HubRecords
+  #records: HubRecords
   #clock: Clock
-  #dispatch: Dispatcher
+  #dispatcher: Dispatcher
 
   constructor({ ledger, clock, published }: HubParts) {
     this.#clock = clock
-    this.#books = new HubRecords({ ledger, clock, published })
-    this.#dispatch = new Dispatcher(this.#books, clock)
+    this.#records = new HubRecords({ ledger, clock, published })
+    this.#dispatcher = new Dispatcher(this.#records, clock)
   }
 
   get seq(): number {
-    return this.#books.seq
+    return this.#records.seq
   }
 
-  /** Whoever only looks waits for this first: nobody is told what a power cut could undo. */
+  /** Resolves when every change is durable. Readers wait for it, so that nobody is told what a power cut could undo. */
   kept(): Promise<void> {
-    return this.#dispatch.kept()
+    return this.#dispatcher.kept()
   }
 
   tasks(): Task[] {
-    return [...this.#books.tasks.values()]
+    return [...this.#records.tasks.values()]
   }
 
   agents(): HubAgent[] {
-    return [...this.#books.agents.values()]
+    return [...this.#records.agents.values()]
   }
 
   task(id: string): Task {
-    const task = this.#books.tasks.get(id)
+    const task = this.#records.tasks.get(id)
     if (!task) throw new HubError('missing', `There is no task ${id}.`)
     return task
   }
 
   agent(id: string): HubAgent {
-    const agent = this.#books.agents.get(id)
-    if (!agent) throw new HubError('missing', `No agent ${id} is registered; register_agent comes first.`)
+    const agent = this.#records.agents.get(id)
+    if (!agent) throw new HubError('missing', `No agent ${id} is registered. Call register_agent first.`)
     return agent
   }
 
-  /** What an agent is at: waits for a prompt, works at a task, or neither. */
-  standing(id: string): { waits: boolean; about: boolean; task?: Task } {
+  /** Whether an agent waits for a prompt or is present at all, and the task that it has. */
+  standing(id: string): { waits: boolean; about: boolean; task?: HeldTask } {
     const agent = this.agent(id)
-    const task = this.#dispatch.heldBy(id)
-    return { waits: this.#dispatch.waiters.has(id), about: this.#dispatch.isAbout(agent), ...(task ? { task } : {}) }
+    const task = this.#dispatcher.heldBy(id)
+    return { waits: this.#dispatcher.waiting.has(id), about: this.#dispatcher.isPresent(agent), task }
   }
 
   async register(as: Registration): Promise<HubAgent> {
     const now = this.#clock.now()
-    const { evicted: _, ...was } = this.#books.agents.get(as.id) ?? { registered: now, inbox: [] as string[] }
-    const agent: HubAgent = { ...was, ...as, seen: now }
-    this.#books.know(agent)
-    await this.#dispatch.go()
+    const { evicted: _, ...was } = this.#records.agents.get(as.id) ?? { registered: now, inbox: [] as string[] }
+    const agent: HubAgent = { ...was, ...defined(as), seen: now }
+    this.#records.know(agent)
+    await this.#dispatcher.go()
     return agent
   }
 
   async add(wanted: NewTask): Promise<Task> {
-    const known = wanted.id === undefined ? undefined : this.#books.tasks.get(wanted.id)
-    const task = known?.prompt === wanted.prompt ? known : taskFrom(wanted, this.#books.tasks, this.#clock.now())
-    if (task !== known) this.#books.add(task)
+    const known = wanted.id === undefined ? undefined : this.#records.tasks.get(wanted.id)
+    // A request that is sent again because its answer got lost.
+    if (known?.prompt === wanted.prompt) return this.#answered(known.id)
+    const task = newTask(wanted, this.#records.tasks, this.#clock.now())
+    this.#records.add(task)
     return this.#answered(task.id)
   }
 
-  /** Waits for a task, a word or an eviction: what the agent holds already comes first, so that a lost answer costs nothing. */
+  /** Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs nothing. */
   async wait(id: string, until: number, connection: AbortSignal): Promise<Given> {
     this.#heardOf(id)
-    // To take a task from somebody at work is worse than to hand one out in vain.
-    if (await isGone(connection, this.#dispatch.heldBy(id) ? 8 : 3)) return { type: 'idle' }
+    // To take a task from an agent at work is worse than to offer one in vain.
+    if (await isClosed(connection, this.#dispatcher.heldBy(id) ? 8 : 3)) return { type: 'idle' }
     const agent = this.agent(id)
     if (agent.evicted !== undefined) {
       const why = agent.evicted
-      this.#books.forget(id)
-      await this.#dispatch.go()
+      this.#records.forget(id)
+      await this.#dispatcher.go()
       return { type: 'evict', why }
     }
     const [text, ...inbox] = agent.inbox
     if (text !== undefined) {
-      this.#books.know({ ...agent, inbox })
-      await this.#dispatch.go()
+      this.#records.know({ ...agent, inbox })
+      await this.#dispatcher.go()
       return { type: 'told', text }
     }
-    const held = this.#dispatch.heldBy(id)
-    const given = this.#dispatch.wait(id, until, connection)
-    if (held) this.#dispatch.takeBack(held, id, 'its agent asked for work again without an answer')
+    const held = this.#dispatcher.heldBy(id)
+    const given = this.#dispatcher.wait(id, until, connection)
+    if (held) this.#dispatcher.takeBack(held, id, 'its agent asked for work again without an answer')
     try {
-      await this.#dispatch.go()
+      await this.#dispatcher.go()
     } catch (error) {
-      // Whoever is told of the trouble does not wait any more.
-      this.#dispatch.waiters.take(id)?.({ type: 'idle' })
+      // The agent gets the error, and does not wait any more.
+      this.#dispatcher.waiting.take(id)?.({ type: 'idle' })
       throw error
     }
     return given
   }
 
   async ack(taskId: string, agentId: string): Promise<Task> {
-    const task = this.#claimed(taskId, agentId)
-    if (task.state === 'PENDING_ACK') this.#books.move(taskId, 'ASSIGNED', agentId, { heard: this.#clock.now() })
+    this.#working(taskId, agentId)
     return this.#answered(taskId)
   }
 
   async progress(taskId: string, agentId: string | undefined, text: string, percentage?: number): Promise<Task> {
-    const task = this.#claimed(taskId, agentId)
-    const by = task.agent!
-    const note = this.#note(by, 'progress', text, percentage)
-    this.#acked(task)
-    if (this.task(taskId).state === 'ASSIGNED') this.#books.move(taskId, 'IN_PROGRESS', by, { heard: note.at }, note)
-    else this.#books.tell(taskId, { heard: note.at }, note)
+    const task = this.#working(taskId, agentId)
+    this.#records.replace(progressed(task, this.#note(task.agent, 'progress', text, percentage)))
     return this.#answered(taskId)
   }
 
-  /** The agent needs an answer: the task waits for it, and the agent is free for others. */
+  /** The agent needs an answer: the task waits for it, and the agent is free for other tasks. */
   async block(taskId: string, agentId: string | undefined, why: string, question: string): Promise<Task> {
-    const task = this.#claimed(taskId, agentId)
-    this.#acked(task)
-    const by = task.agent!
-    this.#books.move(taskId, 'BLOCKED', by, { why, question }, this.#note(by, 'question', question))
+    const task = this.#working(taskId, agentId)
+    this.#records.replace(blocked(task, why, this.#note(task.agent, 'question', question)))
     return this.#answered(taskId)
   }
 
-  /** Goes back to whoever asked, if that one is about. */
+  /** Answers a blocked task, which goes back to the agent that asked while that agent is present. */
   async answer(taskId: string, text: string, by: string): Promise<Task> {
     const task = this.#in(taskId, 'BLOCKED', 'waits for no answer')
-    this.#books.move(taskId, 'QUEUED', by, { ...wishFor(task) }, this.#note(by, 'answer', text))
+    const note = this.#note(by, 'answer', text)
+    this.#records.replace(queuedAgain(task, { at: note.at, by, note, wish: task.agent }))
     return this.#answered(taskId)
   }
 
   async respond(taskId: string, agentId: string | undefined, { status, ...result }: Response): Promise<Task> {
     if (status === 'BLOCKED') return this.block(taskId, agentId, result.message, result.message)
-    const done = this.task(taskId)
-    // An answer that is sent again because ours got lost on its way.
-    if (agentId !== undefined && done.agent === agentId && done.state === status && same(done.result, result))
+    const known = this.task(taskId)
+    // A response that is sent again because our answer got lost.
+    if (agentId !== undefined && known.agent === agentId && known.state === status && isSame(known.result, result))
       return this.#answered(taskId)
-    const task = this.#claimed(taskId, agentId)
-    this.#acked(task)
-    const why = status === 'FAILED' ? { why: result.message } : {}
-    const note = this.#note(task.agent!, 'response', result.message)
-    this.#books.move(taskId, status, task.agent!, { result, ...why }, note)
+    const task = this.#working(taskId, agentId)
+    this.#records.replace(responded(task, status, result, this.#note(task.agent, 'response', result.message)))
     return this.#answered(taskId)
   }
 
   async cancel(taskId: string, by: string, why = 'cancelled'): Promise<Task> {
     const task = this.task(taskId)
-    if (isOver(task)) throw new HubError('conflict', `Task ${taskId} is ${task.state} already.`)
-    this.#books.move(taskId, 'CANCELLED', by, { why })
+    if (isFinished(task)) throw new HubError('conflict', `Task ${taskId} is already ${task.state}.`)
+    this.#records.replace(cancelled(task, { at: this.#clock.now(), by, why }))
     return this.#answered(taskId)
   }
 
   async retry(taskId: string, by: string): Promise<Task> {
     const task = this.task(taskId)
     if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
-      throw new HubError(
-        'conflict',
-        `Task ${taskId} is ${task.state}; only one that failed or was cancelled is tried again.`,
-      )
-    this.#books.move(taskId, 'QUEUED', by, { returns: 0 })
+      throw new HubError('conflict', `Task ${taskId} is ${task.state}: only a failed or cancelled task can be retried.`)
+    this.#records.replace(queuedAgain(task, { at: this.#clock.now(), by, returns: 0 }))
     return this.#answered(taskId)
   }
 
   async approve(taskId: string, by: string): Promise<Task> {
-    this.#in(taskId, 'IN_REVIEW', 'is not in review')
-    this.#books.move(taskId, 'APPROVED', by)
+    const task = this.#in(taskId, 'IN_REVIEW', 'is not in review')
+    this.#records.replace(approved(task, { at: this.#clock.now(), by }))
     return this.#answered(taskId)
   }
 
-  /** Back to whoever did it, with what is wrong. */
+  /** Sends a task in review back to the agent that did it, with what is wrong. */
   async reject(taskId: string, text: string, by: string): Promise<Task> {
     const task = this.#in(taskId, 'IN_REVIEW', 'is not in review')
-    this.#books.move(taskId, 'QUEUED', by, { ...wishFor(task) }, this.#note(by, 'comment', text))
+    const note = this.#note(by, 'comment', text)
+    this.#records.replace(queuedAgain(task, { at: note.at, by, note, wish: task.agent }))
     return this.#answered(taskId)
   }
 
   async comment(taskId: string, text: string, by: string): Promise<Task> {
-    this.task(taskId)
-    this.#books.tell(taskId, {}, this.#note(by, 'comment', text))
-    await this.#dispatch.go()
-    return this.task(taskId)
+    this.#records.replace(noted(this.task(taskId), this.#note(by, 'comment', text)))
+    return this.#answered(taskId)
   }
 
-  /** Tells every agent of a workspace, or all, the next time it waits. */
+  /** Sends a message to every agent of a workspace, or to all: each gets it the next time it waits. */
   async broadcast(text: string, workspace?: string): Promise<number> {
     const told = this.agents().filter((agent) => workspace === undefined || agent.workspace === workspace)
     for (const agent of told) {
-      const give = this.#dispatch.waiters.take(agent.id)
+      const give = this.#dispatcher.waiting.take(agent.id)
       if (give) give({ type: 'told', text })
-      else this.#books.know({ ...agent, inbox: [...agent.inbox, text] })
+      else this.#records.know({ ...agent, inbox: [...agent.inbox, text] })
     }
-    await this.#dispatch.go()
+    await this.#dispatcher.go()
     return told.length
   }
 
   async evict(id: string, why: string): Promise<void> {
     const agent = this.agent(id)
-    const give = this.#dispatch.waiters.take(id)
+    const give = this.#dispatcher.waiting.take(id)
     const { task } = this.standing(id)
-    if (task) this.#dispatch.takeBack(task, 'hub', `its agent was sent away: ${why}`)
-    if (give) this.#books.forget(id)
-    else this.#books.know({ ...agent, evicted: why })
-    await this.#dispatch.go().catch((error: unknown) => {
+    if (task) this.#dispatcher.takeBack(task, 'hub', `its agent was sent away: ${why}`)
+    if (give) this.#records.forget(id)
+    else this.#records.know({ ...agent, evicted: why })
+    await this.#dispatcher.go().catch((error: unknown) => {
       give?.({ type: 'idle' })
       throw error
     })
     give?.({ type: 'evict', why })
   }
 
-  /** Resolves when a task needs nobody's work any more for now, or the time is over. */
+  /** Resolves when a task is finished, blocked or in review, or when the time is over. */
   async settled(id: string, until: number, signal: AbortSignal): Promise<Task> {
-    const rests = () => isOver(this.task(id)) || ['BLOCKED', 'IN_REVIEW'].includes(this.task(id).state)
+    const rests = () => isFinished(this.task(id)) || ['BLOCKED', 'IN_REVIEW'].includes(this.task(id).state)
     while (!rests() && !signal.aborted && this.#clock.now() < until)
-      await this.#books.nextChange(this.#clock, until, signal)
+      await this.#records.nextChange(this.#clock, until, signal)
     return this.task(id)
   }
 
-  /** What an agent says it has used in all. */
+  /** Keeps an agent's report of what it has used in all. */
   async spent(id: string, all: Spent): Promise<void> {
-    this.#books.know({ ...this.agent(id), ...all, seen: this.#clock.now() })
-    await this.#dispatch.go()
+    this.#records.know({ ...this.agent(id), ...defined(all), seen: this.#clock.now() })
+    await this.#dispatcher.go()
   }
 
-  /** Watches over what was given out, until the signal aborts. */
+  /** Takes back tasks whose agents fall silent, until the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
-    return this.#dispatch.run(signal)
+    return this.#dispatcher.run(signal)
   }
 
   #answered(taskId: string): Promise<Task> {
-    return this.#dispatch.go().then(() => this.task(taskId))
+    return this.#dispatcher.go().then(() => this.task(taskId))
   }
 
   #heardOf(id: string): void {
-    this.agent(id)
-    this.#books.agents.set(id, { ...this.agent(id), seen: this.#clock.now() })
+    this.#records.agents.set(id, { ...this.agent(id), seen: this.#clock.now() })
   }
 
-  /** Whoever goes on with a task has taken it. */
-  #acked(task: Task): void {
-    if (task.state === 'PENDING_ACK') this.#books.move(task.id, 'ASSIGNED', task.agent!, { heard: this.#clock.now() })
-  }
-
-  #claimed(taskId: string, agentId: string | undefined): Task {
+  /** The task of an agent that goes on with it, which acknowledges it too. */
+  #working(taskId: string, agentId: string | undefined): WorkingTask {
     if (agentId !== undefined) this.#heardOf(agentId)
-    const task = this.task(taskId)
-    checkClaim(task, agentId)
-    return task
+    const task = heldTask(this.task(taskId), agentId)
+    return task.state === 'PENDING_ACK' ? this.#records.replace(acknowledged(task, this.#clock.now())) : task
   }
 
-  #in(taskId: string, state: Task['state'], words: string): Task {
-    const task = this.task(taskId)
-    checkState(task, state, words)
-    return task
+  #in<S extends TaskState>(taskId: string, state: S, words: string): TaskOf<S> {
+    return taskIn(this.task(taskId), state, words)
   }
 
   #note(by: string, kind: TaskNote['kind'], text: string, percentage?: number): TaskNote {
-    return { at: this.#clock.now(), by, kind, text, ...(percentage === undefined ? {} : { percentage }) }
+    return defined({ at: this.#clock.now(), by, kind, text, percentage })
   }
 }
 
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * What an agent asked before it hung up may be read long after, and the hang-up right behind it: a few turns of the
- * loop later it is known, and nothing is taken from its newer connection or given to the one that is gone.
+ * Whether the agent has closed its connection. A request may be read long after the agent hung up, with the hang-up right
+ * behind it: a few turns of the event loop later it is known, and no task goes to a connection that is gone.
  */
-async function isGone(connection: AbortSignal, turns: number): Promise<boolean> {
+async function isClosed(connection: AbortSignal, turns: number): Promise<boolean> {
   for (let turn = 0; turn < turns && !connection.aborted; turn++)
     await new Promise<void>((resolve) => setImmediate(resolve))
   return connection.aborted

@@ -1,46 +1,9 @@
 import type { Work } from '../core/work/depends.ts'
-import type { Task, TaskState } from '../core/work/task.ts'
+import type { FinishedTask, HeldTask, QueuedTask, Task, TaskOf, TaskState } from '../core/work/task.ts'
+import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 
-const held: TaskState[] = ['QUEUED', 'BLOCKED', 'IN_REVIEW', 'COMPLETED', 'FAILED', 'CANCELLED']
-
-/** What may follow what: nothing else ever does. */
-export const moves: Readonly<Record<TaskState, readonly TaskState[]>> = {
-  QUEUED: ['PENDING_ACK', 'FAILED', 'CANCELLED'],
-  PENDING_ACK: ['ASSIGNED', 'QUEUED', 'FAILED', 'CANCELLED'],
-  ASSIGNED: ['IN_PROGRESS', ...held],
-  IN_PROGRESS: held,
-  BLOCKED: ['QUEUED', 'FAILED', 'CANCELLED'],
-  IN_REVIEW: ['APPROVED', 'QUEUED', 'FAILED', 'CANCELLED'],
-  APPROVED: [],
-  COMPLETED: [],
-  FAILED: ['QUEUED'],
-  CANCELLED: ['QUEUED'],
-}
-
-/** Whether an agent works at it, or was just given it. */
-export function isHeld({ state }: Task): boolean {
-  return state === 'PENDING_ACK' || state === 'ASSIGNED' || state === 'IN_PROGRESS'
-}
-
-export function isOver({ state }: Task): boolean {
-  return state === 'APPROVED' || state === 'COMPLETED' || state === 'FAILED' || state === 'CANCELLED'
-}
-
-/** A task as others wait for it. */
-export function workOf({ id, needs, state, why }: Task): Work {
-  if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
-  if (state === 'FAILED' || state === 'CANCELLED')
-    return { id, needs, state: 'dead', why: brief(why ?? state.toLowerCase()) }
-  return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
-}
-
-/** Of a long story of who failed because of whom, the beginning and the end. */
-function brief(why: string): string {
-  return why.length <= 300 ? why : `${why.slice(0, 100)} … ${why.slice(-200)}`
-}
-
-/** What the hub does not do, in words for whoever asked: there is no such thing · it is another's or in another state · the wish itself is wrong. */
+/** A request that the hub refuses: its subject is missing, belongs to another agent or is in another state, or the request is wrong. */
 export class HubError extends Error {
   override name = 'HubError'
   readonly kind: 'missing' | 'conflict' | 'wrong'
@@ -51,25 +14,8 @@ export class HubError extends Error {
   }
 }
 
-/** Refuses whoever does not have the task; without a name, only one that nobody has. */
-export function checkClaim(task: Task, agent?: string): void {
-  if (isHeld(task) && (agent === undefined || task.agent === agent)) return
-  const words =
-    agent === undefined
-      ? `Task ${task.id} is with nobody: ${whose(task)}.`
-      : `Task ${task.id} is not ${agent}'s: ${whose(task)}. Ask for the next one with wait_for_prompt.`
-  throw new HubError('conflict', words)
-}
-
-/** Refuses what is only done to a task in that state; `words` say what it is not. */
-export function checkState(task: Task, state: TaskState, words: string): void {
-  if (task.state !== state) throw new HubError('conflict', `Task ${task.id} ${words}: it is ${task.state}.`)
-}
-
-const whose = ({ state, agent }: Task) => (agent === undefined ? `it is ${state}` : `it is ${state}, with ${agent}`)
-
 export type NewTask = {
-  /** Of the caller's choosing: one that is sent again, because our answer got lost, is the same task. */
+  /** Chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
   id?: string
   prompt: string
   workspace: string
@@ -80,51 +26,91 @@ export type NewTask = {
   by: string
 }
 
-/** A task as it begins; what it cannot be is said. */
-export function taskFrom(wanted: NewTask, known: ReadonlyMap<string, Task>, now: number): Task {
+/** Makes a queued task; throws a HubError when it is not possible. */
+export function newTask(wanted: NewTask, known: ReadonlyMap<string, Task>, now: number): QueuedTask {
   const { id, by, prompt, workspace, wish, capabilities = [], priority = 0, needs = [] } = wanted
-  if (id !== undefined && known.has(id)) throw new HubError('wrong', `Task ${id} is another one.`)
+  if (id !== undefined && known.has(id)) throw new HubError('wrong', `Task ${id} exists already, with another prompt.`)
   if (id !== undefined && !/^[\w-]{8,64}$/.test(id))
-    throw new HubError('wrong', 'An id is 8 to 64 letters, digits, _ and -.')
+    throw new HubError('wrong', 'A task id has 8 to 64 letters, digits, "_" and "-".')
   if (prompt.trim() === '') throw new HubError('wrong', 'A task needs a prompt.')
   const strange = needs.find((need) => !known.has(need))
   if (strange !== undefined) throw new HubError('wrong', `There is no task ${strange} to depend on.`)
-  return {
+  return defined({
     id: id ?? newId(now),
     prompt,
     workspace,
     priority,
     capabilities,
     needs,
-    ...(wish === undefined ? {} : { wish }),
+    wish,
     state: 'QUEUED',
     created: now,
     moved: now,
     returns: 0,
     notes: [],
     history: [{ at: now, state: 'QUEUED', by }],
-  }
+  })
 }
 
-/** How often it was handed out. */
-const handed = ({ history }: Task) => history.filter(({ state }) => state === 'PENDING_ACK').length
+/** Whether an agent has the task. */
+export function isHeld(task: Task): task is HeldTask {
+  return task.state === 'PENDING_ACK' || task.state === 'ASSIGNED' || task.state === 'IN_PROGRESS'
+}
 
-/** A task's name for the agent that was just given it: one who lost the task since is known by the old number. */
+export function isFinished(task: Task): task is FinishedTask {
+  return (
+    task.state === 'APPROVED' || task.state === 'COMPLETED' || task.state === 'FAILED' || task.state === 'CANCELLED'
+  )
+}
+
+/** Returns a task that this agent has; without an agent, one that any agent has. */
+export function heldTask(task: Task, agent?: string): HeldTask {
+  if (isHeld(task) && (agent === undefined || task.agent === agent)) return task
+  const now = `it is ${task.state}${task.agent === undefined ? '' : `, with ${task.agent}`}`
+  const words =
+    agent === undefined
+      ? `No agent has task ${task.id}: ${now}.`
+      : `Agent ${agent} does not have task ${task.id}: ${now}. Ask for the next task with wait_for_prompt.`
+  throw new HubError('conflict', words)
+}
+
+/** Returns a task that is in this state; `words` complete "Task 1 …" where it is not. */
+export function taskIn<S extends TaskState>(task: Task, state: S, words: string): TaskOf<S> {
+  if (task.state !== state) throw new HubError('conflict', `Task ${task.id} ${words}: it is ${task.state}.`)
+  return task as TaskOf<S>
+}
+
+/** The task as others wait for it. */
+export function workOf(task: Task): Work {
+  const { id, needs, state } = task
+  if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
+  if (state === 'FAILED' || state === 'CANCELLED') return { id, needs, state: 'dead', why: shortened(task.why) }
+  return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
+}
+
+/** Keeps the beginning and the end of a reason: each dependent task that fails adds to it. */
+function shortened(why: string): string {
+  return why.length <= 300 ? why : `${why.slice(0, 100)} … ${why.slice(-200)}`
+}
+
+const timesOffered = ({ history }: Task) => history.filter(({ state }) => state === 'PENDING_ACK').length
+
+/** The name of a task for the agent that was just given it: an agent that has lost the task is known by its old number. */
 export function ticketOf(task: Task): string {
-  return `${task.id}.${handed(task)}`
+  return `${task.id}.${timesOffered(task)}`
 }
 
-/** The task's own id, of a ticket or of an id. */
+/** The task's own id, from a ticket or an id. */
 export function taskIdOf(ticket: string): string {
   return ticket.split('.', 1)[0]!
 }
 
-/** Refuses the ticket of an agent that had the task before somebody else got it. */
+/** Refuses the ticket of an agent that had the task before another agent got it. */
 export function checkTicket(ticket: string, task: Task): void {
   const [, number] = ticket.split('.')
-  if (number === undefined || Number(number) === handed(task)) return
+  if (number === undefined || Number(number) === timesOffered(task)) return
   throw new HubError(
     'conflict',
-    `Task ${task.id} was given out again since; ask for the next one with wait_for_prompt.`,
+    `Task ${task.id} was given to another agent meanwhile. Ask for the next task with wait_for_prompt.`,
   )
 }

@@ -1,13 +1,19 @@
 import type { Clock } from '../base/clock.ts'
-import type { HubAgent, Task } from '../core/work/task.ts'
+import type { HubAgent, OfferedTask, QueuedTask, Task } from '../core/work/task.ts'
 
-/** What an agent that waits is given. */
+/** The answer to an agent that waits: a task, a message, its eviction, or nothing yet. */
 export type Given =
-  { type: 'task'; task: Task } | { type: 'told'; text: string } | { type: 'evict'; why: string } | { type: 'idle' }
+  | { type: 'task'; task: OfferedTask }
+  | { type: 'told'; text: string }
+  | { type: 'evict'; why: string }
+  | { type: 'idle' }
 
 type Waiter = { since: number; give(given: Given): void; connection: AbortSignal }
 
-/** The agents that wait for a prompt: each on one living connection. */
+/** An agent that waits for a task, and since when. */
+type Waiting = { agent: HubAgent; since: number }
+
+/** The agents that wait for a prompt, each on one open connection. */
 export class WaitingAgents {
   #waiting = new Map<string, Waiter>()
 
@@ -15,7 +21,7 @@ export class WaitingAgents {
     return this.#waiting.has(agent)
   }
 
-  /** Those whose connection lives. */
+  /** The agents whose connection is open. */
   all(agents: ReadonlyMap<string, HubAgent>): Waiting[] {
     return [...this.#waiting].flatMap(([id, { since, connection }]) => {
       const agent = connection.aborted ? undefined : agents.get(id)
@@ -23,7 +29,7 @@ export class WaitingAgents {
     })
   }
 
-  /** Until something is given, the time is over, or the connection is gone; a newer wait of the same agent takes its place. */
+  /** Waits until something is given, the time is over, or the connection is closed. A newer wait of the same agent replaces this one. */
   async wait(agent: string, clock: Clock, until: number, connection: AbortSignal): Promise<Given> {
     this.#waiting.get(agent)?.give({ type: 'idle' })
     const over = new AbortController()
@@ -32,7 +38,7 @@ export class WaitingAgents {
     this.#waiting.set(agent, waiter)
     const signal = AbortSignal.any([connection, over.signal])
     void clock.sleep(Math.max(0, until - clock.now()), signal).then(() => {
-      // Whoever took it out is about to give it something, in time or not.
+      // A waiter that was taken out is about to be given something, in time or not.
       if (this.#waiting.get(agent) === waiter || connection.aborted) resolve({ type: 'idle' })
     })
     try {
@@ -43,7 +49,7 @@ export class WaitingAgents {
     }
   }
 
-  /** Takes a waiter on a living connection out, so that nobody else gives it anything; whoever took it gives. */
+  /** Takes out a waiter with an open connection, so that only the caller gives it anything. */
   take(agent: string): ((given: Given) => void) | undefined {
     const waiter = this.#waiting.get(agent)
     if (!waiter || waiter.connection.aborted) return undefined
@@ -51,26 +57,20 @@ export class WaitingAgents {
     return waiter.give
   }
 
-  /** Lets everybody go. */
+  /** Ends every wait. */
   close(): void {
     for (const { give } of this.#waiting.values()) give({ type: 'idle' })
     this.#waiting.clear()
   }
 }
 
-/** An agent that waits for a task, and since when. */
-export type Waiting = { agent: HubAgent; since: number }
+export type Match = { task: QueuedTask; agent: HubAgent }
 
-export type Match = { task: Task; agent: HubAgent }
-
-/**
- * Who gets what: each task in its order goes to the agent it is meant for, else to whoever waited longest among those
- * that may have it.
- */
+/** Matches tasks, in their order, with agents: the agent that a task is meant for, else the one that has waited longest. */
 export function match(
-  tasks: Iterable<Task>,
+  tasks: Iterable<QueuedTask>,
   waiting: readonly Waiting[],
-  mayHave: (task: Task, agent: HubAgent) => boolean,
+  mayHave: (task: QueuedTask, agent: HubAgent) => boolean,
 ): Match[] {
   const left = waiting.toSorted((a, b) => a.since - b.since).map(({ agent }) => agent)
   const matches: Match[] = []
@@ -84,7 +84,7 @@ export function match(
   return matches
 }
 
-/** Whether an agent could do it at all. */
+/** Whether an agent works in the task's workspace and has its capabilities. */
 export function fits(task: Task, agent: HubAgent): boolean {
   return agent.workspace === task.workspace && task.capabilities.every((wanted) => agent.capabilities.includes(wanted))
 }

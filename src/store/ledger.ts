@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { HubAgent, HubChange, Ledger, Task } from '../core/work/task.ts'
+import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
+import { parseTask } from '../core/work/task.ts'
 import { busy, openDatabase, sqliteCode } from './sqlite.ts'
 import { storeError } from './trouble.ts'
 
@@ -16,7 +17,7 @@ export class LedgerTaken extends Error {
 }
 
 /** The hub's books in SQLite; one process has them open. */
-export function fileLedger(path: string): Ledger {
+export function fileLedger(path: string): HubLedger {
   const db = openDatabase(path)
   try {
     // One process has it, from the first word to the last: a second one is told so, and a dead one holds nothing.
@@ -36,7 +37,7 @@ export function fileLedger(path: string): Ledger {
   return new SqliteLedger(db, path)
 }
 
-class SqliteLedger implements Ledger {
+class SqliteLedger implements HubLedger {
   #db: DatabaseSync
   #path: string
   #put: Record<'change' | 'task' | 'agent' | 'gone' | 'sweep', StatementSync>
@@ -60,7 +61,7 @@ class SqliteLedger implements Ledger {
       return {
         seq: last.seq ?? 0,
         agents: rows('SELECT agent AS text FROM agents').map(({ text }) => JSON.parse(text) as HubAgent),
-        tasks: rows('SELECT task AS text FROM tasks').map(({ text }) => JSON.parse(text) as Task),
+        tasks: rows('SELECT task AS text FROM tasks').map(({ text }) => parseTask(JSON.parse(text))),
       }
     })
   }

@@ -1,7 +1,7 @@
-import type { HubAgent, HubChange, Ledger, Task } from '../core/work/task.ts'
+import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 
 /** The hub's books in memory: a copy goes in and a copy comes out, as with a file. */
-export function memoryLedger(): Ledger {
+export function memoryLedger(): HubLedger {
   const tasks = new Map<string, Task>()
   const agents = new Map<string, HubAgent>()
   const changes: HubChange[] = []

@@ -1,14 +1,14 @@
-import type { HubAgent, HubChange, Ledger, Task } from '../../src/core/work/task.ts'
+import type { HubAgent, HubChange, HubLedger, OfferedTask, QueuedTask } from '../../src/core/work/task.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 
 export type LedgerMaker = {
-  make(): Ledger
+  make(): HubLedger
   /** The same books, opened anew. */
-  again?(ledger: Ledger): Ledger
+  again?(ledger: HubLedger): HubLedger
 }
 
-const task = (id: string, over: Partial<Task> = {}): Task => ({
+const task = (id: string): QueuedTask => ({
   id,
   prompt: `do ${id}`,
   workspace: 'w',
@@ -21,7 +21,13 @@ const task = (id: string, over: Partial<Task> = {}): Task => ({
   returns: 0,
   notes: [],
   history: [{ at: 1, state: 'QUEUED', by: 'me' }],
-  ...over,
+})
+
+const offered = (id: string): OfferedTask => ({
+  ...(task(id) as Omit<QueuedTask, 'why'>),
+  prompt: 'ö…"\n',
+  state: 'PENDING_ACK',
+  agent: 'a',
 })
 
 const agent = (id: string): HubAgent => ({
@@ -49,13 +55,10 @@ export function ledgerContract(name: string, { make, again = (ledger) => ledger 
     const first = make()
     const known: HubChange = { seq: 2, at: 2, type: 'agent', agent: agent('a') }
     first.keep([moved(1, 't1'), known], [task('t1')])
-    first.keep([moved(3, 't1')], [task('t1', { state: 'PENDING_ACK', agent: 'a', why: 'ö…"\n' })])
+    first.keep([moved(3, 't1')], [offered('t1')])
     const ledger = again(first)
     const { seq, agents, tasks } = ledger.load()
-    assert.deepEqual(
-      [seq, agents, tasks],
-      [3, [agent('a')], [task('t1', { state: 'PENDING_ACK', agent: 'a', why: 'ö…"\n' })]],
-    )
+    assert.deepEqual([seq, agents, tasks], [3, [agent('a')], [offered('t1')]])
     assert.deepEqual(ledger.since(1, 10), [known, moved(3, 't1')])
     assert.deepEqual(ledger.since(0, 1), [moved(1, 't1')])
     ledger.keep([{ seq: 4, at: 4, type: 'gone', id: 'a' }], [])

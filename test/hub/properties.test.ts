@@ -1,13 +1,30 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Task } from '../../src/core/work/task.ts'
+import type { Task, TaskState } from '../../src/core/work/task.ts'
+import { parseTask } from '../../src/core/work/task.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 import { fits } from '../../src/hub/waiting-agents.ts'
-import { moves, HubError } from '../../src/hub/task-rules.ts'
+import { HubError } from '../../src/hub/task-rules.ts'
 import { memoryLedger } from '../../src/store/memory-ledger.ts'
 import { noticed } from './seat.ts'
+
+const afterWork: TaskState[] = ['QUEUED', 'BLOCKED', 'IN_REVIEW', 'COMPLETED', 'FAILED', 'CANCELLED']
+
+/** The states that may follow each state. */
+const moves: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  QUEUED: ['PENDING_ACK', 'FAILED', 'CANCELLED'],
+  PENDING_ACK: ['ASSIGNED', 'QUEUED', 'FAILED', 'CANCELLED'],
+  ASSIGNED: ['IN_PROGRESS', ...afterWork],
+  IN_PROGRESS: afterWork,
+  BLOCKED: ['QUEUED', 'CANCELLED'],
+  IN_REVIEW: ['APPROVED', 'QUEUED', 'CANCELLED'],
+  APPROVED: [],
+  COMPLETED: [],
+  FAILED: ['QUEUED'],
+  CANCELLED: ['QUEUED'],
+}
 
 const agents = ['a', 'b', 'c']
 const able: Record<string, string[]> = { a: [], b: ['x'], c: ['x', 'y'] }
@@ -155,7 +172,9 @@ class Outside {
     const tasks = this.hub.tasks()
     const held = tasks.filter(({ state }) => ['PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS'].includes(state))
     assert.equal(new Set(held.map(({ agent }) => agent)).size, held.length, 'one agent has two tasks')
-    for (const { history, state } of tasks) {
+    for (const task of tasks) {
+      const { history, state } = task
+      assert.deepEqual(parseTask(JSON.parse(JSON.stringify(task))), task, 'a fact of its state is missing')
       assert.equal(history.at(-1)!.state, state)
       history.slice(1).forEach((step, at) => assert.ok(moves[history[at]!.state].includes(step.state)))
       const ended = history.filter((step) => step.state === 'COMPLETED' || step.state === 'APPROVED')

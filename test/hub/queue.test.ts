@@ -1,23 +1,23 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Task } from '../../src/core/work/task.ts'
-import { taskFrom } from '../../src/hub/task-rules.ts'
+import type { QueuedTask } from '../../src/core/work/task.ts'
+import { newTask } from '../../src/hub/task-rules.ts'
 import { TaskQueue } from '../../src/hub/hub-records.ts'
 
-const task = (id: string, priority: number, created: number): Task =>
-  taskFrom({ id, prompt: 'p', workspace: 'w', priority, by: 'me' }, new Map(), created)
+const task = (id: string, priority: number, created: number): QueuedTask =>
+  newTask({ id, prompt: 'p', workspace: 'w', priority, by: 'me' }, new Map(), created)
 
-test('whatever comes and goes, what matters most is in front, then what waited longest', () => {
+test('the queue is ordered by priority, then by age, whatever is put in and removed', () => {
   const deed = fc.record({ put: fc.boolean(), at: fc.nat(20), priority: fc.nat(2), created: fc.nat(3) })
   fc.assert(
     fc.property(fc.array(deed), (deeds) => {
       const queue = new TaskQueue()
-      const known = new Map<string, Task>()
+      const known = new Map<string, QueuedTask>()
       for (const { put, at, priority, created } of deeds) {
         const id = `task-${at + 100}`
         const made = known.get(id) ?? task(id, priority, created)
-        // It may have changed since, but never in what it goes by.
+        // A task may have changed meanwhile, but never in the fields that order the queue.
         if (put) queue.put({ ...made, returns: made.returns + 1 })
         else queue.remove(made)
         if (put) known.set(id, { ...made, returns: made.returns + 1 })

@@ -1,8 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
+import { parseTask } from '../../src/core/work/task.ts'
 import { moment } from '../../src/base/moment.ts'
-import { taskFrom } from '../../src/hub/task-rules.ts'
+import { newTask } from '../../src/hub/task-rules.ts'
 import { taskWords } from '../../src/cli/hub/words.ts'
 import { reportOf, reportWords } from '../../src/cli/hub/report.ts'
 
@@ -11,10 +12,10 @@ const since = Date.parse('2026-11-15T06:00:00Z')
 
 /** A task that was taken on at `since`, and came to this state after so many minutes. */
 function task(id: string, state: TaskState, minutes: number, over: Partial<Task> = {}): Task {
-  const added = taskFrom({ id: `task-${id}`, prompt: `do ${id}`, workspace: 'w', by: 'me' }, new Map(), since - minute)
+  const added = newTask({ id: `task-${id}`, prompt: `do ${id}`, workspace: 'w', by: 'me' }, new Map(), since - minute)
   const step = (at: number, of: TaskState) => ({ at: since + at * minute, state: of, by: 'orc' })
   const history = [...added.history, step(0, 'PENDING_ACK'), step(0, 'ASSIGNED'), step(minutes, state)]
-  return { ...added, state, agent: 'orc', history, ...over }
+  return parseTask({ ...added, state, agent: 'orc', history, ...over })
 }
 
 function agent(id: string, over: Partial<HubAgent> = {}): HubAgent {

@@ -86,7 +86,7 @@ test('whoever lost a task cannot end it, also without saying who they are', asyn
   assert.deepEqual([first.taskId, second.taskId, second.returns], [`${taskId}.1`, `${taskId}.2`, undefined])
   await assert.rejects(
     call('send_response', { taskId: first.taskId, status: 'COMPLETED', message: 'late' }),
-    /was given out again since; ask for the next one with wait_for_prompt/,
+    /was given to another agent meanwhile\. Ask for the next task with wait_for_prompt/,
   )
   assert.equal(
     (await call('send_response', { taskId: second.taskId, status: 'COMPLETED', message: 'ok' })).status,

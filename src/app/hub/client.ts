@@ -5,6 +5,7 @@ import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/task-rules.ts'
 import type { HubPlace } from './address.ts'
 import { whyUnanswered } from '../../base/words.ts'
+import { parseTask } from '../../core/work/task.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 
 export type NewTask = Omit<HubTask, 'by'>
@@ -25,21 +26,21 @@ export class HubClient implements RemoteHub {
     return this.#ask('GET', '/api/state')
   }
 
-  tasks(filter: Record<string, string> = {}): Promise<Task[]> {
-    return this.#ask('GET', `/api/tasks?${new URLSearchParams(filter)}`)
+  async tasks(filter: Record<string, string> = {}): Promise<Task[]> {
+    return (await this.#ask<unknown[]>('GET', `/api/tasks?${new URLSearchParams(filter)}`)).map(parseTask)
   }
 
-  task(id: string): Promise<Task> {
-    return this.#ask('GET', `/api/tasks/${encodeURIComponent(id)}`)
+  async task(id: string): Promise<Task> {
+    return parseTask(await this.#ask('GET', `/api/tasks/${encodeURIComponent(id)}`))
   }
 
-  add(task: NewTask, signal?: AbortSignal): Promise<Task> {
-    return this.#ask('POST', '/api/tasks', task, signal)
+  async add(task: NewTask, signal?: AbortSignal): Promise<Task> {
+    return parseTask(await this.#ask('POST', '/api/tasks', task, signal))
   }
 
   /** One of the verbs of a task that a person or its agent has. */
-  tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
-    return this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body, signal)
+  async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
+    return parseTask(await this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body, signal))
   }
 
   respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task> {

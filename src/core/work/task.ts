@@ -1,18 +1,6 @@
 import type { Spent } from './spent.ts'
 
-export type TaskState =
-  | 'QUEUED'
-  | 'PENDING_ACK'
-  | 'ASSIGNED'
-  | 'IN_PROGRESS'
-  | 'BLOCKED'
-  | 'IN_REVIEW'
-  | 'APPROVED'
-  | 'COMPLETED'
-  | 'FAILED'
-  | 'CANCELLED'
-
-/** Something said about a task while it is under way. */
+/** A note about a task: what its agent or a person said. */
 export type TaskNote = {
   at: number
   by: string
@@ -21,45 +9,106 @@ export type TaskNote = {
   percentage?: number
 }
 
-/** One move of a task, and who made it. */
+/** One change of a task's state, and who made it. */
 export type TaskStep = { at: number; state: TaskState; by: string; why?: string }
 
 export type TaskResult = { message: string; artifacts?: unknown[]; diff?: string }
 
-/** A unit of work in the hub. */
-export type Task = {
+/** The fields that a task has in every state. */
+type TaskBase = {
   id: string
   prompt: string
   workspace: string
-  /** More goes first. */
+  /** Tasks with a higher priority go first. */
   priority: number
-  /** What an agent must be able to do to have it. */
+  /** The capabilities that an agent needs to get the task. */
   capabilities: string[]
-  /** The tasks that must be done before. */
+  /** The tasks that must be done first. */
   needs: string[]
-  /** The agent it is meant for, as long as that one is there. */
+  /** The agent that the task is meant for, as long as that agent is there. */
   wish?: string
-  state: TaskState
-  /** Why it is in this state, where that needs saying. */
-  why?: string
-  /** Who has it. */
-  agent?: string
   created: number
-  /** When its state changed last. */
+  /** When the state changed last. */
   moved: number
-  /** When its agent was last heard of in this task. */
-  heard?: number
-  /** How often an agent that had acknowledged it came to no answer. */
+  /** How often an agent acknowledged the task and then gave no answer. */
   returns: number
-  question?: string
-  result?: TaskResult
   notes: TaskNote[]
   history: TaskStep[]
 }
 
+/** The fields that depend on the state. */
+type TaskFacts = {
+  /** The reason for the state. */
+  why: string
+  /** The agent that has the task, or had it last. */
+  agent: string
+  /** When that agent was last heard of in this task. */
+  heard: number
+  question: string
+  /** The agent's last answer; it stays when the task goes back to the queue. */
+  result: TaskResult
+}
+
+type TaskIn<S extends string, Has extends keyof TaskFacts, May extends keyof TaskFacts = never> = TaskBase & {
+  state: S
+} & Pick<TaskFacts, Has> &
+  Partial<Pick<TaskFacts, May>> & { [Fact in Exclude<keyof TaskFacts, Has | May>]?: undefined }
+
+/** Each state with the facts that it always has and those that it may have. */
+export type QueuedTask = TaskIn<'QUEUED', never, 'why' | 'result'>
+/** Given to an agent that has yet to acknowledge it. */
+export type OfferedTask = TaskIn<'PENDING_ACK', 'agent', 'result'>
+export type WorkingTask = TaskIn<'ASSIGNED' | 'IN_PROGRESS', 'agent' | 'heard', 'result'>
+export type BlockedTask = TaskIn<'BLOCKED', 'agent' | 'why' | 'question', 'heard' | 'result'>
+export type ReviewedTask = TaskIn<'IN_REVIEW', 'agent' | 'result', 'heard'>
+export type DoneTask = TaskIn<'APPROVED' | 'COMPLETED', 'agent' | 'result', 'heard'>
+export type UndoneTask = TaskIn<'FAILED' | 'CANCELLED', 'why', 'agent' | 'heard' | 'result'>
+
+/** A task that an agent has. */
+export type HeldTask = OfferedTask | WorkingTask
+export type OpenTask = QueuedTask | HeldTask | BlockedTask | ReviewedTask
+export type FinishedTask = DoneTask | UndoneTask
+
+/** A unit of work in the hub. */
+export type Task = OpenTask | FinishedTask
+
+export type TaskState = Task['state']
+
+/** The task in one state. */
+export type TaskOf<S extends TaskState> = Extract<Task, { state: S }>
+
+/** Reads a task that was stored or sent as JSON. Facts that an older termaite did not write get a neutral value. */
+export function parseTask(stored: unknown): Task {
+  const task = stored as TaskBase & { state: TaskState } & Partial<TaskFacts>
+  if (typeof task?.id !== 'string') throw new Error('a stored task has no id')
+  const had = { agent: task.agent ?? 'unknown' }
+  switch (task.state) {
+    case 'QUEUED':
+      return task as QueuedTask
+    case 'PENDING_ACK':
+      return { ...task, ...had } as OfferedTask
+    case 'ASSIGNED':
+    case 'IN_PROGRESS':
+      return { ...task, ...had, heard: task.heard ?? task.moved } as WorkingTask
+    case 'BLOCKED': {
+      const question = task.question ?? ''
+      return { ...task, ...had, question, why: task.why ?? question } as BlockedTask
+    }
+    case 'IN_REVIEW':
+    case 'APPROVED':
+    case 'COMPLETED':
+      return { ...task, ...had, result: task.result ?? { message: '' } } as ReviewedTask | DoneTask
+    case 'FAILED':
+    case 'CANCELLED':
+      return { ...task, why: task.why ?? task.state.toLowerCase() } as UndoneTask
+    default:
+      throw new Error(`task ${task.id} has the unknown state ${JSON.stringify((task as { state: unknown }).state)}`)
+  }
+}
+
 export type AgentSource = 'CLI' | 'IDE'
 
-/** An agent as the hub knows it, and what it says that it used in all. */
+/** An agent as the hub knows it, and its own report of what it has used in all. */
 export type HubAgent = Partial<Spent> & {
   id: string
   role: string
@@ -68,21 +117,21 @@ export type HubAgent = Partial<Spent> & {
   workspace: string
   source: AgentSource
   registered: number
-  /** When it last said anything. */
+  /** When the agent last sent anything. */
   seen: number
-  /** What it is told the next time it waits. */
+  /** Messages that the agent gets the next time it waits. */
   inbox: string[]
-  /** Why it is to leave; told the next time it waits. */
+  /** Why the agent has to leave; it is told the next time it waits. */
   evicted?: string
 }
 
-/** What happened at the hub: parts that are set, and parts that are added. */
+/** A change at the hub: the fields of a task that are set or unset, and the note and the step that are added. */
 export type HubChange = { seq: number; at: number } & (
   | {
       type: 'task'
       id: string
-      set: Partial<Omit<Task, 'notes' | 'history'>>
-      unset?: (keyof Task)[]
+      set: Partial<Omit<TaskBase, 'notes' | 'history'> & { state: TaskState } & TaskFacts>
+      unset?: (keyof TaskFacts)[]
       note?: TaskNote
       step?: TaskStep
     }
@@ -90,13 +139,13 @@ export type HubChange = { seq: number; at: number } & (
   | { type: 'gone'; id: string }
 )
 
-/** Where the hub's books are kept. */
-export interface Ledger {
-  /** Everything as it was kept last; `seq` is of the last change. */
+/** Where the hub's agents, tasks and changes are stored. */
+export interface HubLedger {
+  /** Everything as it was last stored; `seq` is the number of the last change. */
   load(): { seq: number; agents: HubAgent[]; tasks: Task[] }
-  /** Durable when it returns, all of them or none; `tasks` are whole, as they are after them. */
+  /** Stores all of the changes or none, durably when it returns; `tasks` are the changed tasks, whole. */
   keep(changes: readonly HubChange[], tasks: readonly Task[]): void
-  /** Oldest first, after a number; undefined when some of them are not kept any more. */
+  /** The changes after a number, oldest first; undefined when some of them are no longer stored. */
   since(seq: number, most: number): HubChange[] | undefined
   close(): void
 }

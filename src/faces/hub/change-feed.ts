@@ -1,14 +1,14 @@
-import type { HubChange, Ledger } from '../../core/work/task.ts'
+import type { HubChange, HubLedger } from '../../core/work/task.ts'
 
 /** So many are read at once for whoever catches up. */
 const batch = 500
 
 /** Every change of the hub, as it is kept, to any number of followers. */
 export class ChangeFeed {
-  #ledger: Ledger
+  #ledger: HubLedger
   #followers = new Set<() => void>()
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: HubLedger) {
     this.#ledger = ledger
   }
 

@@ -121,7 +121,7 @@ function agents(hub: Hub) {
 
 function agentOf(hub: Hub, id: string) {
   const { waits, about, task } = hub.standing(id)
-  return { ...hub.agent(id), waits, about, ...(task ? { task: task.id } : {}) }
+  return { ...hub.agent(id), waits, about, task: task?.id }
 }
 
 function isWanted({ state, workspace, agent }: Task, query: URLSearchParams): boolean {

@@ -75,7 +75,7 @@ test('what is wrong is refused with its status and words, and leaves no trace', 
     [400, 'the input must be an object with id, prompt, workspace, wish, capabilities, priority, needs, not [1].'],
     [404, 'There is no task nope.'],
     [404, 'There is no task nope.'],
-    [404, 'No agent a is registered; register_agent comes first.'],
+    [404, 'No agent a is registered. Call register_agent first.'],
   ])
   assert.deepEqual([hub.seq, hub.tasks()], [before, []])
 })
