@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /** A file in the person's own editor; why it did not go well, or nothing. By a shell, because people put options into $EDITOR. */
-export function edited(file: string, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
+export function editFile(file: string, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
   const editor = env.EDITOR || 'vi'
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { env, stdio: 'inherit' })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { peers } from '../app/peers.ts'
 import { closingOf, TurnSeen } from './closing.ts'
 import { Foreign } from './foreign.ts'
-import { lookout } from '../base/lookout.ts'
+import { watchFile } from '../base/file-watch.ts'
 
 type Followed = { turn: string; peer: Peer; asks: Set<string>; begun: boolean }
 
@@ -53,7 +53,10 @@ export class Elsewhere {
     this.#foreign = new Foreign(project.log, session.id, page, this.#turns())
     this.#showNew()
     if (!ephemeral)
-      this.#watcher ??= lookout(join(place.home, 'projects', project.slug, 'history.jsonl'), () => void this.#written())
+      this.#watcher ??= watchFile(
+        join(place.home, 'projects', project.slug, 'history.jsonl'),
+        () => void this.#written(),
+      )
   }
 
   /** Whether somebody took it. */

@@ -2,7 +2,7 @@ import type { Ask } from '../core/talk/question.ts'
 import type { FileSettings } from './settings-schema.ts'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { edited } from '../base/editor.ts'
+import { editFile } from '../base/editor.ts'
 import { UsageError } from '../core/io.ts'
 import { replaceFile } from '../base/files.ts'
 import { listForm } from './settings-schema.ts'
@@ -43,7 +43,7 @@ function fileIn(home: string): string {
 }
 
 async function openEditor(file: string, env: Edit['env']): Promise<void> {
-  const why = await edited(file, env)
+  const why = await editFile(file, env)
   if (why !== undefined) throw new UsageError(`${why}; the file is ${file}.`, 1)
 }
 

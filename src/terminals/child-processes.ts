@@ -1,7 +1,7 @@
-import type { Proc } from '../base/process/table.ts'
+import type { Proc } from '../base/process/process-table.ts'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
-import { processTable } from '../base/process/table.ts'
+import { processTable } from '../base/process/process-table.ts'
 import { layerName } from './terminal-program.ts'
 
 /** Counts the processes below a terminal's program; `root` is the shell that termaite put around it. */

@@ -2,8 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Exit } from '../core/screen/terminal.ts'
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { endWhole } from '../base/process/end.ts'
-import { kinOf } from '../base/process/kin.ts'
+import { endProcesses, kinOf } from '../base/process/end-processes.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -114,5 +113,5 @@ const noGroup = 2 ** 31 - 1
  */
 export async function endProgram(id: string, leader: number | undefined, clock: Clock): Promise<void> {
   const group = leader ?? noGroup
-  await endWhole(group, kinOf(group, markOf(id)), clock)
+  await endProcesses(group, kinOf(group, markOf(id)), clock)
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { start } from '../../src/base/process/run.ts'
-import { fromPs, parseStat } from '../../src/base/process/table.ts'
+import { fromPs, parseStat } from '../../src/base/process/process-table.ts'
 import { alive, labelled, textOf, turning, until } from './alive.ts'
 
 const limit = { timeout: 20_000 }

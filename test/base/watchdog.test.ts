@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { processTable } from '../../src/base/process/table.ts'
+import { processTable } from '../../src/base/process/process-table.ts'
 import { script } from '../../src/base/process/watchdog.ts'
 import { alive, killLabelled, labelled, until } from './alive.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Terminal, TerminalHost } from '../../src/core/screen/terminal.ts'
-import { processTable } from '../../src/base/process/table.ts'
+import { processTable } from '../../src/base/process/process-table.ts'
 import { drawn, filled } from './terminal.ts'
 
 export type ProgramMaker = {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Script } from './model-server.ts'
 import { execFileSync } from 'node:child_process'
-import { carries, processTable } from '../../src/base/process/table.ts'
+import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { Machine } from '../cli/program.ts'
 import { Glass, keys } from '../screen/glass.ts'
 import { modelServer } from './model-server.ts'

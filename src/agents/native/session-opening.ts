@@ -8,7 +8,7 @@ import { skillLine, skillList } from './skill.ts'
 import { subagentLine, subagentList, userSubagents } from './user-subagents.ts'
 import { fileText, readInstructions } from './instructions.ts'
 import { tag } from '../../core/talk/transcript.ts'
-import { textBeside } from '../../base/text-beside.ts'
+import { sourceText } from '../../base/source-text.ts'
 
 export type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
 
@@ -108,4 +108,4 @@ const texts: Record<Mode, string[]> = {
   subagent: ['agent', 'subagent'],
 }
 
-const prompt = (name: string) => textBeside(`agents/native/prompt/${name}.md`)
+const prompt = (name: string) => sourceText(`agents/native/prompt/${name}.md`)

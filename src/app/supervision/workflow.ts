@@ -4,7 +4,7 @@ import type { Wishes } from './preflight.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { slips } from '../../base/nearest.ts'
-import { textBeside } from '../../base/text-beside.ts'
+import { sourceText } from '../../base/source-text.ts'
 import { TrustBook, trustQuestion } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { say, UsageError } from '../../core/io.ts'
@@ -32,7 +32,7 @@ export async function findWorkflow(io: Io, place: Place, name: string, wishes: W
   const untrusted = `${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`
   if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
   if (file !== undefined) say(io, `termaite: ${untrusted}`)
-  return { name, text: textBeside(`app/supervision/workflows/${ours}.md`).trim(), from: 'built in' }
+  return { name, text: sourceText(`app/supervision/workflows/${ours}.md`).trim(), from: 'built in' }
 }
 
 function read(file: string): string {

@@ -5,7 +5,7 @@ import type { NativeParts } from '../native/parts.ts'
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
-import { inTurn } from '../../base/in-turn.ts'
+import { serialQueue } from '../../base/serial-queue.ts'
 import { openRotation, rosterParts } from '../app.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { madeReady } from '../../worktrees/worktree-setup.ts'
@@ -19,9 +19,9 @@ export function apartOf(app: App, first?: string): Apart | undefined {
   if (ephemeral || !gitFolders(place.root)) return undefined
   const parts = { ...place, slug: project.slug, env: io.env }
   // What one brings into the project, the next one must see there.
-  const joining = inTurn()
+  const joining = serialQueue()
   // Git stumbles over a worktree that another one of it is just making.
-  const listing = inTurn()
+  const listing = serialQueue()
   const remove = (path: string) => listing(() => removeWorktree(parts, path)).catch(() => {})
   return {
     async open(signal) {

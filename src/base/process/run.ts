@@ -3,9 +3,7 @@ import type { Clock } from '../clock.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { newId } from '../id.ts'
-import { endWhole, groupMayLive } from './end.ts'
-import { groupOf, kinOf } from './kin.ts'
-import { outlet } from './outlet.ts'
+import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
 import { unwatch, watch, watchGroup } from './watchdog.ts'
 
 export type Command = {
@@ -87,16 +85,54 @@ function runOf(
     exited: left.then(async (exit) => {
       const drained = () => Promise.all(outlets.map((out) => out.drained()))
       await drained()
-      if (!ending && groupMayLive(pid)) await endWhole(pid, groupOf(pid), clock)
+      if (!ending && groupMayLive(pid)) await endProcesses(pid, groupOf(pid), clock)
       await drained()
       await ending
       close()
       return exit
     }),
     end: () => {
-      if (!over) ending ??= endWhole(pid, kinOf(pid, mark), clock).finally(close)
+      if (!over) ending ??= endProcesses(pid, kinOf(pid, mark), clock).finally(close)
       return ending ?? Promise.resolve([])
     },
   }
   return run
+}
+
+/** How long an output that somebody else still holds open is waited for after its process ended. */
+const drainMs = 200
+
+/** More than the system keeps between two processes: what comes after is not from the one that ended. */
+const mostInTransit = 1 << 20
+
+/** One output of a process, which ends when it is closed or cut, and never throws. */
+export function outlet(stream: Readable, clock: Clock) {
+  const closed = new AbortController()
+  let taken = 0
+  const done = () => closed.abort()
+  stream.once('close', done).once('end', done).on('error', done)
+  return {
+    chunks: chunks(),
+    cut: () => void stream.destroy(),
+    /** Closed, or all that a process wrote before it ended was taken: a filter behind it may still be writing. */
+    async drained(): Promise<void> {
+      const before = taken
+      while (!closed.signal.aborted && taken - before < mostInTransit) {
+        const last = taken
+        await clock.sleep(drainMs, closed.signal)
+        if (taken === last && stream.readableLength === 0) return
+      }
+    },
+  }
+
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of stream) {
+        taken += chunk.length
+        yield chunk
+      }
+    } catch {
+      // Cut: what was taken is all there is.
+    }
+  }
 }

@@ -8,7 +8,7 @@ import { Writable } from 'node:stream'
 import type { Line } from '../demo/model.ts'
 import { pipes, readers, roles, terminals } from '../demo/agents.ts'
 import { scriptedServer } from '../demo/model.ts'
-import { carries, processTable } from '../../base/process/table.ts'
+import { carries, processTable } from '../../base/process/process-table.ts'
 import { print } from '../../core/io.ts'
 import { writeSettings } from '../../settings/settings-editor.ts'
 

@@ -8,7 +8,7 @@ import { Ledger } from '../../crew/ledger.ts'
 import { allOf } from '../../crew/slot.ts'
 import { questionWords } from '../../crew/tools/shown.ts'
 import { fileStore } from '../../store/files/store.ts'
-import { lookout } from '../../base/lookout.ts'
+import { watchFile } from '../../base/file-watch.ts'
 import { answerWords, put } from './putting.ts'
 
 export type AttendingParts = {
@@ -57,7 +57,7 @@ export class Attending {
     const path = firstMissing(this.#file)
     if (path === this.#watched?.path) return
     this.#watched?.close()
-    const watcher = lookout(path, () => this.#ring())
+    const watcher = watchFile(path, () => this.#ring())
     this.#watched = { path, close: () => watcher.close() }
     // It may have begun just now.
     this.#watch()

@@ -1,5 +1,5 @@
 import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
-import { KeptBytes } from '../../base/kept-bytes.ts'
+import { RecentBytes } from '../../base/recent-bytes.ts'
 import type { DrawnBytes } from './peer-frames.ts'
 
 /** What a terminal elsewhere is reached by. */
@@ -81,7 +81,7 @@ export class RemoteTerminal implements Terminal {
   }
 
   async *output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
-    const kept = new KeptBytes()
+    const kept = new RecentBytes()
     const see = ({ at, bytes }: DrawnBytes) => kept.push(Buffer.from(bytes, 'base64'), at)
     const { over, leave } = this.#line.drawn({ id: this.id, after }, see)
     void over.then(() => kept.close())

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Emulator, IPty } from './libraries.ts'
-import { KeptBytes } from '../../base/kept-bytes.ts'
+import { RecentBytes } from '../../base/recent-bytes.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
 import { childrenOf } from '../child-processes.ts'
 import { EndMark, printEndMark } from '../end-mark.ts'
@@ -28,7 +28,7 @@ export class PtyTerminal implements Terminal {
   readonly exited: Promise<Exit>
   #pty: IPty
   #screen: EmulatedScreen
-  #output = new KeptBytes(mostKept)
+  #output = new RecentBytes(mostKept)
   #clock: Clock
   #touched = 0
   #over = false

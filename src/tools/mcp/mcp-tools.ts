@@ -5,7 +5,7 @@ import { nearest } from '../../base/nearest.ts'
 import { isMap } from './server-config.ts'
 import { shortHash } from '../../base/hash.ts'
 import { unavailableReason } from './server-lifecycle.ts'
-import { textBeside } from '../../base/text-beside.ts'
+import { sourceText } from '../../base/source-text.ts'
 
 /** Longer descriptions cost every request of a session. */
 const longestDescription = 2_048
@@ -146,7 +146,7 @@ export function remoteNamed(server: McpServer, name: string) {
 export function listingTool(servers: () => readonly McpServer[], now: () => number): Tool {
   const tool: Tool<ListingInput> = {
     name: 'mcp_tools',
-    description: textBeside('tools/mcp/mcp_tools.md').trim(),
+    description: sourceText('tools/mcp/mcp_tools.md').trim(),
     schema: {
       type: 'object',
       properties: { server: { type: 'string' }, tool: { type: 'string' } },
@@ -206,7 +206,7 @@ export const reachName = 'mcp_call'
 export function callingTool(servers: () => readonly McpServer[], now: () => number): Tool {
   const tool: Tool<RemoteCall> = {
     name: reachName,
-    description: textBeside('tools/mcp/mcp_call.md').trim(),
+    description: sourceText('tools/mcp/mcp_call.md').trim(),
     schema: {
       type: 'object',
       properties: { server: { type: 'string' }, tool: { type: 'string' }, input: { type: 'object' } },

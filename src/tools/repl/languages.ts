@@ -1,4 +1,4 @@
-import { textBeside } from '../../base/text-beside.ts'
+import { sourceText } from '../../base/source-text.ts'
 
 export const languages = ['python', 'node'] as const
 export type Language = (typeof languages)[number]
@@ -9,8 +9,8 @@ export type Language = (typeof languages)[number]
  */
 export function interpreterOf(language: Language): string {
   const by = {
-    python: () => `python3 -X utf8 -uB -c ${quoted(textBeside('tools/repl/python.py'))}`,
-    node: () => `${quoted(process.execPath)} -e ${quoted(textBeside('tools/repl/node.cjs'))}`,
+    python: () => `python3 -X utf8 -uB -c ${quoted(sourceText('tools/repl/python.py'))}`,
+    node: () => `${quoted(process.execPath)} -e ${quoted(sourceText('tools/repl/node.cjs'))}`,
   }
   return `exec 3<&0 </dev/null; exec ${by[language]()}`
 }

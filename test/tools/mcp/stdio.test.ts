@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { processTable } from '../../../src/base/process/table.ts'
+import { processTable } from '../../../src/base/process/process-table.ts'
 import { tempFolder } from '../../store/temp.ts'
 import { answering, opened, ready, scripted, use } from './rig.ts'
 

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { edited } from '../../../base/editor.ts'
+import { editFile } from '../../../base/editor.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -61,7 +61,7 @@ export async function editInEditor(text: string, env: Env): Promise<string | und
   const file = join(folder, 'prompt.md')
   try {
     await writeFile(file, text, { mode: 0o600 })
-    return (await edited(file, env)) === undefined ? await readFile(file, 'utf8') : undefined
+    return (await editFile(file, env)) === undefined ? await readFile(file, 'utf8') : undefined
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { Look } from './kin.ts'
-import type { Proc } from './table.ts'
-import { processTable } from './table.ts'
+import type { Proc } from './process-table.ts'
+import { processTable, carries } from './process-table.ts'
 
 /** How long those who were asked to go may take. */
 const termGraceMs = 3_000
@@ -12,7 +11,7 @@ const killRounds = 40
  * Ends a group and whoever else `look` finds: asked first, killed after the grace, and looked for again until
  * nobody is left. Gives the pids that would not die.
  */
-export async function endWhole(leader: number, look: Look, clock: Clock): Promise<number[]> {
+export async function endProcesses(leader: number, look: Look, clock: Clock): Promise<number[]> {
   // Once found, a process is kept in sight: its parent's death may cut the trace that led to it.
   const seen = new Set<string>()
   const left = async () => {
@@ -59,3 +58,32 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 const nameOf = (proc: Proc) => `${proc.pid}@${proc.start}`
+
+/** Finds those of a table that are meant. */
+export type Look = (table: readonly Proc[]) => Promise<Proc[]>
+
+/** The members of one process group. */
+export function groupOf(leader: number): Look {
+  return async (table) => table.filter((proc) => proc.group === leader)
+}
+
+/**
+ * All that a run brought into the world: its group, whoever carries its mark, and the children of these,
+ * so that a process that made a session of its own is found too.
+ */
+export function kinOf(leader: number, mark: string): Look {
+  return async (table) => {
+    const marked = await Promise.all(table.map((proc) => proc.group === leader || carries(proc.pid, mark)))
+    const found = new Set(table.filter((_proc, i) => marked[i]))
+    const pids = new Set([...found].map((proc) => proc.pid))
+    for (let before = -1; before < found.size;) {
+      before = found.size
+      for (const proc of table) {
+        if (!pids.has(proc.ppid)) continue
+        found.add(proc)
+        pids.add(proc.pid)
+      }
+    }
+    return [...found]
+  }
+}

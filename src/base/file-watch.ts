@@ -2,7 +2,7 @@ import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 /** Rings when somebody writes a file, by the system's own word, so that waiting costs nothing; where there is none it stays silent. */
-export function lookout(file: string, ring: () => void): { close(): void } {
+export function watchFile(file: string, ring: () => void): { close(): void } {
   try {
     const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
       if (name === null || name === basename(file)) ring()

@@ -2,7 +2,7 @@
 const mostKept = 8 * 1024 ** 2
 
 /** The last bytes of a stream, by their position; a reader that is too slow goes on with the oldest kept. */
-export class KeptBytes {
+export class RecentBytes {
   #chunks: { at: number; bytes: Uint8Array }[] = []
   #most: number
   #kept = 0

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { textBeside } from '../../src/base/text-beside.ts'
+import { sourceText } from '../../src/base/source-text.ts'
 
 test('a text is found from the source, from a chunk and from the first file of the bundle', (t) => {
   const place = mkdtempSync(join(tmpdir(), 'termaite-text-'))
@@ -12,7 +12,7 @@ test('a text is found from the source, from a chunk and from the first file of t
     mkdirSync(join(place, folder), { recursive: true })
   writeFileSync(join(place, 'src/tools/ls.md'), 'from the source')
   writeFileSync(join(place, 'dist/tools/ls.md'), 'from the bundle')
-  const found = ['src/base', 'dist/chunks', 'dist'].map((here) => textBeside('tools/ls.md', join(place, here)))
+  const found = ['src/base', 'dist/chunks', 'dist'].map((here) => sourceText('tools/ls.md', join(place, here)))
   assert.deepEqual(found, ['from the source', 'from the bundle', 'from the bundle'])
-  assert.throws(() => textBeside('tools/none.md', join(place, 'dist')), { code: 'ENOENT' })
+  assert.throws(() => sourceText('tools/none.md', join(place, 'dist')), { code: 'ENOENT' })
 })

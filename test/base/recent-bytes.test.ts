@@ -1,17 +1,17 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { KeptBytes } from '../../src/base/kept-bytes.ts'
+import { RecentBytes } from '../../src/base/recent-bytes.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-async function all(kept: KeptBytes, after: number): Promise<[number, string][]> {
+async function all(kept: RecentBytes, after: number): Promise<[number, string][]> {
   const seen: [number, string][] = []
   for await (const { at, bytes } of kept.follow(after)) seen.push([at, new TextDecoder().decode(bytes)])
   return seen
 }
 
 test('bytes are read from a position on, those that are gone are passed over', async () => {
-  const kept = new KeptBytes(6)
+  const kept = new RecentBytes(6)
   for (const text of ['abc', 'def', 'ghi']) kept.push(bytes(text))
   assert.equal(kept.end, 9)
   kept.close()
@@ -37,7 +37,7 @@ test('bytes are read from a position on, those that are gone are passed over', a
 })
 
 test('a reader is given what comes, and a gap where something was not seen', async () => {
-  const kept = new KeptBytes()
+  const kept = new RecentBytes()
   const reading = all(kept, 2)
   kept.push(bytes('abc'))
   await Promise.resolve()

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
-import { shared } from '../shared.ts'
 
 /** One living process; `start` tells it from a later one of the same number. */
 export type Proc = { pid: number; ppid: number; group: number; start: string }
 
 /** All living processes; those that are dead and only not yet waited for are left out. */
-export const processTable = shared(() => (process.platform === 'linux' ? fromProc() : fromPs()))
+export const processTable = coalesced(() => (process.platform === 'linux' ? fromProc() : fromPs()))
 
 /** Whether a process was started with this text in its environment; only Linux tells. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
@@ -14,7 +13,7 @@ export async function carries(pid: number, mark: string): Promise<boolean> {
 }
 
 /** Fifty that end at once would each read all of them. */
-const environments = shared(async (): Promise<Map<number, Buffer>> => {
+const environments = coalesced(async (): Promise<Map<number, Buffer>> => {
   const pids = process.platform === 'linux' ? await processNumbers() : []
   const read = pids.map((pid) =>
     readFile(`/proc/${pid}/environ`).then(
@@ -58,4 +57,17 @@ export async function fromPs(): Promise<Proc[]> {
     if (!pid || !state || state.startsWith('Z')) return []
     return [{ pid: Number(pid), ppid: Number(ppid), group: Number(group), start: '' }]
   })
+}
+
+/** A look that many want at once: whoever asks while one is under way shares the next, because it begins after they asked. */
+export function coalesced<T>(look: () => Promise<T>): () => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  let next: Promise<T> | undefined
+  const begin = () => {
+    next = undefined
+    const begun = look()
+    last = begun.catch(() => {})
+    return begun
+  }
+  return () => (next ??= last.then(begin))
 }

@@ -1,5 +1,5 @@
 /** Does things one after another, whoever asks for them; one that fails holds up none. */
-export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
+export function serialQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const done = last.then(work)
