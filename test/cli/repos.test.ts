@@ -7,8 +7,10 @@ import { delimiter, dirname, join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { modelServer, tokens } from '../real/model-server.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 import { allRepos, layOut, rewrite } from './repos.ts'
+import { sized } from '../full.ts'
 
 /** What must be installed for each language. */
 const needs: Record<string, string[]> = {
@@ -32,8 +34,13 @@ const providers: readonly Provider[] = [
 // A repository's own tests run on the Node that runs these; Python leaves nothing beside the files.
 const env = { PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), PYTHONDONTWRITEBYTECODE: '1' }
 
+const repos = allRepos()
+const languages = [...new Set(repos.map(({ language }) => language))]
+const firstOfEach = languages.map((language) => repos.find((repo) => repo.language === language)!)
+const chosen = process.env.UPDATE_GOLDEN === '1' ? repos : sized(firstOfEach, repos)
+
 describe('our own agent repairs', { concurrency: 2 }, () => {
-  for (const [index, repo] of allRepos().entries()) {
+  for (const [index, repo] of chosen.entries()) {
     const missing = needs[repo.language]!.find((program) => spawnSync(program, ['--version'], { env }).error)
     const skip = missing !== undefined && `${missing} is not installed here`
     const provider = providers[index % providers.length]!
@@ -99,14 +106,21 @@ function results(kept: readonly Entry[], { project }: Machine): Told[] {
 
 const usage = { type: 'usage', by: 'native', ...tokens, source: 'reported' }
 
+/** Where commands run without a sandbox, the first one of a project says so, once. */
+const unwalled = noSandbox
+  ? [{ type: 'note', by: 'native', text: `Commands run without a sandbox: ${noSandbox}. The rules alone hold them.` }]
+  : []
+
 /** The whole of what is to be kept of a repair, in its order. */
 function storyOf({ prompt, story, answer }: Repo): object[] {
+  const firstCommand = story.findIndex(({ tool }) => tool === 'bash')
   return [
     { type: 'prompt', by: 'user', text: prompt },
     { type: 'frame', by: 'native' },
     ...story.flatMap(({ tool, input, told: { ok } }, index) => [
       usage,
       { type: 'call', by: 'native', call: index + 1, tool, input, step: index + 1 },
+      ...(index === firstCommand ? unwalled : []),
       { type: 'result', by: 'native', call: index + 1, ok },
     ]),
     { type: 'reply', by: 'native', text: answer, step: story.length + 1 },
@@ -121,7 +135,7 @@ function shortened(kept: readonly Entry[]) {
   const numbered = (call: string) => ({ call: calls.indexOf(call) + 1 })
   return (entry: Entry): object => {
     const { type, by } = entry
-    if (entry.type === 'prompt') return { type, by, text: entry.text }
+    if (entry.type === 'prompt' || entry.type === 'note') return { type, by, text: entry.text }
     if (entry.type === 'call')
       return { type, by, ...numbered(entry.call), tool: entry.tool, input: entry.input, step: entry.step }
     if (entry.type === 'result') return { type, by, ...numbered(entry.call), ok: entry.ok }
