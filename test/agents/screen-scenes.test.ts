@@ -8,9 +8,10 @@ import type { Mode } from '../fixtures/fake-cli.ts'
 import type { Kind, Over, Stage } from './screening.ts'
 import { turnOf } from '../contract/agent.ts'
 import { faked, kinds, lacks, stageOf } from './screening.ts'
+import { sized } from '../full.ts'
 
-/** With STRESS=50 every scene is played fifty times on every host; without it real terminals play the ones marked for it, once. */
-const times = Number(process.env.STRESS ?? 0)
+/** Real terminals play the scenes marked for them, once; in a full run every host plays every scene so many times. */
+const times = sized(0, 20)
 
 type Seen = { states: string[]; text: string; outcome: Outcome | undefined }
 

@@ -4,17 +4,18 @@ import { once } from 'node:events'
 import { hubLoad } from '../hub/load.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
+import { sized } from '../full.ts'
 
-// HUB_LOAD=full node --test test/cli/hub-load.test.ts is the whole promise, HUB_SEED another course of it.
-const full = process.env.HUB_LOAD === 'full'
-const size = full
-  ? { agents: 100, deaths: 5, tasks: 10_000, kills: 10 }
-  : { agents: 12, deaths: 0, tasks: 240, kills: 3 }
+const size = sized(
+  { agents: 12, deaths: 0, tasks: 240, kills: 3 },
+  { agents: 100, deaths: 5, tasks: 10_000, kills: 10 },
+)
+/** HUB_SEED is another course of the same load. */
 const seed = Number(process.env.HUB_SEED ?? 7)
 
 test(
   `${size.tasks} tasks, hang-ups, doubled words and kill -9: each is done once, by one agent at a time that really had it`,
-  { timeout: full ? 900_000 : 120_000 },
+  { timeout: sized(120_000, 900_000) },
   async (t) => {
     const machine = new Machine(t)
     let { child, url, key } = await startedHub(t, machine)

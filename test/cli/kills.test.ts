@@ -1,8 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Machine } from './program.ts'
+import { sized } from '../full.ts'
 
-const kills = 200
+const kills = sized(48, 200)
 const lanes = 4
 
 /** One turn that is killed after so many lines or milliseconds; the ids it printed as kept. */

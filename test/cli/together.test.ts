@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { Machine, ended } from './program.ts'
+import { sized } from '../full.ts'
 
-const turns = 500
+const turns = sized(60, 500)
 
 test(`two processes, ${turns} turns each, one project: every pair is there, none lost or torn`, async (t) => {
   const machine = new Machine(t)

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Fault } from './supervise-cli.ts'
 import { floor } from './supervise-floor.ts'
+import { sized } from '../full.ts'
 
 const hourMs = 3_600_000
 const hours = 8
@@ -46,8 +47,7 @@ function plan(random: () => number): { at: number; fault: Fault }[] {
   return planned
 }
 
-/** With STRESS=20 there are twenty nights. */
-const nights = Number(process.env.STRESS ?? 1)
+const nights = sized(1, 20)
 
 for (let seed = 1; seed <= nights; seed++)
   test(`${faults} random faults over ${hours} hours (seed ${seed}): the work goes on, and what a person quits stays so`, async () => {

@@ -7,6 +7,7 @@ import { judge } from '../../src/safety/shell/judge.ts'
 import { layProject } from './shell/project.ts'
 import { table } from './shell/table.ts'
 import { aroundAny, aroundSimple } from './shell/wrappings.ts'
+import { sized } from '../full.ts'
 
 const project = layProject()
 after(project.gone)
@@ -34,7 +35,7 @@ test('no wrapping of a command that is asked about comes out as one that is not'
         assert.ok(!free.includes(worst.class), `${wrapped} came out as ${worst.class}: ${worst.why}`)
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: sized(300, 1500) },
   )
 })
 
@@ -52,7 +53,7 @@ test('nor behind a program that runs another', async () => {
         assert.ok(!free.includes(worst.class), `${wrapped} came out as ${worst.class}: ${worst.why}`)
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: sized(300, 1500) },
   )
 })
 
@@ -73,7 +74,7 @@ test('quoting the letters of a command changes nothing, or makes it unreadable',
         `${written} came out as ${found.worst.class}`,
       )
     }),
-    { numRuns: 500 },
+    { numRuns: sized(150, 500) },
   )
 })
 
@@ -106,7 +107,7 @@ test('words without syntax are read as the parser reads them', async () => {
       const [quick, slow] = await Promise.all([judge(command, project), judge(`${command} #`, project)])
       assert.deepEqual({ command, class: quick.worst.class }, { command, class: slow.worst.class })
     }),
-    { numRuns: 500 },
+    { numRuns: sized(150, 500) },
   )
 })
 
@@ -152,6 +153,6 @@ test('no text at all breaks it, and what it is worst by is one of its parts', as
       assert.ok(shellClasses.includes(judged.worst.class))
       if (judged.parts.length > 0) assert.ok(judged.parts.includes(judged.worst))
     }),
-    { numRuns: 1000 },
+    { numRuns: sized(300, 1000) },
   )
 })

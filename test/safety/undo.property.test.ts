@@ -4,6 +4,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlin
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { Project, turn } from './project.ts'
+import { sized } from '../full.ts'
 
 type Act =
   | { do: 'write'; path: string; body: string }
@@ -71,6 +72,6 @@ test('whatever a turn did to the files, an undo gives back what was, and its und
         assert.deepEqual(project.tree(), after)
       },
     ),
-    { numRuns: 20 },
+    { numRuns: sized(8, 20) },
   )
 })

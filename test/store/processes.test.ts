@@ -12,6 +12,7 @@ import type { Line } from '../../src/core/talk/store.ts'
 import { fileStore } from '../../src/store/files/store.ts'
 import { allBack } from '../contract/log.ts'
 import { tempFolder } from './temp.ts'
+import { sized } from '../full.ts'
 
 type Item = { id: string; text: string }
 type Child = ChildProcessByStdio<null, Readable, null>
@@ -42,32 +43,35 @@ async function newest(home: string, count: number): Promise<Line<Item>[]> {
   return lines
 }
 
-test('two processes append 500 long lines each: 1000 are whole, whoever follows sees each once, and whoever looks sees none torn', async (t) => {
+/** How many lines each process appends, and how often each of four lanes is killed. */
+const [appends, lives] = sized([150, 6], [500, 16])
+
+test(`two processes append ${appends} long lines each: all are whole, whoever follows sees each once, and whoever looks sees none torn`, async (t) => {
   const home = tempFolder(t)
   const stop = new AbortController()
   const followed: (string | undefined)[] = []
   const torn: string[] = []
   const following = (async () => {
     for await (const { item } of log(home).follow(0, stop.signal)) {
-      if (followed.push(item?.id) === 1000) stop.abort()
+      if (followed.push(item?.id) === 2 * appends) stop.abort()
       if (followed.length % 20 === 0) torn.push(...(await newest(home, 3)).flatMap((line) => line.broken ?? []))
     }
   })()
-  const children = ['a', 'b'].map((who) => printed(start(home, 'append', who, 500, 60_000)))
+  const children = ['a', 'b'].map((who) => printed(start(home, 'append', who, appends, 60_000)))
   const told = (await Promise.all(children)).flat().sort()
   await following
   const kept = (await allBack(log(home))).map((line) => line.item?.id).reverse()
-  assert.equal(told.length, 1000)
+  assert.equal(told.length, 2 * appends)
   assert.deepEqual(kept.toSorted(), told)
   assert.deepEqual(followed, kept)
   assert.deepEqual(torn, [])
 })
 
-test('killed with -9 at any moment, 64 times: all that was told as kept is there, and nothing torn hides another', async (t) => {
+test(`killed with -9 at any moment, ${4 * lives} times: all that was told as kept is there, and nothing torn hides another`, async (t) => {
   const home = tempFolder(t)
   const told: string[] = []
   const life = async (lane: number) => {
-    for (let run = 0; run < 16; run++) {
+    for (let run = 0; run < lives; run++) {
       const last = 1 + ((run * 7 + lane * 5) % 23)
       const child = start(home, 'append', `${lane}.${run}`, 10_000, 400_000)
       told.push(...(await printed(child, (_line, count) => void (count === last && child.kill('SIGKILL')))))

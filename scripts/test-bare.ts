@@ -1,0 +1,24 @@
+// Runs `npm test` as on a machine that has none of the programs that are good to have: each test that asks for one, or
+// drives our own program, which does, must be true there as well.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { naming, testFiles } from './test-files.ts'
+
+/** Programs that a fresh machine may lack. */
+const optional = ['bwrap', 'tmux', 'zsh', 'fish', 'rg', 'python3', 'perl', 'script', 'chromium', 'google-chrome']
+
+const folder = mkdtempSync(join(tmpdir(), 'termaite-bare-'))
+const [bin, home] = [join(folder, 'bin'), join(folder, 'home')]
+for (const path of [bin, home]) mkdirSync(path)
+for (const place of process.env.PATH!.split(delimiter).filter((path) => existsSync(path) && !path.endsWith('.bin')))
+  for (const name of readdirSync(place))
+    if (!optional.includes(name) && !existsSync(join(bin, name))) symlinkSync(join(place, name), join(bin, name))
+
+const files = naming(testFiles([]), [...optional, 'termaite.cjs'])
+// A fresh machine knows no Git identity either.
+const env = { ...process.env, PATH: bin, HOME: home, GIT_CONFIG_NOSYSTEM: '1' }
+const { status } = spawnSync('npm', ['test', '--', ...files], { env, stdio: 'inherit' })
+rmSync(folder, { recursive: true, force: true })
+process.exit(status ?? 1)
