@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { HubClient } from '../src/app/hub/client.ts'
+import { HubClient } from '../src/app/hub/hub-client.ts'
 import { program } from './measure.ts'
 
 const agents = 100

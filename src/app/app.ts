@@ -1,12 +1,11 @@
 import type { Budget } from '../core/work/budget.ts'
-import type { Entry } from '../core/talk/entry.ts'
-import type { Agent, Leash, Roster, Turn } from '../core/work/agent.ts'
+import type { Leash, Roster } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { WorkMode } from '../core/work/mode.ts'
 import type { Io } from '../core/io.ts'
-import type { NativeParts } from './native/parts.ts'
+import type { NativeParts } from './native/native-parts.ts'
 import type { Place } from './place.ts'
 import type { OpenSession, Project, ProjectDoc, Wanted } from './project.ts'
 import type { RosterParts } from './roster.ts'
@@ -15,18 +14,16 @@ import { existsSync } from 'node:fs'
 import { changedSince } from '../base/changed-files.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
 import { Conversation } from '../core/work/conversation.ts'
-import { healthDoc } from '../mind/rotation/health.ts'
-import { rotate } from '../mind/rotation/rotate.ts'
+import type { rotate } from '../mind/rotation/rotate.ts'
 import { keysInFile } from '../safety/keys.ts'
 import { learningRedactor } from '../safety/redaction.ts'
 import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/store.ts'
 import { memoryStore } from '../store/memory.ts'
-import { nothingYet } from './native/parts.ts'
-import { openProject, openSession } from './project.ts'
+import { nothingYet } from './native/native-parts.ts'
+import { openProject, openSession, setAsideIfBroken } from './project.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
-import { setAsideIfBroken } from './set-aside.ts'
 import { inMode } from '../settings/work-mode.ts'
 
 export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
@@ -141,29 +138,5 @@ export function openSnapshots(io: Io, place: Place, project: Project) {
     root: place.root,
     env: io.env,
     clock: io.clock,
-  })
-}
-
-export type RotationWishes = {
-  first?: string
-  consulted?: boolean
-  /** Other than the app's own. */
-  roster?: Roster
-  out?: App['out']
-  told?: readonly Entry[]
-  changes?(): Promise<string[]>
-  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
-}
-
-export function openRotation(app: App, { roster = app.roster, ...wishes }: RotationWishes): Agent {
-  return rotate(roster, {
-    strategy: app.settings.rotationStrategy,
-    health: healthDoc(app.store),
-    cooldown: app.settings.cooldown,
-    random: Math.random,
-    mask: app.mask,
-    out: app.out,
-    sharing: app.settings.sharing,
-    ...wishes,
   })
 }

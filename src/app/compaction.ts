@@ -1,6 +1,5 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
-import type { Trigger } from './native/compacting.ts'
 import type { Settings } from '../settings/settings.ts'
 import { newId } from '../base/id.ts'
 import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
@@ -8,8 +7,7 @@ import { nobody } from '../core/talk/question.ts'
 import { drain } from '../base/relay.ts'
 import { consult } from '../core/work/verbs.ts'
 import { moment } from '../base/moment.ts'
-import { consultant } from './consultant.ts'
-import { compactionRefused } from './native/compacting.ts'
+import { openConsultant } from './rotation.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
 export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
@@ -22,7 +20,7 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
   const told = (await app.conversation.read()).entries
   const compacted = await app.conversation.compact((prompt) =>
     drain(
-      consult(consultant(app, told), 'summary', {
+      consult(openConsultant(app, told), 'summary', {
         id: newId(app.io.clock.now()),
         prompt,
         history: [],
@@ -70,4 +68,23 @@ function isFull(view: readonly Entry[], settings: Settings): boolean {
 function collectUsage(event: Event, into: (Usage & { by?: string })[]): void {
   if (event.type === 'inner') collectUsage(event.event, into)
   if (event.type === 'usage') into.push(event)
+}
+
+export type Trigger = 'manual' | 'auto'
+
+/** Why hooks do not want the oldest half to be summarised now, if they do not. */
+export async function compactionRefused(app: App, trigger: Trigger, signal: AbortSignal): Promise<string | undefined> {
+  const { native, settings: own } = app
+  const { store, clock, root, cwd, home } = native
+  const [{ TrustBook }, { hooks }, { withBrought }] = await Promise.all([
+    import('../safety/trust/trust.ts'),
+    import('./native/native-hooks.ts'),
+    import('./native/native-trust.ts'),
+  ])
+  const { state } = await new TrustBook(store, { clock, own: home }).of(root, cwd)
+  const { settings } = state === 'trusted' ? await withBrought(own, native) : { settings: own }
+  if (!settings.hooks.PreCompact) return undefined
+  const said = await hooks('PreCompact', { trigger, custom_instructions: '' }, { settings }, native, signal)
+  const against = said.blocked ?? said.stop
+  return against === undefined ? undefined : `a hook forbids it: ${against}`
 }

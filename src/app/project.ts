@@ -2,10 +2,16 @@ import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
+import type { Io } from '../core/io.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
 import { isEntry } from '../core/talk/entry.ts'
-import { UsageError } from '../core/io.ts'
+import { UsageError, say } from '../core/io.ts'
+import { readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMissing } from '../base/files.ts'
+import { wordsOf } from '../base/words.ts'
+import { StoreError } from '../core/talk/store.ts'
 
 export type Session = { name?: string; startedAt: number; from: number }
 
@@ -155,4 +161,33 @@ function taken(name: string): UsageError {
 
 export function touch(project: Project, clock: Clock): Promise<ProjectDoc> {
   return project.doc.update((now) => ({ ...now, path: project.root, lastUsed: clock.now() }))
+}
+
+/** A project's document that is damaged must not stop a turn, and must not be lost: the log goes on without it. */
+export function setAsideIfBroken(io: Io, folder: string): void {
+  const file = join(folder, 'project.json')
+  if (isWhole(file)) return
+  const aside = `${file}.${new Date(io.clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.broken`
+  try {
+    renameSync(file, aside)
+  } catch (error) {
+    // Another process was faster.
+    if (isMissing(error)) return
+    throw new StoreError(`${file} is damaged and cannot be set aside: ${wordsOf(error)}; move it away yourself`, {
+      cause: error,
+    })
+  }
+  say(
+    io,
+    `termaite: ${file} is damaged and was set aside as ${aside}. The conversation goes on with what was said last; the names of sessions are in that file.`,
+  )
+}
+
+function isWhole(file: string): boolean {
+  try {
+    return knownProject(JSON.parse(readFileSync(file, 'utf8'))) !== undefined
+  } catch (error) {
+    // What cannot be opened at all is told by whoever needs it.
+    return !(error instanceof SyntaxError)
+  }
 }

@@ -1,9 +1,11 @@
 import type { Io } from '../core/io.ts'
 import type { ProjectDoc } from './project.ts'
+import type { Clock } from '../base/clock.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { UsageError } from '../core/io.ts'
 import { homeOf } from './place.ts'
+import { openIndex } from '../store/index/index.ts'
 
 export type KnownProject = { slug: string } & ProjectDoc
 
@@ -40,4 +42,15 @@ export function latestProject(io: Io): string {
       `--continue: ${latest.path}, the project used last, is gone. Forget it with: termaite forget "${latest.path}"; or name another with --cwd.`,
     )
   return latest.path
+}
+
+/** Takes a project out of the index; its log is gone before, or it would come back. */
+export async function forgetInIndex(home: string, slug: string, clock: Clock): Promise<void> {
+  if (!existsSync(join(home, 'termaite.db'))) return
+  const index = openIndex(home, { clock })
+  try {
+    await index.forget(slug)
+  } finally {
+    await index.close()
+  }
 }

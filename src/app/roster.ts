@@ -1,19 +1,18 @@
+import type { CliAgentSettings } from '../settings/agent-settings.ts'
 import type { Blobs } from '../core/talk/store.ts'
-import type { Agent, Roster } from '../core/work/agent.ts'
+import type { Agent, Roster, Leash, RosterSeat } from '../core/work/agent.ts'
 import type { Io } from '../core/io.ts'
-import type { NativeParts, NativeSeat } from './native/parts.ts'
-import type { ScreenSeat } from './screen-seat.ts'
+import type { NativeParts, NativeSeat } from './native/native-parts.ts'
 import type { Settings } from '../settings/settings.ts'
 import { acpAgent } from '../agents/acp/acp-agent.ts'
 import { pipeAgent } from '../agents/pipe/pipe-agent.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
-import { tighter } from '../core/work/agent.ts'
-import { nativeSeat } from './native/seat.ts'
-import { screenSeat } from './screen-seat.ts'
+import { tighter, looser } from '../core/work/agent.ts'
+import { profileOf, vendorOf } from '../settings/agent-settings.ts'
+import { nativeSeat } from './native/native-seat.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
-import { profileOf } from '../settings/agent-settings.ts'
 
 export type RosterParts = {
   blobs: Blobs
@@ -80,5 +79,41 @@ function withOwnView(agent: Agent): Agent {
   return {
     ...agent,
     turn: (turn) => agent.turn({ ...turn, history: lastTurns(turn.history, room - estimateTokens(turn.prompt)) }),
+  }
+}
+
+export type ScreenSeat = { agent: CliAgentSettings; settings: Settings; leash: Leash; window: number; seat: RosterSeat }
+
+/** A seat of a CLI in a terminal, for a turn of the conversation: opened for the turn on its own thread, and closed after it. */
+export function screenSeat({ agent, settings, leash, window, seat }: ScreenSeat, io: Io): Agent {
+  const facts = agent.command === undefined ? profileOf(agent)?.screen : undefined
+  const more = looser(leash, facts?.leashes ?? {})
+  const vendor = vendorOf(agent)
+  return {
+    name: agent.name,
+    traits: {
+      window,
+      memory: 'own',
+      talks: facts !== undefined,
+      steers: false,
+      ...(vendor === undefined ? {} : { vendor }),
+      ...(more ? { looser: more } : {}),
+    },
+    async *turn(turn) {
+      const [{ crewRoster }, { terminalsOf }] = await Promise.all([
+        import('./crew/crew-roster.ts'),
+        import('./crew/crew-terminals.ts'),
+      ])
+      const terminals = terminalsOf(io, settings, { lends: false })
+      const terminal = { id: crypto.randomUUID(), title: agent.name }
+      const own = crewRoster(io, settings, terminals).open(agent.name, { ...seat, leash, allowed: leash, terminal })
+      try {
+        yield* own.turn(turn)
+      } finally {
+        await own.close()
+        await terminals.close()
+      }
+    },
+    async close() {},
   }
 }

@@ -4,17 +4,15 @@ import type { Agent } from '../core/work/agent.ts'
 import type { Ref } from '../core/talk/ref.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { App } from './app.ts'
-import type { Bracket } from './bracket.ts'
-import type { Reachable } from './shown.ts'
-import { openRotation } from './app.ts'
-import { openBracket, orWords } from './bracket.ts'
-import { changesFrom } from './changes.ts'
+import type { Bracket } from './turn-snapshots.ts'
+import type { Reach, TurnAtWork, TurnsAtWork } from '../core/talk/at-work.ts'
+import { openRotation } from './rotation.ts'
+import { openBracket, orWords, changesFrom, bracketInLine, readingLate } from './turn-snapshots.ts'
 import { compactNow } from './compaction.ts'
-import { bracketInLine, readingLate } from './in-line.ts'
 import { touch } from './project.ts'
-import { shownTo } from './shown.ts'
-import { howOf } from './thinking/how.ts'
-import { traces } from './traced.ts'
+import { howOf } from './thinking/thinking-choice.ts'
+import { traces } from './turn-traces.ts'
+import { isEntry } from '../core/talk/entry.ts'
 
 /** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
 export type TurnWishes = {
@@ -90,5 +88,29 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
     yield* wishes.shown ? shownTo(wishes.shown, app.project.root, events) : events
   } finally {
     await agent.close().catch(() => {})
+  }
+}
+
+/** Where a turn can be seen by other processes, and how their wishes reach it. */
+export type Reachable = { turns: TurnsAtWork; reach: Reach }
+
+/** The events of a turn, seen by whoever follows it before they go on. */
+export async function* shownTo(
+  { turns, reach }: Reachable,
+  project: string,
+  events: AsyncIterable<Event>,
+): AsyncGenerator<Event> {
+  let atWork: TurnAtWork | undefined
+  try {
+    for await (const event of events) {
+      if (!atWork && event.type === 'prompt' && isEntry(event)) {
+        const { turn, session, text: prompt, at: since } = event
+        atWork = turns.begin({ turn, session, prompt, since, project }, reach)
+      }
+      atWork?.see(event)
+      yield event
+    }
+  } finally {
+    atWork?.end()
   }
 }

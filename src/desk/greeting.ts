@@ -5,7 +5,7 @@ import type { App } from '../app/app.ts'
 import { typedPrompt } from '../core/talk/attach.ts'
 import { moment } from '../base/moment.ts'
 import { lastLeft } from '../mind/think/decompose/kept.ts'
-import { treesOf } from '../app/thinking/tree.ts'
+import { treesOf } from '../app/thinking/task-trees.ts'
 import { oneLine } from '../base/table.ts'
 import { uncommitted } from './uncommitted.ts'
 

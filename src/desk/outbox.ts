@@ -1,7 +1,7 @@
 import type { Command } from '../core/talk/command.ts'
 import type { Elsewhere } from './elsewhere.ts'
 import type { Errands } from './errands.ts'
-import type { Line } from '../app/line.ts'
+import type { Line } from '../app/prompt-queue.ts'
 import type { Station } from './station.ts'
 import type { Work } from './work.ts'
 import { atDesk, nobodyWords } from '../settings/enabled-agents.ts'

@@ -7,7 +7,7 @@ import { viewTokens } from '../core/talk/tokens.ts'
 import { away } from '../mind/rotation/health.ts'
 import { nextAgent } from '../mind/rotation/agent-order.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
-import { usualHow } from '../app/thinking/how.ts'
+import { usualHow } from '../app/thinking/thinking-choice.ts'
 import { Spent } from './spent.ts'
 
 export type Known = {

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { mostBytes, withAttachments } from '../../src/app/attachments/attach.ts'
+import { mostBytes, withAttachments } from '../../src/app/attachments/attachments.ts'
 
 /** A git project in a folder of its own, with these files; the prompt is typed in `cwd`. */
 function project(context: TestContext, files: Record<string, string | Buffer>) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { Ledger } from '../../src/crew/ledger.ts'
 import { fileStore } from '../../src/store/files/store.ts'
-import { sweepTerminals } from '../../src/app/crew/sweeping.ts'
+import { sweepTerminals } from '../../src/app/crew/crew-terminals.ts'
 
 test('what is left of terminals is looked at once, but for those that are fresh or that an agent has', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))

@@ -1,26 +1,13 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { carryOut, installing, removing } from '../../src/app/mcp/change.ts'
+import { carryOut, installing, removing, wiredClients } from '../../src/app/mcp/mcp-entries.ts'
 import { clients } from '../../src/app/mcp/clients.ts'
-import { readConfig, refuseUnwritable } from '../../src/mcp-config/file.ts'
-import { ownStart } from '../../src/app/mcp/own-start.ts'
-import { wiredClients } from '../../src/app/mcp/wired.ts'
+import { readConfig, refuseUnwritable } from '../../src/mcp-config/config-file.ts'
+import { ownStart } from '../../src/app/mcp/own-program.ts'
 
 const start = { command: 'termaite', args: ['mcp', 'serve'] }
 

@@ -13,7 +13,7 @@ import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { openApp } from '../../src/app/app.ts'
 import { socketsOf } from '../../src/app/peers.ts'
 import { placeOf } from '../../src/app/place.ts'
-import { runReached } from '../../src/app/reached.ts'
+import { runReached } from '../../src/app/headless-turn.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 
 /** A turn of one agent, and what it said to the person. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { ownerMark } from '../../src/base/owner.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { openProject } from '../../src/app/project.ts'
-import { runningIn } from '../../src/app/running.ts'
+import { runningIn } from '../../src/app/running-turns.ts'
 
 test('a turn at work stays seen, however much others say after it', async () => {
   const project = openProject(memoryStore(), '/somewhere')

@@ -2,7 +2,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { LocalServer } from '../../src/models/local.ts'
 import { openKeys } from '../../src/safety/keys.ts'
-import { spareNative, withSpare } from '../../src/app/native/spare.ts'
+import { spareNative, withSpare } from '../../src/app/offers/fallback-agent.ts'
 import { plain, seated } from './seat.ts'
 
 /** Somebody without an agent of our own, with these keys and these servers. */

@@ -11,7 +11,7 @@ import { profiles } from '../../src/profiles/all.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { Meter } from '../../src/mind/supervise/token-meter.ts'
 import { Scribe } from '../../src/store/terminal-log.ts'
-import { latestSession, Session } from '../../src/app/supervision/session.ts'
+import { latestSession, Session } from '../../src/app/supervision/supervised-session.ts'
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'termaite-kept-'))

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { take } from '../../src/core/work/verbs.ts'
-import { apartOf } from '../../src/app/thinking/apart.ts'
+import { apartOf } from '../../src/app/thinking/leaf-rooms.ts'
 import { leftIn, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from '../core/made.ts'

@@ -7,8 +7,8 @@ import type { Turn } from '../../src/core/work/agent.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { closeNative } from '../../src/app/native/parts.ts'
-import { handsOf } from '../../src/app/thinking/hands.ts'
+import { closeNative } from '../../src/app/native/native-parts.ts'
+import { handsOf } from '../../src/app/thinking/framework-tools.ts'
 import { seated } from './seat.ts'
 
 async function used(turn: Turn, hands: ReturnType<typeof handsOf>, tool: string, input: unknown) {

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HubClient } from '../../src/app/hub/client.ts'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { Machine } from './program.ts'
 
 /** A machine with a hub, and a repository with a commit in which an agent is kept at work. */

@@ -9,7 +9,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { fileStore } from '../../src/store/files/store.ts'
 import { initCommand } from '../../src/desk/slash/init.ts'
-import { treesDoc } from '../../src/app/thinking/tree.ts'
+import { treesDoc } from '../../src/app/thinking/task-trees.ts'
 import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { openIndex } from '../../src/store/index/index.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
-import { treesOf } from '../../src/app/thinking/tree.ts'
+import { treesOf } from '../../src/app/thinking/task-trees.ts'
 
 const echo = plain({ amber: 'cat >/dev/null; date +%N > made.txt; echo fine' })
 

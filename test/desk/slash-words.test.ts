@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditOf } from '../../src/app/native/audited.ts'
+import { auditOf } from '../../src/app/native/native-permissions.ts'
 import { plain, seated } from '../app/seat.ts'
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })

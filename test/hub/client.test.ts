@@ -2,7 +2,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { HubClient } from '../../src/app/hub/client.ts'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 
 /** Says these bytes to whoever asks, and hangs up. */

@@ -12,7 +12,7 @@ import { ticketOf } from '../../src/hub/task-rules.ts'
 import { worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 import type { Spent } from '../../src/core/work/spent.ts'
-import type { HubClient } from '../../src/app/hub/client.ts'
+import type { HubClient } from '../../src/app/hub/hub-client.ts'
 import { openBench, worktreeBench } from '../../src/worktrees/task-branches.ts'
 import { hubDuty } from '../../src/hub/duty.ts'
 

@@ -1,6 +1,6 @@
 import type { Task } from '../../src/core/work/task.ts'
 import type { Faults } from './witness.ts'
-import { HubClient } from '../../src/app/hub/client.ts'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 import { Witness } from './witness.ts'
 

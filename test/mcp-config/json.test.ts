@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { jsonFormat } from '../../src/mcp-config/json.ts'
+import { jsonFormat } from '../../src/mcp-config/json-format.ts'
 
 const path = ['mcpServers', 'termaite']
 const entry = { command: 'termaite', args: ['mcp'] }

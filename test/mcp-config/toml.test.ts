@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { tomlFormat } from '../../src/mcp-config/toml.ts'
+import { tomlFormat } from '../../src/mcp-config/toml-format.ts'
 
 const path = ['mcp_servers', 'termaite']
 const entry = { command: 'C:\\a "b"', args: ['mcp', 'serve'] }

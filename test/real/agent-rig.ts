@@ -8,7 +8,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'no
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { collect } from '../../src/base/collect.ts'
-import { HubClient } from '../../src/app/hub/client.ts'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { slugOf } from '../../src/app/project.ts'
 import { program } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { TrustBook } from '../../src/safety/trust/trust.ts'
 import { fileStore } from '../../src/store/files/store.ts'
-import { broughtLines, withBrought } from '../../src/app/native/brought.ts'
+import { broughtLines, withBrought } from '../../src/app/native/native-trust.ts'
 import { readSettings, type Overrides } from '../../src/settings/settings.ts'
 
 const agents = [

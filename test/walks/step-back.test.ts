@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { pursue } from '../../src/mind/think/pac.ts'
 import { thinker } from '../../src/mind/think/thinker.ts'
-import { rewindOf } from '../../src/app/thinking/rewind.ts'
+import { rewindOf } from '../../src/app/thinking/thinking-minds.ts'
 import { minds, notesIn, person } from '../mind/think/rig.ts'
 import { Project } from '../safety/project.ts'
 

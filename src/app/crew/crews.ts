@@ -5,6 +5,7 @@ import type { CrewDesk } from '../../crew/tools.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { Seen } from '../../crew/reading.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
 import { Crew } from '../../crew/crew.ts'
 import { Keeper } from '../../crew/keeper.ts'
@@ -14,12 +15,15 @@ import { TrustBook } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { slugOf } from '../project.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
-import { noticeAsks } from './noticing.ts'
-import { crewRoster, lacking, spawnable } from './roster.ts'
-import { seenIn } from './seen.ts'
-import { terminalsOf } from './terminals.ts'
-import { livingSlots } from './workspaces.ts'
+import { crewRoster, lacking, spawnable } from './crew-roster.ts'
+import { terminalsOf } from './crew-terminals.ts'
+import { livingSlots } from './crew-workspaces.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
+import { Ledger } from '../../crew/ledger.ts'
+import { allOf } from '../../crew/slot.ts'
+import { redactor } from '../../safety/redaction.ts'
+import { say } from '../../core/io.ts'
+import { openNotify } from '../notify.ts'
 
 /** `carries`: whether this process carries agents, as a server does; a command of the shell only wishes. */
 export type CrewWishes = { carries: boolean; warn?(words: string): void }
@@ -105,4 +109,34 @@ export function worktreeParts(
 ) {
   const trusted = async () => (await new TrustBook(store, { clock: io.clock, own: home }).of(root)).state === 'trusted'
   return { root, home, slug, env: io.env, trusted, ...(setup === undefined ? {} : { setup }) }
+}
+
+/** What was read of each slot from the shell, where every command is a process of its own. */
+export function seenIn(store: Store, workspace: string): Seen {
+  const doc = store.doc<Record<string, string[]>>(`crew/${workspace}/seen`, {})
+  return {
+    get: async (slot) => (await doc.read())[slot] ?? [],
+    set: async (slot, rows) => void (await doc.update((now) => ({ ...now, [slot]: rows }))),
+  }
+}
+
+/** Tells a person elsewhere of each question that an agent of a crew asks, until the signal aborts. */
+export async function noticeAsks(
+  io: Io,
+  { cwd, root }: Place,
+  settings: Settings,
+  { store, workspace, clock }: Pick<KeeperParts, 'store' | 'workspace' | 'clock'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const warn = (words: string) => say(io, `termaite: ${words}`)
+  const notify = openNotify(settings, { io, cwd, mask: redactor(io.env), warn })
+  const told = new Set<string>()
+  for await (const slots of new Ledger(store, workspace, clock).watch(signal))
+    for (const { id, agent, asks = [] } of allOf(slots))
+      for (const { ask, question } of asks) {
+        if (told.has(ask)) continue
+        told.add(ask)
+        const text = `slot ${id}: ${question.text} (termaite crew answer ${id})`
+        void notify({ event: 'asking', agent, workspace: root, text })
+      }
 }

@@ -1,9 +1,9 @@
-import type { Format } from '../../mcp-config/format.ts'
 import type { McpFacts, Profile, ServerStart } from '../../core/work/profile.ts'
 import { join } from 'node:path'
-import { jsonFormat } from '../../mcp-config/json.ts'
-import { tomlFormat } from '../../mcp-config/toml.ts'
 import { profiles } from '../../profiles/all.ts'
+import type { Format } from '../../mcp-config/config-format.ts'
+import { jsonFormat } from '../../mcp-config/json-format.ts'
+import { tomlFormat } from '../../mcp-config/toml-format.ts'
 
 /** What decides where a program keeps its settings. */
 export type Whereabouts = { home: string; env: Record<string, string | undefined>; platform: NodeJS.Platform }

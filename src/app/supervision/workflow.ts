@@ -1,6 +1,6 @@
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
-import type { Wishes } from './preflight.ts'
+import type { Consent } from '../mcp/mcp-entries.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { slips } from '../../base/nearest.ts'
@@ -21,7 +21,7 @@ export const usualWorkflow = 'orc'
 const spellings = (name: string) => [name, `termaite-${name}`, `waaah-${name}`]
 
 /** The project's own where it is trusted, else the one that is built in. */
-export async function findWorkflow(io: Io, place: Place, name: string, wishes: Wishes): Promise<Workflow> {
+export async function findWorkflow(io: Io, place: Place, name: string, wishes: Consent): Promise<Workflow> {
   if (basename(name) !== name)
     throw new UsageError(`--as: found "${name}", allowed: the name of a workflow, not a path.`)
   const file = spellings(name)
@@ -42,7 +42,7 @@ function read(file: string): string {
 }
 
 /** Whoever sits there is asked once; nobody there means no. */
-async function trusted(io: Io, { root, home }: Place, { yes, dry }: Wishes): Promise<boolean> {
+async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Promise<boolean> {
   const book = new TrustBook(fileStore(home, { clock: io.clock }), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true

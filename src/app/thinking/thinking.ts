@@ -1,13 +1,13 @@
-import type { Thinking } from '../../core/talk/framework.ts'
+import type { Thinking, Framework } from '../../core/talk/framework.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
+import type { Agreement } from '../../mind/think/consent.ts'
+import type { Way } from '../../mind/think/thinker.ts'
 import { leftFor } from '../../mind/think/decompose/left.ts'
 import { think } from '../../mind/think/think.ts'
-import { machineIn } from '../native/machine.ts'
-import { mindsOf } from './minds.ts'
-import { tellerIn } from './teller.ts'
-import { treesOf } from './tree.ts'
-import { waysIn } from './ways.ts'
+import { machineIn } from '../native/machine-facts.ts'
+import { mindsOf, tellerIn } from './thinking-minds.ts'
+import { treesOf } from './task-trees.ts'
 
 /** Whoever acts, thinking first. `first`: whom the person asked for. */
 export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume', first?: string): Agent {
@@ -28,4 +28,27 @@ export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'>
     left: async (turn) => (await leftFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
     ...agreement,
   })
+}
+
+/** Each is loaded when it is first chosen. `resume`: the tree of tasks that was left last is meant; `first`: whom the person asked for. */
+export function waysIn(
+  app: App,
+  agreement: Agreement,
+  resume: boolean,
+  first?: string,
+): Record<Exclude<Framework, 'direct'>, () => Promise<Way>> {
+  return {
+    consensus: async () => (await import('../../mind/think/consensus/consensus.ts')).consensus,
+    sequential: async () => (await import('../../mind/think/sequential/sequential.ts')).sequential(agreement),
+    reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
+    script: async () => (await import('../../mind/think/script/script.ts')).script,
+    async decompose() {
+      const [{ decompose }, { apartOf }] = await Promise.all([
+        import('../../mind/think/decompose/decompose.ts'),
+        import('./leaf-rooms.ts'),
+      ])
+      const apart = apartOf(app, first)
+      return decompose({ ...treesOf(app), ...agreement, resume, ...(apart ? { apart } : {}) })
+    },
+  }
 }

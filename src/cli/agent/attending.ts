@@ -1,5 +1,5 @@
 import type { Io } from '../../core/io.ts'
-import type { Seen } from '../../app/supervision/seen.ts'
+import type { Seen } from '../../app/supervision/current-terminal.ts'
 import { attach, setRawMode } from '../../faces/attach/attach-terminal.ts'
 import { SupervisedKeys } from '../../faces/attach/attach-keys.ts'
 import { ask } from '../../faces/terminal-questions.ts'

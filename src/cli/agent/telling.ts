@@ -2,7 +2,7 @@ import type { Told } from '../../mind/supervise/telling.ts'
 import type { Notice } from '../../core/talk/notice.ts'
 import { momentFrom } from '../../base/moment.ts'
 import { taskIdOf } from '../../hub/task-rules.ts'
-import { shortId } from '../../app/hub/found.ts'
+import { shortId } from '../../app/hub/hub-client.ts'
 import { oneLine } from '../../base/table.ts'
 
 const came = { began: 'started', resumed: 'started again on its own session', there: 'was at work, and is taken up' }

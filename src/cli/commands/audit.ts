@@ -5,7 +5,7 @@ import { Audit } from '../../safety/audit/audit.ts'
 import { redactor } from '../../safety/redaction.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { auditTable, verifiedWords } from '../../desk/audit-table.ts'
-import { homeFolder } from '../../app/belongings.ts'
+import { homeFolder } from '../../app/home-files.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 
 const newest = 20

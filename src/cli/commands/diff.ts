@@ -7,7 +7,7 @@ import { openSnapshots } from '../../app/app.ts'
 import { print, say } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
-import { orUsage, statText, turnNamed, whyNone } from '../../app/undo/snapshot-turn.ts'
+import { orUsage, statText, turnNamed, whyNone } from '../../app/undo.ts'
 import { moment } from '../../base/moment.ts'
 import { oneLine, table } from '../../base/table.ts'
 

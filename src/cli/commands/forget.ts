@@ -4,12 +4,11 @@ import { existsSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { projectRoot } from '../../base/git.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
-import { forgetInIndex } from '../../app/forgetting.ts'
+import { forgetInIndex, knownProjects } from '../../app/projects.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { homeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
-import { knownProjects } from '../../app/projects.ts'
-import { refuseIfRunning } from '../../app/running.ts'
+import { refuseIfRunning } from '../../app/running-turns.ts'
 
 /** Erases a project from logs, snapshots, index and crew; the project's own files are not touched. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {

@@ -2,8 +2,8 @@ import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
 import { print, UsageError } from '../../core/io.ts'
 import { clients } from '../../app/mcp/clients.ts'
-import { install, remove } from '../../app/mcp/install.ts'
-import { whereabouts, wiredClients } from '../../app/mcp/wired.ts'
+import { install, remove } from '../../app/mcp/mcp-install.ts'
+import { whereabouts, wiredClients } from '../../app/mcp/mcp-entries.ts'
 import { placeOf } from '../../app/place.ts'
 import { table } from '../../base/table.ts'
 
@@ -13,8 +13,8 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
     case 'serve': {
       const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
       const [{ published }, { serve }] = await Promise.all([
-        import('../../app/mcp/published.ts'),
-        import('../../app/mcp/serve.ts'),
+        import('../../app/mcp/mcp-server.ts'),
+        import('../../app/mcp/mcp-server.ts'),
       ])
       await using open = await published(io, place)
       await serve(io, open.served, typeof values.http === 'string' ? values.http : undefined)

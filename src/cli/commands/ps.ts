@@ -1,7 +1,7 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
 import { print, say } from '../../core/io.ts'
-import { runningTurns } from '../../app/running.ts'
+import { runningTurns } from '../../app/running-turns.ts'
 import { moment } from '../../base/moment.ts'
 import { oneLine, table } from '../../base/table.ts'
 

@@ -1,6 +1,6 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
-import { atHub } from '../../app/hub/found.ts'
+import { atHub } from '../../app/hub/hub-client.ts'
 import { reportOf, reportWords } from '../hub/report.ts'
 import { print } from '../../core/io.ts'
 import { sinceOf } from '../since.ts'

@@ -1,7 +1,7 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
-import { hubPlace, usualPort } from '../../app/hub/address.ts'
-import { serveUntilEnded } from '../../app/hub/served.ts'
+import { hubPlace, usualPort } from '../../app/hub/hub-address.ts'
+import { serveUntilEnded } from '../../app/hub/hub-server.ts'
 import { UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -9,7 +9,7 @@ import { readSettings } from '../../settings/settings.ts'
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
   if (values['stdio-proxy']) {
-    const { serveProxy } = await import('../../app/hub/proxy.ts')
+    const { serveProxy } = await import('../../app/hub/hub-proxy.ts')
     await serveProxy(io, hubPlace(io, await readSettings({ home: place.home }, { env: io.env })))
     return 0
   }

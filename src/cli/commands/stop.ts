@@ -1,12 +1,12 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
-import type { RunningTurn } from '../../app/running.ts'
+import type { RunningTurn } from '../../app/running-turns.ts'
 import { errorCode } from '../../base/files.ts'
-import { killSlot } from '../../app/crew/killing.ts'
+import { killSlot } from '../../app/crew/crew-keeper.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { peerOf } from '../../app/peers.ts'
 import { homeOf } from '../../app/place.ts'
-import { runningTurns } from '../../app/running.ts'
+import { runningTurns } from '../../app/running-turns.ts'
 import { oneLine } from '../../base/table.ts'
 
 const patienceMs = 15_000

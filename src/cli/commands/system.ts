@@ -6,7 +6,7 @@ import { Machine } from '../../machine/machine.ts'
 import { facts } from '../../machine/words.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { print, say, UsageError } from '../../core/io.ts'
-import { homeFolder } from '../../app/belongings.ts'
+import { homeFolder } from '../../app/home-files.ts'
 import { table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {

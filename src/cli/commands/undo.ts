@@ -6,8 +6,7 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
-import { orUsage } from '../../app/undo/snapshot-turn.ts'
-import { asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo/undoing.ts'
+import { orUsage, asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)

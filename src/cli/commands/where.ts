@@ -1,13 +1,13 @@
 import type { Parsed } from '../args.ts'
 import type { Io } from '../../core/io.ts'
 import { join } from 'node:path'
-import { codeCache, homeFolder, lookAround, weight } from '../../app/belongings.ts'
+import { codeCache, homeFolder, lookAround, weight } from '../../app/home-files.ts'
 import { print } from '../../core/io.ts'
-import { whereabouts, wiredEntries } from '../../app/mcp/wired.ts'
+import { whereabouts, wiredEntries } from '../../app/mcp/mcp-entries.ts'
 import { worktreesIn } from '../../worktrees/slot-worktrees.ts'
 import { socketsOf } from '../../app/peers.ts'
 import { knownProjects } from '../../app/projects.ts'
-import { runningTurns } from '../../app/running.ts'
+import { runningTurns } from '../../app/running-turns.ts'
 import { bytes, table } from '../../base/table.ts'
 
 /** What is not ours is named and not weighed: it may be a whole home. */

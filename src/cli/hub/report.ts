@@ -3,7 +3,7 @@ import type { HubAgent, Task } from '../../core/work/task.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { moment } from '../../base/moment.ts'
 import { oneLine } from '../../base/table.ts'
-import { shortId } from '../../app/hub/found.ts'
+import { shortId } from '../../app/hub/hub-client.ts'
 import { spentBy, spentLines } from './spending.ts'
 
 type Row = { id: string; prompt: string; agent?: string; minutes: number; says?: string; changed?: string }

@@ -1,7 +1,7 @@
 import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
-import type { Offer } from '../../app/offers/offer.ts'
-import { leashMeanings } from '../../app/channel.ts'
+import type { Offer } from '../../app/offers/agent-offers.ts'
+import { leashMeanings } from '../../app/agent-channel.ts'
 
 /** Whoever can be asked. The first option of each question is what is usual. */
 export type Person = { ask: Ask; signal: AbortSignal }

@@ -1,6 +1,6 @@
 import type { Leash } from '../../core/work/agent.ts'
 import type { FileSettings } from '../../settings/settings-schema.ts'
-import type { Offer } from '../../app/offers/offer.ts'
+import type { Offer } from '../../app/offers/agent-offers.ts'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeSettings } from '../../settings/settings-editor.ts'

@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { AuditEntry } from '../../safety/audit/entry.ts'
 import type { Hold } from '../hold.ts'
 import { auditTable, verifiedWords } from '../audit-table.ts'
-import { auditOf } from '../../app/native/audited.ts'
+import { auditOf } from '../../app/native/native-permissions.ts'
 import { block } from './block.ts'
 
 const newest = 20

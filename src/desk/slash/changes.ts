@@ -2,8 +2,17 @@ import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
 import { lastUndoable } from '../../safety/snapshots.ts'
-import { orUsage, statText, turnNamed } from '../../app/undo/snapshot-turn.ts'
-import { asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo/undoing.ts'
+import {
+  orUsage,
+  statText,
+  turnNamed,
+  asideWords,
+  besideUndo,
+  leftWords,
+  planWords,
+  refuseBeside,
+  undoPlan,
+} from '../../app/undo.ts'
 import { oneLine } from '../../base/table.ts'
 import { block } from './block.ts'
 import { choose } from './choose.ts'

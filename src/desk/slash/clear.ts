@@ -1,10 +1,10 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
-import { forgetInIndex } from '../../app/forgetting.ts'
+import { forgetInIndex } from '../../app/projects.ts'
 import { UsageError } from '../../core/io.ts'
-import { runningIn } from '../../app/running.ts'
-import { treesOf } from '../../app/thinking/tree.ts'
+import { runningIn } from '../../app/running-turns.ts'
+import { treesOf } from '../../app/thinking/task-trees.ts'
 
 /** What has to be typed before anything is erased. */
 const word = 'delete'

@@ -38,7 +38,7 @@ async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[],
   const { io, place } = hold.app()
   const { crew } = open
   const [{ ensureKept }, { slotOf }] = await Promise.all([
-    import('../../app/crew/keeping.ts'),
+    import('../../app/crew/crew-keeper.ts'),
     import('../crew/verbs.ts'),
   ])
   await ensureKept(io, place, open)

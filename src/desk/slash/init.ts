@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
-import { initPrompt, runInit } from '../../app/init/turn.ts'
+import { initPrompt, runInit } from '../../app/init/init-turn.ts'
 import { UsageError } from '../../core/io.ts'
 import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
 

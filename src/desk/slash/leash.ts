@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Hold } from '../hold.ts'
 import { leashes } from '../../core/work/agent.ts'
-import { leashMeanings, leashWords } from '../../app/channel.ts'
+import { leashMeanings, leashWords } from '../../app/agent-channel.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 

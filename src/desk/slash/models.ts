@@ -11,7 +11,7 @@ import { openKeys } from '../../safety/keys.ts'
 import { withModel, providerIn } from '../../settings/agent-settings.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
-import { keyOf } from '../../app/key-place.ts'
+import { keyOf } from '../../app/provider-key.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 import { nativeAgent } from './native.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
 import { UsageError } from '../../core/io.ts'
-import { sandboxOf, wallsWords } from '../../app/native/walls.ts'
+import { sandboxOf, wallsWords } from '../../app/native/native-sandbox.ts'
 import { block } from './block.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 

@@ -3,7 +3,7 @@ import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Hold } from '../hold.ts'
 import { facts } from '../../machine/words.ts'
 import { UsageError } from '../../core/io.ts'
-import { machineIn } from '../../app/native/machine.ts'
+import { machineIn } from '../../app/native/machine-facts.ts'
 import { list } from '../../base/table.ts'
 
 /** Looks at the machine again, and lets every session be told of it anew. */

@@ -6,7 +6,7 @@ import { isAlive, ownerMark } from '../../../src/base/owner.ts'
 import { Conversation } from '../../../src/core/work/conversation.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
 import { fileStore } from '../../../src/store/files/store.ts'
-import { treesDoc } from '../../../src/app/thinking/tree.ts'
+import { treesDoc } from '../../../src/app/thinking/task-trees.ts'
 import { json, minds } from './rig.ts'
 
 const task = (id: string) => ({ id, task: `write ${id}`, check: { kind: 'file', path: id, holds: 'whole' } })

@@ -1,0 +1,171 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { LineRange, Reference } from '../../core/talk/attach.ts'
+import type { Stats } from 'node:fs'
+import { constants } from 'node:fs'
+import { open, realpath, stat, opendir } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { errorCode } from '../../base/files.ts'
+import { pictureMedia, sizeWords } from '../../tools/files/media.ts'
+
+/** What is attached of a file: `cut` says what is missing, `lines` are those that are there. */
+export type Part = { body: string; cut?: string; lines?: LineRange }
+
+/** Reads at most so much; throws words when nothing of it can be attached. */
+export async function readPart(named: Meant, most: number): Promise<Part> {
+  // Never waits: what was a file when it was looked at may be a pipe by now.
+  const file = await open(named.at, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new Error('a pipe, a socket or a device is no file to attach')
+    return named.lines ? await linesOf(file, named.lines, most) : await headOf(file, most)
+  } finally {
+    await file.close()
+  }
+}
+
+async function headOf(file: FileHandle, most: number): Promise<Part> {
+  const buffer = Buffer.alloc(most + 1)
+  let bytes = 0
+  for await (const chunk of chunks(file)) {
+    bytes += chunk.copy(buffer, bytes)
+    if (bytes > most) break
+  }
+  if (bytes <= most) return { body: textOf(buffer.subarray(0, bytes)) }
+  const { size } = await file.stat()
+  const cut = `only its first ${kilobytes(most)} of ${kilobytes(Math.max(size, bytes))} are attached`
+  return { body: textOf(buffer.subarray(0, most)), cut }
+}
+
+/** So far into a file a line is looked for. */
+const furthest = 64 * 1024 * 1024
+
+async function linesOf(file: FileHandle, { from, to }: LineRange, most: number): Promise<Part> {
+  const kept: Buffer[] = []
+  let [line, bytes, passed, last] = [1, 0, 0, 10]
+  for await (const chunk of chunks(file)) {
+    for (let at = 0; at < chunk.length && line <= to && bytes <= most;) {
+      const newline = chunk.indexOf(10, at)
+      const end = newline < 0 ? chunk.length : newline + 1
+      if (line >= from) bytes += kept[kept.push(chunk.subarray(at, end)) - 1]!.length
+      if (newline >= 0) line++
+      at = end
+    }
+    last = chunk.at(-1) ?? last
+    passed += chunk.length
+    if (line > to || bytes > most) break
+    if (passed > furthest) throw new Error(`line ${from} lies too far into it`)
+  }
+  const whole = last === 10 ? line - 1 : line
+  if (bytes === 0) throw new Error(`it has only ${whole} ${whole === 1 ? 'line' : 'lines'}`)
+  const lines = { from, to: Math.min(to, Math.max(from, whole)) }
+  if (bytes <= most) return { body: textOf(Buffer.concat(kept)).replace(/\n$/, ''), lines }
+  const cut = `only the first ${kilobytes(most)} of these lines are attached`
+  return { body: textOf(Buffer.concat(kept).subarray(0, most)), lines: { from, to: line }, cut }
+}
+
+async function* chunks(file: FileHandle): AsyncGenerator<Buffer> {
+  for (;;) {
+    const buffer = Buffer.alloc(64 * 1024)
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, null)
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** A character that was cut in half at the end is left out. */
+function textOf(bytes: Buffer): string {
+  if (bytes.includes(0)) throw new Error('it is no text')
+  return new TextDecoder().decode(bytes, { stream: true })
+}
+
+const kilobytes = (bytes: number) =>
+  bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`
+
+export type Where = { cwd: string; root: string; home?: string }
+
+/** What a reference names: where it is, and how an agent that stands in the working folder would call it. */
+export type Meant = { at: string; path: string; end: number; folder: boolean; lines?: LineRange }
+
+/** The first of its readings that is there; throws words when it is there and may not be attached. */
+export async function meant(reference: Reference, where: Where): Promise<Meant | undefined> {
+  for (const { path, end, lines } of reference.readings) {
+    const home = /^~(?:\/|$)/.test(path) ? where.home : undefined
+    const at = home === undefined ? resolve(where.cwd, path) : join(home, path.slice(1))
+    const stats = await stat(at).catch(notThere)
+    if (!stats || (path.endsWith('/') && !stats.isDirectory())) continue
+    if (!stats.isFile() && !stats.isDirectory()) throw new Error('a pipe, a socket or a device is no file to attach')
+    if (lines && stats.isDirectory()) throw new Error('a folder has no lines')
+    const rooted = home !== undefined || isAbsolute(path)
+    if (!rooted) await insideOf(where.root, at)
+    return {
+      at,
+      end,
+      path: called(at, rooted, where.cwd, stats),
+      folder: stats.isDirectory(),
+      ...(lines ? { lines } : {}),
+    }
+  }
+  return undefined
+}
+
+function called(at: string, rooted: boolean, cwd: string, stats: Stats): string {
+  const name = rooted ? at : relative(cwd, at) || '.'
+  return stats.isDirectory() && !name.endsWith('/') ? `${name}/` : name
+}
+
+/** What leads out of the project is attached only when the person says where it is: a link of a repository may lead anywhere. */
+async function insideOf(root: string, at: string): Promise<void> {
+  const real = await realpath(at)
+  const way = relative(root, real)
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
+    throw new Error(`it lies outside the project; write @${real} if that is meant`)
+}
+
+const absent = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+
+function notThere(error: unknown): undefined {
+  if (!absent.has(errorCode(error) ?? '')) throw new Error(sayable[errorCode(error)!] ?? String(error))
+}
+
+const sayable: Record<string, string> = { EACCES: 'it may not be read', EPERM: 'it may not be read' }
+
+const mostNames = 500
+/** A folder with more is not read to its end. */
+const mostLooked = 10_000
+
+/** The names in a folder, folders with a slash; a long list is cut. */
+export async function readFolder(at: string): Promise<Part> {
+  const names: string[] = []
+  for await (const entry of await opendir(at)) {
+    if (names.length === mostLooked) break
+    names.push(`${entry.name.replaceAll(/\p{Cc}/gu, '?')}${entry.isDirectory() ? '/' : ''}`)
+  }
+  names.sort()
+  if (names.length <= mostNames) return { body: names.join('\n') }
+  const body = [...names.slice(0, mostNames), `… ${names.length - mostNames} more`].join('\n')
+  return { body, cut: `only the first ${mostNames} of its names are attached` }
+}
+
+/** What models take at most of one. */
+const longestPicture = 5 * 1024 * 1024
+
+export type Picture = { media: string; bytes: Buffer }
+
+/** A picture that a model can see; undefined when the file is none, throws words when it is too large. */
+export async function pictureIn(path: string): Promise<Picture | undefined> {
+  // Never waits: what was a file when it was looked at may be a pipe by now.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const { size } = await file.stat()
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
+    const media = pictureMedia(buffer.subarray(0, bytesRead))
+    if (media === undefined) return undefined
+    if (size > longestPicture)
+      throw new Error(`a picture of ${sizeWords(size)} is too large; scale it below ${sizeWords(longestPicture)}`)
+    const bytes = Buffer.alloc(size)
+    const read = await file.read(bytes, 0, size, 0)
+    return { media, bytes: bytes.subarray(0, read.bytesRead) }
+  } finally {
+    await file.close()
+  }
+}

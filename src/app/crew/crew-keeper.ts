@@ -1,0 +1,99 @@
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../place.ts'
+import type { Slot } from '../../crew/slot.ts'
+import type { Crews, OpenCrew } from './crews.ts'
+import { spawn } from 'node:child_process'
+import { openSync, closeSync, readFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder } from '../../base/files.ts'
+import { waitFor } from '../../crew/waiting.ts'
+import { Ledger } from '../../crew/ledger.ts'
+import { isOver, isUnderWay } from '../../crew/slot.ts'
+import { UsageError, say } from '../../core/io.ts'
+import { thisProgram } from '../mcp/own-program.ts'
+import { wordsOf } from '../../base/words.ts'
+import { homeOf, placeOf } from '../place.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+/** So long a keeper stays when everything is at rest: whoever speaks again soon need not start another one. */
+const lingerMs = 3_000
+const lookMs = 500
+
+/** Carries a crew until nothing of it needs carrying any more, or somebody ends us. */
+export async function keep(io: Io, crews: Crews, workspace: string): Promise<void> {
+  const { keeper, crew, parts } = crews.of(workspace)
+  const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
+  let restless = io.clock.now()
+  while (!io.signal.aborted) {
+    await io.clock.sleep(lookMs, io.signal)
+    const slots = await crew.slots()
+    if (slots.some((slot) => isOurs(slot) && !isOver(slot) && isUnderWay(slot))) restless = io.clock.now()
+    // A crew that was closed needs nobody.
+    const rested = slots.length === 0 || io.clock.now() - restless >= lingerMs
+    if (rested && (await keeper!.retire())) return
+  }
+}
+
+/** How long one that is there may take to hear of it. */
+const takenMs = 1_500
+
+/** How long a keeper may take to take up what it was started for. */
+const startMs = 15_000
+
+/**
+ * Sees to it that every agent that needs somebody has one: a process of its own, which belongs to no shell and ends by
+ * itself. One that is there already, a server for instance, is enough.
+ */
+export async function ensureKept(io: Io, place: Place, { crew, parts }: OpenCrew): Promise<void> {
+  const { alive, store, clock, workspace } = parts
+  const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
+  const lone = (slots: readonly Slot[]) => slots.filter((slot) => !isOver(slot) && isUnderWay(slot) && !isKept(slot))
+  const ledger = new Ledger(store, workspace, clock)
+  const untilTaken = async (ms: number) => {
+    const ids = lone(await crew.slots()).map(({ id }) => id)
+    const settled = (slot: Slot) => isOver(slot) || isKept(slot)
+    await waitFor(ledger, clock, ids, { until: clock.now() + ms, settled, signal: io.signal })
+    return lone(await crew.slots())
+  }
+  const slots = await crew.slots()
+  if (lone(slots).length === 0) return
+  // Whoever keeps others of this crew hears of it, and takes it.
+  if (slots.some(isKept) && (await untilTaken(takenMs)).length === 0) return
+  const trouble = startKeeper(io, place, workspace)
+  const left = await untilTaken(startMs)
+  if (left.length > 0 && !io.signal.aborted)
+    throw new UsageError(`nobody carries slot ${left.map(({ id }) => id).join(', ')} yet: ${trouble()}`, 1)
+}
+
+function startKeeper(io: Io, place: Place, workspace: string): () => string {
+  const folder = join(place.home, 'crew', workspace)
+  makeFolder(folder)
+  const file = join(folder, 'keeper.log')
+  const log = openSync(file, 'w', 0o600)
+  const { node, file: program } = thisProgram()
+  const args = [program, 'crew', 'keep', '--workspace', workspace, '--cwd', place.cwd]
+  const child = spawn(node, args, { cwd: place.cwd, env: io.env, stdio: ['ignore', 'ignore', log], detached: true })
+  child.on('error', () => {}).unref()
+  closeSync(log)
+  return () => readFileSync(file, 'utf8').trim() || `its keeper did not start (see ${file}).`
+}
+
+/** Ends an agent of any crew; false, and why, when it could not be. */
+export async function killSlot(io: Io, { workspace, id }: { workspace: string; id: number }): Promise<boolean> {
+  const [{ openCrews }, { livingSlots }] = await Promise.all([import('./crews.ts'), import('./crew-workspaces.ts')])
+  const slots = await livingSlots(homeOf(io.env), io.clock)
+  const cwd = slots.find((slot) => slot.workspace === workspace && slot.id === id)?.cwd
+  // Where it works: there its worktree is known.
+  const place = placeOf(io, cwd !== undefined && existsSync(cwd) ? cwd : undefined)
+  const settings = await readSettings({ home: place.home }, { env: io.env })
+  const crews = openCrews(io, place, settings, { carries: false })
+  try {
+    await crews.of(workspace).crew.kill(id)
+    return true
+  } catch (error) {
+    say(io, `termaite: ${wordsOf(error)}`)
+    return false
+  } finally {
+    await crews.close()
+  }
+}

@@ -1,0 +1,116 @@
+import type { AgentSettings } from '../../settings/agent-settings.ts'
+import type { ScreenParts, ScreenSpec } from '../../agents/screen/screen-spec.ts'
+import type { Profile } from '../../core/work/profile.ts'
+import type { Roster } from '../../core/work/agent.ts'
+import type { Io } from '../../core/io.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Terminals } from './crew-terminals.ts'
+import type { Program } from '../mcp/own-program.ts'
+import { join } from 'node:path'
+import { screenAgent } from '../../agents/screen/screen-agent.ts'
+import { changedSince } from '../../base/changed-files.ts'
+import { tighter } from '../../core/work/agent.ts'
+import { profileNamed } from '../../profiles/all.ts'
+import { installedProfiles } from '../installed-programs.ts'
+import { thisProgram } from '../mcp/own-program.ts'
+import { homeOf } from '../place.ts'
+import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
+import { enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
+import { terminalsFolder } from './crew-terminals.ts'
+import { quote } from '../../profiles/shared/shell-words.ts'
+import { termaite } from '../../profiles/termaite.ts'
+
+/** What can be spawned: the agents of the settings, and every installed CLI that can be run in a terminal. */
+export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
+  const configured = enabledAgents(settings)
+  const names = new Set(settings.agents.map(({ name }) => name))
+  const bare = installedProfiles(env).filter(({ name, screen }) => screen && !names.has(name))
+  return [...configured, ...bare.map(({ name }) => ({ name, kind: 'screen' as const, profile: name }))]
+}
+
+/** Why an agent that is known is not among them. */
+export function lacking(settings: Settings, name: string): string | undefined {
+  if (settings.agents.some((agent) => agent.name === name)) return `${name} is switched off in the settings.`
+  const profile = profileNamed(name)
+  return profile?.screen && `${profile.title} is not installed. Install it with: ${profile.install}`
+}
+
+/** Every agent in a terminal, whatever its kind: a headless command is replaced by the interactive one of its profile. */
+export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Roster {
+  const agents = new Map(spawnable(settings, io.env).map((agent) => [agent.name, agent]))
+  const parts = screenParts(io, terminals)
+  return {
+    names: () => [...agents.keys()],
+    open(name, seat) {
+      const agent = agents.get(name)
+      if (!agent)
+        throw new Error(
+          `${name} is not in the settings, or was not yet when this crew’s process began: end that (termaite ps) and spawn it again`,
+        )
+      const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+      const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
+      return screenAgent(
+        specOf(agent, settings),
+        {
+          cwd: seat.cwd,
+          leash,
+          ...(seat.resume === undefined ? {} : { resume: seat.resume }),
+          ...(seat.terminal ? { terminal: { ...seat.terminal, mode } } : {}),
+          ...(seat.model === undefined ? {} : { model: seat.model }),
+        },
+        parts,
+      )
+    },
+  }
+}
+
+/** What every agent in a terminal needs of this process. */
+export function screenParts(io: Io, terminals: Pick<Terminals, 'host'>): ScreenParts {
+  return {
+    host: terminals.host,
+    clock: io.clock,
+    home: io.env.HOME ?? '',
+    env: io.env,
+    temp: join(terminalsFolder(homeOf(io.env)), 'prompts'),
+    changed: changedSince,
+  }
+}
+
+export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
+  const profile = agent.kind === 'native' ? ownProfile(agent, thisProgram()) : profileOf(agent)
+  return {
+    name: agent.name,
+    ...commandOf(agent, profile),
+    ...(agent.env ? { env: agent.env } : {}),
+    window: windowOf(agent),
+    timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
+    silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
+    ...(profile ? { profile } : {}),
+    ...(agent.model === undefined || agent.kind === 'native' ? {} : { model: agent.model }),
+    ...(agent.idle_pattern === undefined ? {} : { idlePattern: patternOf(agent.idle_pattern) }),
+    ...(agent.ready_pattern === undefined ? {} : { readyPattern: patternOf(agent.ready_pattern) }),
+    fence: agent.response_fence ?? false,
+  }
+}
+
+/** A command that a person wrote for a terminal runs as written; one for a pipe only where nothing better is known. */
+function commandOf(agent: AgentSettings, profile: Profile | undefined) {
+  if (agent.kind === 'native' || agent.command === undefined) return {}
+  if (agent.kind !== 'screen' && profile?.screen) return {}
+  return { command: agent.command, args: agent.args }
+}
+
+/** A prompt like "❯" or "$ " is meant as it is written, also where it would be a pattern that nothing fits. */
+function patternOf(source: string): RegExp {
+  const literal = source.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  try {
+    return new RegExp(`(?:${source})|${literal}`, 'm')
+  } catch {
+    return new RegExp(literal, 'm')
+  }
+}
+
+/** Our own agent in a terminal is our own chat, started as this program was. */
+export function ownProfile(agent: AgentSettings, { node, file }: Program): Profile {
+  return termaite(`${quote(node)} ${quote(file)}`, agent.name, vendorOf(agent) ?? 'unknown')
+}

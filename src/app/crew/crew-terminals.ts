@@ -1,0 +1,129 @@
+import type { Terminal, TerminalHost } from '../../core/screen/terminal.ts'
+import type { Io } from '../../core/io.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { ConnectedPeer } from '../../faces/peer/peer-client.ts'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { shortHash } from '../../base/hash.ts'
+import { homeOf } from '../place.ts'
+import { TurnsAtWork } from '../../core/talk/at-work.ts'
+import { peers, serveTurns } from '../peers.ts'
+import { readdirSync, statSync } from 'node:fs'
+import { livingSlots } from './crew-workspaces.ts'
+
+/** Where what is kept of terminals lies in our home. */
+export const terminalsFolder = (home: string) => join(home, 'terminals')
+
+/** The terminals of a run, opened when the first is needed. */
+export type Terminals = {
+  host(): Promise<TerminalHost>
+  find(id: string): Promise<Terminal | undefined>
+  /** Whether what runs in them goes on without us; as long as there are none, nothing ends with us. */
+  outlives(): boolean
+  close(): Promise<void>
+}
+
+export type TerminalWishes = {
+  /** Whether this process opens them for others: who may then see and type into those that only we can show. */
+  lends: boolean
+  /** Told why they are not what a person would like best. */
+  warn?(words: string): void
+}
+
+export function terminalsOf(io: Io, settings: Settings, { lends, warn }: TerminalWishes): Terminals {
+  const home = homeOf(io.env)
+  const elsewhere = terminalsElsewhere(home, io.clock)
+  let opened: Promise<TerminalHost> | undefined
+  let outlives = true
+  let lent: { close(): Promise<void> } | undefined
+  let swept: Promise<void> | undefined
+  const closed = new AbortController()
+  const open = async () => {
+    const { openHost } = await import('../../terminals/open-host.ts')
+    const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(home) }
+    const { host, why } = await openHost(settings.terminals.host, parts)
+    if (why !== undefined) warn?.(why)
+    outlives = host.outlives
+    if (lends && !outlives) lent = lendTerminals(home, host, io.clock)
+    if (lends && outlives) swept = sweepTerminals({ home, folder: parts.folder }, host, io.clock, closed.signal)
+    return host
+  }
+  const host = () => (opened ??= open())
+  return {
+    host,
+    find: async (id) => (await (await host()).find(id)) ?? (outlives ? undefined : elsewhere.find(id)),
+    outlives: () => outlives,
+    async close() {
+      closed.abort()
+      const open = await opened?.catch(() => undefined)
+      await swept
+      await Promise.all([lent?.close(), elsewhere.close(), open?.close()])
+    },
+  }
+}
+
+/** Homes do not see each other's panes: only the usual one, as the system knows it, has the usual name. */
+function socketOf(home: string): string {
+  return home === usualHome() ? 'termaite' : `termaite-${shortHash(home)}`
+}
+
+function usualHome(): string | undefined {
+  try {
+    return join(userInfo().homedir, '.termaite')
+  } catch {
+    return undefined
+  }
+}
+
+/** Lets the person's other processes see and type into the terminals of this one. */
+export function lendTerminals(home: string, host: TerminalHost, clock: Clock): { close(): Promise<void> } {
+  const turns = new TurnsAtWork()
+  turns.lend((id) => host.find(id))
+  return serveTurns(home, turns, clock)
+}
+
+/** Terminals inside other processes of a home; who was met is kept until it is closed. */
+export function terminalsElsewhere(home: string, clock: Clock) {
+  const met = new Map<string, ConnectedPeer>()
+  return {
+    async find(id: string): Promise<Terminal | undefined> {
+      const known = await met.get(id)?.terminal(id)
+      if (known) return known
+      let found: Terminal | undefined
+      for (const peer of await peers(home, clock)) {
+        found ??= await peer.terminal(id)
+        if (found && !met.has(id)) met.set(id, peer)
+        else await peer.close()
+      }
+      return found
+    },
+    close: async () => void (await Promise.all([...met.values()].map((peer) => peer.close()))),
+  }
+}
+
+/** What changed within this time may still be on its way to somebody. */
+const freshMs = 3_600_000
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Lets a host look once at what it kept of terminals that no agent has: it takes away what is left of those that are gone. */
+export async function sweepTerminals(
+  { home, folder }: { home: string; folder: string },
+  host: Pick<TerminalHost, 'find'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const old = left(folder, clock.now() - freshMs)
+  if (old.length === 0) return
+  const used = new Set((await livingSlots(home, clock)).map(({ terminal }) => terminal?.id))
+  for (const id of old) if (!used.has(id) && !signal.aborted) await host.find(id).catch(() => undefined)
+}
+
+function left(folder: string, before: number): string[] {
+  try {
+    return readdirSync(folder).filter((name) => uuid.test(name) && statSync(join(folder, name)).mtimeMs < before)
+  } catch {
+    return []
+  }
+}

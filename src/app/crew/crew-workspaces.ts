@@ -1,0 +1,50 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Slot } from '../../crew/slot.ts'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { allOf, isOver } from '../../crew/slot.ts'
+import { Ledger } from '../../crew/ledger.ts'
+import { fileStore } from '../../store/files/store.ts'
+import { isHere, ownerPid } from '../../base/owner.ts'
+import { knownProjects } from '../projects.ts'
+
+/** Every workspace of a home that ever had a crew. */
+export function workspacesOf(home: string): string[] {
+  try {
+    return readdirSync(join(home, 'crew'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .sort()
+  } catch {
+    return []
+  }
+}
+
+export type LivingSlot = Slot & { workspace: string }
+
+/** Every agent of every crew that is not gone; a crew that cannot be read counts none. */
+export async function livingSlots(home: string, clock: Clock): Promise<LivingSlot[]> {
+  const store = fileStore(home, { clock })
+  const found = await Promise.all(
+    workspacesOf(home).map(async (workspace) => {
+      const slots = await new Ledger(store, workspace, clock).read().catch(() => undefined)
+      return (slots ? allOf(slots) : []).filter((slot) => !isOver(slot)).map((slot) => ({ ...slot, workspace }))
+    }),
+  )
+  return found.flat()
+}
+
+/** The agents of every crew, as they stand among the turns at work: none of them ends without being told to. */
+export async function crewAtWork(home: string, clock: Clock) {
+  const slots = await livingSlots(home, clock)
+  const projects = slots.length > 0 ? new Map(knownProjects(home).map(({ slug, path }) => [slug, path])) : undefined
+  return slots.map(({ id, workspace, agent, task, since, owner, state, cwd }) => ({
+    turn: `crew:${id}@${workspace}`,
+    ...(owner !== undefined && isHere(owner) ? { pid: ownerPid(owner) } : {}),
+    since,
+    project: projects?.get(workspace) ?? cwd,
+    prompt: task,
+    by: agent,
+    slot: { workspace, id, state },
+  }))
+}

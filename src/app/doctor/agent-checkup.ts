@@ -1,0 +1,182 @@
+import type { AgentSettings } from '../../settings/agent-settings.ts'
+import type { Profile } from '../../core/work/profile.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Health } from '../../mind/rotation/health.ts'
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../place.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { NativeParts } from '../native/native-parts.ts'
+import { collect } from '../../base/collect.ts'
+import { away } from '../../mind/rotation/health.ts'
+import { programOf } from '../../profiles/shared/shell-words.ts'
+import { openKeys } from '../../safety/keys.ts'
+import { findProgram, loginTraces } from '../installed-programs.ts'
+import { leashWords } from '../agent-channel.ts'
+import { keyOf } from '../provider-key.ts'
+import { whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
+import { profileOf } from '../../settings/agent-settings.ts'
+import { moment } from '../../base/moment.ts'
+import { newId } from '../../base/id.ts'
+import { drain } from '../../base/relay.ts'
+import { nobody } from '../../core/talk/question.ts'
+import { noBudget } from '../../core/work/budget.ts'
+import { take } from '../../core/work/verbs.ts'
+import { memoryStore } from '../../store/memory.ts'
+import { closeNative, nothingYet } from '../native/native-parts.ts'
+import { openProject } from '../project.ts'
+import { openRoster } from '../roster.ts'
+
+/** What is known of one agent; `works` is what the exit code is made of. */
+export type Checkup = {
+  name: string
+  /** Its file; a program that is no file may still be a word of the shell's own. */
+  installed: string | false
+  version?: string
+  loggedIn: boolean | 'unknown'
+  /** Where the key of our own agent is, never what it is. */
+  key?: string
+  answers: boolean | 'not asked'
+  said?: string
+  quota: string
+  /** Whether it knows our own tools. */
+  mcp: 'wired' | 'not wired'
+  mayDo: string
+  next?: string
+  works: boolean
+}
+
+/** `health` is left out when it could not be read. */
+export type Practice = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
+
+export async function checkup(practice: Practice, agent: AgentSettings): Promise<Checkup> {
+  const { io, settings } = practice
+  const profile = profileOf(agent)
+  const leash = agent.leash ?? settings.leash
+  const file = fileOf(agent, profile, io.env)
+  const there = file ?? (agent.kind === 'native' || agent.command === undefined ? false : 'by the shell')
+  const key =
+    agent.kind === 'native'
+      ? await keyOf(agent, openKeys({ home: practice.place.home, env: io.env }), io.env)
+      : undefined
+  const keyless = key && 'next' in key ? key.next : undefined
+  const hindrance = hindranceOf(agent, profile, leash, there !== false) ?? keyless
+  const [version, loggedIn, answer] = await Promise.all([
+    profile && file ? firstLine(practice, profile.version) : undefined,
+    profile && there !== false ? isLoggedIn(practice, profile, file) : ('unknown' as const),
+    hindrance === undefined && mayBeAsked(practice, agent, profile) ? askOneWord(practice, agent) : undefined,
+  ])
+  const failure = answer?.ok === false ? answer.failure : undefined
+  const next = hindrance ?? (failure && nextOf(failure, profile))
+  return {
+    name: agent.name,
+    installed: failure?.kind === 'missing' ? (file ?? false) : there,
+    ...(version === undefined ? {} : { version }),
+    loggedIn: answer?.ok ? true : key ? keyless === undefined : loggedIn,
+    ...(key && 'place' in key ? { key: key.place } : {}),
+    answers: answer?.ok ?? 'not asked',
+    ...(failure ? { said: failure.message } : {}),
+    quota: quotaWords(practice, agent.name, answer?.ok === true),
+    mcp: wiredClients(whereabouts(io.env)).some(({ client }) => client.name === profile?.name) ? 'wired' : 'not wired',
+    mayDo: leashWords(agent, leash),
+    ...(next === undefined ? {} : { next }),
+    works: hindrance === undefined && (answer?.ok ?? loggedIn !== false),
+  }
+}
+
+function fileOf(agent: AgentSettings, profile: Profile | undefined, env: Io['env']): string | undefined {
+  if (agent.kind === 'native') return 'built in'
+  const program = agent.command === undefined ? profile?.words[0] : programOf(agent.command)
+  return program === undefined ? undefined : findProgram(program, env)
+}
+
+/** Why it is given no turns however well it is, and what to do about it. */
+function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: Leash, there: boolean) {
+  if (agent.enabled === false) return 'it is switched off: set "enabled" to true with termaite config edit'
+  if (!there) return `install it: ${profile?.install}`
+  if (agent.kind !== 'native' && agent.command === undefined && profile?.leashes[leash] === undefined)
+    return `it cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
+  return undefined
+}
+
+/** A question must change nothing: one that cannot be held to reading is not asked. */
+function mayBeAsked({ quick }: Practice, agent: AgentSettings, profile: Profile | undefined): boolean {
+  return !quick && (agent.kind === 'native' || agent.command !== undefined || profile?.leashes.read !== undefined)
+}
+
+function nextOf(failure: Failure, profile: Profile | undefined): string | undefined {
+  if (failure.kind === 'auth' && profile) return `log in: ${profile.login}`
+  return failure.kind === 'missing' && !profile ? 'check its command with: termaite config edit' : undefined
+}
+
+function quotaWords({ health, io }: Practice, name: string, answered: boolean): string {
+  if (!health) return 'not known'
+  const absent = away(health, name, io.clock.now())
+  if (!absent) return 'none known to be spent'
+  const was = `${absent.as} until ${moment(absent.until)}`
+  return answered ? `was ${was}; it answers, so it is back in the rotation` : was
+}
+
+/** Long enough for the slowest CLI to say its version, short enough for a person to wait. */
+const patienceMs = 20_000
+
+function shell({ io, place }: Practice, command: string) {
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
+  return collect('bash', ['-c', command], { cwd: place.cwd, env: io.env, signal })
+}
+
+async function firstLine(practice: Practice, command: string): Promise<string | undefined> {
+  const { out, code } = await shell(practice, command)
+  return code === 0 ? out.toString('utf8').trim().split('\n')[0] : undefined
+}
+
+async function isLoggedIn(practice: Practice, profile: Profile, file?: string): Promise<boolean | 'unknown'> {
+  if (profile.loggedIn && file) return (await shell(practice, profile.loggedIn)).code === 0
+  return loginTraces(profile, practice.io.env) || 'unknown'
+}
+
+const timeoutSeconds = 60
+
+/** A turn that is kept nowhere, held to reading: whether an agent answers at all. */
+export async function askOneWord(
+  { io, place, settings }: { io: Io; place: Place; settings: Settings },
+  agent: AgentSettings,
+): Promise<Outcome> {
+  const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
+  const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...agent, ...short }] }
+  const store = memoryStore()
+  const blobs = store.blobs('doctor')
+  const native: NativeParts = {
+    ...place,
+    env: io.env,
+    clock: io.clock,
+    store,
+    blobs,
+    session: 'doctor',
+    project: openProject(store, place.root).doc,
+    mask: (text) => text,
+    lasting: nothingYet(),
+  }
+  const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native, io })
+  const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
+  const turn = {
+    id: newId(io.clock.now()),
+    prompt: 'Reply with the single word OK.',
+    history: [],
+    attempts: [],
+    steered: [],
+    cwd: place.cwd,
+    leash: 'read' as const,
+    signal: io.signal,
+    clock: io.clock,
+    ask: nobody,
+    budget: noBudget,
+    steer: async () => [],
+  }
+  try {
+    return await drain(take(seat, turn))
+  } finally {
+    await seat.close()
+    await closeNative(native)
+  }
+}

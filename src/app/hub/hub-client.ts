@@ -1,0 +1,161 @@
+import type { Spent } from '../../core/work/spent.ts'
+import type { HubAgent, HubChange, Task } from '../../core/work/task.ts'
+import type { AgentNow, GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
+import type { Registration, Response } from '../../hub/hub.ts'
+import type { NewTask as HubTask } from '../../hub/task-rules.ts'
+import type { HubPlace } from './hub-address.ts'
+import type { Io } from '../../core/io.ts'
+import { whyUnanswered } from '../../base/words.ts'
+import { parseTask } from '../../core/work/task.ts'
+import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
+import { UsageError } from '../../core/io.ts'
+import { placeOf } from '../place.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { hubPlace } from './hub-address.ts'
+
+export type NewTask = Omit<HubTask, 'by'>
+
+/** The hub, from another process. */
+export class HubClient implements RemoteHub {
+  #place: HubPlace
+
+  constructor(place: HubPlace) {
+    this.#place = place
+  }
+
+  get url(): string {
+    return this.#place.url
+  }
+
+  state(): Promise<{ seq: number; agents: AgentNow[]; tasks: Task[] }> {
+    return this.#ask('GET', '/api/state')
+  }
+
+  async tasks(filter: Record<string, string> = {}): Promise<Task[]> {
+    return (await this.#ask<unknown[]>('GET', `/api/tasks?${new URLSearchParams(filter)}`)).map(parseTask)
+  }
+
+  async task(id: string): Promise<Task> {
+    return parseTask(await this.#ask('GET', `/api/tasks/${encodeURIComponent(id)}`))
+  }
+
+  async add(task: NewTask, signal?: AbortSignal): Promise<Task> {
+    return parseTask(await this.#ask('POST', '/api/tasks', task, signal))
+  }
+
+  /** One of the verbs of a task that a person or its agent has. */
+  async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
+    return parseTask(await this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body, signal))
+  }
+
+  respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task> {
+    return this.tell(ticket, 'respond', { agent, ...response }, signal)
+  }
+
+  register(as: Registration): Promise<HubAgent> {
+    return this.#ask('POST', '/api/agents', as)
+  }
+
+  wait(agent: string, seconds: number, signal: AbortSignal): Promise<GivenTicket> {
+    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, { timeout: seconds }, signal)
+  }
+
+  agents(signal?: AbortSignal): Promise<AgentNow[]> {
+    return this.#ask('GET', '/api/agents', undefined, signal)
+  }
+
+  agent(id: string): Promise<AgentNow> {
+    return this.#ask('GET', `/api/agents/${encodeURIComponent(id)}`)
+  }
+
+  spent(agent: string, all: Spent): Promise<object> {
+    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
+  }
+
+  /** Every change after a number, as it is kept; whoever is too far behind is refused, and reads everything anew. */
+  async *changes(after: number, signal: AbortSignal): AsyncGenerator<HubChange> {
+    const answer = await this.#fetch('GET', `/api/events?after=${after}`, undefined, signal)
+    const read = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+    for (let text = ''; ;) {
+      const { value, done } = await this.#heard(() => read.read(), signal)
+      if (done) return
+      const events = (text + value).split('\n\n')
+      text = events.pop()!
+      for (const event of events) {
+        const [, type, data] = /^event: (\w+)\ndata: (.*)$/m.exec(event) ?? []
+        if (type === 'lost') throw new HubRefused(410, `changes after ${after} are not kept any more`)
+        if (data !== undefined) yield JSON.parse(data) as HubChange
+      }
+    }
+  }
+
+  async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+    const answer = await this.#fetch(method, path, body, signal)
+    return (await this.#heard(() => answer.json(), signal)) as T
+  }
+
+  async #fetch(method: string, path: string, body?: object, signal?: AbortSignal): Promise<globalThis.Response> {
+    const { url, key } = this.#place
+    const headers = {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    }
+    const sent = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) }
+    const answer = await this.#heard(() => fetch(`${url}${path}`, sent), signal)
+    if (answer.ok) return answer
+    throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))
+  }
+
+  /** A hub that is not there, or goes in the middle of a word, is away. */
+  async #heard<T>(listen: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await listen()
+    } catch (error) {
+      if (signal?.aborted) throw error
+      throw new HubAway(`nobody answers at ${this.#place.url}: ${whyUnanswered(error)}`)
+    }
+  }
+}
+
+async function saidIn(answer: globalThis.Response): Promise<string> {
+  const text = await answer.text()
+  try {
+    const { error } = JSON.parse(text) as { error?: string | { message?: string } }
+    return (typeof error === 'string' ? error : error?.message) ?? text
+  } catch {
+    return text || `it answered ${answer.status}`
+  }
+}
+
+/** Runs `work` at the hub; what goes wrong there is told as what to do about it. */
+export async function atHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, server?: string): Promise<T> {
+  const { home } = placeOf(io)
+  const hub = new HubClient(hubPlace(io, await readSettings({ home }, { env: io.env }), server))
+  try {
+    return await work(hub)
+  } catch (error) {
+    if (error instanceof HubAway) throw new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
+    if (error instanceof HubRefused && error.status === 401)
+      throw new UsageError(
+        `the hub at ${hub.url} does not know our key: set TERMAITE_HUB_KEY to what its hub.key holds.`,
+        1,
+      )
+    if (error instanceof HubRefused) throw new UsageError(error.message, 1)
+    throw error
+  }
+}
+
+/** The task whose id begins, or ends, like that: ids of one moment begin alike. */
+export async function taskLike(hub: HubClient, typed: string | undefined): Promise<Task> {
+  if (typed === undefined) throw new UsageError('which task? `termaite task list` shows them.')
+  const all = await hub.tasks()
+  const found = all.filter(({ id }) => id.startsWith(typed) || id.endsWith(typed))
+  if (found.length === 1) return found[0]!
+  throw new UsageError(
+    found.length === 0 ? `there is no task ${typed}.` : `${found.length} tasks are like ${typed}: give more of it.`,
+    1,
+  )
+}
+
+/** As much of an id as a person types. */
+export const shortId = (id: string) => id.slice(-8)

@@ -1,0 +1,58 @@
+import type { Tool } from '../../core/work/tool.ts'
+import type { Io } from '../../core/io.ts'
+import type { HubPlace } from './hub-address.ts'
+import { wordsOf } from '../../base/words.ts'
+import { say, UsageError } from '../../core/io.ts'
+import { version } from '../version.ts'
+
+/** The longest wait that a call may have at the hub, in ms. */
+const longestMs = 300_000
+
+/** The hub's tools over stdin and stdout, for clients that speak nothing else. */
+export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> {
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const client = new Client({ name: 'termaite', version })
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+  } catch (error) {
+    throw new UsageError(
+      `serve --stdio-proxy: no hub answers at ${url}: ${wordsOf(error)}. Start one: termaite serve`,
+      1,
+    )
+  }
+  const { tools } = await client.listTools()
+  const passedOn = tools.map(({ name, description = '', inputSchema }): Tool => ({
+    name,
+    description,
+    schema: inputSchema,
+    risk: 'write',
+    parse: (input) => input,
+    async run(input, call) {
+      const patience = { signal: call.signal, timeout: longestMs, resetTimeoutOnProgress: true }
+      const passed = { ...patience, onprogress: ({ message }: { message?: string }) => call.progress(message ?? '') }
+      const result = await client.callTool({ name, arguments: input as Record<string, unknown> }, passed)
+      const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+      if (result.isError) throw new Error(text)
+      return { text, data: result.structuredContent }
+    },
+  }))
+  const [{ loadMcpLibrary }, { toolServer }, { serveMcpStdio }] = await Promise.all([
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/mcp-stdio.ts'),
+  ])
+  const make = toolServer(await loadMcpLibrary(), {
+    name: 'termaite-hub',
+    version,
+    cwd: io.cwd,
+    clock: io.clock,
+    tools: passedOn,
+    resources: { families: [], list: async () => [], read: async () => undefined },
+  })
+  const trouble = (error: Error) => {
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+  }
+  await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
+  await client.close()
+}

@@ -1,0 +1,120 @@
+import type { Io } from '../../core/io.ts'
+import type { Hub } from '../../hub/hub.ts'
+import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
+import type { HubServerOptions } from '../../faces/hub/hub-server.ts'
+import { join } from 'node:path'
+import { wordsOf } from '../../base/words.ts'
+import { fileLedger, LedgerTaken } from '../../store/ledger.ts'
+import { say, UsageError, print } from '../../core/io.ts'
+import { version } from '../version.ts'
+import { once } from 'node:events'
+import { isLoopback, keyIn } from '../server-access.ts'
+
+export type OpenHub = { hub: Hub; changes: ChangeFeed; close(): Promise<void> }
+
+const instructions =
+  'The hub of termaite. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response. To give work: assign_task.'
+
+/** The hub on its books, at work until it is closed. */
+export async function openHub(io: Io, home: string): Promise<OpenHub> {
+  const [{ Hub }, { ChangeFeed }] = await Promise.all([
+    import('../../hub/hub.ts'),
+    import('../../faces/hub/change-feed.ts'),
+  ])
+  const ledger = booksIn(home)
+  const changes = new ChangeFeed(ledger)
+  const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
+  const stop = new AbortController()
+  const running = hub.run(stop.signal)
+  return {
+    hub,
+    changes,
+    async close() {
+      stop.abort()
+      await running
+      ledger.close()
+    },
+  }
+}
+
+function booksIn(home: string) {
+  try {
+    return fileLedger(join(home, 'hub.db'))
+  } catch (error) {
+    if (!(error instanceof LedgerTaken)) throw error
+    throw new UsageError(`a hub is at work on ${home} already; \`termaite ps\` shows it.`, 1)
+  }
+}
+
+/** What is served of a hub, once it is known where and to whom. */
+export async function hubParts(
+  io: Io,
+  { hub, changes }: OpenHub,
+): Promise<Pick<HubServerOptions, 'routes' | 'changes' | 'mcp'>> {
+  const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary }, { toolServer }] = await Promise.all([
+    import('../../faces/hub/hub-routes.ts'),
+    import('../../hub/hub-tools.ts'),
+    import('../../faces/mcp/mcp-http.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+  ])
+  const library = await loadMcpLibrary()
+  const make = toolServer(library, {
+    name: 'termaite-hub',
+    version,
+    instructions,
+    cwd: io.cwd,
+    clock: io.clock,
+    tools: hubTools(hub, io.clock, 'mcp'),
+    resources: { families: [], list: async () => [], read: async () => undefined },
+  })
+  const trouble = (error: Error) => {
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+  }
+  // A task is for whoever waits for it, never for a connection that is gone.
+  const mcp = mcpEndpoint(library, make, trouble, { hangUpCancels: true })
+  return { routes: hubRoutes(hub, io.clock), changes, mcp }
+}
+
+export type ServeWishes = { host: string; port: number; publicUrl?: string }
+
+/** The hub at its address, until somebody ends it. */
+export async function serveUntilEnded(io: Io, home: string, { host, port, publicUrl }: ServeWishes): Promise<void> {
+  const publicName = publicUrl === undefined ? undefined : publicNameOf(publicUrl)
+  if (!isLoopback(host))
+    throw new UsageError(
+      `--host: ${host} is not this machine alone, and plain HTTP would show the key to the network. Serve on 127.0.0.1 behind a proxy with TLS, and name it: --public-url https://…`,
+    )
+  const open = await openHub(io, home)
+  try {
+    await serve(io, home, open, { host, port, ...(publicName === undefined ? {} : { publicName }) })
+  } finally {
+    await open.close()
+  }
+}
+
+async function serve(
+  io: Io,
+  home: string,
+  open: OpenHub,
+  at: { host: string; port: number; publicName?: string },
+): Promise<void> {
+  const { serveHub } = await import('../../faces/hub/hub-server.ts')
+  const { key, file } = keyIn(home, 'hub.key')
+  const listening = await serveHub({ ...at, key, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
+    throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${wordsOf(error)}.`, 1)
+  })
+  print(io, listening.url)
+  say(io, `Agents: ${listening.url}/mcp · the key is in ${file} · Ctrl+C ends the hub, and nothing is lost.`)
+  if (!io.signal.aborted) await once(io.signal, 'abort')
+  await listening.close()
+}
+
+function publicNameOf(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed?.protocol !== 'https:')
+    throw new UsageError(
+      `--public-url: found "${url}", allowed: the https:// address of the proxy in front of the hub.`,
+    )
+  return parsed.hostname
+}

@@ -1,0 +1,67 @@
+import { chmodSync, copyFileSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { isMissing, replaceFile } from '../../base/files.ts'
+import { newId } from '../../base/id.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+
+/** As any other file of the project: what the person's own mask leaves of it. */
+const readable = 0o666
+
+/** A project's AGENTS.md as it was looked at; `path` is where it really is. */
+export type Found = { path: string; text?: string }
+
+/** A link is followed inside the project alone: another repository's AGENTS.md is not ours to write. Throws words. */
+export function findDocument(root: string): Found {
+  const place = join(root, 'AGENTS.md')
+  if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return { path: place }
+  const path = realPath(place)
+  if (relative(root, path).split(sep)[0] === '..' || !statSync(path).isFile())
+    throw new Error(`AGENTS.md leads to ${path}, which is no file of this project`)
+  return { path, text: readFileSync(path, 'utf8') }
+}
+
+function realPath(place: string): string {
+  try {
+    return realpathSync(place)
+  } catch (error) {
+    throw isMissing(error) ? new Error('AGENTS.md is a link that leads nowhere') : error
+  }
+}
+
+/** Writes it whole; gives where the one before is kept, if there was one. */
+export function writeDocument({ path, text }: Found, document: string, now: number): string | undefined {
+  const temporary = `${path}.${newId(now)}.tmp`
+  if (text === undefined) {
+    replaceFile(path, document, temporary, readable)
+    return undefined
+  }
+  const { mode } = statSync(path)
+  const backup = `${path}.${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}.bak`
+  copyFileSync(path, backup)
+  replaceFile(path, document, temporary, mode)
+  chmodSync(path, mode)
+  return backup
+}
+
+const title = /^# AGENTS\.md\b/
+
+/**
+ * The document in an agent's answer, without the fence or the chatter around it; undefined when there is none.
+ * It begins with its title and has at least one section, so that a sentence about the file is not taken for it.
+ */
+export function documentIn(answer: string): string | undefined {
+  const lines = stripAnsi(answer.replaceAll('\r\n', '\n')).split('\n')
+  const start = lines.findIndex((line) => title.test(line))
+  if (start < 0) return undefined
+  const [, fence] = /^\s*(`{3,}|~{3,})\s*(?:markdown|md)?\s*$/.exec(lines[start - 1] ?? '') ?? []
+  const end = fence === undefined ? lines.length : endOf(lines, start, fence)
+  const body = lines.slice(start, end)
+  if (!body.some((line) => /^#{2,3} \S/.test(line))) return undefined
+  return `${body.join('\n').trimEnd()}\n`
+}
+
+/** Where the fence around the document closes: the last mark of its own, since those inside come in pairs. */
+function endOf(lines: readonly string[], start: number, fence: string): number {
+  const end = lines.findLastIndex((line, index) => index > start && line.trim() === fence)
+  return end < 0 ? lines.length : end
+}

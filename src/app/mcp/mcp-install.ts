@@ -1,0 +1,88 @@
+import type { Io } from '../../core/io.ts'
+import type { Change, Consent } from './mcp-entries.ts'
+import type { Client } from './clients.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+import { redactor } from '../../safety/redaction.ts'
+import { confirm } from '../../faces/terminal-questions.ts'
+import { print, say, UsageError } from '../../core/io.ts'
+import { carryOut, installing, removing, whereabouts, wiredEntries } from './mcp-entries.ts'
+import { clients } from './clients.ts'
+import { backupOf, readConfig, refuseUnwritable } from '../../mcp-config/config-file.ts'
+import { Unfit } from '../../mcp-config/config-format.ts'
+import { ownStart, thisProgram } from './own-program.ts'
+
+export async function install(io: Io, name: string | undefined, wishes: Consent): Promise<number> {
+  const client = clientNamed('install', name)
+  const start = ownStart(client, thisProgram(), io.env.PATH)
+  return changed(io, client, (file) => installing(client, file, start), wishes, {
+    none: `${client.title} knows our tools already; nothing was changed.`,
+    ask: `Write this into the settings of ${client.title}?`,
+    done: `${client.title} finds our tools when it starts next. Take it back with: termaite mcp remove ${client.name}`,
+  })
+}
+
+/** Everything of ours, the hub's entry as well. */
+export async function remove(io: Io, name: string | undefined, wishes: Consent): Promise<number> {
+  const known = clientNamed('remove', name)
+  const path = known.file(whereabouts(io.env))
+  const both = wiredEntries(whereabouts(io.env)).filter(({ file }) => file.path === path)
+  let code = 0
+  for (const client of both.length > 0 ? both.map(({ client }) => client) : [known])
+    code ||= await changed(io, client, (file) => removing(client, file), wishes, {
+      none: `There is nothing of ours in the settings of ${client.title}.`,
+      ask: `Take this out of the settings of ${client.title}?`,
+      done: `${client.path.at(-1)} is gone from the settings of ${client.title}.`,
+    })
+  return code
+}
+
+function clientNamed(verb: string, name: string | undefined): Client {
+  const found = clients.find((client) => client.name === name)
+  if (found) return found
+  const allowed = clients.map((client) => client.name).join(', ')
+  throw new UsageError(`mcp ${verb}: found ${name === undefined ? 'nothing' : `"${name}"`}, allowed: ${allowed}.`)
+}
+
+type Words = { none: string; ask: string; done: string }
+
+/** Shows what would change, asks, and does it: nothing is written that was not seen. */
+export async function changed(
+  io: Io,
+  client: Client,
+  plan: (file: Change['file']) => Change | undefined,
+  { yes, dry }: Consent,
+  words: Words,
+): Promise<number> {
+  const where = whereabouts(io.env)
+  const path = client.file(where)
+  try {
+    const change = plan(readConfig(path, where.home))
+    if (!change) {
+      say(io, words.none)
+      return 0
+    }
+    refuseUnwritable(change.file)
+    print(io, stripAnsi(redactor(io.env)(await shown(change))))
+    if (dry) return 0
+    if (!(await confirm(io, words.ask, yes))) {
+      say(io, 'Nothing was changed.')
+      return 1
+    }
+    carryOut(change)
+    if (change.kind === 'install' && change.file.mode !== undefined)
+      say(io, `As it was before: ${backupOf(change.file)}`)
+    say(io, words.done)
+    return 0
+  } catch (error) {
+    if (error instanceof Unfit) throw new UsageError(`${path} ${error.message}. Nothing was changed.`, 1)
+    throw error
+  }
+}
+
+async function shown({ file, after }: Change): Promise<string> {
+  if (after === undefined) return `${file.real} is taken away: it held nothing but our entry.`
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
+  const options = { context: 2, headerOptions, timeout: 1_000 }
+  const patch = createTwoFilesPatch(file.real, file.real, file.text, after, 'before', 'after', options)
+  return patch ?? `${file.real} would change from\n${file.text}\nto\n${after}`
+}

@@ -1,0 +1,139 @@
+import type { ToolServerOptions } from '../../faces/mcp/tool-server.ts'
+import type { Io } from '../../core/io.ts'
+import type { Place } from '../place.ts'
+import type { Resource, Resources } from '../../faces/mcp/tool-server.ts'
+import type { Crews } from '../crew/crews.ts'
+import type { Address } from '../server-access.ts'
+import { openCrews } from '../crew/crews.ts'
+import { say, print, UsageError } from '../../core/io.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { version } from '../version.ts'
+import { CrewError } from '../../crew/error.ts'
+import { entriesOf } from '../crew/crew-log.ts'
+import { once } from 'node:events'
+import { wordsOf } from '../../base/words.ts'
+import { keyIn, addressOf } from '../server-access.ts'
+import { homeOf } from '../place.ts'
+
+export type Published = AsyncDisposable & { served: ToolServerOptions }
+
+const instructions =
+  'Agents in terminals of their own. spawn_agent starts one in a slot, wait_for_idle tells when it is done, get_artifact gives its answer, send_to_agent speaks to it again. Chain them with depends_on and {{slot_N.output}}.'
+
+/** What a client of ours can call and read. Agents that a dead server left are taken up at once. */
+export async function published(io: Io, place: Place): Promise<Published> {
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
+  const warn = (why: string) => say(io, `termaite: ${why}`)
+  const crews = openCrews(io, place, settings, { carries: true, warn })
+  crews.of()
+  const served: ToolServerOptions = {
+    name: 'termaite',
+    version,
+    instructions,
+    cwd: place.cwd,
+    clock: io.clock,
+    tools: crews.tools,
+    resources: crewResources(crews),
+  }
+  return { served, [Symbol.asyncDispose]: () => crews.close() }
+}
+
+const artifact = (workspace: string, slot: number | string) => `termaite://crew/${workspace}/${slot}/artifact`
+const log = (workspace: string, slot: number | string) => `termaite://crew/${workspace}/${slot}/log`
+
+const place = /^termaite:\/\/crew\/([^/]+)\/([1-9]\d*)\/(artifact|log)$/
+
+/** What a crew has to be read beside its tools: each agent's last answer, and its conversation. */
+export function crewResources(crews: Crews): Resources {
+  return {
+    families: [
+      {
+        uri: artifact('{workspace}', '{slot}'),
+        name: 'artifact',
+        description: "An agent's last answer.",
+        media: 'text/plain',
+      },
+      {
+        uri: log('{workspace}', '{slot}'),
+        name: 'log',
+        description: "An agent's conversation, one entry a line.",
+        media: 'application/x-ndjson',
+      },
+    ],
+    async list() {
+      const { crew } = crews.of()
+      return (await crew.slots()).flatMap(({ id, agent, artifact: answer }): Resource[] => [
+        ...(answer
+          ? [
+              {
+                uri: artifact(crew.workspace, id),
+                name: `slot ${id} artifact`,
+                description: `The last answer of ${agent}.`,
+                media: 'text/plain',
+                bytes: answer.ref.bytes,
+              },
+            ]
+          : []),
+        {
+          uri: log(crew.workspace, id),
+          name: `slot ${id} log`,
+          description: `What was said with ${agent}.`,
+          media: 'application/x-ndjson',
+        },
+      ])
+    },
+    async read(uri) {
+      const [, workspace, slot, what] = place.exec(uri) ?? []
+      if (workspace === undefined) return undefined
+      try {
+        const { crew } = crews.of(decodeURIComponent(workspace))
+        const { id } = await crew.slot(Number(slot))
+        if (what === 'artifact') return { media: 'text/plain', text: (await crew.artifact(id)).output }
+        const lines = (await entriesOf(crew, id)).map((entry) => JSON.stringify(entry))
+        return { media: 'application/x-ndjson', text: lines.join('\n') }
+      } catch (error) {
+        if (error instanceof CrewError) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** Serves what is published until the client goes away or somebody ends us; stdout is the client's alone. */
+export async function serve(io: Io, served: ToolServerOptions, http: string | undefined): Promise<void> {
+  const address = http === undefined ? undefined : addressOf(http)
+  const [{ loadMcpLibrary }, { toolServer }] = await Promise.all([
+    import('../../faces/mcp/tool-server.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+  ])
+  const library = await loadMcpLibrary()
+  const make = toolServer(library, served)
+  const trouble = (error: Error) => {
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+  }
+  if (address)
+    return overHttp(io, address, (key) =>
+      import('../../faces/mcp/mcp-http.ts').then(({ serveMcpHttp }) =>
+        serveMcpHttp(library, make, { ...address, key, clock: io.clock, trouble }),
+      ),
+    )
+  if (io.in.isTTY)
+    say(io, 'An MCP client speaks here, over stdin and stdout; `termaite mcp install` wires one. Ctrl+D ends it.')
+  const { serveMcpStdio } = await import('../../faces/mcp/mcp-stdio.ts')
+  await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
+}
+
+async function overHttp(
+  io: Io,
+  { host, port }: Address,
+  open: (key: string) => Promise<{ url: string; close(): Promise<void> }>,
+): Promise<void> {
+  const { key, file } = keyIn(homeOf(io.env), 'mcp.key')
+  const serving = await open(key).catch((error) => {
+    throw new UsageError(`--http: ${host}:${port} cannot be served: ${wordsOf(error)}.`, 1)
+  })
+  print(io, serving.url)
+  say(io, `Clients send "Authorization: Bearer <key>"; the key is in ${file}. Ctrl+C ends it.`)
+  if (!io.signal.aborted) await once(io.signal, 'abort')
+  await serving.close()
+}

@@ -1,0 +1,163 @@
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
+import type { Framed } from '../../agents/native/session-frame.ts'
+import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
+import type { Model } from '../../core/work/model.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { Told } from '../../agents/native/context-changes.ts'
+import type { Native } from '../../agents/native/native-loop.ts'
+import type { Opening } from '../../agents/native/session-opening.ts'
+import { dirname } from 'node:path'
+import { opening } from '../../agents/native/session-opening.ts'
+import { frozen } from '../../agents/native/session-frame.ts'
+import { nativeAgent } from '../../agents/native/native-loop.ts'
+import { frameOf } from '../../agents/native/model-messages.ts'
+import { planTools } from '../../tools/all.ts'
+import { boxOf, listed, offered, maskedTool } from './toolbox.ts'
+import { heldBy } from './native-permissions.ts'
+import { hookedTurn, hookedTool } from './native-hooks.ts'
+import { machineTold } from './machine-facts.ts'
+import { modelOf } from './native-model.ts'
+import { serversOf } from './native-servers.ts'
+import { subagentsOf } from './native-subagents.ts'
+import { shortPath } from '../../base/short-path.ts'
+import { wordsOf } from '../../base/words.ts'
+import { toldIn, changedSince, guideOf } from '../../agents/native/context-changes.ts'
+import { askedSkill, skillGuide } from '../../agents/native/skill.ts'
+import { Room } from '../../agents/native/window-trim.ts'
+import { guidesOf } from '../../core/talk/compaction.ts'
+
+/** Our own agent on a provider's model, for one turn: its keys, its tools, its rules, and what its session begins with. */
+export async function* openNative(
+  seat: NativeSeat,
+  parts: NativeParts,
+  turn: Turn,
+  trusted: boolean,
+): AsyncGenerator<Event, Agent> {
+  const { agent, settings } = seat
+  const { blobs, clock, cwd, root, home, lasting } = parts
+  const asked = Promise.withResolvers<void>()
+  const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
+  const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
+  const wishes = { settings: settings.mcpServers, trusted, after: asked.promise }
+  const [machine, servers] = await Promise.all([
+    machineTold(parts, asked.promise),
+    mode === 'plan' ? undefined : serversOf(parts, wishes),
+  ])
+  const date = new Date(clock.now()).toISOString().slice(0, 10)
+  const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
+  const opened = opening({ cwd, root, home, trusted }, { mode, date, system: machine.words, ...meta })
+  const { box, use } = boxOf(agent.name, parts)
+  const { own } = box
+  const tools = offered([...box.tools, ...(servers?.tools() ?? [])], opened.skills).filter(
+    ({ name }) => mode === 'agent' || planTools.includes(name),
+  )
+  const handing = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
+  use(subagentsOf(handing), listed(opened.skills))
+  const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
+  const watched = (tool: Tool) => maskedTool(hookedTool(tool, seat, parts), parts)
+  const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
+  const framed = yield* frozen(agent.name, turn, blobs, {
+    key: `${mode} ${model.name}${machine.edition}`,
+    async make(): Promise<Framed> {
+      // A folder that is not trusted was told of before.
+      if (trusted) lasting.notes.push(...opened.warnings)
+      const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
+      return { frame: frameOf(opened.system, tools), told }
+    },
+  })
+  return nativeAgent({
+    name: agent.name,
+    model,
+    tools: tools.map(watched),
+    ...hookedTurn(seat, parts),
+    ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
+    policy: await heldBy(seat, readable, parts),
+    frame: framed.frame,
+    before: beforeEach({
+      agent: agent.name,
+      turn,
+      framed,
+      opened,
+      servers,
+      tell: (words) => void lasting.notes.push(words),
+      window: () => Math.min(seat.window, model.window),
+    }),
+  })
+}
+
+/** Servers start once the first request is on its way: nobody waits for them who does not need them. */
+function toldWhenAsked(model: Model, asked: () => void): Model {
+  return {
+    name: model.name,
+    get window() {
+      return model.window
+    },
+    stream(request, signal) {
+      asked()
+      return model.stream(request, signal)
+    },
+  }
+}
+
+export type BeforeParts = {
+  agent: string
+  turn: Turn
+  framed: Framed
+  opened: Pick<Opening, 'tells' | 'skills'>
+  servers: McpServers | undefined
+  window(): number
+  /** Says something to the person. */
+  tell(words: string): void
+}
+
+/** What the model is told before each answer, beside what was said to it, and what is left out to make room. */
+export function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
+  const { agent, turn, framed, opened, servers, tell } = parts
+  const room = new Room(framed.frame, turn.history)
+  const changed = changedSince([...framed.told, ...toldIn(turn.history, agent)], opened.tells)
+  if (changed.length > 0) tell(changedWords(changed, turn.cwd))
+  let waiting: Fact[] = [...changed.map(guideOf), ...loaded(parts)]
+  const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
+  return async (done) => {
+    const [told, late] = [waiting, servers?.news(known)]
+    waiting = []
+    for (const name of late?.tools ?? []) known.add(name)
+    const news: Fact[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
+    const trims = room.due([...done, ...told, ...news], parts.window())
+    if (trims.length > 0) tell('Old outputs of tools are left out from here on: half of the window was full.')
+    return [...told, ...news, ...trims]
+  }
+}
+
+function changedWords(changed: readonly Told[], cwd: string): string {
+  const names = changed.map(({ about }) => shortPath(about, cwd)).join(', ')
+  return `Changed since it was last told of, and told of now: ${names}.`
+}
+
+const lateName = 'mcp tools'
+
+/** The tools of servers that this conversation was told of after its frame. */
+function lateTools({ history }: Turn, agent: string): string[] {
+  return history.flatMap((entry) =>
+    entry.type === 'guide' && entry.by === agent && entry.name === lateName ? (entry.mark ?? '').split(' ') : [],
+  )
+}
+
+/** The skill that the prompt asks for; one that is in force as it is now is not told again. */
+function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
+  const skill = askedSkill(turn.prompt, opened.skills)
+  try {
+    const guide = skill && skillGuide(skill)
+    const inForce = guidesOf(turn.history).some(
+      ({ by, name, text }) => by === agent && name === guide?.name && text === guide.text,
+    )
+    if (!guide || inForce) return []
+    tell(`The skill ${skill.name} is loaded.`)
+    return [guide]
+  } catch (error) {
+    tell(wordsOf(error))
+    return []
+  }
+}

@@ -1,0 +1,29 @@
+import type { Model } from '../../core/work/model.ts'
+import type { NativeParts, NativeSeat } from './native-parts.ts'
+import { openModel } from '../../models/open.ts'
+import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
+import { openKeys } from '../../safety/keys.ts'
+
+/** The model of a seat, at the address and with the key that its settings name. */
+export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
+  const { blobs, clock, session } = parts
+  const name = agent.model ?? defaultModel
+  const named = modelName(name)
+  const keys = openKeys(parts)
+  const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : 'wrong' in named ? [] : providerOf(named.provider).keys
+  return openModel(
+    {
+      model: name,
+      ...(agent.baseURL ? { baseURL: agent.baseURL } : {}),
+      ...(agent.effort ? { effort: agent.effort } : {}),
+      // For a local server it is how much memory is asked for: only what a person wrote.
+      ...(agent.contextWindowTokens === undefined ? {} : { window: agent.contextWindowTokens }),
+    },
+    {
+      blobs,
+      clock,
+      session,
+      key: async () => ('wrong' in named ? undefined : (await keys.get(named.provider, variables))?.key),
+    },
+  )
+}

@@ -1,0 +1,53 @@
+import type { McpConfig, McpServers } from '../../tools/mcp/mcp-servers.ts'
+import type { NativeParts } from './native-parts.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { collect } from '../../base/collect.ts'
+import { openKeys } from '../../safety/keys.ts'
+import { version } from '../version.ts'
+
+const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
+
+export type ServerWishes = { settings: Record<string, unknown>; trusted: boolean; after: Promise<unknown> }
+
+/** The MCP servers of this run, started once; undefined when none is configured, and then nothing of it is loaded. */
+export function serversOf(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
+  return (parts.lasting.servers ??= open(parts, wishes))
+}
+
+/** The same, with what is configured now: those that run are ended first. */
+export async function refreshedServers(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
+  const running = await parts.lasting.servers
+  const config = await configured(parts, wishes)
+  if (running && config) await running.refresh(config)
+  else {
+    await running?.close()
+    delete parts.lasting.servers
+  }
+  return serversOf(parts, wishes)
+}
+
+async function configured(parts: NativeParts, { settings, trusted }: ServerWishes): Promise<McpConfig | undefined> {
+  const { root, home, env } = parts
+  const own = Object.keys(settings).length > 0
+  if (!own && !(trusted && files.some((file) => existsSync(join(root, file))))) return undefined
+  const { readServers } = await import('../../tools/mcp/server-config.ts')
+  const config = await readServers({ root, home: env.HOME ?? home, env, trusted, settings })
+  return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
+}
+
+async function open(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
+  const { root, env, clock, blobs } = parts
+  const config = await configured(parts, wishes)
+  if (!config) return undefined
+  const { openServers } = await import('../../tools/mcp/mcp-servers.ts')
+  const keys = openKeys(parts)
+  const secrets = {
+    read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,
+    write: async (name: string, value: string | undefined) =>
+      void (value === undefined ? await keys.remove(`mcp ${name}`) : await keys.put(`mcp ${name}`, value)),
+  }
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const browse = async (url: string) => void (await collect(opener, [url], { cwd: root, env }))
+  return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: wishes.after })
+}

@@ -1,0 +1,75 @@
+import type { UserSubagent } from '../../agents/native/user-subagents.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { Model } from '../../core/work/model.ts'
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
+import type { Consult, NativeParts, NativeSeat } from './native-parts.ts'
+import { dirname } from 'node:path'
+import { opening } from '../../agents/native/session-opening.ts'
+import { nativeAgent } from '../../agents/native/native-loop.ts'
+import { frameOf } from '../../agents/native/model-messages.ts'
+import { chosenFor } from '../../agents/native/user-subagents.ts'
+import { Room } from '../../agents/native/window-trim.ts'
+import { isMatch } from '../../safety/hooks/names.ts'
+import { withModel } from '../../settings/agent-settings.ts'
+import { listed, offered, toolsIn, maskedTool } from './toolbox.ts'
+import { heldBy } from './native-permissions.ts'
+import { hookedSubagent, hookedTool } from './native-hooks.ts'
+import { modelOf } from './native-model.ts'
+
+export type Handing = {
+  seat: NativeSeat
+  parts: NativeParts
+  trusted: boolean
+  model: Model
+  date: string
+  /** What is known of the machine. */
+  system: string
+  subagents: readonly UserSubagent[]
+  servers: McpServers | undefined
+}
+
+/** What belongs to the conversation with the person stays with whoever leads it; and nobody hands work on twice. */
+const notTheirs = new Set(['subagent', 'ask_question', 'todo_write', 'todo_read', 'todo_update'])
+
+/** A task is done by a fresh agent that sees nothing but it; its answer alone comes back. */
+export function subagentsOf(handing: Handing): Consult {
+  return async (given, call) => {
+    const { subagent, task } = chosenFor(given, handing.subagents)
+    const outcome = await call.consult(await openSubagent(handing, subagent), subagent?.name ?? 'subagent', task)
+    if (!outcome.ok) throw new Error(outcome.failure.message)
+    const { text, denials } = outcome
+    return denials ? { text, data: { denied: denials.join('\n') } } : text
+  }
+}
+
+async function openSubagent(handing: Handing, subagent: UserSubagent | undefined): Promise<Agent> {
+  const { seat, parts, trusted, date, system: machine, servers } = handing
+  const { cwd, root, home } = parts
+  const role = subagent ? { role: subagent.role } : {}
+  const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, system: machine, ...role })
+  const box = toolsIn(seat.agent.name, parts, listed(skills))
+  const tools = offered([...box.tools, ...(servers?.tools() ?? [])], skills).filter(
+    ({ name }) => !notTheirs.has(name) && isNamed(name, subagent?.tools),
+  )
+  const frame = frameOf(system, tools)
+  const model =
+    subagent?.model === undefined
+      ? handing.model
+      : modelOf({ ...seat, agent: withModel(seat.agent, { model: subagent.model }) }, parts)
+  let room: Room | undefined
+  return nativeAgent({
+    name: seat.agent.name,
+    model,
+    tools: tools.map((tool) => maskedTool(hookedTool(tool, seat, parts), parts)),
+    ...hookedSubagent(seat, parts),
+    policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
+    frame,
+    before: async (done, { history }) => (room ??= new Room(frame, history)).due(done, model.window),
+    close: () => box.close(),
+  })
+}
+
+/** By our names or by those that other programs' subagents are written for. */
+function isNamed(name: string, wanted: readonly string[] | undefined): boolean {
+  return wanted?.some((one) => /^\w+$/.test(one) && isMatch(one, name)) ?? true
+}

@@ -1,0 +1,150 @@
+import type { Tool, ToolOutput } from '../../core/work/tool.ts'
+import type { ToolSet } from '../../tools/all.ts'
+import type { Skill, ToolParts } from '../../tools/parts.ts'
+import type { Box, Consult, NativeParts } from './native-parts.ts'
+import { isSecretName } from '../../safety/secret-files.ts'
+import { nativeTools } from '../../tools/all.ts'
+import { wallsOf, sandboxOf } from './native-sandbox.ts'
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bash } from '../../tools/bash.ts'
+import { Background } from '../../tools/shell/background.ts'
+import { findProgram } from '../installed-programs.ts'
+
+/** The tools of one agent, as long as the run lasts: they remember what was read. */
+export function boxOf(name: string, parts: NativeParts): Box {
+  const { boxes } = parts.lasting
+  const known = boxes.get(name)
+  if (known) return known
+  let consult: Consult | undefined
+  const skills: Skill[] = []
+  const made: Box = {
+    box: toolsIn(name, parts, skills, async (task, call) => {
+      if (!consult) throw new Error('nobody is there to take it')
+      return consult(task, call)
+    }),
+    use(next, now) {
+      consult = next
+      skills.splice(0, Infinity, ...now)
+    },
+  }
+  boxes.set(name, made)
+  return made
+}
+
+type Unlisted = { unlisted?: true }
+
+/** Those that a model may load by itself. */
+export const listed = <S extends Unlisted>(skills: readonly S[]) => skills.filter(({ unlisted }) => !unlisted)
+
+/** What goes into a frame: nobody is offered to load a skill where there is none. */
+export function offered(tools: readonly Tool[], skills: readonly Unlisted[]): Tool[] {
+  return listed(skills).length > 0 ? [...tools] : tools.filter(({ name }) => name !== 'load_skill')
+}
+
+/** Fresh tools; without `consult` there is no subagent among them. */
+export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
+  const { root, clock, blobs, mask, lasting } = parts
+  const walls = wallsOf(name, parts)
+  const sandboxed = apart(parts)
+  const made = nativeTools({
+    root,
+    env: walls.env,
+    clock,
+    blobs,
+    mask,
+    skills,
+    hides: isSecretName,
+    ...(consult ? { consult } : {}),
+    ...(sandboxed ? { sandboxed } : {}),
+    shell: walls.shell,
+    // Read when it is needed: the settings may change while the tools last.
+    get web() {
+      return lasting.held.get(name)?.settings.web ?? {}
+    },
+  })
+  return { ...made, tools: made.tools.map(walls.told) }
+}
+
+/** What a program is written to, and by what it is run there. */
+const languages: Record<string, { file: string; by: string }> = {
+  python: { file: 'main.py', by: 'python3' },
+  javascript: { file: 'main.mjs', by: JSON.stringify(process.execPath) },
+  typescript: { file: 'main.mts', by: JSON.stringify(process.execPath) },
+  bash: { file: 'main.sh', by: 'bash' },
+  ruby: { file: 'main.rb', by: 'ruby' },
+  perl: { file: 'main.pl', by: 'perl' },
+  php: { file: 'main.php', by: 'php' },
+  lua: { file: 'main.lua', by: 'lua' },
+  go: { file: 'main.go', by: 'go run' },
+}
+
+const short: Record<string, string> = {
+  py: 'python',
+  python3: 'python',
+  js: 'javascript',
+  node: 'javascript',
+  ts: 'typescript',
+  sh: 'bash',
+  shell: 'bash',
+  rb: 'ruby',
+  golang: 'go',
+}
+
+/** Runs code in an empty folder of its own, behind walls; undefined where the system is known to have none. */
+export function apart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
+  const { env, clock, blobs, mask, home } = parts
+  if (process.platform !== 'darwin' && findProgram('bwrap', env) === undefined) return undefined
+  return async (language, code, call) => {
+    const named = language.trim().toLowerCase()
+    const how = languages[short[named] ?? named]
+    if (!how) throw new Error(`${language} cannot be run here. Use one of: ${Object.keys(languages).join(', ')}.`)
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'termaite-apart-')))
+    try {
+      await writeFile(join(root, how.file), code)
+      const shell = async (command: string) => {
+        const fence = { root, network: false, home: env.HOME ?? home }
+        const inside = await sandboxOf(parts).wrap(['bash', '-c', command], fence)
+        if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Do without it.`)
+        return inside
+      }
+      // Nothing of the person's own comes along: no key in a variable, no folder of theirs as home.
+      const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }
+      const run = bash({ env: lean, clock, blobs, mask, shell }, new Background({ env: lean, clock, blobs, shell }))
+      return await run.run({ command: `${how.by} ${how.file}` }, { ...call, cwd: root })
+    } finally {
+      await rm(root, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A tool whose words hold no secret, whatever it gives: they are kept, shown, and told to a provider. */
+export function maskedTool(tool: Tool, { mask }: Pick<NativeParts, 'mask'>): Tool {
+  const { name, description, schema, risk, alone } = tool
+  return {
+    ...{ name, description, schema, risk, ...(alone === undefined ? {} : { alone }) },
+    parse: (input) => tool.parse(input),
+    async run(input, call) {
+      try {
+        return masked(await tool.run(input, { ...call, progress: (delta) => call.progress(mask(delta)) }), mask)
+      } catch (error) {
+        throw error instanceof Error ? new Error(mask(error.message), { cause: error }) : error
+      }
+    },
+  }
+}
+
+function masked(output: ToolOutput, mask: (text: string) => string): ToolOutput {
+  if (typeof output === 'string') return mask(output)
+  const { text, data, ...rest } = output
+  return { ...rest, text: mask(text), ...(data === undefined ? {} : { data: within(data, mask) }) }
+}
+
+/** Every text in it. */
+function within(data: unknown, mask: (text: string) => string): unknown {
+  if (typeof data === 'string') return mask(data)
+  if (Array.isArray(data)) return data.map((one) => within(one, mask))
+  if (typeof data !== 'object' || data === null) return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, within(value, mask)]))
+}

@@ -1,0 +1,99 @@
+import type { Io } from '../core/io.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Notice, Occasion } from '../core/talk/notice.ts'
+import { collect } from '../base/collect.ts'
+import { wordsOf } from '../base/words.ts'
+import { titleOf } from '../core/talk/notice.ts'
+import { stripAnsi } from '../base/ansi.ts'
+
+export type Notify = (notice: Omit<Notice, 'at'>) => Promise<void>
+
+/** How long a notifier may take before nobody waits for it any more. */
+const patienceMs = 10_000
+
+export type NotifyParts = {
+  io: Pick<Io, 'env' | 'err' | 'clock'>
+  cwd: string
+  mask(text: string): string
+  /** Told of each notifier that fails, once. */
+  warn(words: string): void
+}
+
+type Way = { name: string; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
+
+/** Tells a person elsewhere what happens here, in every way that the settings name. It never rejects, and nothing waits for it. */
+export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyParts): Notify {
+  const ways = settings.notify.map((way) => wayOf(way, parts))
+  const failed = new Set<Way>()
+  return async (told) => {
+    const { io, mask, warn } = parts
+    const notice: Notice = { ...told, text: mask(told.text), at: new Date(io.clock.now()).toISOString() }
+    const wanted = ways.filter(({ on }) => on?.includes(notice.event) ?? true)
+    await Promise.all(
+      wanted.map(async (way) => {
+        try {
+          await way.send(notice)
+        } catch (error) {
+          if (!failed.has(way)) warn(`notify: ${way.name} failed: ${mask(wordsOf(error))}`)
+          failed.add(way)
+        }
+      }),
+    )
+  }
+}
+
+function wayOf(way: Settings['notify'][number], parts: NotifyParts): Way {
+  const { io, cwd } = parts
+  if (typeof way === 'string') return { name: way, send: async (notice) => ring(way, notice, io) }
+  const on = way.on ? { on: way.on } : {}
+  if (way.ntfy !== undefined) return { name: 'ntfy', ...on, send: (notice) => post(way.ntfy!, notice, io.env) }
+  return { name: 'the command', ...on, send: (notice) => run(way.command!, notice, { env: io.env, cwd }) }
+}
+
+/** Where nobody looks at a terminal there is nothing to ring. */
+function ring(way: 'desktop' | 'bell', notice: Notice, { env, err }: NotifyParts['io']): void {
+  if (err.isTTY) err.write(way === 'bell' ? '\u0007' : desktopBytes(notice, env))
+}
+
+/** A token for a server that wants one stands in NTFY_TOKEN, where ntfy's own program looks for it as well. */
+async function post(url: string, notice: Notice, env: Io['env']): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    body: notice.text,
+    headers: {
+      // A header is Latin-1: what is beyond goes encoded, as ntfy reads it.
+      title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
+      tags: notice.event,
+      ...(notice.event === 'done' ? {} : { priority: 'high' }),
+      ...(env.NTFY_TOKEN ? { authorization: `Bearer ${env.NTFY_TOKEN}` } : {}),
+    },
+    signal: AbortSignal.timeout(patienceMs),
+  })
+  if (!answer.ok) throw new Error(`it answered ${answer.status}`)
+}
+
+async function run(command: string, notice: Notice, place: { env: Io['env']; cwd: string }): Promise<void> {
+  const options = { ...place, input: `${JSON.stringify(notice)}\n`, signal: AbortSignal.timeout(patienceMs) }
+  const { code, err, error } = await collect('bash', ['-c', command], options)
+  if (code !== 0) throw error ?? new Error(err.trim().split('\n').at(-1) || `it exited with ${code ?? 'a signal'}`)
+}
+
+const longest = 200
+
+/** What a terminal shows on the desktop, or rings for: each takes the sequence that it knows, and none shows the others. */
+export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
+  const [title, text] = [titleOf(notice), notice.text].map(plain)
+  const sequences = [`\u001b]9;${title}: ${text}\u0007`, `\u001b]777;notify;${title};${text}\u0007`]
+  return `${sequences.map((one) => (env.TMUX ? through(one) : one)).join('')}\u0007`
+}
+
+/** tmux passes on what is wrapped so. */
+const through = (sequence: string) => `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}\u001b\\`
+
+/** On one line, without anything that could end the sequence or begin another one. */
+function plain(text: string): string {
+  return stripAnsi(text)
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f;\s]+/g, ' ')
+    .trim()
+    .slice(0, longest)
+}

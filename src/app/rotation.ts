@@ -1,0 +1,48 @@
+import type { Entry } from '../core/talk/entry.ts'
+import type { Agent, Roster, Turn } from '../core/work/agent.ts'
+import type { App } from './app.ts'
+import { healthDoc } from '../mind/rotation/health.ts'
+import { rotate } from '../mind/rotation/rotate.ts'
+import { rosterParts } from './app.ts'
+import { openRoster } from './roster.ts'
+
+export type RotationOptions = {
+  /** The agent that is tried first. */
+  first?: string
+  /** Whether the rotation's answer is no part of the conversation. */
+  consulted?: boolean
+  /** A roster other than the app's own. */
+  roster?: Roster
+  /** Agents to leave out, where they are not the ones that the app leaves out. */
+  out?: App['out']
+  told?: readonly Entry[]
+  changes?(): Promise<string[]>
+  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
+}
+
+/** Opens the rotation over the agents of the settings. */
+export function openRotation(app: App, { roster = app.roster, ...options }: RotationOptions): Agent {
+  return rotate(roster, {
+    strategy: app.settings.rotationStrategy,
+    health: healthDoc(app.store),
+    cooldown: app.settings.cooldown,
+    random: Math.random,
+    mask: app.mask,
+    out: app.out,
+    sharing: app.settings.sharing,
+    ...options,
+  })
+}
+
+/** The agents that may be consulted, and the one that is asked first. */
+export type Consultants = { names: readonly string[]; first: string }
+
+/**
+ * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot
+ * be held to reading is left out of this rotation alone.
+ */
+export function openConsultant(app: App, told: readonly Entry[], among?: Consultants): Agent {
+  const all = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
+  const roster = among ? { ...all, names: () => [...among.names] } : all
+  return openRotation(app, { consulted: true, roster, told, out: new Map(app.out), first: among?.first })
+}

@@ -1,0 +1,125 @@
+import type { Entry, EntryOf } from '../core/talk/entry.ts'
+import type { Log } from '../core/talk/store.ts'
+import type { Io } from '../core/io.ts'
+import type { Project } from './project.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive, isHere, ownerPid } from '../base/owner.ts'
+import { isEntry } from '../core/talk/entry.ts'
+import { fileStore } from '../store/files/store.ts'
+import { say, UsageError } from '../core/io.ts'
+import { turnsOfPeers } from './peers.ts'
+import { homeOf } from './place.ts'
+import { knownProjects } from './projects.ts'
+import { moment } from '../base/moment.ts'
+
+/**
+ * A turn that is not over; `by` is who speaks, where its process could be asked.
+ * Without a pid it runs on another machine or in another container, and cannot be seen from here.
+ */
+export type RunningTurn = {
+  turn: string
+  pid?: number
+  since: number
+  project: string
+  prompt: string
+  by?: string
+  /** An agent of a crew, which is at hand also between its turns. */
+  slot?: { workspace: string; id: number; state: string }
+}
+
+/** So long a turn that cannot be seen counts as at work; nobody here can know when it ends. */
+const unseenMs = 24 * 3_600_000
+
+/** The mark in the project's document is moved when that saves so much reading, so that a turn seldom writes it. */
+const farBytes = 256 * 1024
+
+/** Of a log without the mark no more than this is read back: opening a long history costs what its view costs. */
+const mostBytes = 2 * 1024 ** 2
+
+/** Every turn at work, the oldest first: those of the logs, and those of which only their process knows. */
+export async function runningTurns(io: Io): Promise<RunningTurn[]> {
+  const home = homeOf(io.env)
+  const [kept, told, crew] = await Promise.all([
+    keptTurns(io, home),
+    turnsOfPeers(home, io.clock),
+    existsSync(join(home, 'crew'))
+      ? import('./crew/crew-workspaces.ts').then((crew) => crew.crewAtWork(home, io.clock))
+      : [],
+  ])
+  const known = new Set(kept.map(({ turn }) => turn))
+  const speaker = new Map(told.map(({ turn, by }) => [turn, by === undefined ? {} : { by }]))
+  const unkept = told
+    .filter(({ turn }) => !known.has(turn))
+    .map(({ turn, pid, since, project = '', prompt }) => ({ turn, pid, since, project, prompt }))
+  const turns = [...kept, ...unkept].map((one) => ({ ...one, ...speaker.get(one.turn) }))
+  return [...turns, ...crew].sort((a, b) => a.since - b.since)
+}
+
+async function keptTurns(io: Io, home: string): Promise<RunningTurn[]> {
+  const store = fileStore(home, { clock: io.clock })
+  const found = await Promise.all(
+    knownProjects(home).map(async ({ slug, path, over }) => {
+      const { prompts } = await unended(store.log<Entry>(`projects/${slug}/history`), over ?? 0, io.clock.now())
+      return prompts.map((prompt) => described(prompt, path))
+    }),
+  )
+  return found.flat()
+}
+
+/** The turns at work in one project, over all its sessions, as they stand in its log. */
+export async function runningIn(project: Project, now: number): Promise<RunningTurn[]> {
+  const before = (await project.doc.read()).over ?? 0
+  const { prompts, over } = await unended(project.log, before, now)
+  // Without the mark the next look takes longer, and finds the same.
+  if (Math.abs(over - before) > farBytes) await project.doc.update((doc) => ({ ...doc, over })).catch(() => {})
+  return prompts.map((prompt) => described(prompt, project.root))
+}
+
+/** What is erased must not be in use: a turn that can be seen is to be stopped first, another is told of. */
+export async function refuseIfRunning(io: Io, command: string, project?: string): Promise<void> {
+  const turns = (await runningTurns(io)).filter((turn) => project === undefined || turn.project === project)
+  const here = turns.find(({ pid }) => pid !== undefined)
+  if (here)
+    throw new UsageError(
+      `${command}: a turn is at work in ${here.project}; stop it first: termaite stop ${here.turn}`,
+      1,
+    )
+  for (const { turn, since, project: where } of turns)
+    say(
+      io,
+      `termaite: ${turn} began in ${where} on another machine at ${moment(since)}, and may still be at work there.`,
+    )
+}
+
+function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string): RunningTurn {
+  return { turn, ...(isHere(owner!) ? { pid: ownerPid(owner!) } : {}), since: at, project, prompt: text }
+}
+
+/**
+ * Reads back to where everything is known to be over: what is dead or ended once stays so,
+ * and therefore the mark of one look holds for all later ones, however long a turn runs.
+ */
+async function unended(log: Log<Entry>, over: number, now: number) {
+  const end = await log.end()
+  const known = over > 0 && over <= end ? over : Math.max(0, end - mostBytes)
+  const ended = new Set<string>()
+  const prompts: EntryOf<'prompt'>[] = []
+  let newest: number | undefined
+  let oldest: number | undefined
+  for await (const { at, item } of log.back()) {
+    if (at < known) break
+    newest ??= at
+    if (!isEntry(item)) continue
+    if (item.type === 'end') ended.add(item.turn)
+    if (item.type !== 'prompt' || ended.has(item.turn) || !isAtWork(item, now)) continue
+    prompts.unshift(item)
+    oldest = at
+  }
+  return { prompts, over: oldest ?? newest ?? known }
+}
+
+function isAtWork({ owner, at }: EntryOf<'prompt'>, now: number): boolean {
+  if (owner === undefined) return false
+  return isHere(owner) ? isAlive(owner) : now - at < unseenMs
+}

@@ -1,0 +1,92 @@
+import type { Turn } from '../../core/work/agent.ts'
+import type { Hands } from '../../mind/think/minds.ts'
+import type { App } from '../app.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { ToolSet } from '../../tools/all.ts'
+import type { NativeParts, NativeSeat } from '../native/native-parts.ts'
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { newId } from '../../base/id.ts'
+import { relay } from '../../base/relay.ts'
+import { tighter } from '../../core/work/agent.ts'
+import { perform } from '../../core/work/perform.ts'
+import { spotOf } from '../../safety/places.ts'
+import { replTool } from '../../tools/repl.ts'
+import { toolsIn, maskedTool } from '../native/toolbox.ts'
+import { heldBy } from '../native/native-permissions.ts'
+import { hookedTool } from '../native/native-hooks.ts'
+import { wallsOf } from '../native/native-sandbox.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
+
+/** Whoever of us needs hands, beside any agent. */
+const name = 'termaite'
+
+const mostBytes = 1024 * 1024
+
+/** What a framework does itself is held, masked and audited as what our own agent does. */
+export function handsOf(app: App): Hands {
+  const { native, place, settings } = app
+  return {
+    async *use(tool, input, whole) {
+      const ask: Turn['ask'] = (question, withdrawn, id) => whole.ask({ agent: name, ...question }, withdrawn, id)
+      // Whoever proposed it may be trusted with less than whoever acts: then what is dangerous is asked about.
+      const leash = isTrusted(settings) ? whole.leash : tighter(whole.leash, 'edit')
+      const turn = { ...whole, ask, leash }
+      const seat = seatOf(turn)
+      native.lasting.held.set(name, seat)
+      const box = boxIn(native)
+      const found = box.tools.find((one) => one.name === tool)
+      const held = found && maskedTool(hookedTool(found, seat, native), native)
+      const policy = await heldBy(seat, box.own, native)
+      const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
+      return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
+    },
+    async read(path) {
+      const { real, inside, secret } = await spotOf(resolve(place.cwd, path), {
+        root: place.root,
+        home: app.io.env.HOME ?? place.home,
+      })
+      return inside && !secret ? beginningOf(real) : undefined
+    },
+  }
+
+  function seatOf(turn: Turn): NativeSeat {
+    const window = 200_000
+    return { agent: { name, kind: 'native', contextWindowTokens: window }, settings, leash: turn.leash, window }
+  }
+}
+
+/** Whether the person gave the whole leash to everybody. */
+const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash = settings.leash }) => leash === 'all')
+
+/** Our own agent's tools, and interpreters that stay: they end with the run. */
+function boxIn(native: NativeParts): ToolSet {
+  const known = native.lasting.boxes.get(name)
+  if (known) return known.box
+  const { clock, blobs, mask } = native
+  const { env, shell } = wallsOf(name, native)
+  const { tools, own, close } = toolsIn(name, native, [])
+  const repl = replTool({ env, clock, blobs, mask, shell })
+  const box = {
+    tools: [...tools, repl.tool],
+    own,
+    close: async () => void (await Promise.all([close(), repl.close()])),
+  }
+  native.lasting.boxes.set(name, { box, use: () => {} })
+  return box
+}
+
+/** A file as far as anybody would quote from it. */
+async function beginningOf(path: string): Promise<string | undefined> {
+  try {
+    const file = await open(path)
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0)
+      return buffer.subarray(0, bytesRead).toString('utf8')
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,78 @@
+import { openRotation } from '../rotation.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { Apart, Room } from '../../mind/think/decompose/apart.ts'
+import type { App } from '../app.ts'
+import type { NativeParts } from '../native/native-parts.ts'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { gitFolders } from '../../base/git.ts'
+import { serialQueue } from '../../base/serial-queue.ts'
+import { rosterParts } from '../app.ts'
+import { worktreeParts } from '../crew/crews.ts'
+import { madeReady } from '../../worktrees/worktree-setup.ts'
+import { nothingYet, closeNative, leaveSession } from '../native/native-parts.ts'
+import { openRoster } from '../roster.ts'
+import { newWorktree, removeWorktree } from '../../worktrees/leaf-worktrees.ts'
+
+/** Copies of the project in worktrees of its own repository; none without one, or where nothing is to be kept. `first`: whom the person asked for. */
+export function apartOf(app: App, first?: string): Apart | undefined {
+  const { place, project, io, ephemeral } = app
+  if (ephemeral || !gitFolders(place.root)) return undefined
+  const parts = { ...place, slug: project.slug, env: io.env }
+  // What one brings into the project, the next one must see there.
+  const joining = serialQueue()
+  // Git stumbles over a worktree that another one of it is just making.
+  const listing = serialQueue()
+  const remove = (path: string) => listing(() => removeWorktree(parts, path)).catch(() => {})
+  return {
+    async open(signal) {
+      const path = await listing(() => newWorktree(parts))
+      try {
+        return await roomIn(path, signal)
+      } catch (error) {
+        await remove(path)
+        throw error
+      }
+    },
+  }
+
+  async function roomIn(path: string, signal: AbortSignal): Promise<Room> {
+    const copy = await app.snapshots.copy(path, signal)
+    try {
+      const inside = join(path, relative(place.root, place.cwd))
+      const setup = worktreeParts(io, place, app.settings, app.store, project.slug)
+      const ready = await madeReady({ ...setup, clock: io.clock }, path, signal)
+      const native = nativeIn(app, path, existsSync(inside) ? inside : path)
+      return {
+        cwd: native.cwd,
+        actor: actorIn(app, native, first),
+        lacks: `${[ignored, ...ready].join('; ')}.`,
+        join: () => joining(copy.bringBack),
+        async drop() {
+          if (native.lasting.session !== app.native.lasting.session) await leaveSession(native, 'other').catch(() => [])
+          await closeNative(native).catch(() => {})
+          copy.forget()
+          await remove(path)
+        },
+      }
+    } catch (error) {
+      copy.forget()
+      throw error
+    }
+  }
+}
+
+const ignored = 'What git ignores is not in it: installed dependencies, builds, .env files'
+
+/** Our own agent in a copy: its tools, its walls and its servers are those of that folder. */
+function nativeIn({ native }: App, root: string, cwd: string): NativeParts {
+  const { session, trustGiven, told } = native.lasting
+  const lasting = { ...nothingYet(), told, ...(session ? { session } : {}), ...(trustGiven ? { trustGiven } : {}) }
+  return { ...native, root, cwd, lasting }
+}
+
+/** Whoever of the rotation can; nobody is asked what to do about a failure, which is made up for in the project. */
+function actorIn(app: App, native: NativeParts, first: string | undefined): Agent {
+  const roster = openRoster(app.settings, rosterParts({ ...app, native }))
+  return openRotation(app, { consulted: true, roster, first })
+}

@@ -1,0 +1,22 @@
+import type { App } from './app.ts'
+import { compactIfFull } from './compaction.ts'
+import { runningIn } from './running-turns.ts'
+import { moment } from '../base/moment.ts'
+import { oneLine } from '../base/table.ts'
+
+/** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
+export async function ready(app: App, say: (words: string) => void): Promise<void> {
+  const { conversation, project, io } = app
+  const [{ view, broken }, others] = await Promise.all([conversation.settle(), runningIn(project, io.clock.now())])
+  if (broken.length > 0) say(`termaite: ${brokenWords(broken.length)}`)
+  for (const { since, prompt, pid } of others)
+    say(
+      `Another turn is at work in this project since ${moment(since)}${pid === undefined ? ', on another machine, which nobody here can wait for' : ''}: ${oneLine(prompt, 60)}`,
+    )
+  const words = await compactIfFull(app, view)
+  if (words) say(words)
+}
+
+export function brokenWords(lines: number): string {
+  return `${lines} ${lines === 1 ? 'line' : 'lines'} of this conversation could not be read and ${lines === 1 ? 'was' : 'were'} skipped; the rest is there.`
+}

@@ -1,0 +1,148 @@
+import type { Node } from 'jsonc-parser'
+import type { Format } from './config-format.ts'
+import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { Unfit } from './config-format.ts'
+
+/** JSON, with comments and trailing commas where a program takes them. */
+export const jsonFormat: Format = {
+  find(text, path) {
+    const node = findNodeAtLocation(rootOf(text), [...path])
+    // The parser's objects have no prototype, which makes them unlike all others.
+    return node && (JSON.parse(JSON.stringify(getNodeValue(node))) as unknown)
+  },
+  put(text, path, entry) {
+    if (bare(text).trim() === '') return `${JSON.stringify(nested(path, entry), null, 2)}\n`
+    const root = rootOf(text)
+    refuseOtherShapes(root, path)
+    const there = findNodeAtLocation(root, [...path])
+    if (there) return marked(text, (body) => replaced(body, there, entry))
+    // The innermost object that is there takes all that is missing.
+    let depth = path.length - 1
+    while (depth > 0 && !findNodeAtLocation(root, path.slice(0, depth))) depth--
+    const holder = findNodeAtLocation(root, path.slice(0, depth)) ?? root
+    return marked(text, (body) => inserted(body, holder, path[depth]!, nested(path.slice(depth + 1), entry)))
+  },
+  take(text, path) {
+    const entry = findNodeAtLocation(rootOf(text), [...path])
+    if (!entry) return text
+    const property = entry.parent!
+    // An object that held nothing else was made for the entry.
+    const holder = property.parent!
+    const alone = holder.children!.length === 1 && holder.parent?.type === 'property'
+    return marked(text, (body) => removed(body, alone ? holder.parent! : property))
+  },
+}
+
+/** An editor's mark before the text is no part of it. */
+const bare = (text: string) => text.replace(/^\uFEFF/, '')
+
+const marked = (text: string, edit: (body: string) => string) =>
+  text.slice(0, text.length - bare(text).length) + edit(bare(text))
+
+function rootOf(text: string): Node {
+  const errors: { error: number; offset: number; length: number }[] = []
+  const body = bare(text).trim() === '' ? '{}' : bare(text)
+  const root = parseTree(body, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first || !root) {
+    const line = body.slice(0, first?.offset ?? 0).split('\n').length
+    const what = printParseErrorCode(first?.error ?? 0).replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    throw new Unfit(`is not JSON (line ${line}: ${what.toLowerCase()}); mend it first`)
+  }
+  return root
+}
+
+function refuseOtherShapes(root: Node, path: readonly string[]): void {
+  for (let depth = 0; depth < path.length; depth++) {
+    const node = findNodeAtLocation(root, path.slice(0, depth))
+    if (node && node.type !== 'object')
+      throw new Unfit(`holds no object ${depth === 0 ? 'at its top' : `under ${path.slice(0, depth).join('.')}`}`)
+  }
+}
+
+const nested = (path: readonly string[], entry: unknown): unknown =>
+  path.reduceRight((inner, key) => ({ [key]: inner }), entry)
+
+/** Each of these changes one property and not one byte more; what it adds looks like what stands around it. */
+
+export function replaced(text: string, value: Node, by: unknown): string {
+  return splice(
+    text,
+    value.offset,
+    value.length,
+    written(by, text, indentAt(text, value.offset), isFlat(text, value.parent!.parent!)),
+  )
+}
+
+/** Behind the last property; before its trailing comma, where there is one, which then is ours. */
+export function inserted(text: string, holder: Node, key: string, value: unknown): string {
+  const last = holder.children?.at(-1)
+  const flat = last ? isFlat(text, holder) : false
+  const inner = last ? indentAt(text, last.offset) : indentAt(text, holder.offset) + unitOf(text)
+  const property = `${JSON.stringify(key)}: ${written(value, text, inner, flat)}`
+  const eol = eolOf(text)
+  if (last && flat) return splice(text, last.offset + last.length, 0, `, ${property}`)
+  if (last) {
+    const end = last.offset + last.length
+    // What is said behind the last property stays behind it.
+    const [remark = '', comma] =
+      /^([ \t]*,)?[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*\*\/)[ \t]*(?=\r?\n)/.exec(text.slice(end)) ?? []
+    const lines = `${eol}${inner}${property}`
+    return splice(text, end, remark.length, comma ? `${remark}${lines},` : `,${remark}${lines}`)
+  }
+  const body = text.slice(holder.offset + 1, holder.offset + holder.length - 1)
+  const close = `${eol}${indentAt(text, holder.offset)}`
+  // Comments in an otherwise empty object stay in it.
+  return body.trim() === ''
+    ? splice(text, holder.offset + 1, body.length, `${eol}${inner}${property}${close}`)
+    : splice(text, holder.offset + 1, 0, `${eol}${inner}${property}`)
+}
+
+/** With one comma, and the line that it stood on alone. */
+export function removed(text: string, property: Node): string {
+  const siblings = property.parent!.children!
+  const before = siblings[siblings.indexOf(property) - 1]
+  const lead = /(\r?\n)?[ \t]*$/.exec(text.slice(0, property.offset))![0].length
+  // On a line with others, the space behind the comma parted it from the next.
+  const behind = isFlat(text, property.parent!) ? /^\s*,\s*/ : /^\s*,/
+  const comma = behind.exec(text.slice(property.offset + property.length))?.[0].length ?? 0
+  const start = property.offset - lead
+  const length = lead + property.length + comma
+  const without = splice(text, start, length, '')
+  const only = siblings.length === 1 ? tidied(without, property.parent!, length) : without
+  if (comma > 0 || !before) return only
+  return splice(only, commaAfter(text, before.offset + before.length), 1, '')
+}
+
+/** An object that is empty then is written as one. */
+function tidied(text: string, holder: Node, less: number): string {
+  const inside = holder.length - less - 2
+  return text.slice(holder.offset + 1, holder.offset + 1 + inside).trim() === ''
+    ? splice(text, holder.offset + 1, inside, '')
+    : text
+}
+
+/** Comments may stand before it, and hold commas of their own. */
+function commaAfter(text: string, from: number): number {
+  const gap = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
+  gap.lastIndex = from
+  return from + gap.exec(text)![0].length
+}
+
+function written(value: unknown, text: string, indent: string, flat: boolean): string {
+  if (flat) return JSON.stringify(value)
+  return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', eolOf(text) + indent)
+}
+
+const isFlat = (text: string, { offset, length }: Node) => !text.slice(offset, offset + length).includes('\n')
+
+const splice = (text: string, at: number, length: number, by: string) =>
+  text.slice(0, at) + by + text.slice(at + length)
+
+const eolOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
+
+/** What one step further in is, in this file. */
+const unitOf = (text: string) => /\n([ \t]+)\S/.exec(text)?.[1] ?? '  '
+
+/** What the line at a place begins with. */
+const indentAt = (text: string, at: number) => /(?:^|\n)([ \t]*)[^\n]*$/.exec(text.slice(0, at))![1]!
