@@ -58,13 +58,7 @@ function lent(profile: Profile, server: LentServer, folder: string, dry: boolean
   }
 }
 
-async function written(
-  io: Io,
-  profile: Profile,
-  client: Client,
-  start: ServerStart,
-  wishes: Consent,
-): Promise<Wiring> {
+async function written(io: Io, profile: Profile, client: Client, start: ServerStart, wishes: Consent): Promise<Wiring> {
   const file = client.file(whereabouts(io.env))
   const without = { how: `${hubName} is not wired`, profile, wired: false }
   try {
