@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Eye } from '../src/agents/screen/screen-watcher.ts'
+import { ScreenWatcher } from '../src/agents/screen/screen-watcher.ts'
 import { realClock } from '../src/base/clock.ts'
 import { ptyHost } from '../src/terminals/pty/pty-host.ts'
 import { tmuxHost } from '../src/terminals/tmux/tmux-host.ts'
@@ -14,7 +14,7 @@ const host =
     : tmuxHost({ folder: join(folder, 'terminals'), env, clock: realClock, socket: 'flooded' })
 const began = performance.now()
 const terminal = await host.open(`yes ${'x'.repeat(99)} | head -c ${bytes}`, { cwd: folder })
-const eye = new Eye(terminal, {}, realClock)
+const eye = new ScreenWatcher(terminal, {}, realClock)
 const over = new AbortController()
 let end = 0
 const reading = (async () => {

@@ -21,24 +21,28 @@ export function plainFailure(ended: Ended): Failure | undefined {
 }
 
 /** What a failed run means, the profile's knowledge first. */
-export function failureOf(name: string, ended: Ended, profile: Profile | undefined): Failure | undefined {
+export function processFailure(name: string, ended: Ended, profile: Profile | undefined): Failure | undefined {
   const known = profile ? profile.failure(ended) : plainFailure(ended)
   if (known) return known
   if (ended.code === 0) return undefined
   if (ended.code === 127 || ended.code === 126)
-    return missing(name, lastLine(ended.err) || `exit code ${ended.code}`, profile)
+    return missingProgram(name, lastLine(ended.err) || `exit code ${ended.code}`, profile)
   const how = ended.code === undefined ? `was ended by ${ended.signal}` : `failed with exit code ${ended.code}`
   const words = lastLine(ended.err) || lastLine(ended.out)
   return { kind: 'crash', message: `${name} ${how}${words ? `: ${words}` : ' and said nothing'}` }
 }
 
-export function missing(name: string, why: string, profile: Profile | undefined): Failure {
+export function missingProgram(name: string, why: string, profile: Profile | undefined): Failure {
   const next = profile ? `install it with: ${profile.install}` : 'check its command in the settings'
   return { kind: 'missing', message: `${name} could not be run (${why}); ${next}` }
 }
 
 /** Why a CLI is not started at all: it would do more than its leash allows. */
-export function unheld(name: string, leash: Leash, facts: Pick<Profile, 'leashes'> | undefined): Failure | undefined {
+export function leashFailure(
+  name: string,
+  leash: Leash,
+  facts: Pick<Profile, 'leashes'> | undefined,
+): Failure | undefined {
   if (!facts || facts.leashes[leash] !== undefined) return undefined
   return cannotHold(name, leash, Object.keys(facts.leashes))
 }

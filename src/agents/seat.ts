@@ -5,14 +5,14 @@ import { failed } from '../core/talk/outcome.ts'
 import { tighter } from '../core/work/agent.ts'
 
 /** Takes one turn and tells of it; its end is the last thing it says. `resume` is a thread that was handed in. */
-export type Taking = (turn: Turn, resume: string | undefined, emit: (event: Event) => Promise<void>) => Promise<void>
+export type TakeTurn = (turn: Turn, resume: string | undefined, emit: (event: Event) => Promise<void>) => Promise<void>
 
 /** A seat whose turns are taken by a function: held to its leash, left or closed at any moment, and never throwing. */
-export function seated(
+export function seatedAgent(
   name: string,
   traits: Traits,
   seat: { leash: Leash; resume?: string | undefined },
-  take: Taking,
+  take: TakeTurn,
 ): Agent {
   const close = new AbortController()
   let { resume } = seat

@@ -3,28 +3,28 @@ import type { Ask } from '../core/talk/question.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { Clock } from '../base/clock.ts'
 
-export type Limits = { timeoutMs: number; silenceMs: number }
+export type TimeLimits = { timeoutMs: number; silenceMs: number }
 
 /** What of a turn the watch goes by. */
-export type Watched = Pick<Turn, 'clock' | 'ask' | 'attended'>
+export type WatchedTurn = Pick<Turn, 'clock' | 'ask' | 'attended'>
 
 /** Watches one turn: too long in all, or nothing that shows that the agent is alive. Its time stands still at a card. */
-export class Watch {
+export class TurnWatch {
   #name: string
-  #limits: Limits
-  #turn: Watched
+  #limits: TimeLimits
+  #turn: WatchedTurn
   #deadline: number
-  #thinking: Thinking
+  #thinking: CardTime
   #heard = 0
   /** Aborts at the next sign of life: what was asked about the silence is withdrawn by it. */
   #quiet = new AbortController()
 
-  constructor(name: string, limits: Limits, turn: Watched) {
+  constructor(name: string, limits: TimeLimits, turn: WatchedTurn) {
     this.#name = name
     this.#limits = limits
     this.#turn = turn
     this.#deadline = turn.clock.now() + limits.timeoutMs
-    this.#thinking = new Thinking(turn.clock)
+    this.#thinking = new CardTime(turn.clock)
   }
 
   /** How the agent asks the person of the turn. */
@@ -123,7 +123,7 @@ export async function askSilence(
 }
 
 /** The time that somebody thinks at a card: it is the person's own, and counts against no agent. */
-export class Thinking {
+export class CardTime {
   #clock: Clock
   #cards = 0
   #since = 0

@@ -1,7 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/signs.ts'
-import { behind, readSigns } from './shared/signs.ts'
+import { providerSignsAfter, readSigns } from './shared/signs.ts'
 import { quote } from './shared/shell-words.ts'
 
 /** From its source (exceptions.py) and its issues; it is a Python program that could not be run here. */
@@ -21,7 +21,7 @@ export const signs: readonly Sign[] = [
     says: /^No LLM model was specified and no API keys were provided\./,
     said: 'No LLM model was specified and no API keys were provided.',
   },
-  ...behind(/^(?:Unexpected error: )?litellm\.(?:exceptions\.)?\w+Error: /),
+  ...providerSignsAfter(/^(?:Unexpected error: )?litellm\.(?:exceptions\.)?\w+Error: /),
 ]
 
 /** What it adds in its own words, less exact than the provider's before it. */

@@ -1,6 +1,6 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/signs.ts'
-import { behind, readSigns } from './shared/signs.ts'
+import { providerSignsAfter, readSigns } from './shared/signs.ts'
 
 /** From its manual and what people report; nothing of it could be run against a model of ours, so it is read as text. */
 export const signs: readonly Sign[] = [
@@ -15,7 +15,7 @@ export const signs: readonly Sign[] = [
     says: /^(?:Error: )?Insufficient (?:credit|balance)/i,
     said: 'Insufficient credit balance. Add credits at https://ampcode.com/settings',
   },
-  ...behind(/^Error: /),
+  ...providerSignsAfter(/^Error: /),
 ]
 
 function failure(ended: Ended) {

@@ -1,6 +1,6 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/signs.ts'
-import { behind, readSigns } from './shared/signs.ts'
+import { providerSignsAfter, readSigns } from './shared/signs.ts'
 import { quote } from './shared/shell-words.ts'
 
 export const signs: readonly Sign[] = [
@@ -10,7 +10,7 @@ export const signs: readonly Sign[] = [
     said: "Not authenticated. Please run 'cline auth' first to configure your API credentials.",
   },
   // Seen with 2.18.0: Error: API request failed: {"message":"401 Incorrect API key provided: …","status":401,…}
-  ...behind(/^Error: /),
+  ...providerSignsAfter(/^Error: /),
 ]
 
 /** Its own words stand on stdout in place of an answer: then they are all there is, on one line. */

@@ -1,6 +1,6 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/signs.ts'
-import { behind, readSigns } from './shared/signs.ts'
+import { providerSignsAfter, readSigns } from './shared/signs.ts'
 import { quote } from './shared/shell-words.ts'
 
 /** From its source and its issues; it could not be installed here, so it is read as text. */
@@ -11,7 +11,7 @@ export const signs: readonly Sign[] = [
     said: "no providers configured - please run 'crush' to set up a provider interactively",
   },
   // `agent run failed:` and `agent error:` are what run.go puts before a provider's error, an older one said `failed to process events:`.
-  ...behind(/(?:agent run failed: |agent error: |failed to process events: |^\s*ERROR\s+|^Error: )/),
+  ...providerSignsAfter(/(?:agent run failed: |agent error: |failed to process events: |^\s*ERROR\s+|^Error: )/),
 ]
 
 /** The fancy error box puts words on lines of their own, padded. */

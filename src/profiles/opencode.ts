@@ -5,9 +5,9 @@ import type { Failure } from '../core/talk/outcome.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
 import { acpLeashes } from './shared/acp-leashes.ts'
-import { behind, providerSigns, readMessage, readSigns } from './shared/signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/signs.ts'
 import { quote, hasFlag } from './shared/shell-words.ts'
-import { Account } from './shared/turn-account.ts'
+import { TurnAccount } from './shared/turn-account.ts'
 import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 
 const own: readonly Sign[] = [
@@ -29,7 +29,7 @@ const own: readonly Sign[] = [
 ]
 
 export const signs: readonly Sign[] = [...own, ...providerSigns]
-const shown: readonly Sign[] = [...own, ...behind(/^(?:Error|ERROR): /)]
+const shown: readonly Sign[] = [...own, ...providerSignsAfter(/^(?:Error|ERROR): /)]
 
 /** Errors of its text form stand on stderr alone, behind `Error: `. */
 function failure(ended: Ended) {
@@ -107,7 +107,7 @@ const leashed = new Set(['bash', 'edit', 'write', 'apply_patch', 'webfetch', 'ta
 
 /** `opencode run --format json`: each part is printed once, when it is whole. */
 function opencodeDialect(): Dialect {
-  const account = new Account()
+  const account = new TurnAccount()
   const errors: Loose[] = []
   let thread: string | undefined
 

@@ -2,9 +2,9 @@ import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/signs.ts'
 import type { Loose } from './shared/jsonl.ts'
-import { behind, readSigns, readMessage } from './shared/signs.ts'
+import { providerSignsAfter, readSigns, readMessage } from './shared/signs.ts'
 import { quote, hasFlag } from './shared/shell-words.ts'
-import { Account } from './shared/turn-account.ts'
+import { TurnAccount } from './shared/turn-account.ts'
 import { contentText, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 
 export const signs: readonly Sign[] = [
@@ -18,8 +18,8 @@ export const signs: readonly Sign[] = [
     says: /^No models available\.|^Warning: No models available/,
     said: 'No models available. Use /login or set an API key environment variable.',
   },
-  ...behind(/^(?:Error: )?\d{3}:? /),
-  ...behind(/^(?:Error: )?(?:\w+ )?(?:API )?[Ee]rror:? /),
+  ...providerSignsAfter(/^(?:Error: )?\d{3}:? /),
+  ...providerSignsAfter(/^(?:Error: )?(?:\w+ )?(?:API )?[Ee]rror:? /),
 ]
 
 /** Its text form prints the provider's answer on stderr, behind the status. */
@@ -68,7 +68,7 @@ export const pi: Profile = {
 
 /** `pi -p --mode json`. It exits with 0 whatever happened, so its messages are the truth. */
 function piDialect(): Dialect {
-  const account = new Account()
+  const account = new TurnAccount()
   const calls = new Map<string, unknown>()
   let error: string | undefined
 

@@ -5,7 +5,7 @@ import type { Question, Shown } from '../core/talk/question.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
-import { dialogOf, menuOf, trimmed, unframed } from './shared/screen-parts.ts'
+import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
 import { quote } from './shared/shell-words.ts'
 
 /** What stands below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
@@ -25,7 +25,7 @@ const titles: readonly [RegExp, Question['about']][] = [
 ]
 
 function dialog(screen: Screen): Dialog | undefined {
-  const { rows } = trimmed(screen)
+  const { rows } = trimmedScreen(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
   const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]

@@ -1,7 +1,7 @@
 import type { HookEvent, HookSettings } from '../safety/hooks/settings.ts'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { readBody } from '../agents/native/untrusted-file.ts'
+import { readUntrustedFile } from '../agents/native/untrusted-file.ts'
 import { parseHooks } from '../safety/hooks/settings.ts'
 import { UsageError } from '../core/io.ts'
 import { projectFile } from './settings-schema.ts'
@@ -34,7 +34,7 @@ export function projectHooks(root: string, own: unknown): { by: Record<string, H
 }
 
 function hooksIn(file: string, root: string): ReturnType<typeof parseHooks> | string | undefined {
-  const body = readBody(file, longest, root)
+  const body = readUntrustedFile(file, longest, root)
   if (body === undefined || typeof body === 'string') return body
   try {
     return parseHooks((JSON.parse(body.text) as { hooks?: unknown } | null)?.hooks)

@@ -3,7 +3,7 @@ import type { Permissions } from './permissions.ts'
 import type { ProjectSettings } from './settings-schema.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { join } from 'node:path'
-import { readBody } from '../agents/native/untrusted-file.ts'
+import { readUntrustedFile } from '../agents/native/untrusted-file.ts'
 import { tighter } from '../core/work/agent.ts'
 import { faultIn } from '../core/work/shape.ts'
 import { isWithin } from '../base/real-path.ts'
@@ -19,7 +19,7 @@ const longest = 1024 * 1024
 export async function projectSettings(root: string, home: string): Promise<ProjectSettings> {
   const file = join(root, projectFile)
   if (isWithin(home, file)) return {}
-  const body = readBody(file, longest, root)
+  const body = readUntrustedFile(file, longest, root)
   if (body === undefined) return {}
   if (typeof body === 'string') throw new SettingsError(file, undefined, '', `cannot be read: ${body}`)
   const said = (await checked(file, body.text, (value) => faultIn(projectForm, value))) as ProjectSettings

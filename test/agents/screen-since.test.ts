@@ -2,13 +2,13 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Event } from '../../src/core/talk/entry.ts'
-import { beforeOf, echoRow, rowsSince, textOf } from '../../src/agents/screen/screen-answer.ts'
-import { Telling } from '../../src/agents/screen/turn-follower.ts'
+import { screenBefore, echoRow, rowsSince, rowsText } from '../../src/agents/screen/screen-answer.ts'
+import { ScreenReporter } from '../../src/agents/screen/turn-follower.ts'
 
 const reader = { busy: /\(esc to interrupt\)/, idle: /^[>❯] /m }
 const screenOf = (rows: string[], row = 0) => ({ rows, cols: 80, cursor: { row, col: 0 } })
 const since = (rows: string[], text: string, before?: string[]) =>
-  rowsSince(rows, { text, ...(before ? { before: beforeOf(screenOf(before), reader) } : {}) }, reader)
+  rowsSince(rows, { text, ...(before ? { before: screenBefore(screenOf(before), reader) } : {}) }, reader)
 
 test('a prompt is found however it is folded, framed or indented', () => {
   for (const rows of [
@@ -37,7 +37,7 @@ test('what was said stands behind the prompt and above the composer', () => {
     'model · 4 %',
   ]
   assert.deepEqual(since(now, 'new', before), { rows: ['• new answer', '  second line'], whole: true })
-  assert.equal(textOf(since(now, 'new', before).rows, 80, reader), 'new answer\nsecond line')
+  assert.equal(rowsText(since(now, 'new', before).rows, 80, reader), 'new answer\nsecond line')
 })
 
 test('the same prompt again is told from the first by what stood there before', () => {
@@ -47,7 +47,7 @@ test('the same prompt again is told from the first by what stood there before', 
 })
 
 test('without an idle mark the composer is where the cursor is', () => {
-  const before = beforeOf(screenOf(['$ date', 'Sunday', '$'], 2), {})
+  const before = screenBefore(screenOf(['$ date', 'Sunday', '$'], 2), {})
   const now = ['$ date', 'Sunday', '$ echo hi', 'hi', '$']
   assert.deepEqual(rowsSince(now, { text: 'echo hi', before }, {}), { rows: ['hi'], whole: true })
 })
@@ -61,7 +61,7 @@ test('a prompt that is shown as something else is passed over by what stood ther
 test('what belongs to the composer is no part of an answer, also while it works', () => {
   const before = ['> Ask me anything', '', '  model default · ~/project', '  ? for shortcuts']
   const now = ['› do it', 'half', '', '* working (esc to interrupt)', ...before.slice(1)]
-  assert.equal(textOf(since(now, 'do it', before).rows, 80, reader), 'half')
+  assert.equal(rowsText(since(now, 'do it', before).rows, 80, reader), 'half')
 })
 
 test('where neither the prompt nor what stood before is in sight, the beginning is missing', () => {
@@ -73,7 +73,7 @@ test('where neither the prompt nor what stood before is in sight, the beginning 
 
 test('what the terminal folded is unfolded, and a frame that fills it is not', () => {
   const wide = 'x'.repeat(20)
-  assert.equal(textOf([wide, 'yz', '─'.repeat(20), 'end'], 20, reader), `${wide}yz\n${'─'.repeat(20)}\nend`)
+  assert.equal(rowsText([wide, 'yz', '─'.repeat(20), 'end'], 20, reader), `${wide}yz\n${'─'.repeat(20)}\nend`)
 })
 
 test('property: an answer between its prompt and the composer comes back whole', () => {
@@ -92,7 +92,7 @@ test('property: an answer between its prompt and the composer comes back whole',
 /** What is told of a screen that goes through these texts. */
 async function told(...texts: string[]): Promise<string> {
   let said = ''
-  const telling = new Telling(async (event: Event) => void (said += event.type === 'text' ? event.delta : ''))
+  const telling = new ScreenReporter(async (event: Event) => void (said += event.type === 'text' ? event.delta : ''))
   for (const text of texts) await telling.tell(text)
   await telling.tell(texts.at(-1)!, true)
   return said

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { Ask, Question } from '../../src/core/talk/question.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
-import { Watch } from '../../src/agents/turn-watch.ts'
+import { TurnWatch } from '../../src/agents/turn-watch.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning, until } from '../base/alive.ts'
@@ -30,7 +30,7 @@ function watched(ask: Ask, attended = true, timeoutMs = 60_000) {
   const clock = new HandClock(0)
   const over = new AbortController()
   const stopped: [number, Failure][] = []
-  const watch = new Watch('sayer', { timeoutMs, silenceMs: 5_000 }, { clock, ask, attended })
+  const watch = new TurnWatch('sayer', { timeoutMs, silenceMs: 5_000 }, { clock, ask, attended })
   watch.begin(
     over.signal,
     async () => false,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verdict } from '../../src/agents/pipe/pipe-process.ts'
+import { pipeOutcome } from '../../src/agents/pipe/pipe-process.ts'
 import { profileNamed, profiles } from '../../src/profiles/all.ts'
 
 /** One run: what it printed, how it ended, and what it must be taken for: `ok` or the kind of its failure. */
@@ -26,12 +26,12 @@ const reported: Record<string, string> = { codex: 'codex exec --json' }
 function judge(profile: Profile | undefined, { args, out, err, code }: Run, spoken: boolean): Outcome {
   const ended = { out, err, code, now }
   const dialect = spoken ? profile?.dialect?.(args === undefined ? {} : { command: args }) : undefined
-  if (!dialect) return verdict('it', { ok: true, text: out.trim() }, false, ended, profile)
+  if (!dialect) return pipeOutcome('it', { ok: true, text: out.trim() }, false, ended, profile)
   dialect.open('')
   const lines = out.split('\n').filter((line) => line.trim() !== '')
   const steps = [...lines.flatMap((line) => dialect.line(line)), ...dialect.end(ended)]
   const end = steps.findLast((step) => step.type === 'end')
-  return verdict('it', end?.type === 'end' ? end.outcome : undefined, true, ended, profile)
+  return pipeOutcome('it', end?.type === 'end' ? end.outcome : undefined, true, ended, profile)
 }
 
 /** A recorded answer with other words in it, whether it stands whole there or in two pieces. */

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { behind, providerSigns, readMessage } from '../../src/profiles/shared/signs.ts'
+import { providerSignsAfter, providerSigns, readMessage } from '../../src/profiles/shared/signs.ts'
 import { now } from './replay.ts'
 
 test('each sign of a provider is found by the message it was made for, and no sign before it takes it', () => {
@@ -11,7 +11,7 @@ test('each sign of a provider is found by the message it was made for, and no si
 })
 
 test('behind a lead, the same words without it mean nothing', () => {
-  const led = behind(/^Error: /)
+  const led = providerSignsAfter(/^Error: /)
   assert.deepEqual(
     providerSigns.map(({ said }) => readMessage(led, `Error: ${said}`, now)?.kind),
     providerSigns.map(({ kind }) => kind),

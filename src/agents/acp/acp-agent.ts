@@ -5,14 +5,14 @@ import type { Emit } from '../pipe/speech.ts'
 import type { PipeParts } from '../pipe/pipe-agent.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import { looser } from '../../core/work/agent.ts'
-import { seated } from '../seat.ts'
+import { seatedAgent } from '../seat.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
-import { ownThread } from '../pipe/pipe-command.ts'
-import { Watch } from '../turn-watch.ts'
-import { runOnce } from './acp-process.ts'
-import { unheld } from '../process-failure.ts'
+import { resumedThread } from '../pipe/pipe-command.ts'
+import { TurnWatch } from '../turn-watch.ts'
+import { runAcpProcess } from './acp-process.ts'
+import { leashFailure } from '../process-failure.ts'
 
 /** A command that speaks the Agent Client Protocol on its pipes: it can ask, and is held by our answers. One process a turn. */
 export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
@@ -26,13 +26,13 @@ export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
     ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
     ...(more ? { looser: more } : {}),
   }
-  return seated(spec.name, traits, seat, (turn, resume, emit) => takeTurn(spec, resume, parts, turn, emit))
+  return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takeAcpTurn(spec, resume, parts, turn, emit))
 }
 
 export type AcpParts = Pick<PipeParts, 'env' | 'changed'>
 
 /** One turn: on its own thread if the agent still has it, and then the facts of its end. */
-export async function takeTurn(
+export async function takeAcpTurn(
   spec: PipeSpec,
   resume: string | undefined,
   parts: AcpParts,
@@ -41,17 +41,17 @@ export async function takeTurn(
 ): Promise<void> {
   const end = (outcome: Extract<Event, { type: 'end' }>['outcome']) => emit({ type: 'end', outcome })
   if (turn.signal.aborted) return end(failed('aborted', `${spec.name} was cancelled before it started`))
-  const argv = argvOf(spec, turn.leash)
-  const failure = hindrance(spec, turn.leash)
+  const argv = acpArgv(spec, turn.leash)
+  const failure = acpStartFailure(spec, turn.leash)
   if (failure || !argv) return end({ ok: false, failure: failure! })
   let waiting = 0
   const say: Emit = async (event) => {
     waiting++
     await emit(event).finally(() => waiting--)
   }
-  const thread = ownThread(spec.name, turn.history, resume)
+  const thread = resumedThread(spec.name, turn.history, resume)
   let prompt = ''
-  const { outcome, session, usage, left } = await runOnce({
+  const { outcome, session, usage, left } = await runAcpProcess({
     spec,
     turn,
     argv,
@@ -66,7 +66,7 @@ export async function takeTurn(
         steered: turn.steered,
         ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
       })),
-    watch: new Watch(spec.name, spec, turn),
+    watch: new TurnWatch(spec.name, spec, turn),
     emit: say,
     alive: async (since) => waiting > 0 || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false),
   })
@@ -86,7 +86,7 @@ export async function takeTurn(
   await end(outcome)
 }
 
-export function argvOf(spec: PipeSpec, leash: Leash): [string, ...string[]] | undefined {
+export function acpArgv(spec: PipeSpec, leash: Leash): [string, ...string[]] | undefined {
   const { command, args, model } = spec
   if (command !== undefined) return args ? [command, ...args] : ['bash', '-c', command]
   const composed = spec.profile?.acp?.command({ leash, ...(model === undefined ? {} : { model }) })
@@ -94,12 +94,12 @@ export function argvOf(spec: PipeSpec, leash: Leash): [string, ...string[]] | un
 }
 
 /** Why it is not started at all: nothing speaks ACP, or it would do more than its leash allows. */
-export function hindrance(spec: PipeSpec, leash: Leash): Failure | undefined {
+export function acpStartFailure(spec: PipeSpec, leash: Leash): Failure | undefined {
   if (spec.command !== undefined) return undefined
   const facts = spec.profile?.acp
   if (!facts) {
     const message = `${spec.name} does not speak ACP of its own: give it a command that does, or leave its kind out`
     return { kind: 'missing', message }
   }
-  return unheld(spec.name, leash, facts)
+  return leashFailure(spec.name, leash, facts)
 }

@@ -10,11 +10,11 @@ import type { AcpFacts } from '../../core/work/profile.ts'
 import type { Calls } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
 import type { Sdk } from './acp-connection.ts'
-import type { Telling } from './acp-updates.ts'
+import type { UpdateReader } from './acp-updates.ts'
 import type { Terminals } from './acp-terminals.ts'
 import type { Question } from '../../core/talk/question.ts'
-import { permit } from './acp-permission.ts'
-import { Refusal, forbid, mustAgree, inside, isGits } from './acp-rules.ts'
+import { answerPermission } from './acp-permission.ts'
+import { Refusal, forbid, mustAgree, realPathInside, isInGitFolder } from './acp-rules.ts'
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -24,7 +24,7 @@ import { shortPath } from '../../base/short-path.ts'
 type ClientParts = {
   rules: Rules
   calls: Calls
-  telling: Telling
+  telling: UpdateReader
   terminals: Terminals
   steering: AcpFacts['steering']
   /** What was typed meanwhile. */
@@ -43,7 +43,7 @@ export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities
 const notAllowed = -32603
 
 /** The client's side of the protocol: every request of the agent, answered under the rules of this turn. */
-export function served(sdk: Sdk, { rules, calls, telling, terminals, steering, steer }: ClientParts): ClientApp {
+export function clientApp(sdk: Sdk, { rules, calls, telling, terminals, steering, steer }: ClientParts): ClientApp {
   const { client, methods, RequestError } = sdk
   const { session, fs, terminal, elicitation } = methods.client
 
@@ -60,7 +60,7 @@ export function served(sdk: Sdk, { rules, calls, telling, terminals, steering, s
     .onRequest(session.requestPermission, async ({ params, signal }) => {
       await telling.pause()
       const call = await calls.asked(params.toolCall)
-      const { response, allowed } = await permit(params, call, rules, signal)
+      const { response, allowed } = await answerPermission(params, call, rules, signal)
       if (!allowed) await calls.refuse(call.id)
       return response
     })
@@ -170,7 +170,7 @@ export async function writeFile({ path, content }: WriteTextFileRequest, rules: 
   const what = `writing ${short}`
   if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
   const edits = rules.leash === 'edit' || rules.allowed.hasEdits
-  const free = rules.leash === 'all' || (edits && !isGits(rules.root, real))
+  const free = rules.leash === 'all' || (edits && !isInGitFolder(rules.root, real))
   if (!free && !rules.allowed.takeWrite(real, content)) {
     const before = await textAt(real)
     const old = before === undefined ? {} : { before }
@@ -188,7 +188,7 @@ export async function writeFile({ path, content }: WriteTextFileRequest, rules: 
 }
 
 async function within(path: string, doing: string, rules: Rules): Promise<string> {
-  const real = await inside(rules.root, path)
+  const real = await realPathInside(rules.root, path)
   return real ?? forbid(rules, `${doing} ${path}`, `it is not a file in ${rules.root}`)
 }
 

@@ -7,7 +7,7 @@ import { Tail } from '../process-failure.ts'
 /** What is longer is no sentence about a retry, and not kept for one. */
 const longestComplaint = 64 * 1024
 
-export type Hearing = {
+export type ConnectionListener = {
   /** A `session/update`, in its order: the next line is not read before it is through. */
   update(params: unknown): Promise<void>
   /** A line that is no message. */
@@ -17,7 +17,7 @@ export type Hearing = {
   heard(): void
 }
 
-export type Link = {
+export type AcpConnection = {
   /** Every message but the updates, which wait for whoever shows them. */
   stream: Stream
   /** Its last words, once all it wrote is through. */
@@ -28,7 +28,7 @@ export type Link = {
  * The two outputs of an agent's process, read. What it prints between its messages is passed over:
  * answered with an error, as the protocol has it, it would only confuse whoever prints a greeting.
  */
-export function linkTo(run: Run, hearing: Hearing): Link {
+export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection {
   const asked = new Set<unknown>()
   let messages: ReadableStreamDefaultController<AnyMessage> | undefined
   const stream: Stream = {

@@ -3,7 +3,7 @@ import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { PromptResponse } from '@agentclientprotocol/sdk'
 import { wordsOf } from '../../base/words.ts'
-import { failureOf, plainFailure, lastLine } from '../process-failure.ts'
+import { processFailure, plainFailure, lastLine } from '../process-failure.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
 export type RpcError = Error & { code: number; data?: unknown }
@@ -30,8 +30,8 @@ export function rpcFailure(spec: PipeSpec, error: RpcError, now: number): Failur
 }
 
 /** What a connection that ended before the answer means. */
-export function brokenOff(spec: PipeSpec, ended: Ended, error: unknown): Failure {
-  const known = failureOf(spec.name, ended, spec.profile)
+export function connectionFailure(spec: PipeSpec, ended: Ended, error: unknown): Failure {
+  const known = processFailure(spec.name, ended, spec.profile)
   if (known) return known
   const words = lastLine(ended.err) || wordsOf(error)
   return { kind: 'crash', message: `${spec.name} left before it answered: ${words}` }
@@ -46,7 +46,7 @@ function sentenceOf({ message, data }: RpcError): string {
 }
 
 /** What a turn that the agent ended itself came to. */
-export function outcomeOf(
+export function answerOutcome(
   name: string,
   { stopReason }: PromptResponse,
   text: string,
@@ -70,7 +70,7 @@ const early: Partial<Record<PromptResponse['stopReason'], string>> = {
 }
 
 /** What is to be said of an answer that is not all that was meant to come. */
-export function cutShort(name: string, { stopReason }: PromptResponse): string | undefined {
+export function earlyStopNote(name: string, { stopReason }: PromptResponse): string | undefined {
   const why = early[stopReason]
   return why && `${name} stopped early: ${why}`
 }

@@ -3,12 +3,12 @@ import type { Shown } from '../../core/talk/question.ts'
 import type { Call } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
-import { inside, isGits } from './acp-rules.ts'
+import { realPathInside, isInGitFolder } from './acp-rules.ts'
 
 export type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
 /** Answers an agent that asks before it acts: by the leash where that decides, else a person does. */
-export async function permit(
+export async function answerPermission(
   { options }: RequestPermissionRequest,
   call: Call,
   rules: Rules,
@@ -85,7 +85,7 @@ function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOpti
 async function remember(call: Call, option: PermissionOption, { allowed, root }: Rules): Promise<void> {
   if (!isYes(option)) return
   for (const one of call.content ?? []) {
-    const real = one.type === 'diff' ? await inside(root, one.path) : undefined
+    const real = one.type === 'diff' ? await realPathInside(root, one.path) : undefined
     if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
   }
   const always = option.kind === 'allow_always'
@@ -103,8 +103,8 @@ async function isPlainEdit(call: Call, root: string): Promise<boolean> {
     ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),
     ...(call.locations ?? []).map(({ path }) => path),
   ]
-  const reals = await Promise.all(paths.map((path) => inside(root, path)))
-  return reals.length > 0 && reals.every((real) => real !== undefined && !isGits(root, real))
+  const reals = await Promise.all(paths.map((path) => realPathInside(root, path)))
+  return reals.length > 0 && reals.every((real) => real !== undefined && !isInGitFolder(root, real))
 }
 
 function shownOf(call: Call, cwd: string): Shown[] {

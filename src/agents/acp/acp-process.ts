@@ -5,25 +5,25 @@ import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit } from '../pipe/speech.ts'
-import type { Watch } from '../turn-watch.ts'
+import type { TurnWatch } from '../turn-watch.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
-import type { Link } from './acp-connection.ts'
+import type { AcpConnection } from './acp-connection.ts'
 import type { Session } from './acp-session.ts'
 import type { Rules } from './acp-rules.ts'
 import { start } from '../../base/process/run.ts'
-import { notStarted } from '../pipe/pipe-process.ts'
-import { brokenOff, isRpcError, rpcFailure, cutShort, outcomeOf } from './acp-outcome.ts'
-import { linkTo, loadSdk } from './acp-connection.ts'
-import { served } from './acp-client.ts'
-import { Hindered, openSession } from './acp-session.ts'
+import { startFailure } from '../pipe/pipe-process.ts'
+import { connectionFailure, isRpcError, rpcFailure, earlyStopNote, answerOutcome } from './acp-outcome.ts'
+import { connectTo, loadSdk } from './acp-connection.ts'
+import { clientApp } from './acp-client.ts'
+import { SessionRefused, openSession } from './acp-session.ts'
 import { projectRoot } from '../../base/git.ts'
 import { visibleQuestion } from '../visible-question.ts'
-import { Allowed } from './acp-rules.ts'
+import { TurnGrants } from './acp-rules.ts'
 import { Calls } from './acp-calls.ts'
-import { Telling, Spent } from './acp-updates.ts'
+import { UpdateReader, SpentTokens } from './acp-updates.ts'
 import { Terminals } from './acp-terminals.ts'
 
-export type Job = {
+export type AcpJob = {
   spec: PipeSpec
   turn: Turn
   argv: [string, ...string[]]
@@ -32,32 +32,32 @@ export type Job = {
   key: string | undefined
   /** What is said to it: all there is, or what its thread has not heard. */
   prompt(resumed: boolean): string
-  watch: Watch
+  watch: TurnWatch
   emit: Emit
   /** Whether something shows that it works, though it says nothing. */
   alive(since: number): Promise<boolean>
 }
 
 /** `left` are the pids that would not die. */
-export type Done = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
+export type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
 
 /** How long an agent that was told to stop may take to say that it did. */
 const cancelMs = 2_000
 
 /** Runs the agent for one prompt, to its answer or until it is stopped; nothing of it is left then, whatever happened. */
-export async function runOnce(job: Job): Promise<Done> {
+export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const { spec, turn, argv, env } = job
   // Read while the process starts, which takes longer.
   const loading = loadSdk()
   loading.catch(() => {})
   const over = new AbortController()
   let run: Run
-  let side: Side
+  let side: ClientSide
   try {
-    side = new Side(job, over.signal)
+    side = new ClientSide(job, over.signal)
     run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
   } catch (error) {
-    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
+    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
   }
   const settled = new AbortController()
   let cause: Failure | undefined
@@ -75,7 +75,7 @@ export async function runOnce(job: Job): Promise<Done> {
   if (turn.signal.aborted) cancel()
 
   job.watch.begin(over.signal, async (since) => side.busy || job.alive(since), stop)
-  const link = linkTo(run, {
+  const link = connectTo(run, {
     update: (params) => side.hear(params as SessionNotification),
     junk: (line) => side.junk(line),
     heard: () => job.watch.heard(),
@@ -87,7 +87,7 @@ export async function runOnce(job: Job): Promise<Done> {
   let session: Session | undefined
   const talk = async (): Promise<PromptResponse> => {
     const sdk = await loading
-    const { agent } = served(sdk, {
+    const { agent } = clientApp(sdk, {
       ...side,
       steering: spec.profile?.acp?.steering,
       steer: () => turn.steer(),
@@ -107,33 +107,33 @@ export async function runOnce(job: Job): Promise<Done> {
   over.abort()
   turn.signal.removeEventListener('abort', cancel)
   const left = [...(await side.terminals.end()), ...(await leave(run, turn.clock))]
-  const outcome = await verdict(job, heard, cause, run, link, side)
+  const outcome = await acpOutcome(job, heard, cause, run, link, side)
   const usage = 'response' in heard ? side.spent.usage(heard.response) : undefined
   return { outcome, ...(session ? { session } : {}), ...(usage ? { usage } : {}), left }
 }
 
-async function verdict(
-  { spec, turn, emit }: Job,
+async function acpOutcome(
+  { spec, turn, emit }: AcpJob,
   heard: { response: PromptResponse } | { error: unknown },
   cause: Failure | undefined,
   run: Run,
-  link: Link,
-  side: Side,
+  link: AcpConnection,
+  side: ClientSide,
 ): Promise<Outcome> {
   const words = await link.words
   await side.telling.pause()
   const failure = cause ?? side.telling.fault
   if (failure) return { ok: false, failure }
   if ('response' in heard) {
-    const short = cutShort(spec.name, heard.response)
+    const short = earlyStopNote(spec.name, heard.response)
     if (short) await emit({ type: 'note', text: short })
-    return outcomeOf(spec.name, heard.response, side.telling.answer, side.denials)
+    return answerOutcome(spec.name, heard.response, side.telling.answer, side.denials)
   }
   const { error } = heard
   const now = turn.clock.now()
-  if (error instanceof Hindered) return { ok: false, failure: error.failure }
+  if (error instanceof SessionRefused) return { ok: false, failure: error.failure }
   if (isRpcError(error)) return { ok: false, failure: rpcFailure(spec, error, now) }
-  return { ok: false, failure: brokenOff(spec, { ...words, ...(await run.exited), now }, error) }
+  return { ok: false, failure: connectionFailure(spec, { ...words, ...(await run.exited), now }, error) }
 }
 
 /** How long an agent may take to leave once its input is closed. */
@@ -151,7 +151,7 @@ type SideParts = {
   spec: PipeSpec
   turn: Turn
   env: Record<string, string | undefined>
-  watch: Pick<Watch, 'ask'>
+  watch: Pick<TurnWatch, 'ask'>
   emit: Emit
 }
 
@@ -159,12 +159,12 @@ type SideParts = {
 const quietMs = 100
 
 /** Our side of one turn: what is heard, what is allowed, and what runs for the agent. */
-export class Side {
+export class ClientSide {
   readonly rules: Rules
   readonly calls: Calls
-  readonly telling: Telling
+  readonly telling: UpdateReader
   readonly terminals: Terminals
-  readonly spent = new Spent()
+  readonly spent = new SpentTokens()
   #parts: SideParts
   #denials = new Set<string>()
   #broken = false
@@ -179,13 +179,13 @@ export class Side {
       root: projectRoot(turn.cwd),
       ask: (question, withdrawn) => watch.ask(visibleQuestion(question), withdrawn),
       over,
-      allowed: new Allowed(),
+      allowed: new TurnGrants(),
       keepsAlways: spec.profile?.acp?.forgets === true,
       deny: (what) => this.#denials.add(what),
     }
     this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env })
     this.calls = new Calls({ cwd: turn.cwd, emit, printed: (id) => this.terminals.printed(id) })
-    this.telling = new Telling({
+    this.telling = new UpdateReader({
       emit,
       calls: this.calls,
       spent: this.spent,

@@ -13,7 +13,7 @@ export type Rules = {
   ask: Ask
   /** Aborts when the turn is over: nobody waits for an answer any more. */
   over: AbortSignal
-  allowed: Allowed
+  allowed: TurnGrants
   /** Whether an "always" is kept by us, for an agent that cannot. */
   keepsAlways: boolean
   /** Takes down what was not allowed, where no person said so. */
@@ -51,7 +51,7 @@ export function forbid(rules: Rules, what: string, why: string): never {
 }
 
 /** What a person has said yes to in this turn: one act is not asked about twice, and one yes is not two. */
-export class Allowed {
+export class TurnGrants {
   #writes = new Map<string, string>()
   #commands = new Set<string>()
   #always = new Set<string>()
@@ -92,13 +92,13 @@ export class Allowed {
 }
 
 /** The real path of a file in a project, whether it is there yet or not; undefined when it leads out of it. */
-export async function inside(root: string, path: string): Promise<string | undefined> {
+export async function realPathInside(root: string, path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return undefined
   const real = await realOf(resolve(path))
   return real !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
 }
 
 /** Whether a change of it can make a program run: what Git keeps is no file of the project. */
-export function isGits(root: string, real: string): boolean {
+export function isInGitFolder(root: string, real: string): boolean {
   return relative(root, real).split(sep).includes('.git')
 }

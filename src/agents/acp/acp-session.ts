@@ -28,7 +28,7 @@ export type Wanted = {
 export type Session = { id: string; resumed: boolean; lasting: boolean }
 
 /** Why no session was opened, where the agent itself did not fail. */
-export class Hindered extends Error {
+export class SessionRefused extends Error {
   override name = 'Hindered'
   failure: Failure
 
@@ -47,7 +47,7 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   })
   if (hello.protocolVersion !== sdk.PROTOCOL_VERSION) {
     const message = `${spec.name} speaks version ${hello.protocolVersion} of ACP, and version ${sdk.PROTOCOL_VERSION} is needed`
-    throw new Hindered({ kind: 'missing', message })
+    throw new SessionRefused({ kind: 'missing', message })
   }
   const resumed = await resume(agent, sdk, hello, wanted)
   const made = resumed ?? (await agent.request(sdk.methods.agent.session.new, { cwd: wanted.cwd, mcpServers: [] }))
@@ -95,10 +95,10 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
       await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode })
     else if (option?.type === 'select' && JSON.stringify(option.options).includes(JSON.stringify(mode)))
       await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: mode })
-    else throw new Hindered(cannotHold(spec.name, leash, held, `, for it has no mode "${mode}"`))
+    else throw new SessionRefused(cannotHold(spec.name, leash, held, `, for it has no mode "${mode}"`))
   } catch (error) {
     if (!isRpcError(error)) throw error
-    throw new Hindered(
+    throw new SessionRefused(
       cannotHold(spec.name, leash, held, `, for it would not go into its mode "${mode}" (${wordsOf(error)})`),
     )
   }

@@ -4,9 +4,9 @@ import type { Exit, Run } from '../../base/process/run.ts'
 import type { Rules } from './acp-rules.ts'
 import { newId } from '../../base/id.ts'
 import { start } from '../../base/process/run.ts'
-import { inside, Refusal, forbid, mustAgree } from './acp-rules.ts'
+import { realPathInside, Refusal, forbid, mustAgree } from './acp-rules.ts'
 
-type Terminal = { run: Run; printed: Printed; exit?: TerminalExitStatus; exited: Promise<TerminalExitStatus> }
+type Terminal = { run: Run; printed: TerminalOutput; exit?: TerminalExitStatus; exited: Promise<TerminalExitStatus> }
 
 type TerminalParts = { rules: Rules; clock: Clock; env: Record<string, string | undefined> }
 
@@ -14,7 +14,7 @@ type TerminalParts = { rules: Rules; clock: Clock; env: Record<string, string | 
 export class Terminals {
   #parts: TerminalParts
   #terminals = new Map<string, Terminal>()
-  #kept = new Map<string, Printed>()
+  #kept = new Map<string, TerminalOutput>()
 
   constructor(parts: TerminalParts) {
     this.#parts = parts
@@ -30,7 +30,7 @@ export class Terminals {
     // A variable can change what a command does as much as a word of it.
     const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
     const line = [...set, command, ...args.map(quoted)].join(' ')
-    const place = await inside(rules.root, cwd ?? rules.cwd)
+    const place = await realPathInside(rules.root, cwd ?? rules.cwd)
     const what = `running ${line}`
     if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
     if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
@@ -48,7 +48,7 @@ export class Terminals {
       throw new Refusal('The turn is over.')
     }
     const id = newId(clock.now())
-    const printed = new Printed(request.outputByteLimit ?? undefined)
+    const printed = new TerminalOutput(request.outputByteLimit ?? undefined)
     const terminal: Terminal = {
       run,
       printed,
@@ -94,7 +94,7 @@ export class Terminals {
     return terminal
   }
 
-  async #listen(run: Run, printed: Printed): Promise<TerminalExitStatus> {
+  async #listen(run: Run, printed: TerminalOutput): Promise<TerminalExitStatus> {
     const take = async (chunks: AsyncIterable<Uint8Array>) => {
       for await (const chunk of chunks) printed.add(chunk)
     }
@@ -116,7 +116,7 @@ function quoted(word: string): string {
 const mostBytes = 1 << 20
 
 /** The last bytes a terminal printed, cut where a character begins. */
-export class Printed {
+export class TerminalOutput {
   #bytes = Buffer.alloc(0)
   #limit: number
   #cut = false

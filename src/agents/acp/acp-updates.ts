@@ -10,7 +10,7 @@ import { AnsiStripper } from '../../base/ansi.ts'
 type UpdateParts = {
   emit: Emit
   calls: Calls
-  spent: Spent
+  spent: SpentTokens
   facts: Pick<AcpFacts, 'aside' | 'fault' | 'failure'> | undefined
   clock: Clock
 }
@@ -18,7 +18,7 @@ type UpdateParts = {
 type Voice = 'text' | 'thought'
 
 /** What an agent tells while it works, as events; its words are gathered for the reply. */
-export class Telling {
+export class UpdateReader {
   #parts: UpdateParts
   #strippers: Record<Voice, AnsiStripper> = { text: new AnsiStripper(), thought: new AnsiStripper() }
   #speaking: Voice | undefined
@@ -122,7 +122,7 @@ type Tokens = { input: number; output: number; cached: number }
  * What a turn cost, from the places where agents say it: the reply to the prompt (`usage`, or Gemini's
  * `_meta.quota.token_count`), or `_meta.usage` of each step's last chunk, as Qwen does.
  */
-export class Spent {
+export class SpentTokens {
   #steps: Tokens | undefined
 
   step(meta: unknown): void {

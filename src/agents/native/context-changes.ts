@@ -1,13 +1,13 @@
 import type { Fact, Guide } from '../../core/talk/entry.ts'
 
 /** What the model was told of a file or a skill: `hash` is that of its words, and empty once it was gone. */
-export type Told = { about: string; hash: string }
+export type ToldItem = { about: string; hash: string }
 
 /** The same with its words: appended to the messages, so that the beginning of the request stays as it was. */
-export type Telling = Told & { text: string }
+export type ContextItem = ToldItem & { text: string }
 
 /** What to say now, after what was told so far, in that order: with the frame, and of changes since. */
-export function changedSince(told: readonly Told[], now: readonly Telling[]): Telling[] {
+export function contextChanges(told: readonly ToldItem[], now: readonly ContextItem[]): ContextItem[] {
   const last = new Map(told.map(({ about, hash }) => [about, hash]))
   const there = new Set(now.map(({ about }) => about))
   const gone = [...last].filter(([about, hash]) => hash !== '' && !there.has(about))
@@ -20,12 +20,12 @@ export function changedSince(told: readonly Told[], now: readonly Telling[]): Te
 const prefix = 'changed:'
 
 /** A change as it is kept: its mark says what was told, for whoever goes on from the log. */
-export function guideOf({ about, hash, text }: Telling): Guide {
+export function changeGuide({ about, hash, text }: ContextItem): Guide {
   return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
 }
 
 /** What the guides of a conversation told one agent, in their order. */
-export function toldIn(said: readonly (Fact & { by: string })[], agent: string): Told[] {
+export function toldItems(said: readonly (Fact & { by: string })[], agent: string): ToldItem[] {
   return said.flatMap((fact) => {
     if (fact.type !== 'guide' || fact.by !== agent || fact.mark === undefined) return []
     const about = changedName(fact.name)

@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path'
 import { attribute, tag } from '../../core/talk/transcript.ts'
-import { fitting, inside, readBody } from './untrusted-file.ts'
+import { fitting, isInside, readUntrustedFile } from './untrusted-file.ts'
 import { lstatSync } from 'node:fs'
 
 /** All instruction files together may take this much of the window. */
@@ -15,8 +15,8 @@ export type InstructionFile = { path: string; text: string; cut?: true }
 export type Instructions = { text: string; files: InstructionFile[]; warnings: string[] }
 
 /** The person's own instructions, then the project's from its root down; of an untrusted project, nothing is opened. */
-export function readInstructions(ground: Ground): Instructions {
-  const reading = new Reading(ground.root)
+export function readInstructions(ground: SessionPlace): Instructions {
+  const reading = new InstructionReader(ground.root)
   reading.take(join(ground.home, 'TERMAITE.md'))
   const paths = instructionPaths(ground)
   if (ground.trusted) for (const path of paths) reading.take(path, ground.root)
@@ -37,7 +37,7 @@ export function fileText({ path, text, cut }: InstructionFile): string {
   return tag('instructions', ` path="${attribute(path)}"`, `${text}${rest}`)
 }
 
-class Reading {
+class InstructionReader {
   files: InstructionFile[] = []
   warnings: string[] = []
   #root: string
@@ -53,7 +53,7 @@ class Reading {
   take(path: string, within?: string): boolean {
     if (this.#seen.size >= mostFiles) return false
     // A wide encoding can take twice the bytes of what fits.
-    const body = readBody(path, 2 * longestInstructions, within)
+    const body = readUntrustedFile(path, 2 * longestInstructions, within)
     if (body === undefined) return false
     if (typeof body === 'string') {
       this.warnings.push(`${this.named([path])} not read: ${body}.`)
@@ -73,7 +73,7 @@ class Reading {
   }
 
   named(paths: string[]): string {
-    const names = paths.map((path) => (inside(path, this.#root) ? relative(this.#root, path) : path))
+    const names = paths.map((path) => (isInside(path, this.#root) ? relative(this.#root, path) : path))
     return `${names.join(', ')} ${names.length > 1 ? 'are' : 'is'}`
   }
 
@@ -99,11 +99,11 @@ class Reading {
 const unseen = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 
 /** Where a session works. `trusted`: whether what comes with the project may steer an agent. */
-export type Ground = { cwd: string; root: string; home: string; trusted: boolean }
+export type SessionPlace = { cwd: string; root: string; home: string; trusted: boolean }
 
 /** From the project's root down to where the agent works. */
-export function folders({ cwd, root }: Pick<Ground, 'cwd' | 'root'>): string[] {
-  if (!inside(cwd, root)) return [cwd]
+export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
+  if (!isInside(cwd, root)) return [cwd]
   const list: string[] = []
   for (let at = cwd; ; at = dirname(at)) {
     list.unshift(at)
@@ -118,7 +118,7 @@ const names = [
 ]
 
 /** The instruction files that come with a project, the nearest last; nothing is opened, and no link is followed. */
-export function instructionPaths(ground: Pick<Ground, 'cwd' | 'root'>): string[] {
+export function instructionPaths(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground).flatMap((folder) =>
     names.flatMap((list) => {
       const found = list.map((name) => join(folder, name)).find(isThere)

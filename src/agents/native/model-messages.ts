@@ -18,7 +18,7 @@ export function frameOf(system: string, tools: readonly Tool[]): Frame {
  * The view and what happened in the turn so far, as the model is told it: pure, and each request a prefix of the next.
  * What the agent said itself is the assistant's; other agents' words are marked as theirs.
  */
-export function messages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
+export function modelMessages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
   const asked: Fact = { type: 'prompt', text: turn.prompt, ...(turn.files?.length ? { files: turn.files } : {}) }
   return project(self, [
     ...leftOut(turn.history, done),

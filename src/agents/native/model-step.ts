@@ -11,7 +11,11 @@ export type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | {
 export type WholeAnswer = Extract<Answer, Whole>
 
 /** Asks the model once: what it says streams by, and comes back as one answer. */
-export async function* ask(model: Model, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Event, Answer> {
+export async function* askModel(
+  model: Model,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<Event, Answer> {
   let text = ''
   const calls: Call[] = []
   const usage: Usage[] = []

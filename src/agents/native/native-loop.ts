@@ -12,8 +12,8 @@ import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { performAll, Repetition } from './tool-calls.ts'
-import { messages } from './model-messages.ts'
-import { ask } from './model-step.ts'
+import { modelMessages } from './model-messages.ts'
+import { askModel } from './model-step.ts'
 
 export type Native = {
   name: string
@@ -27,7 +27,7 @@ export type Native = {
   maxSteps?: number
   vendor?: string
   /** What is said besides to a prompt, or why it is not taken. */
-  opens?(turn: Turn): Promise<{ besides: string[]; refused?: string }>
+  opens?(turn: Turn): Promise<{ hookGuides: string[]; refused?: string }>
   /** Why the turn is not over with this answer, if it is not; `again` when it was told so before. */
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
   /** Why the turn is over after what was called, whatever the model would say to it. */
@@ -66,25 +66,25 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   const done: Fact[] = []
   const opened = await native.opens?.(turn)
   if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
-  yield* noted(besides(opened?.besides ?? []), done)
+  yield* keepFacts(besides(opened?.hookGuides ?? []), done)
   let again = false
   for (let step = 1; step <= maxSteps; step++) {
-    yield* noted(every((await native.before?.(done, turn)) ?? []), done)
-    const request = { frame, messages: messages(name, turn, done) }
+    yield* keepFacts(every((await native.before?.(done, turn)) ?? []), done)
+    const request = { frame, messages: modelMessages(name, turn, done) }
     const refusal = turn.budget.refuse(requestTokens(request))
     if (refusal) return { ok: false, failure: refusal }
-    const answer = yield* ask(model, request, turn.signal)
-    if (!answer.failure) yield* noted(said(answer, step), done)
+    const answer = yield* askModel(model, request, turn.signal)
+    if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }
     if (answer.calls.length === 0) {
       const more = await native.ends?.(answer.text, again, turn)
       if (more === undefined) return withDenials(yield* ended(native, answer), done)
       again = true
-      yield* noted(besides([more]), done)
+      yield* keepFacts(besides([more]), done)
       continue
     }
-    const asks = yield* noted(performAll(answer.calls, step, turn, hands), done)
+    const asks = yield* keepFacts(performAll(answer.calls, step, turn, hands), done)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     const halt = native.halts?.(turn)
     if (halt !== undefined) return withDenials(yield* stopped(sentence(halt), step), done)
@@ -142,7 +142,7 @@ function* every(facts: readonly Fact[]): Generator<Event, void> {
 }
 
 /** Every fact goes out to be kept, and into the next request. */
-function noted<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, done: Fact[]): AsyncGenerator<Event, R> {
+function keepFacts<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, done: Fact[]): AsyncGenerator<Event, R> {
   return relay(events, (event) => {
     if (isFact(event)) done.push(event)
     return event

@@ -2,19 +2,24 @@ import type { Entry, EntryOf, Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Frame } from '../../core/work/model.ts'
-import type { Told } from './context-changes.ts'
+import type { ToldItem } from './context-changes.ts'
 import { readText } from '../../core/talk/store.ts'
 
 /** A frame and of what it told: what changes after that is said behind it. */
-export type Framed = { frame: Frame; told: readonly Told[] }
+export type FrameAndTold = { frame: Frame; told: readonly ToldItem[] }
 
 /** What a session's requests begin with; `key` names what it was made for: another mode or model needs another. */
-export type FrameSpec = { key: string; make(): Promise<Framed> }
+export type FrameSpec = { key: string; make(): Promise<FrameAndTold> }
 
-type Frozen = Framed & { key: string }
+type Frozen = FrameAndTold & { key: string }
 
 /** The frame of this session: the one that was frozen when it began, byte for byte, or a new one, frozen now. */
-export async function* frozen(name: string, turn: Turn, blobs: Blobs, spec: FrameSpec): AsyncGenerator<Event, Framed> {
+export async function* sessionFrame(
+  name: string,
+  turn: Turn,
+  blobs: Blobs,
+  spec: FrameSpec,
+): AsyncGenerator<Event, FrameAndTold> {
   const was = await lastFrozen(name, turn.history, blobs)
   if (was?.key === spec.key) return was
   const made = await spec.make()

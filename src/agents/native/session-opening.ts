@@ -1,7 +1,7 @@
 import type { Skill } from './skill.ts'
 import type { UserSubagent } from './user-subagents.ts'
-import type { Telling } from './context-changes.ts'
-import type { InstructionFile, Ground } from './instructions.ts'
+import type { ContextItem } from './context-changes.ts'
+import type { InstructionFile, SessionPlace } from './instructions.ts'
 import { shortHash } from '../../base/hash.ts'
 import { findSkills } from './skill-search.ts'
 import { skillLine, skillList } from './skill.ts'
@@ -16,13 +16,13 @@ export type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta'
 export type Opening = {
   system: string
   /** Each thing it tells of, as it would be told later if it changed. */
-  tells: Telling[]
+  tells: ContextItem[]
   skills: Skill[]
   subagents: UserSubagent[]
   warnings: string[]
 }
 
-export function opening(ground: Ground, parts: OpeningParts): Opening {
+export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   const instructions = readInstructions(ground)
   const found = findSkills(ground)
   // Only the agent itself hands work on.
@@ -47,7 +47,7 @@ function tellings(
   files: readonly InstructionFile[],
   skills: readonly Skill[],
   subagents: readonly UserSubagent[],
-): Telling[] {
+): ContextItem[] {
   return [
     ...files.map((file) => telling(file.path, `This binds you as it is now:\n${fileText(file)}`)),
     ...skills
@@ -60,7 +60,7 @@ function tellings(
   ]
 }
 
-const telling = (about: string, text: string): Telling => ({ about, hash: shortHash(text), text })
+const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
 export type Mode = 'agent' | 'plan' | 'subagent'
 

@@ -1,8 +1,8 @@
-import type { Ground } from './instructions.ts'
+import type { SessionPlace } from './instructions.ts'
 import type { Skill } from './skill.ts'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { inside } from './untrusted-file.ts'
+import { isInside } from './untrusted-file.ts'
 import { folders } from './instructions.ts'
 import { skillIn } from './skill.ts'
 
@@ -16,8 +16,8 @@ const mostFolders = 2000
 const mostSkills = 200
 
 /** Every skill there is, by name; the nearest wins, and the project's wins over the person's own. */
-export function findSkills(ground: Ground): Skills {
-  const search = new Search(ground.root)
+export function findSkills(ground: SessionPlace): Skills {
+  const search = new SkillSearch(ground.root)
   const places = projectSkillPlaces(ground)
   if (ground.trusted) for (const place of places) search.walk(place, 'project')
   else if (places.length > 0)
@@ -27,14 +27,14 @@ export function findSkills(ground: Ground): Skills {
 }
 
 /** The folders of skills that come with a project, the nearest first. */
-export function projectSkillPlaces(ground: Pick<Ground, 'cwd' | 'root'>): string[] {
+export function projectSkillPlaces(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground)
     .reverse()
     .flatMap((folder) => projectPlaces.map((place) => join(folder, place)))
     .filter((place) => existsSync(place))
 }
 
-class Search {
+class SkillSearch {
   warnings: string[] = []
   #root: string
   #skills = new Map<string, Skill>()
@@ -69,7 +69,7 @@ class Search {
     this.#seen.add(real)
     this.#full = this.#seen.size >= mostFolders || this.#skills.size >= mostSkills
     if (this.#full) this.warnings.push(`There are too many skills: what comes after ${folder} is left out.`)
-    if (from === 'user' || inside(real, this.#root)) return !this.#full
+    if (from === 'user' || isInside(real, this.#root)) return !this.#full
     this.warnings.push(`${folder} is not used: it leads out of the project, to ${real}.`)
     return false
   }

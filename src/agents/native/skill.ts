@@ -2,7 +2,7 @@ import type { Guide } from '../../core/talk/entry.ts'
 import { basename, dirname } from 'node:path'
 import { frontmatter } from '../../base/frontmatter.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
-import { fitting, readBody } from './untrusted-file.ts'
+import { fitting, readUntrustedFile } from './untrusted-file.ts'
 
 /** A skill as the model knows it before it is loaded; `trigger` is a hint, and a slash command where it is one word. */
 export type Skill = {
@@ -28,7 +28,7 @@ export function skillIn(
   warn: (words: string) => void,
 ): Skill | string {
   const folder = basename(dirname(path))
-  const read = readBody(path, longestBody, within)
+  const read = readUntrustedFile(path, longestBody, within)
   if (read === undefined) return 'it leads nowhere'
   if (typeof read === 'string') return read
   const found = frontmatter(read.text)
@@ -64,7 +64,7 @@ function textOf(value: string | string[] | undefined): string {
 }
 
 function bodyOf(name: string, path: string, within: string | undefined): string {
-  const read = readBody(path, longestBody, within)
+  const read = readUntrustedFile(path, longestBody, within)
   if (typeof read !== 'object') throw new Error(`The skill ${name} cannot be read: ${read ?? 'it is gone'}.`)
   const rest = read.bytes > longestBody ? `\n[cut here: the rest is in ${path}]` : ''
   const text = frontmatter(read.text)?.body ?? read.text
@@ -110,7 +110,7 @@ export function skillPrompt(name: string, request: string): string {
 }
 
 /** The skill that a prompt asks for, by such words or by its trigger: it need not wait for the model to load it. */
-export function askedSkill(prompt: string, skills: readonly Skill[]): Skill | undefined {
+export function requestedSkill(prompt: string, skills: readonly Skill[]): Skill | undefined {
   const name = /^Use the skill ([\w.-]+):(?:\s|$)/.exec(prompt)?.[1]
   if (name !== undefined) return skills.find((skill) => skill.name === name)
   const command = /^\/([\w-]+)(?:\s|$)/.exec(prompt)?.[1]

@@ -8,7 +8,7 @@ import { Channel } from '../../base/channel.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { perform } from '../../core/work/perform.ts'
 
-export type Hands = {
+export type ToolKit = {
   tools: readonly Tool[]
   /** One that is not among them: a frame may be older or younger than its tools. */
   find?(name: string): Tool | undefined
@@ -21,7 +21,7 @@ export async function* performAll(
   calls: readonly Call[],
   step: number,
   turn: Turn,
-  hands: Hands,
+  hands: ToolKit,
 ): AsyncGenerator<Event, Question[] | undefined> {
   const left = [...calls]
   const guides: Guide[] = []
@@ -29,7 +29,7 @@ export async function* performAll(
     const reads = left.findIndex((call) => !readsBeside(toolOf(call, hands)))
     const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
     let asks: Question[] | undefined
-    for await (const seen of together(batch, step, turn, hands)) {
+    for await (const seen of performBatch(batch, step, turn, hands)) {
       const { event, guides: more } = loaded(seen)
       asks ??= asksOf(event)
       guides.push(...more)
@@ -47,10 +47,10 @@ export async function* performAll(
 
 const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.alone
 
-const toolOf = ({ tool }: Call, { tools, find }: Hands) => tools.find(({ name }) => name === tool) ?? find?.(tool)
+const toolOf = ({ tool }: Call, { tools, find }: ToolKit) => tools.find(({ name }) => name === tool) ?? find?.(tool)
 
 /** Every call is kept before any runs; results come in the order of the calls, however fast each was. */
-async function* together(calls: readonly Call[], step: number, turn: Turn, hands: Hands): AsyncGenerator<Event> {
+async function* performBatch(calls: readonly Call[], step: number, turn: Turn, hands: ToolKit): AsyncGenerator<Event> {
   const known = hands.tools.map(({ name }) => name)
   const runs = calls.map((call) => {
     const { id, tool: name, input, opaque } = call

@@ -4,17 +4,17 @@ import { isMissing } from '../../base/files.ts'
 import { wordsOf } from '../../base/words.ts'
 
 /** A file's text, as much of it as was wanted, where it really lies, and how long the whole is. */
-export type Body = { real: string; text: string; bytes: number }
+export type FileBody = { real: string; text: string; bytes: number }
 
 /**
  * Reads a text file that may have been planted: no pipe or device is waited for, no link leads out of `within`,
  * and no more than `limit` bytes come into memory. Undefined when there is none, words when it is not read.
  */
-export function readBody(path: string, limit: number, within?: string): Body | string | undefined {
+export function readUntrustedFile(path: string, limit: number, within?: string): FileBody | string | undefined {
   let fd: number | undefined
   try {
     const real = realpathSync(path)
-    if (within !== undefined && !inside(real, within)) return `it leads out of the project, to ${real}`
+    if (within !== undefined && !isInside(real, within)) return `it leads out of the project, to ${real}`
     fd = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     const stat = fstatSync(fd)
     if (!stat.isFile()) return 'it is no file'
@@ -28,7 +28,7 @@ export function readBody(path: string, limit: number, within?: string): Body | s
   }
 }
 
-export const inside = (real: string, folder: string) =>
+export const isInside = (real: string, folder: string) =>
   real === folder || real.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 
 /** How many bytes were there. */

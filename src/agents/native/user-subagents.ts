@@ -4,7 +4,7 @@ import { isMissing } from '../../base/files.ts'
 import { frontmatter } from '../../base/frontmatter.ts'
 import { wordsOf } from '../../base/words.ts'
 import { tag } from '../../core/talk/transcript.ts'
-import { fitting, readBody } from './untrusted-file.ts'
+import { fitting, readUntrustedFile } from './untrusted-file.ts'
 
 /** A subagent of the person's own: its part in words, and the tools and the model it is held to, where it says so. */
 export type UserSubagent = {
@@ -42,7 +42,7 @@ export function userSubagents(home: string): UserSubagents {
 }
 
 function subagentIn(path: string, file: string): UserSubagent | string {
-  const read = readBody(path, longest)
+  const read = readUntrustedFile(path, longest)
   if (typeof read !== 'object') return read ?? 'it leads nowhere'
   const found = frontmatter(read.text)
   if (!found) return 'its frontmatter has no end'
@@ -89,7 +89,10 @@ export function subagentLine({ name, description }: UserSubagent): string {
 }
 
 /** Whom a task is for, and the task itself. */
-export function chosenFor(task: string, subagents: readonly UserSubagent[]): { subagent?: UserSubagent; task: string } {
+export function chosenSubagent(
+  task: string,
+  subagents: readonly UserSubagent[],
+): { subagent?: UserSubagent; task: string } {
   const [whole, name] = /^\s*@([\w-]+)[\s:,]+/.exec(task) ?? []
   const subagent = subagents.find((one) => one.name === name)
   return subagent ? { subagent, task: task.slice(whole!.length) } : { task }

@@ -47,7 +47,7 @@ export const tokensOf = (facts: readonly Fact[]) =>
   facts.reduce((sum, fact) => sum + estimateTokens(JSON.stringify(fact)), 0)
 
 /** How much of a window one turn takes, from request to request. */
-export class Room {
+export class WindowUse {
   #history: readonly Entry[]
   #tokens: number
   #counted = 0

@@ -35,7 +35,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
 
   const note = (text: string) => parts.emit({ type: 'note', text })
 
-  const asking = new Asking({
+  const asking = new DialectQuestions({
     ask: parts.turn.ask,
     cwd: parts.turn.cwd,
     stdin: parts.stdin,
@@ -106,7 +106,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
   return {
     typed: true,
     open(prompt) {
-      void steering(dialect, parts.turn.steer, parts.stdin, AbortSignal.any([parts.withdrawn, over.signal]))
+      void forwardSteering(dialect, parts.turn.steer, parts.stdin, AbortSignal.any([parts.withdrawn, over.signal]))
       return { text: dialect.open(prompt), stays: dialect.asks === true }
     },
     async hear(text) {
@@ -144,7 +144,7 @@ type AskParts = {
 }
 
 /** The questions of one turn: as many at once as the CLI likes, each answered on its stdin. */
-export class Asking {
+export class DialectQuestions {
   #parts: AskParts
   #open = new Set<{ id: string | undefined; back: AbortController }>()
 
@@ -168,13 +168,13 @@ export class Asking {
   async #answer({ question, reply }: Asked, back: AbortSignal): Promise<void> {
     const { ask, cwd, stdin, withdrawn } = this.#parts
     const signal = AbortSignal.any([withdrawn, back])
-    const picks = await ask(visibleQuestion(await shownWhole(question, cwd)), signal)
+    const picks = await ask(visibleQuestion(await withFileContents(question, cwd)), signal)
     if (!signal.aborted) stdin.write(reply(picks))
   }
 }
 
 /** Hands over what is typed meanwhile, until the turn is over; whoever says nothing at once has nobody who types. */
-export async function steering(
+export async function forwardSteering(
   dialect: Dialect,
   steer: Turn['steer'],
   stdin: Writable,
@@ -193,7 +193,7 @@ export async function steering(
 const longestBefore = 256 * 1024
 
 /** A CLI that means to write a file whole does not say what is in it now: a yes is given to the difference. Files of the project have short names. */
-export async function shownWhole(question: Question, cwd: string): Promise<Question> {
+export async function withFileContents(question: Question, cwd: string): Promise<Question> {
   if (!question.shows) return question
   return { ...question, shows: await Promise.all(question.shows.map((shown) => whole(shown, cwd))) }
 }

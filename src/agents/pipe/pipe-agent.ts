@@ -3,25 +3,25 @@ import type { PipeSpec, Seat } from './pipe-command.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
-import type { Done } from './pipe-process.ts'
+import type { PipeResult } from './pipe-process.ts'
 import type { Emit, Speech } from './speech.ts'
 import { looser } from '../../core/work/agent.ts'
-import { seated } from '../seat.ts'
-import { composer, dialectOf, argvOf, threadOf } from './pipe-command.ts'
+import { seatedAgent } from '../seat.ts'
+import { composingProfile, dialectOf, pipeArgv, pipeThread } from './pipe-command.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
 import { dialectSpeech } from './dialect-speech.ts'
-import { unheld } from '../process-failure.ts'
-import { runOnce } from './pipe-process.ts'
+import { leashFailure } from '../process-failure.ts'
+import { runCommand } from './pipe-process.ts'
 import { plainSpeech } from './speech.ts'
-import { Watch } from '../turn-watch.ts'
+import { TurnWatch } from '../turn-watch.ts'
 
 export type { PipeSpec } from './pipe-command.ts'
 
 /** A command that reads a prompt from a pipe and answers on another: one process a turn. */
 export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
-  const profile = composer(spec)
+  const profile = composingProfile(spec)
   const more = looser(seat.leash, profile?.leashes ?? {})
   const traits: Traits = {
     window: spec.window,
@@ -31,7 +31,7 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
     ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
     ...(more ? { looser: more } : {}),
   }
-  return seated(spec.name, traits, seat, (turn, resume, emit) => takeTurn(spec, resume, parts, turn, emit))
+  return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takePipeTurn(spec, resume, parts, turn, emit))
 }
 
 export type PipeParts = {
@@ -42,7 +42,7 @@ export type PipeParts = {
 }
 
 /** One turn: on its own thread if there is one, anew if that is lost, then the facts of its end. */
-export async function takeTurn(
+export async function takePipeTurn(
   spec: PipeSpec,
   resume: string | undefined,
   parts: PipeParts,
@@ -50,9 +50,9 @@ export async function takeTurn(
   emit: Emit,
 ): Promise<void> {
   if (turn.signal.aborted) return emit(ended(failed('aborted', `${spec.name} was cancelled before it started`)))
-  const loose = unheld(spec.name, turn.leash, composer(spec))
+  const loose = leashFailure(spec.name, turn.leash, composingProfile(spec))
   if (loose) return emit(ended({ ok: false, failure: loose }))
-  const watch = new Watch(spec.name, spec, turn)
+  const watch = new TurnWatch(spec.name, spec, turn)
   const asking = { ...turn, ask: watch.ask }
   const said = new Set<Event['type']>()
   let waiting = 0
@@ -79,10 +79,10 @@ export async function takeTurn(
       ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
     })
   const run = (key: string | undefined, prompt: string) =>
-    runOnce({
+    runCommand({
       spec,
       turn,
-      argv: argvOf(spec, turn, key),
+      argv: pipeArgv(spec, turn, key),
       env,
       prompt,
       watch,
@@ -90,7 +90,7 @@ export async function takeTurn(
       alive,
     })
 
-  const thread = threadOf(spec, turn.history, resume)
+  const thread = pipeThread(spec, turn.history, resume)
   let { key } = thread
   let prompt = prompted(thread.entries)
   let done = await run(key, prompt)
@@ -111,12 +111,12 @@ export async function takeTurn(
   await emit(ended(outcome))
 }
 
-function lostThread(spec: PipeSpec, { outcome, ended }: Done): boolean {
+function lostThread(spec: PipeSpec, { outcome, ended }: PipeResult): boolean {
   if (outcome.ok || outcome.failure.kind === 'aborted' || outcome.failure.kind === 'timeout') return false
   return ended !== undefined && spec.profile?.lostThread?.(ended) === true
 }
 
-const ended = (outcome: Done['outcome']): Event => ({ type: 'end', outcome })
+const ended = (outcome: PipeResult['outcome']): Event => ({ type: 'end', outcome })
 
 function estimate(prompt: string, answerChars: number): Event {
   return {

@@ -23,17 +23,17 @@ export type PipeSpec = {
 export type Seat = { leash: Leash; resume?: string | undefined }
 
 /** The profile that composes the command, when nobody wrote one. */
-export function composer(spec: PipeSpec): Profile | undefined {
+export function composingProfile(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined
 }
 
-export function argvOf(
+export function pipeArgv(
   spec: PipeSpec,
   { leash, attended = false }: Pick<Turn, 'leash' | 'attended'>,
   resume: string | undefined,
 ): [string, ...string[]] {
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
-  const composed = composer(spec)?.command({ ...composedFor(spec, leash, resume), attended })
+  const composed = composingProfile(spec)?.command({ ...composedFor(spec, leash, resume), attended })
   return ['bash', '-c', spec.command ?? composed ?? '']
 }
 
@@ -54,12 +54,12 @@ const composedFor = ({ model }: PipeSpec, leash: Leash, resume: string | undefin
 export type Thread = { key?: string; entries: readonly Entry[] }
 
 /** The thread to go on with, and what it has not seen; without a thread, the whole view. */
-export function threadOf(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {
-  return composer(spec)?.resumes ? ownThread(spec.name, history, resume) : { entries: history }
+export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {
+  return composingProfile(spec)?.resumes ? resumedThread(spec.name, history, resume) : { entries: history }
 }
 
 /** The same for an agent that can resume. */
-export function ownThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
+export function resumedThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
   const known = missed(history, name)
   if (resume === undefined || resume === known.key) return known
   // A key that is handed in is newer than any turn that ended: its thread was told the view when it began.

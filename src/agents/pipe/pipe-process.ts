@@ -5,40 +5,40 @@ import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
 import type { Speech } from './speech.ts'
-import type { Watch } from '../turn-watch.ts'
+import type { TurnWatch } from '../turn-watch.ts'
 import { existsSync } from 'node:fs'
 import { wordsOf } from '../../base/words.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { start } from '../../base/process/run.ts'
-import { missing, failureOf, Tail, lastLine } from '../process-failure.ts'
+import { missingProgram, processFailure, Tail, lastLine } from '../process-failure.ts'
 import { Lines } from '../../base/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
 /** What is longer is no sentence about a retry, and not kept for one. */
 const longestComplaint = 64 * 1024
 
-export type Job = {
+export type PipeJob = {
   spec: PipeSpec
   turn: Turn
   argv: [string, ...string[]]
   env: Record<string, string | undefined>
   prompt: string
-  watch: Watch
+  watch: TurnWatch
   speech(run: Run, withdrawn: AbortSignal): Speech
   alive(speech: Speech, since: number): Promise<boolean>
 }
 
 /** `left` are the pids that would not die. */
-export type Done = { outcome: Outcome; ended?: Ended; left: number[] }
+export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[] }
 
 /** Runs the command once, to its end or until it is stopped; nothing of it is left then, whatever happened. */
-export async function runOnce(job: Job): Promise<Done> {
+export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
   let run: Run
   try {
     run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
   } catch (error) {
-    return { outcome: { ok: false, failure: notStarted(job, error as NodeJS.ErrnoException) }, left: [] }
+    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
   }
   const over = new AbortController()
   let cause: Failure | undefined
@@ -49,7 +49,7 @@ export async function runOnce(job: Job): Promise<Done> {
     cause = failure
     const told = speech?.stop() ?? false
     over.abort()
-    void (told ? leftOrEnded(run, turn.clock) : run.end())
+    void (told ? endAfterGrace(run, turn.clock) : run.end())
   }
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
   turn.signal.addEventListener('abort', cancel, { once: true })
@@ -59,10 +59,10 @@ export async function runOnce(job: Job): Promise<Done> {
   try {
     const spoken = (speech = job.speech(run, over.signal))
     job.watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
-    ended = await heard(job, run, spoken, over, stop)
+    ended = await listenToEnd(job, run, spoken, over, stop)
     outcome = cause
       ? { ok: false, failure: cause }
-      : verdict(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
+      : pipeOutcome(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
   } catch (error) {
     const message = `${spec.name} could not be heard out: ${wordsOf(error)}`
     outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
@@ -75,8 +75,8 @@ export async function runOnce(job: Job): Promise<Done> {
 }
 
 /** Hands over the prompt and listens to both channels until the process and all it wrote is through. */
-async function heard(
-  job: Job,
+async function listenToEnd(
+  job: PipeJob,
   run: Run,
   speech: Speech,
   over: AbortController,
@@ -103,7 +103,7 @@ async function heard(
     listen(run.stdout, async (text) => {
       out.add(text)
       await speech.hear(text)
-      if (speech.over()) lingering ??= leave(job, run, over)
+      if (speech.over()) lingering ??= endLingering(job, run, over)
     }),
     listen(run.stderr, async (text) => {
       err.add(text)
@@ -122,7 +122,7 @@ async function heard(
 const leaveMs = 5_000
 
 /** Ends a process that stays; false when it left by itself. */
-async function leave(job: Job, run: Run, over: AbortController): Promise<boolean> {
+async function endLingering(job: PipeJob, run: Run, over: AbortController): Promise<boolean> {
   await job.turn.clock.sleep(leaveMs, over.signal)
   if (over.signal.aborted) return false
   // It has said all it had to: from here on it can be neither silent nor late.
@@ -134,21 +134,21 @@ async function leave(job: Job, run: Run, over: AbortController): Promise<boolean
 /** How long a CLI that was told to stop may take to put its thread in order. */
 const stopMs = 2_000
 
-async function leftOrEnded(run: Run, clock: Clock): Promise<void> {
+async function endAfterGrace(run: Run, clock: Clock): Promise<void> {
   const left = new AbortController()
   void run.exited.then(() => left.abort())
   await clock.sleep(stopMs, left.signal)
   await run.end()
 }
 
-export function notStarted(
-  { spec, turn, argv }: Pick<Job, 'spec' | 'turn' | 'argv'>,
+export function startFailure(
+  { spec, turn, argv }: Pick<PipeJob, 'spec' | 'turn' | 'argv'>,
   error: NodeJS.ErrnoException,
 ): Failure {
   if (!existsSync(turn.cwd))
     return { kind: 'crash', message: `${spec.name} could not be run: there is no folder ${turn.cwd}` }
   if (error.code === 'ENOENT' || error.code === 'EACCES')
-    return missing(
+    return missingProgram(
       spec.name,
       error.code === 'ENOENT' ? `${argv[0]} was not found` : `${argv[0]} may not be run`,
       spec.profile,
@@ -157,7 +157,7 @@ export function notStarted(
 }
 
 /** What a run that nobody stopped came to: by its own account, the way it ended, and its last words. */
-export function verdict(
+export function pipeOutcome(
   name: string,
   account: Outcome | undefined,
   typed: boolean,
@@ -167,7 +167,7 @@ export function verdict(
   const answered = account?.ok && account.text !== ''
   if (typed && answered) return account
   if (account && !account.ok && account.failure.kind !== 'crash') return account
-  const failure = failureOf(name, ended, profile)
+  const failure = processFailure(name, ended, profile)
   // A dialect's own words for a crash say more than an exit code.
   if (failure && !(failure.kind === 'crash' && account && !account.ok)) return { ok: false, failure }
   if (account && !account.ok) return account

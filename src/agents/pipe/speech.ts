@@ -29,7 +29,7 @@ export type Emit = (event: Event) => Promise<void>
 
 /** All that comes out is the answer. */
 export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
-  const answer = new Answer(blobs)
+  const answer = new PlainAnswer(blobs)
   return {
     typed: false,
     open: (prompt) => ({ text: prompt, stays: false }),
@@ -47,7 +47,7 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
 }
 
 /** A plain answer as it goes by: in memory while it is short, its two ends and a blob once it is long. */
-export class Answer {
+export class PlainAnswer {
   #blobs: Blobs
   #writer: BlobWriter | undefined
   #encoder = new TextEncoder()

@@ -16,7 +16,7 @@ type File = { path: string; size: number; changed: number }
  * What a CLI's own journal says of one turn. Files are known by their size before the prompt was pasted: a line that
  * stood there before belongs to no turn that comes after.
  */
-export class Book {
+export class JournalReader {
   #journal: Journal
   #folder: string
   #before = new Map<string, number>()

@@ -1,7 +1,7 @@
 import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Eye, Sight, Sought } from './screen-watcher.ts'
+import type { ScreenWatcher, Sight, TurnMarks } from './screen-watcher.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
@@ -14,13 +14,13 @@ import { randomName } from '../../base/id.ts'
 import { fenceInstruction } from '../../core/screen/fence.ts'
 import { promptText, told } from '../../core/talk/transcript.ts'
 
-export type Sending = {
+export type DeliveryParts = {
   name: string
-  eye: Eye
+  eye: ScreenWatcher
   facts: ScreenFacts
   clock: Clock
   signal: AbortSignal
-  sought: Sought
+  sought: TurnMarks
   /** Whether the CLI's own journal has the prompt. */
   kept(): Promise<boolean>
 }
@@ -36,7 +36,7 @@ const pauseMs = 30
 const handsMs = 3_000
 
 /** A composer that nobody types into and that holds nothing: an interrupted prompt may have come back to it. */
-export async function emptied(sight: Sight, { eye, facts, clock, signal }: Sending): Promise<Sight> {
+export async function emptyComposer(sight: Sight, { eye, facts, clock, signal }: DeliveryParts): Promise<Sight> {
   const full = ({ screen }: Sight) => (facts.composer?.(screen) ?? '') !== ''
   for (;;) {
     const left = (await eye.terminal.touched()) + handsMs - clock.now()
@@ -50,25 +50,27 @@ export async function emptied(sight: Sight, { eye, facts, clock, signal }: Sendi
 }
 
 /** Pastes a prompt, enters it once it is seen to be there, and looks whether it was taken; a failure says what was seen instead. */
-export async function send(text: string, before: Sight, sending: Sending): Promise<Failure | undefined> {
+export async function deliverPrompt(text: string, before: Sight, sending: DeliveryParts): Promise<Failure | undefined> {
   const { eye, facts, clock, signal, sought } = sending
   await eye.terminal.paste(text)
-  const came = (sight: Sight) => sight.reading.state === 'asking' || arrived(sight, text, facts, before.screen)
+  const came = (sight: Sight) => sight.reading.state === 'asking' || pasteArrived(sight, text, facts, before.screen)
   const { sight } = await eye.until(came, arriveMs, signal, sought)
   await clock.sleep(pauseMs, signal)
-  return enter(text, standing(sight.screen, text, facts), sending)
+  return enter(text, pastePlace(sight.screen, text, facts), sending)
 }
 
 /** What was pasted before a crash: entered if it still stands in the composer, watched if it was taken, and never pasted again. */
-export async function resumeSending(
+export async function resumeDelivery(
   text: string,
   { screen, reading }: Sight,
-  sending: Sending,
+  sending: DeliveryParts,
 ): Promise<Failure | undefined> {
   const { name, eye, facts, kept } = sending
   if (reading.state !== 'idle' || reading.by === 'fence') return undefined
-  const now = standing(screen, text, facts)
-  const stands = facts.composer ? (facts.composer(screen) ?? '') !== '' : now.found && holds(screen, text, facts, now)
+  const now = pastePlace(screen, text, facts)
+  const stands = facts.composer
+    ? (facts.composer(screen) ?? '') !== ''
+    : now.found && stillHolds(screen, text, facts, now)
   if (stands) return enter(text, now, sending)
   const shown = echoRow(await eye.terminal.history(longAgo), text) >= 0 || (await kept())
   if (shown) return undefined
@@ -82,14 +84,14 @@ export async function resumeSending(
 const longAgo = 20_000
 
 /** Enters what stands in the composer: a second time if the first was not heard, and never where something else is shown. */
-export async function enter(text: string, then: Standing, sending: Sending): Promise<Failure | undefined> {
+export async function enter(text: string, then: PastePlace, sending: DeliveryParts): Promise<Failure | undefined> {
   const { name, eye, facts, signal, sought, kept } = sending
   const taken = async ({ screen, reading, gone }: Sight) =>
     gone !== undefined ||
     reading.by === 'fence' ||
     reading.state === 'asking' ||
     (reading.state === 'busy' && reading.by === 'pattern') ||
-    !holds(screen, text, facts, then) ||
+    !stillHolds(screen, text, facts, then) ||
     (await kept())
   for (let presses = 0; presses < 2 && !signal.aborted; presses++) {
     await eye.terminal.press('Enter')
@@ -104,15 +106,15 @@ export async function enter(text: string, then: Standing, sending: Sending): Pro
 }
 
 /** Where a pasted text stood just before Enter. */
-export type Standing = { row: string; below: number; found: boolean }
+export type PastePlace = { row: string; below: number; found: boolean }
 
-export function standing(screen: Screen, text: string, facts: ScreenFacts): Standing {
+export function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlace {
   const echo = echoRow(screen.rows, text)
   return { row: composerRow(screen, facts), below: screen.cursor.row - echo, found: echo >= 0 }
 }
 
 /** Whether the composer still holds what was pasted: asked of the profile, else seen by where the text and the cursor are. */
-export function holds(screen: Screen, text: string, facts: ScreenFacts, then: Standing): boolean {
+export function stillHolds(screen: Screen, text: string, facts: ScreenFacts, then: PastePlace): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
   if (!then.found) return composerRow(screen, facts) === then.row
   const echo = echoRow(screen.rows, text)
@@ -125,7 +127,7 @@ export function holds(screen: Screen, text: string, facts: ScreenFacts, then: St
 const stillMs = 100
 
 /** Whether a paste is in sight: as itself, or as whatever the program puts in its place. */
-export function arrived({ screen, quietMs }: Sight, text: string, facts: ScreenFacts, before: Screen): boolean {
+export function pasteArrived({ screen, quietMs }: Sight, text: string, facts: ScreenFacts, before: Screen): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
   const echo = echoRow(screen.rows, text)
   if (echo >= 0 && echo !== echoRow(before.rows, text)) return true
@@ -133,7 +135,7 @@ export function arrived({ screen, quietMs }: Sight, text: string, facts: ScreenF
 }
 
 /** Whether the program waits for the next prompt: an idle mark that is only the echo's own does not say so. */
-export function waits(screen: Screen, text: string, { composer, reader }: ScreenFacts): boolean {
+export function awaitsPrompt(screen: Screen, text: string, { composer, reader }: ScreenFacts): boolean {
   if (composer) return (composer(screen) ?? '') === ''
   const echo = echoRow(screen.rows, text)
   return echo < 0 || !reader.idle || idleRow(screen.rows, reader) > echo
@@ -149,19 +151,19 @@ function composerRow({ rows, cursor }: Screen, { reader }: ScreenFacts): string 
 const longestPaste = 32 * 1024
 
 /** What is pasted for a turn, and the text by which a journal knows it. */
-export type Prompted = { text: string; mark: string; remove(): Promise<void> }
+export type PreparedPrompt = { text: string; mark: string; remove(): Promise<void> }
 
 type PromptParts = { temp: string; nonce: string; fence: boolean }
 
 /** A prompt as the agent is told it: as it was typed where it knows the rest, else with what it missed. */
-export function wordsFor(turn: Turn, missed: readonly Entry[], name: string): string {
+export function promptFor(turn: Turn, missed: readonly Entry[], name: string): string {
   const { prompt, attempts, steered } = turn
   const known = attempts.length === 0 && steered.length === 0 && missed.every((entry) => told(entry) === '')
   const words = known ? prompt : promptText({ agent: name, prompt, history: missed, attempts, steered })
   return words.trimEnd()
 }
 
-export async function prompted(words: string, { temp, nonce, fence }: PromptParts): Promise<Prompted> {
+export async function preparePrompt(words: string, { temp, nonce, fence }: PromptParts): Promise<PreparedPrompt> {
   const file = Buffer.byteLength(words) > longestPaste ? join(temp, `prompt-${nonce}-${randomName()}.md`) : undefined
   if (file !== undefined) {
     makeFolder(temp)

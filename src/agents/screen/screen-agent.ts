@@ -3,11 +3,11 @@ import type { Agent, Traits } from '../../core/work/agent.ts'
 import type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { looser } from '../../core/work/agent.ts'
-import { seated } from '../seat.ts'
-import { Watch } from '../turn-watch.ts'
-import { takeSeat, Sitting } from './terminal-program.ts'
-import { composes, hindrance } from './screen-spec.ts'
-import { endWork, takeTurn } from './screen-turn.ts'
+import { seatedAgent } from '../seat.ts'
+import { TurnWatch } from '../turn-watch.ts'
+import { readyProgram, TerminalProgram } from './terminal-program.ts'
+import { composes, screenStartFailure } from './screen-spec.ts'
+import { endProgram, takeScreenTurn } from './screen-turn.ts'
 
 export type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 
@@ -16,13 +16,13 @@ export type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
  * lives, and stays: its terminal is the thread.
  */
 export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts): Agent {
-  const sitting = new Sitting(spec, seat, parts)
+  const sitting = new TerminalProgram(spec, seat, parts)
   const gone = new AbortController()
   const desk = { spec, parts, sitting, gone: gone.signal }
   let working = 0
-  const agent = seated(spec.name, traitsOf(spec, seat), seat, (turn, resume, emit) => {
+  const agent = seatedAgent(spec.name, traitsOf(spec, seat), seat, (turn, resume, emit) => {
     working++
-    return takeTurn(desk, turn, resume, emit).finally(() => working--)
+    return takeScreenTurn(desk, turn, resume, emit).finally(() => working--)
   })
   return {
     ...agent,
@@ -30,10 +30,10 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
       return sitting.terminal
     },
     async start(signal, ask = nobody) {
-      const failure = hindrance(spec, seat.leash)
+      const failure = screenStartFailure(spec, seat.leash)
       if (failure) return failure
       const over = new AbortController()
-      const watch = new Watch(spec.name, spec, { clock: parts.clock, ask })
+      const watch = new TurnWatch(spec.name, spec, { clock: parts.clock, ask })
       let late: Failure | undefined
       watch.begin(
         over.signal,
@@ -45,7 +45,7 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
       )
       const waiting = { spec, clock: parts.clock, ask: watch.ask, heard: () => watch.heard(), state: async () => {} }
       const stop = AbortSignal.any([signal, gone.signal, over.signal])
-      const took = await takeSeat(sitting, seat.resume, seat.leash, { ...waiting, signal: stop })
+      const took = await readyProgram(sitting, seat.resume, seat.leash, { ...waiting, signal: stop })
       over.abort()
       if (took) return 'failure' in took ? took.failure : undefined
       return late ?? { kind: 'aborted', message: `${spec.name} was cancelled before it was ready` }
@@ -58,7 +58,7 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
       const atRest = working === 0
       gone.abort()
       await agent.close()
-      await endWork(sitting, atRest, parts.clock)
+      await endProgram(sitting, atRest, parts.clock)
     },
   }
 }

@@ -6,13 +6,13 @@ import { fenceMarks, findFence, isMark, plainMarks, dedent } from '../../core/sc
 import { idleRow } from '../../core/screen/reading.ts'
 
 /** `whole` is false where its beginning had scrolled out of sight, `by` the sign that the turn was over. */
-export type Answered = { text: string; fenced: boolean; whole: boolean; by: string }
+export type ScreenAnswer = { text: string; fenced: boolean; whole: boolean; by: string }
 
 /** So many rows of a terminal are read for an answer. */
 const longestAnswer = 20_000
 
 /** What the CLI's journal holds is whole, whatever the screen shows; its fence cuts it as the screen's would. */
-export function journalAnswer({ answer }: Journalled, nonce: string): Answered | undefined {
+export function journalAnswer({ answer }: Journalled, nonce: string): ScreenAnswer | undefined {
   if (answer === undefined || answer.trim() === '') return undefined
   const inside = fencedIn(answer, nonce)
   return { text: inside ?? answer.trim(), fenced: true, whole: true, by: 'journal' }
@@ -22,28 +22,28 @@ export function journalAnswer({ answer }: Journalled, nonce: string): Answered |
 export async function screenAnswer(
   terminal: Terminal,
   screen: Screen,
-  asked: Asked,
+  asked: PastedPrompt,
   nonce: string,
   { reader }: ScreenFacts,
   by: string,
-): Promise<Answered> {
+): Promise<ScreenAnswer> {
   // A window that was closed by hand has no history any more.
   const history = await terminal.history(longestAnswer).catch(() => screen.rows)
   const { rows, whole } = rowsSince(history, asked, reader)
   const inside = fencedIn(unfolded(rows, screen.cols).join('\n'), nonce)
   if (inside !== undefined) return { text: inside, fenced: true, whole: true, by: 'fence' }
-  return { text: saidIn(rows, screen.cols, nonce, { reader }), fenced: false, whole, by }
+  return { text: answerText(rows, screen.cols, nonce, { reader }), fenced: false, whole, by }
 }
 
 /** What was said in rows of a screen, without the marks around it. */
-export function saidIn(
+export function answerText(
   rows: readonly string[],
   cols: number,
   nonce: string,
   { reader }: Pick<ScreenFacts, 'reader'>,
 ): string {
   const marks = [fenceMarks(nonce), plainMarks]
-  return textOf(
+  return rowsText(
     rows.filter((row) => !marks.some((mark) => isMark(row, mark))),
     cols,
     reader,
@@ -56,10 +56,10 @@ function fencedIn(text: string, nonce: string): string | undefined {
 }
 
 /** What stood on a screen before a prompt was pasted: the conversation, and below it the composer and what belongs to it. */
-export type Before = { said: readonly string[]; below: ReadonlySet<string> }
+export type ScreenBefore = { said: readonly string[]; below: ReadonlySet<string> }
 
 /** A prompt as it was pasted; without what stood there before it is looked for everywhere. */
-export type Asked = { text: string; before?: Before }
+export type PastedPrompt = { text: string; before?: ScreenBefore }
 
 /** What screens add to a text, its folds included, so that it is found again. */
 const added = /[\s│┃║▌▐>❯›]/g
@@ -89,7 +89,7 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
 export const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
 
 /** The composer begins with the idle mark; where none is known, with the row of the cursor. */
-export function beforeOf({ rows, cursor }: Screen, reader: Reader): Before {
+export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBefore {
   const idle = idleRow(rows, reader)
   const composer = idle < 0 ? cursor.row : idle
   const above = rows.slice(0, composer)
@@ -101,7 +101,7 @@ export function beforeOf({ rows, cursor }: Screen, reader: Reader): Before {
 const anchorRows = 8
 
 /** Where what is new begins: behind the rows that were there before. */
-function newFrom(rows: readonly string[], { said }: Before): number | undefined {
+function newFrom(rows: readonly string[], { said }: ScreenBefore): number | undefined {
   const anchor = said.filter((row) => row.trim() !== '').slice(-anchorRows)
   if (anchor.length === 0) return 0
   const full = rows.flatMap((row, index) => (row.trim() === '' ? [] : [{ row, index }]))
@@ -112,7 +112,11 @@ function newFrom(rows: readonly string[], { said }: Before): number | undefined 
 }
 
 /** The rows behind a prompt and above the composer; `whole` is false when their beginning is out of sight. */
-export function rowsSince(rows: readonly string[], asked: Asked, reader: Reader): { rows: string[]; whole: boolean } {
+export function rowsSince(
+  rows: readonly string[],
+  asked: PastedPrompt,
+  reader: Reader,
+): { rows: string[]; whole: boolean } {
   const from = asked.before && newFrom(rows, asked.before)
   const echo = echoRow(rows, asked.text, from)
   const start = echo >= 0 ? echo + 1 : (from ?? 0)
@@ -129,7 +133,7 @@ const spinner = /^\s*[\u2801-\u28ff]\s/
 const bullet = /^(\s*)[⏺●•✦◆∙](?=\s)/
 
 /** Rows as text: without what shows that it works, its first bullet and the indent they share, and unfolded where the terminal folded them. */
-export function textOf(rows: readonly string[], cols: number, reader: Reader): string {
+export function rowsText(rows: readonly string[], cols: number, reader: Reader): string {
   const said = rows.filter((row) => !spinner.test(row) && !reader.busy?.test(row))
   const lines = unfolded(said, cols).map((row, index) => (index === 0 ? row.replace(bullet, '$1 ') : row).trimEnd())
   return dedent(lines).join('\n').trim()

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Dialog, ScreenFacts } from '../../core/work/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Ask } from '../../core/talk/question.ts'
-import type { Eye, Sight } from './screen-watcher.ts'
+import type { ScreenWatcher, Sight } from './screen-watcher.ts'
 import { visibleQuestion } from '../visible-question.ts'
 
-type Asking = { name: string; eye: Eye; facts: ScreenFacts; clock: Clock; ask: Ask; signal: AbortSignal }
+type Asking = { name: string; eye: ScreenWatcher; facts: ScreenFacts; clock: Clock; ask: Ask; signal: AbortSignal }
 
 /** Some programs take keys that come at once for one key. */
 export const keyGapMs = 40

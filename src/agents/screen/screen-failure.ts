@@ -3,7 +3,7 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import type { Sight } from './screen-watcher.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import { bare } from '../../core/screen/fence.ts'
-import { failureOf, lastLine } from '../process-failure.ts'
+import { processFailure, lastLine } from '../process-failure.ts'
 import { chrome } from './screen-answer.ts'
 
 const lastRows = 12
@@ -31,21 +31,21 @@ export function endedOf({ screen, gone, at }: Sight): Ended {
 }
 
 /** Why a program that is gone did not do what was waited for. */
-export function leftEarly({ name, profile }: ScreenSpec, sight: Sight, before: string): Failure {
+export function exitFailure({ name, profile }: ScreenSpec, sight: Sight, before: string): Failure {
   const ended = endedOf(sight)
-  const known = failureOf(name, ended, profile)
+  const known = processFailure(name, ended, profile)
   if (known) return known
   const words = lastLine(ended.err)
   return { kind: 'crash', message: `${name} left before ${before}${words ? ` (its last words: ${words})` : ''}` }
 }
 
 /** Why a program left that had asked something first. */
-export function declined({ name }: ScreenSpec, question: string): Failure {
+export function declinedFailure({ name }: ScreenSpec, question: string): Failure {
   return { kind: 'denied', message: `${name} left when it was answered: ${question}` }
 }
 
 /** Why nothing is typed into a screen. */
-export function strange({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
+export function unknownScreenFailure({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
   const words = lastLine(lastWords(screen.rows))
   const look = attach === undefined ? '' : `; look at it with: ${attach}`
   const message = `${name} shows a screen that is not known, and nothing is typed into such a one${look} (its last line: ${words})`
@@ -53,6 +53,6 @@ export function strange({ name }: ScreenSpec, { screen }: Sight, attach: string 
 }
 
 /** What a CLI says went wrong, read from one of its own sentences. */
-export function faultOf({ name, profile }: ScreenSpec, words: string, now: number): Failure {
+export function faultFailure({ name, profile }: ScreenSpec, words: string, now: number): Failure {
   return profile?.failure({ out: '', err: words, now }) ?? { kind: 'crash', message: `${name} failed: ${words}` }
 }

@@ -4,7 +4,7 @@ import type { Reader } from '../../core/screen/reading.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash, RosterSeat } from '../../core/work/agent.ts'
-import { unheld } from '../process-failure.ts'
+import { leashFailure } from '../process-failure.ts'
 
 /**
  * A `command` runs in the terminal exactly as written, with `args` as an argv; left out, the profile composes the
@@ -44,7 +44,7 @@ export type ScreenParts = {
 /** What is known of a program that nobody knows; to a shell Escape would be the beginning of another key. */
 const stranger: ScreenFacts = { command: () => '', leashes: {}, reader: {}, interrupt: ['Ctrl+C'], quit: [] }
 
-export function factsOf(spec: ScreenSpec): ScreenFacts {
+export function screenFactsOf(spec: ScreenSpec): ScreenFacts {
   const known = spec.profile?.screen ?? stranger
   const own = ownCommand(spec)
   return { ...known, reader: readerOf(spec, known.reader), ...(own === undefined ? {} : { command: () => own }) }
@@ -54,8 +54,8 @@ export function factsOf(spec: ScreenSpec): ScreenFacts {
 export const composes = (spec: ScreenSpec) => spec.command === undefined && spec.profile?.screen !== undefined
 
 /** Why it is not started at all. */
-export function hindrance(spec: ScreenSpec, leash: Leash): Failure | undefined {
-  if (composes(spec)) return unheld(spec.name, leash, spec.profile?.screen)
+export function screenStartFailure(spec: ScreenSpec, leash: Leash): Failure | undefined {
+  if (composes(spec)) return leashFailure(spec.name, leash, spec.profile?.screen)
   if (spec.command !== undefined) return undefined
   const message = `${spec.name} cannot be run in a terminal: give it a command of its own in the settings`
   return { kind: 'missing', message }

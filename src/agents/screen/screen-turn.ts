@@ -2,46 +2,53 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit } from '../pipe/speech.ts'
-import type { Answered, Asked } from './screen-answer.ts'
-import type { State, Sitting, Waiting } from './terminal-program.ts'
+import type { ScreenAnswer, PastedPrompt } from './screen-answer.ts'
+import type { State, TerminalProgram, ReadyWait } from './terminal-program.ts'
 import type { ScreenParts, ScreenSpec } from './screen-spec.ts'
 import type { Journalled, ScreenFacts } from '../../core/work/profile.ts'
-import type { Sight, Sought } from './screen-watcher.ts'
-import type { Prompted } from './prompt-delivery.ts'
+import type { Sight, TurnMarks } from './screen-watcher.ts'
+import type { PreparedPrompt } from './prompt-delivery.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Key } from '../../core/screen/terminal.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
-import { Watch } from '../turn-watch.ts'
-import { hindrance } from './screen-spec.ts'
+import { TurnWatch } from '../turn-watch.ts'
+import { screenStartFailure } from './screen-spec.ts'
 import { fenceMarks, nonceOf } from '../../core/screen/fence.ts'
-import { ownThread } from '../pipe/pipe-command.ts'
-import { Follower } from './turn-follower.ts'
-import { Book } from './journal-reader.ts'
-import { prompted, wordsFor, emptied, resumeSending, send, waits } from './prompt-delivery.ts'
-import { takeSeat } from './terminal-program.ts'
-import { beforeOf, rowsSince } from './screen-answer.ts'
+import { resumedThread } from '../pipe/pipe-command.ts'
+import { TurnFollower } from './turn-follower.ts'
+import { JournalReader } from './journal-reader.ts'
+import {
+  preparePrompt,
+  promptFor,
+  emptyComposer,
+  resumeDelivery,
+  deliverPrompt,
+  awaitsPrompt,
+} from './prompt-delivery.ts'
+import { readyProgram } from './terminal-program.ts'
+import { screenBefore, rowsSince } from './screen-answer.ts'
 import { dialogOn, keyGapMs } from './screen-dialogs.ts'
 
-export type Desk = {
+export type ScreenTurnParts = {
   spec: ScreenSpec
   parts: ScreenParts
-  sitting: Sitting
+  sitting: TerminalProgram
   /** Aborts when the terminal is let go or ended: then nothing is typed into it to stop the work. */
   gone: AbortSignal
 }
 
 /** One turn, and the facts of its end. */
-export async function takeTurn(
-  { spec, parts, sitting, gone }: Desk,
+export async function takeScreenTurn(
+  { spec, parts, sitting, gone }: ScreenTurnParts,
   turn: Turn,
   resume: string | undefined,
   emit: Emit,
 ): Promise<void> {
   const end = (outcome: Outcome) => emit({ type: 'end', outcome })
   if (turn.signal.aborted) return end(failed('aborted', `${spec.name} was cancelled before it started`))
-  const failure = hindrance(spec, turn.leash)
+  const failure = screenStartFailure(spec, turn.leash)
   if (failure) return end({ ok: false, failure })
   const over = new AbortController()
   let cause: Failure | undefined
@@ -53,15 +60,15 @@ export async function takeTurn(
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
   const watched = AbortSignal.any([turn.signal, gone])
   watched.addEventListener('abort', cancel, { once: true })
-  const watch = new Watch(spec.name, spec, turn)
+  const watch = new TurnWatch(spec.name, spec, turn)
   watch.begin(over.signal, (since) => alive(sitting, parts, turn, since), stop)
   const state = stating(emit)
   const told = threading(emit)
   const waiting = { spec, clock: turn.clock, ask: watch.ask, signal: over.signal, heard: () => watch.heard(), state }
-  let run: Run = {}
+  let run: ScreenResult = {}
   try {
     const thread = async () => (sitting.key === undefined ? undefined : told(sitting.key))
-    run = await runOnce({ spec, parts, sitting, turn, resume, emit, thread, waiting })
+    run = await runInTerminal({ spec, parts, sitting, turn, resume, emit, thread, waiting })
   } catch (error) {
     stop({ kind: 'crash', message: `${spec.name} could not be watched to its end: ${wordsOf(error)}` })
   }
@@ -69,10 +76,10 @@ export async function takeTurn(
   watched.removeEventListener('abort', cancel)
   if (run.end && !('kind' in run.end)) return answered(run.end)
   if (cause && run.entered !== undefined && !gone.aborted)
-    await stopWork(sitting, run.entered, spec.name).catch(() => {})
+    await interruptProgram(sitting, run.entered, spec.name).catch(() => {})
   return end({ ok: false, failure: run.end ?? cause ?? { kind: 'aborted', message: `${spec.name} was left` } })
 
-  async function answered({ text, fenced, whole, by }: Answered): Promise<void> {
+  async function answered({ text, fenced, whole, by }: ScreenAnswer): Promise<void> {
     await state('idle')
     if (!whole) await emit({ type: 'note', text: `the beginning of what ${spec.name} said had scrolled out of sight` })
     await told(sitting.thread)
@@ -100,96 +107,101 @@ function threading(emit: Emit): (key: string) => Promise<void> {
 }
 
 /** Work that draws nothing: a tool of a program whose screen does not tell, or a file that changed. */
-async function alive({ terminal, facts }: Sitting, parts: ScreenParts, { cwd }: Turn, since: number): Promise<boolean> {
+async function alive(
+  { terminal, facts }: TerminalProgram,
+  parts: ScreenParts,
+  { cwd }: Turn,
+  since: number,
+): Promise<boolean> {
   const below = facts.reader.busy || !terminal ? 0 : await terminal.children().catch(() => 0)
   return below > 0 || ((await parts.changed?.(cwd, since).catch(() => false)) ?? false)
 }
 
-function usageOf({ prompt = '', journal }: Run, answer: string): Event {
+function usageOf({ prompt = '', journal }: ScreenResult, answer: string): Event {
   if (journal?.usage) return { type: 'usage', ...journal.usage, source: 'reported' }
   return { type: 'usage', input: estimateTokens(prompt), output: estimateTokens(answer), source: 'estimated' }
 }
 
-export type Job = {
+export type ScreenJob = {
   spec: ScreenSpec
   parts: ScreenParts
-  sitting: Sitting
+  sitting: TerminalProgram
   turn: Turn
   /** A thread that was handed in. */
   resume: string | undefined
   emit: Emit
   /** Tells the key of its session, once it is known: after a crash nothing else leads back to it. */
   thread(): Promise<void>
-  waiting: Waiting
+  waiting: ReadyWait
 }
 
 /** What a turn came to; undefined where it was broken off. `entered` is what may be at work in the terminal then. */
-export type Run = {
-  end?: Answered | Failure
+export type ScreenResult = {
+  end?: ScreenAnswer | Failure
   entered?: string
   prompt?: string
   journal?: Journalled
 }
 
 /** One turn in a terminal: the seat, the prompt, and the watch over it to its end. */
-export async function runOnce(job: Job): Promise<Run> {
+export async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const { spec, parts, sitting, turn, resume, waiting } = job
-  const own = ownThread(spec.name, turn.history, resume)
-  const seat = await takeSeat(sitting, own.key, turn.leash, waiting)
+  const own = resumedThread(spec.name, turn.history, resume)
+  const seat = await readyProgram(sitting, own.key, turn.leash, waiting)
   if (!seat) return {}
   if ('failure' in seat) return { end: seat.failure }
   await job.thread()
   const nonce = turn.sent ?? nonceOf(turn.id)
   const missed = seat.came === 'began' ? turn.history : own.entries
-  const words = wordsFor(turn, missed, spec.name)
-  const prompt = await prompted(words, { temp: parts.temp, nonce, fence: spec.fence === true })
+  const words = promptFor(turn, missed, spec.name)
+  const prompt = await preparePrompt(words, { temp: parts.temp, nonce, fence: spec.fence === true })
   sitting.eye.expect(fenceMarks(nonce).close)
   try {
-    return { prompt: prompt.text, ...(await asked(job, seat.sight, prompt, nonce)) }
+    return { prompt: prompt.text, ...(await askInTerminal(job, seat.sight, prompt, nonce)) }
   } finally {
     sitting.eye.expect(undefined)
     await prompt.remove()
   }
 }
 
-async function asked(
-  { parts, sitting, turn, emit, thread, waiting }: Job,
+async function askInTerminal(
+  { parts, sitting, turn, emit, thread, waiting }: ScreenJob,
   ready: Sight,
-  prompt: Prompted,
+  prompt: PreparedPrompt,
   nonce: string,
-): Promise<Run> {
+): Promise<ScreenResult> {
   const { eye, facts } = sitting
   const { clock, signal, spec } = waiting
   const { text, mark } = prompt
-  const book = facts.journal && new Book(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
+  const book = facts.journal && new JournalReader(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
   const journal = async () => {
     const said = await book?.look(mark, sitting.key)
-    sitting.named(said?.key)
+    sitting.learnKey(said?.key)
     await thread()
     return said
   }
-  const asked: Asked = { text }
-  const sought: Sought = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts) }
+  const asked: PastedPrompt = { text }
+  const sought: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts) }
   const kept = async () => (await journal()) !== undefined
   const sending = { name: spec.name, eye, facts, clock, signal, sought, kept }
   let failure: Failure | undefined
   if (turn.sent === undefined) {
-    const before = await emptied(ready, sending)
+    const before = await emptyComposer(ready, sending)
     if (signal.aborted) return {}
-    asked.before = beforeOf(before.screen, facts.reader)
+    asked.before = screenBefore(before.screen, facts.reader)
     await book?.open()
     // Whoever keeps what is said knows from here on that the prompt may have been taken.
     await waiting.state('busy')
-    failure = await send(text, before, sending)
-  } else failure = await resumeSending(text, await eye.look(sought), sending)
+    failure = await deliverPrompt(text, before, sending)
+  } else failure = await resumeDelivery(text, await eye.look(sought), sending)
   if (failure) return { entered: text, end: failure }
-  const follower = new Follower({ ...waiting, sitting, asked, nonce, sought, emit, journal })
+  const follower = new TurnFollower({ ...waiting, sitting, asked, nonce, sought, emit, journal })
   const end = await follower.end()
   return { entered: text, ...(end ? { end } : {}), ...(follower.journal ? { journal: follower.journal } : {}) }
 }
 
 /** Where neither the prompt nor what stood before it is in sight, nothing is said about what is old. */
-function sinceIn(rows: readonly string[], asked: Asked, { reader }: ScreenFacts): string | undefined {
+function sinceIn(rows: readonly string[], asked: PastedPrompt, { reader }: ScreenFacts): string | undefined {
   const since = rowsSince(rows, asked, reader)
   return since.whole ? since.rows.join('\n') : undefined
 }
@@ -204,13 +216,14 @@ const beginMs = 1_500
 const never = new AbortController().signal
 
 /** Makes a program stop what it is at, by its own keys and then by Ctrl+C; one that does not is ended. */
-export async function stopWork({ eye, facts }: Sitting, text: string, name: string): Promise<void> {
+export async function interruptProgram({ eye, facts }: TerminalProgram, text: string, name: string): Promise<void> {
   const steps: (readonly Key[])[] = facts.reader.idle
     ? [facts.interrupt, facts.interrupt, ['Ctrl+C']]
     : [facts.interrupt, ['Ctrl+C']]
   // An interrupted prompt may come back to the composer: it is emptied before the next one.
   const rests = ({ screen, reading, gone }: Sight) =>
-    gone !== undefined || (reading.state === 'idle' && (facts.composer !== undefined || waits(screen, text, facts)))
+    gone !== undefined ||
+    (reading.state === 'idle' && (facts.composer !== undefined || awaitsPrompt(screen, text, facts)))
   // A prompt that was just taken may not show yet that it is worked on: keys that come before that stop nothing.
   if (facts.reader.busy)
     await eye.until(({ reading, gone }) => gone !== undefined || reading.state !== 'idle', beginMs, never)
@@ -228,14 +241,14 @@ export async function stopWork({ eye, facts }: Sitting, text: string, name: stri
 const leaveMs = 2_000
 
 /** Ends what sits in a terminal: an idle program leaves by its own keys, so that it keeps its session. */
-export async function endWork(sitting: Sitting, atRest: boolean, clock: Clock): Promise<void> {
+export async function endProgram(sitting: TerminalProgram, atRest: boolean, clock: Clock): Promise<void> {
   const terminal = sitting.terminal ?? (await sitting.found())
   if (!terminal) return
-  if (atRest && sitting.terminal) await left(sitting, clock).catch(() => {})
+  if (atRest && sitting.terminal) await quitByItself(sitting, clock).catch(() => {})
   await terminal.close()
 }
 
-async function left({ eye, facts }: Sitting, clock: Clock): Promise<void> {
+async function quitByItself({ eye, facts }: TerminalProgram, clock: Clock): Promise<void> {
   if (facts.quit.length === 0 || eye.gone || (await eye.look()).reading.state !== 'idle') return
   const away = new AbortController()
   void eye.terminal.exited.then(() => away.abort())

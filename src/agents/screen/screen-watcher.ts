@@ -7,7 +7,7 @@ import { quietAfterMs, read } from '../../core/screen/reading.ts'
 export type Sight = { screen: Screen; reading: Reading; quietMs: number; at: number; gone?: Exit }
 
 /** What a turn under way is recognised by. */
-export type Sought = { nonce?: string; since?(screen: Screen): string | undefined }
+export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined }
 
 /** Looks cost: a tmux pane is a process each time. So they take a twentieth of the time at most, however many agents there are. */
 const share = 20
@@ -27,11 +27,11 @@ const paceMs = 100
 const never = new AbortController().signal
 
 /** Looks at one terminal: when it has drawn something, and seldom otherwise. */
-export class Eye {
+export class ScreenWatcher {
   readonly terminal: Terminal
   #reader: Reader
   #clock: Clock
-  #bell: Bell
+  #bell: OutputBell
   #gone: Exit | undefined
   #last: Screen | undefined
   #lookedAt = -Infinity
@@ -43,7 +43,7 @@ export class Eye {
     this.terminal = terminal
     this.#reader = reader
     this.#clock = clock
-    this.#bell = new Bell(terminal, clock)
+    this.#bell = new OutputBell(terminal, clock)
     void terminal.exited.then((exit) => (this.#gone = exit))
   }
 
@@ -56,7 +56,7 @@ export class Eye {
     this.#bell.expect(mark)
   }
 
-  async look(sought: Sought = {}): Promise<Sight> {
+  async look(sought: TurnMarks = {}): Promise<Sight> {
     const at = this.#clock.now()
     this.#bell.heard()
     // Before the screen is read, so that a screen seen with an exit is the last one.
@@ -79,7 +79,7 @@ export class Eye {
   }
 
   /** Looks again and again until it is so, no longer than `ms`; the last sight says whether it was. */
-  async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, sought?: Sought) {
+  async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, sought?: TurnMarks) {
     const end = this.#clock.now() + ms
     for (;;) {
       const sight = await this.look(sought)
@@ -104,7 +104,7 @@ export class Eye {
   }
 
   /** Processes are counted only where the screen does not tell: one that still draws is busy without any. */
-  async #read(screen: Screen, { nonce, since: sinceOf }: Sought): Promise<Reading> {
+  async #read(screen: Screen, { nonce, since: sinceOf }: TurnMarks): Promise<Reading> {
     const since = sinceOf?.(screen)
     const look = {
       screen,
@@ -127,7 +127,7 @@ export class Eye {
 }
 
 /** Rings when a terminal has drawn something or is gone, and knows since when nothing was drawn. */
-export class Bell {
+export class OutputBell {
   #clock: Clock
   #drawnAt: number
   #rung = true

@@ -8,34 +8,34 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Live } from '../../core/talk/entry.ts'
 import { tighter } from '../../core/work/agent.ts'
-import { Eye } from './screen-watcher.ts'
-import { composes, factsOf } from './screen-spec.ts'
+import { ScreenWatcher } from './screen-watcher.ts'
+import { composes, screenFactsOf } from './screen-spec.ts'
 import { wordsOf } from '../../base/words.ts'
-import { endedOf, declined, leftEarly, strange } from './screen-failure.ts'
+import { endedOf, declinedFailure, exitFailure, unknownScreenFailure } from './screen-failure.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 
 /** A thread that is nothing but the life of a program in its terminal. */
-const living = (id: string) => `terminal:${id}`
-const isLiving = (key: string) => key.startsWith('terminal:')
+const terminalThread = (id: string) => `terminal:${id}`
+const isTerminalThread = (key: string) => key.startsWith('terminal:')
 
 /** How a CLI came to sit in its terminal: it began, went on with its thread, or was there. */
-export type Came = 'began' | 'resumed' | 'there'
+export type ProgramStart = 'began' | 'resumed' | 'there'
 
 /** One CLI in one terminal: found where it lives, opened where it does not. */
-export class Sitting {
+export class TerminalProgram {
   readonly facts: ScreenFacts
   readonly id: string
   #spec: ScreenSpec
   #seat: ScreenSeat
   #parts: ScreenParts
-  #eye: Eye | undefined
+  #eye: ScreenWatcher | undefined
   #key: string | undefined
   #leash: Leash
   /** Whether it has been ready to be typed to: one that was found at work has. */
   ready = true
 
   constructor(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts) {
-    this.facts = factsOf(spec)
+    this.facts = screenFactsOf(spec)
     this.id = seat.terminal?.id ?? crypto.randomUUID()
     this.#spec = spec
     this.#seat = seat
@@ -47,7 +47,7 @@ export class Sitting {
     return this.#eye?.terminal
   }
 
-  get eye(): Eye {
+  get eye(): ScreenWatcher {
     if (!this.#eye) throw new Error('nothing sits in the terminal yet')
     return this.#eye
   }
@@ -59,26 +59,26 @@ export class Sitting {
 
   /** What its thread is called on a log: by its own key, else by the terminal it lives in. */
   get thread(): string {
-    return this.#key ?? living(this.id)
+    return this.#key ?? terminalThread(this.id)
   }
 
-  named(key: string | undefined): void {
+  learnKey(key: string | undefined): void {
     this.#key = key ?? this.#key
   }
 
   /** Sits down, held to the leash: `thread` is what it is to go on with, if it does not live any more. */
-  async sit(thread: string | undefined, leash: Leash): Promise<Came> {
-    const resume = thread === undefined || isLiving(thread) || !composes(this.#spec) ? undefined : thread
+  async start(thread: string | undefined, leash: Leash): Promise<ProgramStart> {
+    const resume = thread === undefined || isTerminalThread(thread) || !composes(this.#spec) ? undefined : thread
     const held = tighter(this.#leash, leash) === this.#leash
     if (this.#eye && !this.#eye.gone && held) return 'there'
     const host = await this.#parts.host()
-    const found = await host.find(this.id)
-    if (found && held && !this.#eye && (await lives(found))) {
+    const findTerminal = await host.find(this.id)
+    if (findTerminal && held && !this.#eye && (await lives(findTerminal))) {
       this.#key = resume ?? this.#key
-      this.#eye = this.#watched(found)
+      this.#eye = this.#watched(findTerminal)
       return 'there'
     }
-    if (found) await this.#bury(found)
+    if (findTerminal) await this.#bury(findTerminal)
     this.#leash = leash
     // A session that ended by itself is gone on with, too.
     const key = this.#key ?? resume
@@ -100,7 +100,7 @@ export class Sitting {
   }
 
   /** Ends what sits there and begins anew, on no thread. */
-  async anew(): Promise<Came> {
+  async restart(): Promise<ProgramStart> {
     await this.#eye?.terminal.close()
     await this.#open(undefined)
     return 'began'
@@ -129,8 +129,8 @@ export class Sitting {
     this.#eye = this.#watched(await host.open(line, opening))
   }
 
-  #watched(terminal: Terminal): Eye {
-    return new Eye(terminal, this.facts.reader, this.#parts.clock)
+  #watched(terminal: Terminal): ScreenWatcher {
+    return new ScreenWatcher(terminal, this.facts.reader, this.#parts.clock)
   }
 }
 
@@ -140,39 +140,39 @@ async function lives(terminal: Terminal): Promise<boolean> {
   return Promise.race([terminal.exited.then(() => false), later])
 }
 
-export type Seated = { came: Came; sight: Sight } | { failure: Failure }
+export type ReadyResult = { came: ProgramStart; sight: Sight } | { failure: Failure }
 
 /** Takes the seat and waits until it can be typed to; undefined when the wait was broken off. */
-export async function takeSeat(
-  sitting: Sitting,
+export async function readyProgram(
+  sitting: TerminalProgram,
   thread: string | undefined,
   leash: Leash,
-  waiting: Waiting,
-): Promise<Seated | undefined> {
+  waiting: ReadyWait,
+): Promise<ReadyResult | undefined> {
   try {
-    const first = await once(sitting, await sitting.sit(thread, leash), waiting)
+    const first = await startOnce(sitting, await sitting.start(thread, leash), waiting)
     if (!first || !('failure' in first) || !sitting.eye.gone) return first
     // Whoever watches it saw it leave as well, and decides whether another one is opened.
     if (waiting.signal.aborted) return undefined
     // It had left before anyone came: it is begun again, or goes on with its thread.
-    if (first.came === 'there') return await once(sitting, await sitting.sit(thread, leash), waiting)
+    if (first.came === 'there') return await startOnce(sitting, await sitting.start(thread, leash), waiting)
     const lost = waiting.spec.profile?.lostThread?.(endedOf(await sitting.eye.look())) === true
     if (first.came !== 'resumed' || !lost) return first
-    return await once(sitting, await sitting.anew(), waiting)
+    return await startOnce(sitting, await sitting.restart(), waiting)
   } catch (error) {
     return { failure: { kind: 'crash', message: `${waiting.spec.name} got no terminal: ${wordsOf(error)}` } }
   }
 }
 
-async function once(sitting: Sitting, came: Came, waiting: Waiting) {
+async function startOnce(sitting: TerminalProgram, came: ProgramStart, waiting: ReadyWait) {
   if (came !== 'there') await waiting.state('starting')
-  const seen = await readied(sitting, waiting)
+  const seen = await untilReady(sitting, waiting)
   return seen && ('kind' in seen ? { came, failure: seen } : { came, sight: seen })
 }
 
 export type State = Extract<Live, { type: 'state' }>['state']
 
-export type Waiting = {
+export type ReadyWait = {
   spec: ScreenSpec
   clock: Clock
   ask: Ask
@@ -193,9 +193,9 @@ const mostDrawnMs = 2_000
 const leaveMs = 3_000
 
 /** Waits until a prompt can be typed, and asks what the CLI asks on the way; undefined when the wait was broken off. */
-export async function readied(
-  sitting: Sitting,
-  { spec, clock, ask, signal, heard, state }: Waiting,
+export async function untilReady(
+  sitting: TerminalProgram,
+  { spec, clock, ask, signal, heard, state }: ReadyWait,
 ): Promise<Sight | Failure | undefined> {
   const { eye, facts } = sitting
   const { ready, idle } = facts.reader
@@ -207,8 +207,8 @@ export async function readied(
   while (!signal.aborted) {
     const sight = await eye.look()
     const { screen, reading, quietMs, at } = sight
-    if (sight.gone && at - answered.at < leaveMs) return declined(spec, answered.text)
-    if (sight.gone) return leftEarly(spec, sight, began ? 'it was ready' : 'it could be asked')
+    if (sight.gone && at - answered.at < leaveMs) return declinedFailure(spec, answered.text)
+    if (sight.gone) return exitFailure(spec, sight, began ? 'it was ready' : 'it could be asked')
     if (at - quietMs > drawnAt) heard()
     drawnAt = at - quietMs
     seen ||= ready?.test(screen.rows.join('\n')) ?? true
@@ -233,7 +233,8 @@ export async function readied(
       continue
     }
     const shows = screen.rows.some((row) => row.trim() !== '')
-    if (reading.state === 'unknown' && shows && quietMs >= strangeMs) return strange(spec, sight, eye.terminal.attach)
+    if (reading.state === 'unknown' && shows && quietMs >= strangeMs)
+      return unknownScreenFailure(spec, sight, eye.terminal.attach)
     await eye.next(signal)
   }
   return undefined

@@ -2,23 +2,23 @@ import type { Clock } from '../../base/clock.ts'
 import type { Journalled } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Ask } from '../../core/talk/question.ts'
-import type { Answered, Asked } from './screen-answer.ts'
-import type { Sight, Sought } from './screen-watcher.ts'
-import type { State, Sitting } from './terminal-program.ts'
+import type { ScreenAnswer, PastedPrompt } from './screen-answer.ts'
+import type { Sight, TurnMarks } from './screen-watcher.ts'
+import type { State, TerminalProgram } from './terminal-program.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import type { Emit } from '../pipe/speech.ts'
-import { journalAnswer, saidIn, screenAnswer, rowsSince } from './screen-answer.ts'
-import { waits } from './prompt-delivery.ts'
+import { journalAnswer, answerText, screenAnswer, rowsSince } from './screen-answer.ts'
+import { awaitsPrompt } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
-import { faultOf, leftEarly } from './screen-failure.ts'
+import { faultFailure, exitFailure } from './screen-failure.ts'
 
-export type Following = {
+export type FollowParts = {
   spec: ScreenSpec
-  sitting: Sitting
+  sitting: TerminalProgram
   clock: Clock
-  asked: Asked
+  asked: PastedPrompt
   nonce: string
-  sought: Sought
+  sought: TurnMarks
   emit: Emit
   ask: Ask
   signal: AbortSignal
@@ -42,9 +42,9 @@ const journalEveryMs = 1_000
 const restlessMs = 100
 
 /** Watches a turn to its end; undefined when the watch was broken off. */
-export class Follower {
-  #f: Following
-  #telling: Telling
+export class TurnFollower {
+  #f: FollowParts
+  #telling: ScreenReporter
   #text = ''
   #stillSince = 0
   #doneSince: number | undefined
@@ -56,16 +56,16 @@ export class Follower {
   #journalAt = -Infinity
   #journal: Journalled | undefined
 
-  constructor(following: Following) {
+  constructor(following: FollowParts) {
     this.#f = following
-    this.#telling = new Telling(following.emit)
+    this.#telling = new ScreenReporter(following.emit)
   }
 
   get journal(): Journalled | undefined {
     return this.#journal
   }
 
-  async end(): Promise<Answered | Failure | undefined> {
+  async end(): Promise<ScreenAnswer | Failure | undefined> {
     const { spec, sitting, clock, ask, signal, state, sought } = this.#f
     const { eye, facts } = sitting
     while (!signal.aborted) {
@@ -93,7 +93,7 @@ export class Follower {
   /** Shows what is new, and remembers since when nothing is. */
   async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
     const { asked, nonce, sitting, heard, state } = this.#f
-    const text = saidIn(rowsSince(screen.rows, asked, sitting.facts.reader).rows, screen.cols, nonce, sitting.facts)
+    const text = answerText(rowsSince(screen.rows, asked, sitting.facts.reader).rows, screen.cols, nonce, sitting.facts)
     if (text !== this.#text) this.#stillSince = at
     this.#text = text
     this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
@@ -105,14 +105,14 @@ export class Follower {
     if (reading.state !== 'asking') await this.#telling.tell(text)
   }
 
-  async #ended(sight: Sight): Promise<Answered | Failure | undefined> {
+  async #ended(sight: Sight): Promise<ScreenAnswer | Failure | undefined> {
     const { spec, asked, nonce, sitting } = this.#f
     const { at, reading, gone } = sight
     const resting =
-      reading.state === 'idle' && (reading.by === 'fence' || waits(sight.screen, asked.text, sitting.facts))
+      reading.state === 'idle' && (reading.by === 'fence' || awaitsPrompt(sight.screen, asked.text, sitting.facts))
     const journal = await this.#look(at, resting || gone !== undefined)
     if (journal?.failure && journal.over) return journal.failure
-    if (journal?.fault !== undefined && journal.over) return faultOf(spec, journal.fault, at)
+    if (journal?.fault !== undefined && journal.over) return faultFailure(spec, journal.fault, at)
     const written = journal && journalAnswer(journal, nonce)
     if (journal?.over && written) return written
     if (gone) return this.#left(sight, written)
@@ -129,7 +129,7 @@ export class Follower {
     if (reading.by !== 'fence') {
       // A thread that is gone on with may show what went wrong long ago: a journal knows of this turn alone.
       const words = journal ? journal.fault : this.#fault(sight)
-      if (words !== undefined) return faultOf(spec, words, at)
+      if (words !== undefined) return faultFailure(spec, words, at)
     }
     const answer = await this.#shown(sight, reading.by)
     if (answer.text !== '') return answer
@@ -138,15 +138,15 @@ export class Follower {
   }
 
   /** Who leaves after its answer has answered; before it, it failed. */
-  async #left(sight: Sight, written: Answered | undefined): Promise<Answered | Failure> {
+  async #left(sight: Sight, written: ScreenAnswer | undefined): Promise<ScreenAnswer | Failure> {
     const { spec } = this.#f
     if (written) return written
     const answer = await this.#shown(sight, 'exit')
     const well = sight.gone?.code === 0 && !spec.fence && !this.#atWork && answer.text !== ''
-    return answer.fenced || well ? answer : leftEarly(spec, sight, 'it had answered')
+    return answer.fenced || well ? answer : exitFailure(spec, sight, 'it had answered')
   }
 
-  #shown({ screen }: Sight, by: string): Promise<Answered> {
+  #shown({ screen }: Sight, by: string): Promise<ScreenAnswer> {
     const { asked, nonce, sitting } = this.#f
     return screenAnswer(sitting.eye.terminal, screen, asked, nonce, sitting.facts, by)
   }
@@ -173,7 +173,7 @@ export class Follower {
   }
 
   /** A prompt that no journal has yet may be waiting: some take one while they still start, and queue it. */
-  #writeMs(journal: Journalled | undefined, written: Answered | undefined): number {
+  #writeMs(journal: Journalled | undefined, written: ScreenAnswer | undefined): number {
     if (written) return settleMs.seenBusy
     // One that says that its turn is not over yet is behind what is shown, by seconds where the machine has much to do.
     if (journal?.over === false && journal.fault === undefined) return emptyMs
@@ -202,7 +202,7 @@ const mostShown = 256 * 1024
 const remembered = 500
 
 /** Tells what is new on a screen: a line once it is whole or has stood still, and none twice. */
-export class Telling {
+export class ScreenReporter {
   #emit: Emit
   /** The lines that were told last, and those that stood there at the last look. */
   #lines: string[] = []

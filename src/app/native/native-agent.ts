@@ -1,16 +1,16 @@
 import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
-import type { Framed } from '../../agents/native/session-frame.ts'
+import type { FrameAndTold } from '../../agents/native/session-frame.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
 import type { Model } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import type { Told } from '../../agents/native/context-changes.ts'
+import type { ToldItem } from '../../agents/native/context-changes.ts'
 import type { Native } from '../../agents/native/native-loop.ts'
 import type { Opening } from '../../agents/native/session-opening.ts'
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
-import { frozen } from '../../agents/native/session-frame.ts'
+import { sessionFrame } from '../../agents/native/session-frame.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { planTools } from '../../tools/all.ts'
@@ -23,9 +23,9 @@ import { serversOf } from './native-servers.ts'
 import { subagentsOf } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { wordsOf } from '../../base/words.ts'
-import { toldIn, changedSince, guideOf } from '../../agents/native/context-changes.ts'
-import { askedSkill, skillGuide } from '../../agents/native/skill.ts'
-import { Room } from '../../agents/native/window-trim.ts'
+import { toldItems, contextChanges, changeGuide } from '../../agents/native/context-changes.ts'
+import { requestedSkill, skillGuide } from '../../agents/native/skill.ts'
+import { WindowUse } from '../../agents/native/window-trim.ts'
 import { guidesOf } from '../../core/talk/compaction.ts'
 
 /** Our own agent on a provider's model, for one turn: its keys, its tools, its rules, and what its session begins with. */
@@ -58,9 +58,9 @@ export async function* openNative(
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const watched = (tool: Tool) => maskedTool(hookedTool(tool, seat, parts), parts)
   const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
-  const framed = yield* frozen(agent.name, turn, blobs, {
+  const framed = yield* sessionFrame(agent.name, turn, blobs, {
     key: `${mode} ${model.name}${machine.edition}`,
-    async make(): Promise<Framed> {
+    async make(): Promise<FrameAndTold> {
       // A folder that is not trusted was told of before.
       if (trusted) lasting.notes.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
@@ -104,7 +104,7 @@ function toldWhenAsked(model: Model, asked: () => void): Model {
 export type BeforeParts = {
   agent: string
   turn: Turn
-  framed: Framed
+  framed: FrameAndTold
   opened: Pick<Opening, 'tells' | 'skills'>
   servers: McpServers | undefined
   window(): number
@@ -115,10 +115,10 @@ export type BeforeParts = {
 /** What the model is told before each answer, beside what was said to it, and what is left out to make room. */
 export function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
   const { agent, turn, framed, opened, servers, tell } = parts
-  const room = new Room(framed.frame, turn.history)
-  const changed = changedSince([...framed.told, ...toldIn(turn.history, agent)], opened.tells)
+  const room = new WindowUse(framed.frame, turn.history)
+  const changed = contextChanges([...framed.told, ...toldItems(turn.history, agent)], opened.tells)
   if (changed.length > 0) tell(changedWords(changed, turn.cwd))
-  let waiting: Fact[] = [...changed.map(guideOf), ...loaded(parts)]
+  let waiting: Fact[] = [...changed.map(changeGuide), ...loaded(parts)]
   const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
   return async (done) => {
     const [told, late] = [waiting, servers?.news(known)]
@@ -131,7 +131,7 @@ export function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
   }
 }
 
-function changedWords(changed: readonly Told[], cwd: string): string {
+function changedWords(changed: readonly ToldItem[], cwd: string): string {
   const names = changed.map(({ about }) => shortPath(about, cwd)).join(', ')
   return `Changed since it was last told of, and told of now: ${names}.`
 }
@@ -147,7 +147,7 @@ function lateTools({ history }: Turn, agent: string): string[] {
 
 /** The skill that the prompt asks for; one that is in force as it is now is not told again. */
 function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
-  const skill = askedSkill(turn.prompt, opened.skills)
+  const skill = requestedSkill(turn.prompt, opened.skills)
   try {
     const guide = skill && skillGuide(skill)
     const inForce = guidesOf(turn.history).some(

@@ -73,7 +73,7 @@ export function hookedTurn(seat: NativeSeat, parts: NativeParts): Hooks {
         const begun = await sessionBegun(turn, seat, parts)
         const said = await hooks('UserPromptSubmit', { prompt: turn.prompt }, seat, parts, turn.signal)
         const refused = said.blocked ?? said.stop
-        return { besides: [...begun, ...said.context], ...(refused === undefined ? {} : { refused }) }
+        return { hookGuides: [...begun, ...said.context], ...(refused === undefined ? {} : { refused }) }
       },
     }),
     ...ending('Stop', seat, parts),

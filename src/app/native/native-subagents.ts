@@ -7,8 +7,8 @@ import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
-import { chosenFor } from '../../agents/native/user-subagents.ts'
-import { Room } from '../../agents/native/window-trim.ts'
+import { chosenSubagent } from '../../agents/native/user-subagents.ts'
+import { WindowUse } from '../../agents/native/window-trim.ts'
 import { isMatch } from '../../safety/hooks/names.ts'
 import { withModel } from '../../settings/agent-settings.ts'
 import { listed, offered, toolsIn, maskedTool } from './toolbox.ts'
@@ -34,7 +34,7 @@ const notTheirs = new Set(['subagent', 'ask_question', 'todo_write', 'todo_read'
 /** A task is done by a fresh agent that sees nothing but it; its answer alone comes back. */
 export function subagentsOf(handing: Handing): Consult {
   return async (given, call) => {
-    const { subagent, task } = chosenFor(given, handing.subagents)
+    const { subagent, task } = chosenSubagent(given, handing.subagents)
     const outcome = await call.consult(await openSubagent(handing, subagent), subagent?.name ?? 'subagent', task)
     if (!outcome.ok) throw new Error(outcome.failure.message)
     const { text, denials } = outcome
@@ -56,7 +56,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
     subagent?.model === undefined
       ? handing.model
       : modelOf({ ...seat, agent: withModel(seat.agent, { model: subagent.model }) }, parts)
-  let room: Room | undefined
+  let room: WindowUse | undefined
   return nativeAgent({
     name: seat.agent.name,
     model,
@@ -64,7 +64,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
     ...hookedSubagent(seat, parts),
     policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,
-    before: async (done, { history }) => (room ??= new Room(frame, history)).due(done, model.window),
+    before: async (done, { history }) => (room ??= new WindowUse(frame, history)).due(done, model.window),
     close: () => box.close(),
   })
 }

@@ -6,7 +6,7 @@ import type { Bench } from '../../core/work/duty.ts'
 import type { Ready } from '../../app/supervision/preflight.ts'
 import type { WorkWishes } from '../../app/supervision/supervised-agent.ts'
 import { once } from 'node:events'
-import { factsOf } from '../../agents/screen/screen-spec.ts'
+import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
 import { wordsOf } from '../../base/words.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { shift } from '../../mind/supervise/shift.ts'
@@ -67,7 +67,7 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
     const conversation = await conversationAt(io, ready)
     const working = shift({
       open: opener(io, ready, spec, host, lives),
-      facts: factsOf(spec),
+      facts: screenFactsOf(spec),
       duty: registered(io, ready, { bench, capabilities, warn }),
       workflow: filledIn(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
       ...(conversation ? { conversation } : {}),

@@ -5,7 +5,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
 import { asked, line as written, questionTool } from './claude-questions.ts'
 import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
-import { sides } from '../shared/diff-sides.ts'
+import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/signs.ts'
 
 /** What Claude Code calls its errors in the `error` field of a message. */
@@ -209,7 +209,7 @@ function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] 
   const path = textOf(filePath)
   if (path === undefined || !Array.isArray(structuredPatch)) return []
   const hunks = listOf(structuredPatch).map(({ lines }) => `@@\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`)
-  if (hunks.length > 0) return [{ path, ...sides(hunks.join('')) }]
+  if (hunks.length > 0) return [{ path, ...diffSides(hunks.join('')) }]
   return typeof content === 'string' ? [{ path, after: content }] : []
 }
 

@@ -3,7 +3,7 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmed } from '../shared/screen-parts.ts'
+import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
@@ -59,7 +59,7 @@ function permission(rows: readonly string[], question: number): { text: string; 
 const grants = (label: string) => /^Yes, and (.+)$/.exec(label)?.[1]
 
 function dialog(screen: Screen): Dialog | undefined {
-  const { rows } = trimmed(screen)
+  const { rows } = trimmedScreen(screen)
   const menu = asking.test(rows.join('\n')) ? menuOf(rows, '❯') : undefined
   if (!menu) return undefined
   const question = rows.slice(0, menu.from).findLastIndex((row) => /^ Do you want to .*\?$/.test(row))

@@ -5,14 +5,14 @@ import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
 import { failed } from '../../core/talk/outcome.ts'
-import { asked } from './codex-questions.ts'
-import { failureOf, named, workOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
+import { questionSteps } from './codex-questions.ts'
+import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
 import { rejections } from './codex-exec-dialect.ts'
 import { threadKey } from '../shared/counted-thread.ts'
 import { brokenOff, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 
 /** What is told of a thread and shown nowhere. */
-const unheard = [
+const ignoredNotifications = [
   'thread/started',
   'thread/status/changed',
   'turn/diff/updated',
@@ -105,11 +105,11 @@ export function codexDialect(
   }
 
   function item(told: Loose, over: boolean): Step[] {
-    const item = named(told, cwd)
+    const item = withShortPaths(told, cwd)
     const call = String(item.id)
     items.set(call, item)
     if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []
-    const work = workOf(item)
+    const work = toolItemOf(item)
     if (!work) return []
     const steps: Step[] = streamed.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
     streamed.add(call)
@@ -207,7 +207,11 @@ export function codexDialect(
         'initialize',
         {
           clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
-          capabilities: { experimentalApi: false, requestAttestation: false, optOutNotificationMethods: unheard },
+          capabilities: {
+            experimentalApi: false,
+            requestAttestation: false,
+            optOutNotificationMethods: ignoredNotifications,
+          },
         },
         () => [
           send(line({ method: 'initialized' })),
@@ -220,7 +224,7 @@ export function codexDialect(
       ),
     line(text) {
       const message = parseLine(text)
-      if (message.method !== undefined && message.id !== undefined) return asked(message, desk)
+      if (message.method !== undefined && message.id !== undefined) return questionSteps(message, desk)
       if (message.method !== undefined) return heard(message.method, loose(message.params))
       const then = waiting.get(numberOf(message.id))
       waiting.delete(numberOf(message.id))

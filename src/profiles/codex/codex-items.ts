@@ -6,15 +6,15 @@ import type { Step } from '../../core/work/profile.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { contentText, denial, listOf, loose, textOf, innerMessage, numberOf } from '../shared/jsonl.ts'
-import { sides } from '../shared/diff-sides.ts'
+import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
 /** An item that is a tool at work: what it was to do, what came of it, and its words in a list of denials. */
-export type Work = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
+export type ToolItem = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
 
 /** An item with its files named as somebody in that folder would name them. */
-export function named(item: Loose, cwd: string): Loose {
+export function withShortPaths(item: Loose, cwd: string): Loose {
   if (!Array.isArray(item.changes)) return item
   const short = (path: unknown) => (typeof path === 'string' ? shortPath(path, cwd) : path)
   const changes = listOf(item.changes).map((change) => {
@@ -25,7 +25,7 @@ export function named(item: Loose, cwd: string): Loose {
 }
 
 /** The items of an app-server's turn that are tools at work; the others are words or its own bookkeeping. */
-export function workOf(item: Loose): Work | undefined {
+export function toolItemOf(item: Loose): ToolItem | undefined {
   switch (item.type) {
     case 'commandExecution': {
       const input = { command: commandOf(item.command) }
@@ -65,7 +65,7 @@ export function changesOf({ changes }: Loose): FileChange[] {
     const { type, move_path } = loose(kind)
     const at = textOf(move_path) ?? textOf(path) ?? ''
     if (type === 'add') return { path: at, after: text }
-    return type === 'delete' ? { path: at, before: text, after: '' } : { path: at, ...sides(text) }
+    return type === 'delete' ? { path: at, before: text, after: '' } : { path: at, ...diffSides(text) }
   })
 }
 

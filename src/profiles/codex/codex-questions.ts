@@ -7,7 +7,7 @@ import { listOf, loose, textOf } from '../shared/jsonl.ts'
 import { quote } from '../shared/shell-words.ts'
 
 /** What the answers need of the turn: the result of a request in words for stdin, and words for the model. */
-export type Desk = {
+export type Replies = {
   answer(id: unknown, result: Loose): string
   refuse(id: unknown, why: string): string
   steer(text: string): string
@@ -16,7 +16,7 @@ export type Desk = {
 }
 
 /** What an app-server wants to know before it goes on; what we cannot answer is refused, so that it does not wait for it. */
-export function asked({ id, method, params }: Loose, desk: Desk): Step[] {
+export function questionSteps({ id, method, params }: Loose, desk: Replies): Step[] {
   const wish = loose(params)
   switch (method) {
     case 'item/commandExecution/requestApproval':
@@ -40,7 +40,7 @@ type Offer = Question['options'][number] & { result: Loose }
 /** One card: yes, what is offered beyond it, no, and no with words, which reach the model as if typed meanwhile. */
 function card(
   id: unknown,
-  desk: Desk,
+  desk: Replies,
   asked: Asked,
   yes: Loose,
   offers: readonly Offer[],
@@ -71,7 +71,7 @@ function card(
   }
 }
 
-const decision = (id: unknown, desk: Desk, asked: Asked, offers: readonly Offer[]) =>
+const decision = (id: unknown, desk: Replies, asked: Asked, offers: readonly Offer[]) =>
   card(id, desk, asked, { decision: 'accept' }, offers, { decision: 'decline' })
 
 const untilTurnEnds = (grants: string): Offer => ({
@@ -113,7 +113,7 @@ function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmen
   ]
 }
 
-function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: Desk): Step {
+function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: Replies): Step {
   const item = desk.item(String(itemId))
   const paths = listOf(item.changes).map(pathsOf).join(', ')
   const root = textOf(grantRoot)
@@ -131,7 +131,7 @@ function pathsOf({ path, kind }: Loose): string {
   return moved === undefined ? (textOf(path) ?? '') : `${textOf(path)} → ${moved}`
 }
 
-function widening(id: unknown, { permissions, reason }: Loose, desk: Desk): Step {
+function widening(id: unknown, { permissions, reason }: Loose, desk: Replies): Step {
   const asked: Asked = {
     text: withReason('More than the sandbox allows, until this turn ends', reason),
     shows: [{ type: 'text', text: JSON.stringify(permissions, null, 2) }],
@@ -142,7 +142,7 @@ function widening(id: unknown, { permissions, reason }: Loose, desk: Desk): Step
   })
 }
 
-function choices(id: unknown, { questions }: Loose, desk: Desk): Step[] {
+function choices(id: unknown, { questions }: Loose, desk: Replies): Step[] {
   const cards = listOf(questions).map((one) => ({
     key: textOf(one.id) ?? '',
     text: textOf(one.question) ?? '',
@@ -161,7 +161,7 @@ function choices(id: unknown, { questions }: Loose, desk: Desk): Step[] {
 }
 
 /** A server of its own asks: a yes is all we have to give, so what wants to be filled in is declined. */
-function elicitation(id: unknown, wish: Loose, desk: Desk): Step {
+function elicitation(id: unknown, wish: Loose, desk: Replies): Step {
   const { serverName, message, mode, requestedSchema } = wish
   const declined = { action: 'decline', content: null, _meta: null }
   const { required } = loose(requestedSchema)

@@ -4,7 +4,7 @@ import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Mode } from './codex-dialect.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmed } from '../shared/screen-parts.ts'
+import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ function change(above: readonly string[]): Shown[] {
 const grants = (label: string) => /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
 
 function dialog(screen: Screen): Dialog | undefined {
-  const { rows } = trimmed(screen)
+  const { rows } = trimmedScreen(screen)
   const menu = asking.test(rows.join('\n')) ? menuOf(rows, '›') : undefined
   if (!menu) return undefined
   const decline = ['Escape']

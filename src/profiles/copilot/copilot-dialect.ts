@@ -3,7 +3,7 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
-import { Account } from '../shared/turn-account.ts'
+import { TurnAccount } from '../shared/turn-account.ts'
 import { threadKey, usageSince } from '../shared/counted-thread.ts'
 import { contentText, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 import { readMessage } from '../shared/signs.ts'
@@ -23,7 +23,7 @@ export function copilotDialect(
   known: (ended: Ended) => Failure | undefined,
   before: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
 ): Dialect {
-  const account = new Account()
+  const account = new TurnAccount()
   const calls = new Map<string, { tool: string; input: unknown }>()
   let error: Loose | undefined
   let id: string | undefined

@@ -3,7 +3,7 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmed, unframed } from '../shared/screen-parts.ts'
+import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ function permission(rows: readonly string[], from: number): { text: string; show
 const grants = (label: string) => /^Yes, and (.+)$/.exec(label)?.[1]
 
 function dialog(screen: Screen): Dialog | undefined {
-  const { rows } = trimmed(screen)
+  const { rows } = trimmedScreen(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const plain = unframed(rows)
   const menu = menuOf(plain, '❯')

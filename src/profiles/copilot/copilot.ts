@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
-import { behind, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
 import { copilotScreen, flags } from './copilot-screen.ts'
 import { quote, hasFlag } from '../shared/shell-words.ts'
 
@@ -39,7 +39,7 @@ export const signs: readonly Sign[] = [
     says: /not authorized to use this Copilot feature|Access denied by policy settings/,
     said: 'Error: Access denied by policy settings',
   },
-  ...behind(
+  ...providerSignsAfter(
     /^(?:Failed to get response from the AI model; .*?Last error: |(?:✗|×) |Model call failed: |Error: |\d{3} )/,
   ),
 ]

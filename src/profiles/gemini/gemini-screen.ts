@@ -3,7 +3,7 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmed, unframed } from '../shared/screen-parts.ts'
+import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, contentText, listOf, loose, numberOf } from '../shared/jsonl.ts'
@@ -34,7 +34,7 @@ function permission(rows: readonly string[], from: number): { text: string; show
 const grants = (label: string) => /^Allow (for (?:this session|all future sessions).*)$/.exec(label)?.[1]
 
 function dialog(screen: Screen): Dialog | undefined {
-  const { rows } = trimmed(screen)
+  const { rows } = trimmedScreen(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const plain = unframed(rows)
   const menu = menuOf(plain, '●')

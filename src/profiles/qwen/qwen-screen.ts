@@ -3,7 +3,7 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmed, unframed } from '../shared/screen-parts.ts'
+import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
@@ -44,7 +44,7 @@ function permission(rows: readonly string[], from: number): { text: string; show
 const grants = (label: string) => (/\balways\b/i.test(label) ? label : undefined)
 
 function dialog(screen: Screen): Dialog | undefined {
-  const { rows } = trimmed(screen)
+  const { rows } = trimmedScreen(screen)
   if (!asking.test(rows.join('\n'))) return undefined
   const plain = unframed(rows)
   const menu = menuOf(plain, '›')

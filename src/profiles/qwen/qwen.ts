@@ -3,7 +3,7 @@ import type { Sign } from '../shared/signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
 import { acpLeashes } from '../shared/acp-leashes.ts'
-import { behind, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
 import { quote, hasFlag } from '../shared/shell-words.ts'
 import { claudeDialect } from '../claude/claude-dialect.ts'
@@ -25,7 +25,7 @@ export const signs: readonly Sign[] = [
     says: /^(?:\[API Error: )?(?:Qwen OAuth authentication|Device authorization|Failed to refresh)/i,
     said: 'Qwen OAuth authentication failed. Please run /auth to sign in again.',
   },
-  ...behind(/^\[API Error: /),
+  ...providerSignsAfter(/^\[API Error: /),
 ]
 
 /** Over ACP the provider's words stand alone. */

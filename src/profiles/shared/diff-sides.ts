@@ -1,5 +1,5 @@
 /** The two sides of a unified diff, as far as it shows them; where it leaves lines out there is a mark on both. */
-export function sides(diff: string): { before: string; after: string } {
+export function diffSides(diff: string): { before: string; after: string } {
   const before: string[] = []
   const after: string[] = []
   for (const line of diff.replace(/\n$/, '').split('\n')) {

@@ -8,7 +8,7 @@ export type Menu = { options: { id: string; label: string }[]; at: number; from:
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
 
 /** A screen without what a terminal puts behind its rows. */
-export function trimmed(screen: Screen): Screen {
+export function trimmedScreen(screen: Screen): Screen {
   return { ...screen, rows: screen.rows.map((row) => row.trimEnd()) }
 }
 

@@ -134,7 +134,7 @@ export const providerSigns: readonly Sign[] = [
 ]
 
 /** The providers' words behind what one CLI puts before them, so that no other line is taken for an error. */
-export function behind(lead: RegExp): Sign[] {
+export function providerSignsAfter(lead: RegExp): Sign[] {
   return providerSigns.map(({ kind, says, said }) => ({
     kind,
     says: new RegExp(`${lead.source}.*?(?:${says.source})`, says.flags),

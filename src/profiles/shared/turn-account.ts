@@ -6,7 +6,7 @@ import { brokenOff, denial } from './jsonl.ts'
 type Tokens = { input: number; output: number; cached: number; cost: number }
 
 /** What a turn comes to, for CLIs that print no last word with the whole answer: gathered as it goes by. */
-export class Account {
+export class TurnAccount {
   #texts: string[] = []
   #denials = new Set<string>()
   #spent: Tokens | undefined

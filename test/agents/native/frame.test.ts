@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
-import { frozen } from '../../../src/agents/native/session-frame.ts'
+import { sessionFrame } from '../../../src/agents/native/session-frame.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { turnOf } from '../../contract/agent.ts'
 
@@ -14,7 +14,7 @@ test('a frame is frozen when its session begins, and is the same ever after; ano
   })
   const history: Entry[] = []
   const ask = async (key: string) => {
-    const events = frozen('native', turnOf({ history: [...history] }), blobs, spec(key))
+    const events = sessionFrame('native', turnOf({ history: [...history] }), blobs, spec(key))
     for (;;) {
       const next = await events.next()
       if (next.done) return next.value.frame.system

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Ground } from '../../../src/agents/native/instructions.ts'
+import type { SessionPlace } from '../../../src/agents/native/instructions.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -15,6 +15,6 @@ export function groundOf(t: Pick<TestContext, 'after'>, files: Record<string, st
   }
   for (const [path, body] of Object.entries(files)) write(path, body)
   const at = (path: string) => join(place, path)
-  const ground: Ground = { cwd: at('repo/sub'), root: at('repo'), home: at('home'), trusted: true }
+  const ground: SessionPlace = { cwd: at('repo/sub'), root: at('repo'), home: at('home'), trusted: true }
   return { at, write, ground }
 }

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
-import { messages } from '../../../src/agents/native/model-messages.ts'
+import { modelMessages } from '../../../src/agents/native/model-messages.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { answeredTurn, entryMaker } from '../../core/made.ts'
 
@@ -22,7 +22,7 @@ test('its own words are the assistant’s, other agents’ are marked as theirs'
     make('1', 'native', { type: 'end', outcome: { ok: true, text: 'again' } }),
     ...answeredTurn(make, '2', 'two', 'claude', 'deux'),
   ]
-  assert.deepEqual(messages('native', turnOf({ prompt: 'three', history }), []), [
+  assert.deepEqual(modelMessages('native', turnOf({ prompt: 'three', history }), []), [
     { role: 'user', text: '<summary>\nlong ago\n</summary>' },
     { role: 'user', text: 'one', files: [{ sha: 'f', media: 'image/png', bytes: 1 }] },
     { role: 'user', text: '<call by="claude" tool="Bash">\nls\n</call>' },
@@ -41,7 +41,7 @@ test('what was typed to those who tried before stands after the prompt', () => {
   const attempts = [
     { type: 'attempt' as const, by: 'claude', failure: { kind: 'quota' as const, message: 'limit' }, ms: 1 },
   ]
-  assert.deepEqual(messages('native', turnOf({ prompt: 'paint', attempts, steered: ['in blue'] }), []), [
+  assert.deepEqual(modelMessages('native', turnOf({ prompt: 'paint', attempts, steered: ['in blue'] }), []), [
     { role: 'user', text: 'paint' },
     { role: 'user', text: 'in blue' },
     { role: 'user', text: '<attempt by="claude">\nquota: limit\n</attempt>' },
@@ -59,7 +59,9 @@ test('property: a request is a byte-exact prefix of the next, within a turn and 
         const id = `t${at}`
         const done: Fact[] = []
         const check = () => {
-          const now = messages('native', turnOf({ id, prompt: id, history }), done).map((one) => JSON.stringify(one))
+          const now = modelMessages('native', turnOf({ id, prompt: id, history }), done).map((one) =>
+            JSON.stringify(one),
+          )
           assert.deepEqual(now.slice(0, before.length), before)
           before = now
         }
@@ -90,7 +92,7 @@ test('a loaded skill is a message of its own, before and after it was summarised
   const guides = [{ ...guide, by: 'native' }]
   const summary = make('', 'termaite', { type: 'summary', text: 'long ago', through: 'x', guides })
   const told = (history: Entry[], self: string) =>
-    messages(self, turnOf({ prompt: 'go', history }), []).map(({ text }) => text)
+    modelMessages(self, turnOf({ prompt: 'go', history }), []).map(({ text }) => text)
   assert.deepEqual(told([loaded], 'native'), [guide.text, 'go'])
   assert.deepEqual(told([loaded], 'other'), ['go'])
   assert.deepEqual(told([summary], 'native'), ['<summary>\nlong ago\n</summary>', guide.text, 'go'])

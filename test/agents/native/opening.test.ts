@@ -2,8 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { opening, systemText } from '../../../src/agents/native/session-opening.ts'
-import { changedSince } from '../../../src/agents/native/context-changes.ts'
-import type { Told } from '../../../src/agents/native/context-changes.ts'
+import { contextChanges } from '../../../src/agents/native/context-changes.ts'
+import type { ToldItem } from '../../../src/agents/native/context-changes.ts'
 import { groundOf } from './ground.ts'
 
 const files = {
@@ -69,9 +69,9 @@ test('a subagent is offered none, and where there is nothing the prompt is the p
 
 test('what changes later is said after the messages, once each time', (t) => {
   const { at, write, ground } = groundOf(t, files)
-  let told: Told[] = opening(ground, day).tells
+  let told: ToldItem[] = opening(ground, day).tells
   const said = (trusted = true) => {
-    const found = changedSince(told, opening({ ...ground, trusted }, day).tells)
+    const found = contextChanges(told, opening({ ...ground, trusted }, day).tells)
     told = [...told, ...found]
     return found.map(({ text }) => text)
   }

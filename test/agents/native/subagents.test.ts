@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { chosenFor, subagentList, userSubagents } from '../../../src/agents/native/user-subagents.ts'
+import { chosenSubagent, subagentList, userSubagents } from '../../../src/agents/native/user-subagents.ts'
 import { groundOf } from './ground.ts'
 
 test('the person’s own subagents, as other agents write them too', (t) => {
@@ -41,11 +41,11 @@ test('the person’s own subagents, as other agents write them too', (t) => {
     subagentList(found.subagents),
     '<subagents>\nA task for subagent that begins with one of these goes to that one:\n- @list\n- @plain\n- @code-reviewer: Reviews changes.\n</subagents>',
   )
-  assert.deepEqual(chosenFor('@code-reviewer: look at a.ts', found.subagents), {
+  assert.deepEqual(chosenSubagent('@code-reviewer: look at a.ts', found.subagents), {
     subagent: reviewer,
     task: 'look at a.ts',
   })
-  assert.deepEqual(chosenFor('@someone look', found.subagents), { task: '@someone look' })
+  assert.deepEqual(chosenSubagent('@someone look', found.subagents), { task: '@someone look' })
   assert.deepEqual(userSubagents(at('outside')), { subagents: [], warnings: [] })
   assert.equal(subagentList([]), '')
 })

@@ -5,8 +5,8 @@ import type { ModelMessage } from '../../../src/core/work/model.ts'
 import { systemText } from '../../../src/agents/native/session-opening.ts'
 import { instructionText } from '../../../src/agents/native/instructions.ts'
 import { fill } from '../../../src/agents/native/window-fill.ts'
-import { messages } from '../../../src/agents/native/model-messages.ts'
-import { Room } from '../../../src/agents/native/window-trim.ts'
+import { modelMessages } from '../../../src/agents/native/model-messages.ts'
+import { WindowUse } from '../../../src/agents/native/window-trim.ts'
 import { entryTokens, estimateTokens, viewTokens } from '../../../src/core/talk/tokens.ts'
 import { view } from '../../../src/core/talk/view.ts'
 import { turnOf } from '../../contract/agent.ts'
@@ -94,8 +94,8 @@ test('at half a window the old outputs go in one batch, the last turn keeps its 
   const entries = [...turn('1', 'a'.repeat(4000)), ...turn('2', 'b'.repeat(4000)), ...turn('3', 'c'.repeat(4000))]
   const tokens = viewTokens(entries)
   const frame = (length: number) => ({ system: 'x'.repeat(length), tools: [] })
-  assert.deepEqual(new Room(frame(0), entries).due([], (tokens + 1) * 2), [])
-  const room = new Room(frame(8), entries)
+  assert.deepEqual(new WindowUse(frame(0), entries).due([], (tokens + 1) * 2), [])
+  const room = new WindowUse(frame(8), entries)
   const [due, ...more] = room.due([], (tokens + 1) * 2)
   assert.deepEqual([due, more], [{ type: 'trim', through: entries.filter(({ type }) => type === 'end')[1]!.id }, []])
   const left = view([...entries, entry(due!, '', 'native')])
@@ -104,8 +104,12 @@ test('at half a window the old outputs go in one batch, the last turn keeps its 
     ['[output of', '[output of', 'cccccccccc'],
   )
   assert.deepEqual(room.due([], (tokens + 1) * 2), [], 'what is left out is left out once')
-  assert.deepEqual(new Room(frame(0), left).due([], tokens), [], 'also in the next turn')
-  assert.deepEqual(new Room(frame(0), turn('9', 'x'.repeat(4000))).due([], 1000), [], 'the only turn keeps its output')
+  assert.deepEqual(new WindowUse(frame(0), left).due([], tokens), [], 'also in the next turn')
+  assert.deepEqual(
+    new WindowUse(frame(0), turn('9', 'x'.repeat(4000))).due([], 1000),
+    [],
+    'the only turn keeps its output',
+  )
 })
 
 test('a turn that fills the window by itself leaves out its older steps, and is told the same when it is resumed', () => {
@@ -113,12 +117,12 @@ test('a turn that fills the window by itself leaves out its older steps, and is 
     { type: 'call', call: `s${number}`, tool: 'bash', input: {}, step: number },
     { type: 'result', call: `s${number}`, ok: true, text: `${number}`.repeat(4000), data: { exit: 0 } },
   ]
-  const room = new Room({ system: '', tools: [] }, [])
+  const room = new WindowUse({ system: '', tools: [] }, [])
   const done: Fact[] = []
   const requests: ModelMessage[][] = []
   for (let number = 1; number <= 12; number++) {
     done.push(...room.due(done, 12_000))
-    requests.push(messages('native', turnOf({ prompt: 'go' }), done))
+    requests.push(modelMessages('native', turnOf({ prompt: 'go' }), done))
     done.push(...step(number))
   }
   assert.deepEqual(
@@ -138,7 +142,7 @@ test('a turn that fills the window by itself leaves out its older steps, and is 
     entry({ type: 'reply', text: 'done', step: 13 }, 't'),
     entry({ type: 'end', outcome: { ok: true, text: 'done' } }, 't'),
   ]
-  const now = messages('native', turnOf({ prompt: 'go' }), done)
-  const resumed = messages('native', turnOf({ prompt: 'on', history: view(kept) }), [])
+  const now = modelMessages('native', turnOf({ prompt: 'go' }), done)
+  const resumed = modelMessages('native', turnOf({ prompt: 'on', history: view(kept) }), [])
   assert.deepEqual(resumed.slice(0, now.length), now)
 })
