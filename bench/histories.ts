@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { realClock } from '../src/base/clock.ts'
 import { newId } from '../src/base/id.ts'
-import { readTail } from '../src/core/talk/tail.ts'
+import { readTail } from '../src/core/work/conversation.ts'
 import { fileStore } from '../src/store/files/store.ts'
 import { withMachine } from './measure.ts'
 

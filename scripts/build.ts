@@ -33,7 +33,7 @@ const { metafile } = await build({
 await joinStart(root, join(outdir, 'main.js'), metafile)
 
 // What a model or an interpreter reads is text beside its source, and lies the same way in the bundle: see
-// src/base/text-beside.ts.
+// src/base/source-text.ts.
 for (const text of globSync('**/*.{md,py,cjs}', { cwd: join(root, 'src') }))
   cpSync(join(root, 'src', text), join(outdir, text))
 

@@ -1,7 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Leash } from '../core/work/agent.ts'
-import { resetTime } from '../core/talk/reset.ts'
+import { resetTime } from '../core/talk/reset-time.ts'
 
 /** A full disk has a quota too, and no provider gives it back. */
 const quotaWords = /(?<!\bdisk )\bquota\b|\busage limit|\brate[ -]?limit|\b429\b|\bRESOURCE_EXHAUSTED\b/i

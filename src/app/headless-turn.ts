@@ -2,7 +2,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { App } from './app.ts'
 import type { TurnWishes } from './turn.ts'
-import { TurnsAtWork } from '../core/talk/at-work.ts'
+import { RunningTurns } from '../core/talk/running-turns.ts'
 import { Cards } from './cards.ts'
 import { Line } from './prompt-queue.ts'
 import { say } from '../core/io.ts'
@@ -18,7 +18,7 @@ export async function* runReached(
   wishes: Omit<TurnWishes, 'ask' | 'steer' | 'shown'>,
 ): AsyncGenerator<Event> {
   const { io, place } = app
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const cards = new Cards()
   const line = new Line(() => {})
   const stop = new AbortController()

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { AtWork, Peer } from '../core/talk/peer.ts'
+import type { TurnAtWork, Peer } from '../core/talk/peer.ts'
 import type { ConnectedPeer } from '../faces/peer/peer-client.ts'
 import { basename } from 'node:path'
 
@@ -45,7 +45,7 @@ export async function peerOf(home: string, turn: string, clock: Clock): Promise<
 }
 
 /** Every turn that another process says is at work in it. */
-export async function turnsOfPeers(home: string, clock: Clock): Promise<(AtWork & { pid: number })[]> {
+export async function turnsOfPeers(home: string, clock: Clock): Promise<(TurnAtWork & { pid: number })[]> {
   const told = (await peers(home, clock)).map(async (peer) => {
     const turns = await peer.turns()
     await peer.close()

@@ -1,4 +1,4 @@
-import type { Around } from '../core/work/conversation.ts'
+import type { AroundTurn } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { Agent } from '../core/work/agent.ts'
@@ -7,7 +7,7 @@ import { say } from '../core/io.ts'
 import { runningIn } from './running-turns.ts'
 
 /** The trees of a project around one turn. What goes wrong with them is told, and never stops a turn. */
-export type Bracket = Around & {
+export type Bracket = AroundTurn & {
   /** The tree before, when there is one. */
   tree?: string
 }

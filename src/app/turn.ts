@@ -1,11 +1,11 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { Agent } from '../core/work/agent.ts'
-import type { Ref } from '../core/talk/ref.ts'
+import type { Ref } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { App } from './app.ts'
 import type { Bracket } from './turn-snapshots.ts'
-import type { Reach, TurnAtWork, TurnsAtWork } from '../core/talk/at-work.ts'
+import type { Reach, RunningTurn, RunningTurns } from '../core/talk/running-turns.ts'
 import { openRotation } from './rotation.ts'
 import { openBracket, orWords, changesFrom, bracketInLine, readingLate } from './turn-snapshots.ts'
 import { compactNow } from './compaction.ts'
@@ -92,7 +92,7 @@ export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Eve
 }
 
 /** Where a turn can be seen by other processes, and how their wishes reach it. */
-export type Reachable = { turns: TurnsAtWork; reach: Reach }
+export type Reachable = { turns: RunningTurns; reach: Reach }
 
 /** The events of a turn, seen by whoever follows it before they go on. */
 export async function* shownTo(
@@ -100,7 +100,7 @@ export async function* shownTo(
   project: string,
   events: AsyncIterable<Event>,
 ): AsyncGenerator<Event> {
-  let atWork: TurnAtWork | undefined
+  let atWork: RunningTurn | undefined
   try {
     for await (const event of events) {
       if (!atWork && event.type === 'prompt' && isEntry(event)) {

@@ -1,7 +1,6 @@
 import type { CommandShape } from './command-shape.ts'
-import { leashes } from '../core/work/agent.ts'
+import { leashes, strategies } from '../core/work/agent.ts'
 import { thinkings } from '../core/talk/framework.ts'
-import { strategies } from '../core/work/strategy.ts'
 import { workModes } from '../settings/work-mode.ts'
 
 /** What `termaite` itself takes. */

@@ -1,8 +1,7 @@
 import type { Exit, Terminal } from '../core/screen/terminal.ts'
 import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
-import type { Ref } from '../core/talk/ref.ts'
-import type { Blobs } from '../core/talk/store.ts'
+import type { Ref, Blobs } from '../core/talk/store.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
 import type { Ledger } from './ledger.ts'
 import type { KeeperParts } from './parts.ts'
@@ -12,7 +11,7 @@ import { newId } from '../base/id.ts'
 import { wordsOf } from '../base/words.ts'
 import { nonceOf } from '../core/screen/fence.ts'
 import { Conversation } from '../core/work/conversation.ts'
-import { asking } from '../core/talk/first-answer.ts'
+import { turnQuestions } from '../core/talk/turn-questions.ts'
 import { keepArtifact } from './artifact.ts'
 import { asksOf } from './asks.ts'
 import { ending, lastScreen } from './ending.ts'
@@ -126,7 +125,7 @@ export class Carrier {
       if (!this.#left.signal.aborted) await this.#conversation.append(event as Entry, by, turn)
     }
     const log = logOf(store, workspace, this.#id)
-    const questions = asking({ log, clock, turn, person: asksOf(this.#asking, turn), keep })
+    const questions = turnQuestions({ log, clock, turn, person: asksOf(this.#asking, turn), keep })
     const signal = AbortSignal.any([this.#stop.signal, this.#left.signal])
     const failure = await agent.start?.(signal, questions.ask)
     await questions.close()

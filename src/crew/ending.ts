@@ -1,6 +1,5 @@
 import type { Terminal } from '../core/screen/terminal.ts'
-import type { Ref } from '../core/talk/ref.ts'
-import type { Blobs } from '../core/talk/store.ts'
+import type { Ref, Blobs } from '../core/talk/store.ts'
 import type { Ledger } from './ledger.ts'
 import type { CrewParts } from './parts.ts'
 import type { Slot } from './slot.ts'

@@ -2,7 +2,7 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { Ledger } from './ledger.ts'
 import type { Slot } from './slot.ts'
 import { readText } from '../core/talk/store.ts'
-import { fill, placeholders } from '../core/work/depends.ts'
+import { fillPlaceholders, placeholders } from '../core/work/dependencies.ts'
 
 /** A text with the answers of the slots that it depends on in their places; a slot without an answer gives nothing. */
 export async function filled(text: string, slot: Slot, ledger: Ledger, blobs: Blobs): Promise<string> {
@@ -14,5 +14,5 @@ export async function filled(text: string, slot: Slot, ledger: Ledger, blobs: Bl
     const ref = slots[Number(id)]?.artifact?.ref
     outputs.set(id, ref ? await readText(blobs, ref) : '')
   }
-  return fill(text, (id) => outputs.get(id))
+  return fillPlaceholders(text, (id) => outputs.get(id))
 }

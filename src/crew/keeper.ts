@@ -1,7 +1,7 @@
 import type { KeeperParts } from './parts.ts'
 import type { Slot, Slots } from './slot.ts'
 import { Channel } from '../base/channel.ts'
-import { depends } from '../core/work/depends.ts'
+import { readinessOf } from '../core/work/dependencies.ts'
 import { Carrier } from './carrier.ts'
 import { Ledger } from './ledger.ts'
 import { Patience } from './life.ts'
@@ -114,7 +114,7 @@ export class Keeper {
     const { wish: _wish, terminal: _terminal, ...rest } = slot
     const ended = (state: 'failed' | 'exited', why: string): Slot => ({ ...rest, state, why, since: now, queue: [] })
     if (slot.wish) return ended('exited', 'killed')
-    const may = depends(nameOf(slot.id), worksOf(slots))
+    const may = readinessOf(nameOf(slot.id), worksOf(slots))
     if (may.ready) return { ...slot, state: 'starting', since: now }
     if ('never' in may) return ended('failed', may.never)
     if (!this.#patience.isOver(slot, slots, now, this.#parts.alive)) return slot

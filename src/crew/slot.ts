@@ -1,9 +1,9 @@
 import type { Worktree } from '../core/work/worktree.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
-import type { Ref } from '../core/talk/ref.ts'
+import type { Ref } from '../core/talk/store.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Work } from '../core/work/depends.ts'
+import type { WorkItem } from '../core/work/dependencies.ts'
 
 export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited', 'failed'] as const
 
@@ -101,7 +101,7 @@ export function endedWords({ id, state, why }: Slot, killed: boolean): string {
 }
 
 /** A slot as others wait for it: one that left after its answer has given it. */
-export function workOf(slot: Slot): Work {
+export function workOf(slot: Slot): WorkItem {
   const work = { id: nameOf(slot.id), needs: slot.needs.map(nameOf) }
   const answered = slot.last !== undefined && slot.last.failure === undefined
   if (slot.state === 'idle' || (slot.state === 'exited' && answered)) return { ...work, state: 'done' }
@@ -110,6 +110,6 @@ export function workOf(slot: Slot): Work {
   return { ...work, state: slot.state === 'held' ? 'waiting' : 'running' }
 }
 
-export function worksOf(slots: Slots): Map<string, Work> {
+export function worksOf(slots: Slots): Map<string, WorkItem> {
   return new Map(allOf(slots).map((slot) => [nameOf(slot.id), workOf(slot)]))
 }

@@ -3,7 +3,7 @@ import type { CrewParts } from './parts.ts'
 import type { Slot, Slots } from './slot.ts'
 import { newId } from '../base/id.ts'
 import { nearest } from '../base/nearest.ts'
-import { depends, placeholders } from '../core/work/depends.ts'
+import { readinessOf, placeholders } from '../core/work/dependencies.ts'
 import { CrewError } from './error.ts'
 import { allOf, isOver, nameOf, worksOf } from './slot.ts'
 
@@ -60,7 +60,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
     ...(spawn.worktree ? { worktree: worktrees!.plan(worktreeName(spawn.worktree, id)) } : {}),
   }
   const slots: Slots = { next: id + 1, slots: { ...now.slots, [id]: slot } }
-  const may = depends(nameOf(id), worksOf(slots))
+  const may = readinessOf(nameOf(id), worksOf(slots))
   if ('never' in may) throw new CrewError(`${may.never}.`)
   return may.ready ? { ...slots, slots: { ...slots.slots, [id]: { ...slot, state: 'starting' } } } : slots
 }

@@ -1,4 +1,4 @@
-import type { TurnsAtWork } from '../core/talk/at-work.ts'
+import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { ChatDesk, DeskEvent, Standing } from '../faces/chat/chat-desk.ts'
@@ -33,7 +33,7 @@ export type DeskWords = {
   commands(hold: Hold, warn: (words: string) => void): Command[]
   firstStart(hold: Hold): Command
   /** Where several desks of one process show their turns to other processes. */
-  turns?: TurnsAtWork
+  turns?: RunningTurns
 }
 
 /** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */

@@ -1,6 +1,6 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
-import { typedPrompt } from '../core/talk/attach.ts'
+import { typedPrompt } from '../core/talk/file-references.ts'
 import { isEntry } from '../core/talk/entry.ts'
 
 /** So many lines of the log are looked through, and so many prompts recalled. */

@@ -1,7 +1,5 @@
-import type { Leash } from '../core/work/agent.ts'
+import type { Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
-import type { Strategy } from '../core/work/strategy.ts'
-import type { WorkMode } from '../core/work/mode.ts'
 import type { App, AppWishes } from '../app/app.ts'
 import type { Io } from '../core/io.ts'
 import type { Place } from '../app/place.ts'

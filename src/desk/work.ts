@@ -1,4 +1,4 @@
-import type { Reach } from '../core/talk/at-work.ts'
+import type { Reach } from '../core/talk/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
@@ -6,7 +6,7 @@ import type { Cards } from '../app/cards.ts'
 import type { Line } from '../app/prompt-queue.ts'
 import type { TurnMaker } from '../app/turn.ts'
 import { wordsOf } from '../base/words.ts'
-import { TurnsAtWork } from '../core/talk/at-work.ts'
+import { RunningTurns } from '../core/talk/running-turns.ts'
 import { keptPictures, withAttachments } from '../app/attachments/attachments.ts'
 import { serveTurns } from '../app/peers.ts'
 import { ready } from '../app/turn-preparation.ts'
@@ -25,7 +25,7 @@ export type WorkParts = {
   /** A prompt that could not be kept goes back to whoever typed it. */
   giveBack(prompt: string): void
   /** The turns of several desks of one process, which is reached in one place; without them, this one's alone. */
-  turns?: TurnsAtWork
+  turns?: RunningTurns
 }
 
 /** The turns of this desk, one after another. */
@@ -36,7 +36,7 @@ export class Work {
   #stop: AbortController | undefined
   #idle: Promise<void> = Promise.resolve()
   #aimed: string | undefined
-  #turns: TurnsAtWork
+  #turns: RunningTurns
   #served: ReturnType<typeof serveTurns> | undefined
   #reach: Reach = {
     cancel: () => void this.cancel(),
@@ -46,7 +46,7 @@ export class Work {
 
   constructor(parts: WorkParts) {
     this.#parts = parts
-    this.#turns = parts.turns ?? new TurnsAtWork()
+    this.#turns = parts.turns ?? new RunningTurns()
   }
 
   get busy(): boolean {

@@ -1,8 +1,7 @@
 import type { Io } from '../core/io.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import { UsageError } from '../core/io.ts'
-import { nobody } from '../core/talk/question.ts'
-import { picksTyped, unclearWords } from '../core/talk/typed.ts'
+import { nobody, picksTyped, unclearWords } from '../core/talk/question.ts'
 import { questionText } from './question-text.ts'
 
 /** A yes from the person; without a terminal to ask on, the way to say it beforehand. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts'
-import type { Ready } from '../core/work/depends.ts'
+import type { Readiness } from '../core/work/dependencies.ts'
 import type { HeldTask, HubAgent, OfferedTask, QueuedTask, Task } from '../core/work/task.ts'
 import type { HubRecords } from './hub-records.ts'
 import type { Given } from './waiting-agents.ts'
-import { depends } from '../core/work/depends.ts'
+import { readinessOf } from '../core/work/dependencies.ts'
 import { failed, offered, queuedAgain } from './task-moves.ts'
 import { workOf } from './task-rules.ts'
 import { fits, match, WaitingAgents } from './waiting-agents.ts'
@@ -147,12 +147,12 @@ export class Dispatcher {
   }
 
   /** Looks one level deep: a task is added after the tasks that it needs, so there are no circles. */
-  #mayGo(task: Task): Ready {
+  #mayGo(task: Task): Readiness {
     const get = (id: string) => {
       const other = this.#records.tasks.get(id)
       return other && { ...workOf(other), needs: id === task.id ? task.needs : [] }
     }
-    return depends(task.id, { get })
+    return readinessOf(task.id, { get })
   }
 }
 

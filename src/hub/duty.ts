@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Bench, Duty, Heard, Order } from '../core/work/duty.ts'
+import type { TaskWorkspace, TaskSource, TicketState, Order } from '../core/work/task-source.ts'
 import type { Registration } from './hub.ts'
 import type { RemoteHub } from './remote-hub.ts'
 import { wordsOf } from '../base/words.ts'
@@ -11,7 +11,7 @@ export type DutyParts = {
   as: Registration
   clock: Clock
   /** Where a task is worked at. */
-  bench: Bench
+  bench: TaskWorkspace
   /** Told when the hub is lost, and when it is there again. */
   tell(words: string): void
 }
@@ -23,7 +23,7 @@ const longestWaitMs = 30_000
 const lookMs = 5_000
 
 /** Work from a hub: while it is away nothing is lost, and everything is said again once it is back. */
-export function hubDuty({ hub, as, clock, bench, tell }: DutyParts): Duty {
+export function hubDuty({ hub, as, clock, bench, tell }: DutyParts): TaskSource {
   let away = false
   const reach =
     (signal: AbortSignal) =>
@@ -54,7 +54,7 @@ export function hubDuty({ hub, as, clock, bench, tell }: DutyParts): Duty {
       return call()
     }
   }
-  const said = async (ticket: string, signal: AbortSignal, call: () => Promise<unknown>): Promise<Heard> => {
+  const said = async (ticket: string, signal: AbortSignal, call: () => Promise<unknown>): Promise<TicketState> => {
     try {
       return (await reach(signal)(call)) === undefined ? 'lost' : 'kept'
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Spent } from '../core/work/spent.ts'
+import type { Spent } from '../core/work/budget.ts'
 import type {
   HeldTask,
   HubAgent,

@@ -1,4 +1,4 @@
-import type { Spent } from '../core/work/spent.ts'
+import type { Spent } from '../core/work/budget.ts'
 import type { HubAgent, Task } from '../core/work/task.ts'
 import type { Registration, Response } from './hub.ts'
 import type { Given } from './waiting-agents.ts'

@@ -1,4 +1,4 @@
-import type { Work } from '../core/work/depends.ts'
+import type { WorkItem } from '../core/work/dependencies.ts'
 import type { FinishedTask, HeldTask, QueuedTask, Task, TaskOf, TaskState } from '../core/work/task.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
@@ -81,7 +81,7 @@ export function taskIn<S extends TaskState>(task: Task, state: S, words: string)
 }
 
 /** The task as others wait for it. */
-export function workOf(task: Task): Work {
+export function workOf(task: Task): WorkItem {
   const { id, needs, state } = task
   if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
   if (state === 'FAILED' || state === 'CANCELLED') return { id, needs, state: 'dead', why: shortened(task.why) }

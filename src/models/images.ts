@@ -1,5 +1,4 @@
-import type { Ref } from '../core/talk/ref.ts'
-import type { Blobs } from '../core/talk/store.ts'
+import type { Ref, Blobs } from '../core/talk/store.ts'
 import type { ModelMessage } from '../core/work/model.ts'
 import type { Images } from './wire.ts'
 

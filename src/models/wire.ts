@@ -1,4 +1,4 @@
-import type { Ref } from '../core/talk/ref.ts'
+import type { Ref } from '../core/talk/store.ts'
 import type { ModelEvent, ModelRequest } from '../core/work/model.ts'
 import type { Effort, Provider } from './provider.ts'
 import type { Told } from './http/send.ts'

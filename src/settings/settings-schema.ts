@@ -1,7 +1,6 @@
 import type { Shape, TypeOf } from '../core/work/shape.ts'
-import { leashes } from '../core/work/agent.ts'
+import { leashes, strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
-import { strategies } from '../core/work/strategy.ts'
 import { efforts } from '../models/provider.ts'
 import { profiles } from '../profiles/all.ts'
 import { modes } from '../safety/rules/modes.ts'

@@ -1,4 +1,4 @@
-import type { WorkMode } from '../core/work/mode.ts'
+import type { WorkMode } from '../core/work/agent.ts'
 import type { Settings } from './settings.ts'
 import { UsageError } from '../core/io.ts'
 

@@ -1,6 +1,5 @@
 import { sha256 } from '../base/hash.ts'
-import type { Ref } from '../core/talk/ref.ts'
-import type { Blobs, BlobWriter, Doc, Line, Log, Store } from '../core/talk/store.ts'
+import type { Ref, Blobs, BlobWriter, Doc, Line, Log, Store } from '../core/talk/store.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { Bell } from './bell.ts'
 

@@ -1,11 +1,15 @@
 import type { Io } from '../core/io.ts'
-import type { Bench } from '../core/work/duty.ts'
+import type { TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import { collect } from '../base/collect.ts'
 import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
 
 /** In the project itself: what is there belongs to whoever sits in front of it. */
-export const openBench: Bench = { begin: async () => {}, end: async () => undefined, clear: async () => undefined }
+export const openBench: TaskWorkspace = {
+  begin: async () => {},
+  end: async () => undefined,
+  clear: async () => undefined,
+}
 
 const branchOf = (task: string) => `termaite/task-${task.slice(-8)}`
 
@@ -13,7 +17,12 @@ const branchOf = (task: string) => `termaite/task-${task.slice(-8)}`
 const longestDiff = 512 * 1024
 
 /** A worktree of the agent's own: each task is a branch from where the project is, and ends as a commit on it. */
-export function worktreeBench(io: Pick<Io, 'env'>, root: string, worktree: Worktree, worktrees: Worktrees): Bench {
+export function worktreeBench(
+  io: Pick<Io, 'env'>,
+  root: string,
+  worktree: Worktree,
+  worktrees: Worktrees,
+): TaskWorkspace {
   const { path, base } = worktree
   const env = withGitConfig(withoutGit(io.env), [noMonitor])
   const git = async (cwd: string, ...args: string[]) => {

@@ -5,18 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
+import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { peerOf, peers, serveTurns, socketsOf } from '../../src/app/peers.ts'
 
 test('a turn has the first moment to itself, and one that is over by then is never served', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const clock = new HandClock()
-  const short = serveTurns(home, new TurnsAtWork(), clock)
+  const short = serveTurns(home, new RunningTurns(), clock)
   await clock.turn(50)
   await short.close()
   assert.deepEqual([clock.asleep, existsSync(join(home, 'run'))], [0, false])
-  const long = serveTurns(home, new TurnsAtWork(), clock)
+  const long = serveTurns(home, new RunningTurns(), clock)
   await clock.turn(100)
   while ((await socketsOf(home)).length === 0) await new Promise(setImmediate)
   // Nobody is a peer of their own.

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'node:test'
-import type { AtWork } from '../../src/core/talk/peer.ts'
+import type { TurnAtWork } from '../../src/core/talk/peer.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
+import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { socketFolders } from '../../src/faces/peer/peer-sockets.ts'
 import { servePeer } from '../../src/faces/peer/peer-server.ts'
 import { peers } from '../../src/app/peers.ts'
@@ -44,7 +44,7 @@ async function met(machine: Machine, t: TestContext, args: readonly string[]) {
 
 const go = (machine: Machine) => writeFileSync(join(machine.project, 'go'), '')
 
-function facts(machine: Machine, turn: AtWork) {
+function facts(machine: Machine, turn: TurnAtWork) {
   return machine.history().filter((entry) => entry.turn === turn.turn)
 }
 
@@ -177,7 +177,7 @@ test('ps shows a turn of which nothing is kept, with who speaks, and stop ends i
 test('stop cancels one turn of a process that has more to do, and sends it no signal', async (t) => {
   const machine = new Machine(t)
   machine.agents({ unused: 'true' })
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const served = (await servePeer(turns, machine.home, realClock))!
   t.after(() => served.close())
   const about = { session: 's', prompt: 'of this process', since: 1 }

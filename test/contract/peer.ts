@@ -1,14 +1,14 @@
 import type { TestContext } from 'node:test'
-import type { Reach } from '../../src/core/talk/at-work.ts'
+import type { Reach } from '../../src/core/talk/running-turns.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Peer } from '../../src/core/talk/peer.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
+import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 
 /** The turns of one process as another one meets them; called once for each who comes. */
-export type PeerMaker = (turns: TurnsAtWork, t: TestContext) => Promise<Peer>
+export type PeerMaker = (turns: RunningTurns, t: TestContext) => Promise<Peer>
 
 export const about = { turn: 't1', session: 's1', prompt: 'why?', since: 7 }
 export const text = (delta: string): Event => ({ type: 'text', delta, by: 'claude' })
@@ -64,7 +64,7 @@ export function shown(events: readonly Event[]): Event[] {
 /** What every Peer keeps to, in its own process and over a wire. */
 export function peerContract(name: string, make: PeerMaker): void {
   test(`${name}: says which turns are at work, and who speaks`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const peer = await make(turns, t)
     assert.deepEqual(await peer.turns(), [])
     const turn = turns.begin(about, recorder())
@@ -84,7 +84,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: whoever comes late sees what was there, then what comes, and the end`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const [early, late] = [await make(turns, t), await make(turns, t)]
     const turn = turns.begin(about, recorder())
     const first = following(early, 't1')
@@ -100,7 +100,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: a turn that is not there is followed to its end at once, and takes nothing`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const peer = await make(turns, t)
     const turn = turns.begin(about, recorder())
     turn.see(end)
@@ -113,7 +113,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: a wish reaches the turn it is for; the first answer wins`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const [one, two] = [await make(turns, t), await make(turns, t)]
     const reach = recorder(['a1', 'a2'])
     turns.begin(about, reach)
@@ -137,7 +137,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: a turn that breaks when it is reached has not taken the wish`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const peer = await make(turns, t)
     const broken = () => {
       throw new Error('broken')
@@ -150,7 +150,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: whoever leaves is given nothing more, and the others are`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const [one, two] = [await make(turns, t), await make(turns, t)]
     const turn = turns.begin(about, recorder())
     turn.see(note('one'))
@@ -171,7 +171,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: a follower that does not read gets every word of a burst later, and slows nobody`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const [slow, quick] = [await make(turns, t), await make(turns, t)]
     const turn = turns.begin(about, recorder())
     const words = Array.from({ length: 1000 }, (_, i) => `${i} `)
@@ -191,7 +191,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: closing it ends what is followed, twice as well`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const peer = await make(turns, t)
     turns.begin(about, recorder()).see(note('one'))
     const seen = following(peer, 't1')
@@ -203,7 +203,7 @@ export function peerContract(name: string, make: PeerMaker): void {
   })
 
   test(`${name}: a terminal of the process can be seen and typed into, until it is closed`, async (t) => {
-    const turns = new TurnsAtWork()
+    const turns = new RunningTurns()
     const [one, two] = [await make(turns, t), await make(turns, t)]
     const host = scriptedTerminals(() => async (tty) => {
       for (;;) {

@@ -1,7 +1,7 @@
 import type { Shown } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { cut, shortened } from '../../src/core/talk/body.ts'
+import { cutMiddle, withShortBody } from '../../src/core/talk/body.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 test('what a question shows is cut for the log like any other body, and its whole is kept', async () => {
@@ -13,10 +13,10 @@ test('what a question shows is cut for the log like any other body, and its whol
     { type: 'command', command: 'ls', cwd: '/tmp' },
     { type: 'diff', path: 'a', after: 'new' },
   ]
-  assert.deepEqual(await shortened(asked(short), blobs), asked(short))
-  const words = cut(long, blobs.place(await blobs.put(long, 'text/plain')))
+  assert.deepEqual(await withShortBody(asked(short), blobs), asked(short))
+  const words = cutMiddle(long, blobs.place(await blobs.put(long, 'text/plain')))
   assert.deepEqual(
-    await shortened(
+    await withShortBody(
       asked([
         { type: 'command', command: long },
         { type: 'diff', path: 'a', before: long, after: long },

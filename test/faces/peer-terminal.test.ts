@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
+import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { servePeer } from '../../src/faces/peer/peer-server.ts'
@@ -16,7 +16,7 @@ import { scripted } from '../terminals/programs.ts'
 /** A host whose terminals are met over a socket, as another process meets them. */
 function hostOverSocket(inner: TerminalHost, t: TestContext): TerminalHost {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   turns.lend((id) => inner.find(id))
   const served = servePeer(turns, home, realClock)
   const peer = served.then(async (door) => (await connectPeer(door!.path, realClock))!)
@@ -60,7 +60,7 @@ test('a paste that is longer than a frame is one paste, and a history that is lo
 test('a terminal of a process that is gone says so, and its streams end', async (t) => {
   const inner = scripted.host()
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   turns.lend((id) => inner.find(id))
   const served = (await servePeer(turns, home, realClock))!
   const peer = (await connectPeer(served.path, realClock))!

@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { Lines } from '../../src/base/lines.ts'
-import { TurnsAtWork } from '../../src/core/talk/at-work.ts'
+import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { findSockets, ownSocketName, socketFolders } from '../../src/faces/peer/peer-sockets.ts'
 import { servePeer } from '../../src/faces/peer/peer-server.ts'
@@ -22,7 +22,7 @@ function newHome(t: TestContext): string {
   return home
 }
 
-async function serve(t: TestContext, turns: TurnsAtWork, home = newHome(t)) {
+async function serve(t: TestContext, turns: RunningTurns, home = newHome(t)) {
   const served = (await servePeer(turns, home, realClock))!
   t.after(() => served.close())
   return { home, ...served }
@@ -64,7 +64,7 @@ async function impostor(t: TestContext, greet: (socket: Socket) => void): Promis
 }
 
 test('junk, half lines and lines without an end do no harm, and what is not known is answered', async (t) => {
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const reach = recorder()
   turns.begin(about, reach)
   const { path } = await serve(t, turns)
@@ -124,7 +124,7 @@ test('junk, half lines and lines without an end do no harm, and what is not know
 })
 
 test('many are followed over one socket, each by its id', async (t) => {
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const one = turns.begin(about, recorder())
   const two = turns.begin({ ...about, turn: 't2' }, recorder())
   const { path } = await serve(t, turns)
@@ -147,7 +147,7 @@ test('many are followed over one socket, each by its id', async (t) => {
 })
 
 test('what is longer than a frame is cut, and says where the whole is', async (t) => {
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path } = await serve(t, turns)
   const peer = (await connectPeer(path, realClock))!
@@ -175,7 +175,7 @@ test('what is longer than a frame is cut, and says where the whole is', async (t
 })
 
 test('a follower that does not read holds no more than its share, and is told what it missed', async (t) => {
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path } = await serve(t, turns)
   const { socket, next, send } = await stranger(t, path)
@@ -233,7 +233,7 @@ test('whoever is no peer of this version is not met, and one that says nothing i
 })
 
 test('the socket is ours alone, and goes with its folder when it is closed', async (t) => {
-  const { home, path, close } = await serve(t, new TurnsAtWork())
+  const { home, path, close } = await serve(t, new RunningTurns())
   assert.deepEqual([dirname(path), basename(path)], [join(home, 'run'), ownSocketName()])
   assert.deepEqual(
     [dirname(path), path].map((one) => lstatSync(one).mode & 0o777),
@@ -245,7 +245,7 @@ test('the socket is ours alone, and goes with its folder when it is closed', asy
 })
 
 test('whoever closes right after a turn still lets its end out', async (t) => {
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path, close } = await serve(t, turns)
   const peer = (await connectPeer(path, realClock))!
@@ -264,7 +264,7 @@ test('a folder that others could open is neither served in nor looked into', asy
   chmodSync(join(home, 'run'), 0o755)
   writeFileSync(join(home, 'run', ownSocketName()), '')
   assert.deepEqual(findSockets(home), [])
-  const { path } = await serve(t, new TurnsAtWork(), home)
+  const { path } = await serve(t, new RunningTurns(), home)
   assert.equal(dirname(path), socketFolders(home)[1])
   assert.deepEqual(findSockets(home), [path])
   assert.deepEqual(readdirSync(join(home, 'run')), [ownSocketName()])
@@ -276,7 +276,7 @@ test('the socket of a dead process is swept, one of another machine is not, and 
   const put = (name: string) => writeFileSync(join(home, 'run', name), '')
   const place = ownSocketName().split('-')[1]!
   for (const name of [`4194999-${place}`, '4194999-00000000000.sock', ownSocketName(), 'theirs.txt']) put(name)
-  const { path } = await serve(t, new TurnsAtWork(), home)
+  const { path } = await serve(t, new RunningTurns(), home)
   assert.deepEqual(findSockets(home), [join(home, 'run', '4194999-00000000000.sock'), path].sort())
   assert.equal(lstatSync(path).isSocket(), true)
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { strategies } from '../../src/core/work/strategy.ts'
+import { strategies } from '../../src/core/work/agent.ts'
 import { agentOrder } from '../../src/mind/rotation/agent-order.ts'
 
 const names = ['a', 'b', 'c']

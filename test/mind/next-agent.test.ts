@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Strategy } from '../../src/core/work/strategy.ts'
+import type { Strategy } from '../../src/core/work/agent.ts'
 import type { AgentHealth } from '../../src/mind/rotation/health.ts'
 import { nextAgent, whyChosen } from '../../src/mind/rotation/agent-order.ts'
 import { rig } from './rig.ts'

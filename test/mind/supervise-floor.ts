@@ -1,7 +1,7 @@
 import type { Fault, Machine } from './supervise-cli.ts'
-import type { Spent } from '../../src/core/work/spent.ts'
+import type { Spent } from '../../src/core/work/budget.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { Duty, Heard, Order, Report } from '../../src/core/work/duty.ts'
+import type { TaskSource, TicketState, Order, Report } from '../../src/core/work/task-source.ts'
 import type { Kept, ShiftParts } from '../../src/mind/supervise/parts.ts'
 import type { Over, Told } from '../../src/mind/supervise/telling.ts'
 import type { ScriptedHost, ScriptedTerminal } from '../../src/terminals/scripted-terminals.ts'
@@ -16,13 +16,13 @@ import { profileOf } from '../agents/piping.ts'
 import { facts, fakeCli, machineOf } from './supervise-cli.ts'
 
 /** Work from a list: each task once, at its time; what is not acknowledged or not answered shows. */
-export class ScriptedDuty implements Duty {
+export class ScriptedDuty implements TaskSource {
   readonly reports: { ticket: string; report: Report }[] = []
   readonly acks: string[] = []
   readonly said: string[] = []
   orders: (Order & { at: number })[] = []
   waiting = false
-  hears: Heard = 'kept'
+  hears: TicketState = 'kept'
   lose: ((why: string) => void) | undefined
   total: Spent = { tokens: 0 }
   #clock: HandClock
@@ -52,22 +52,22 @@ export class ScriptedDuty implements Duty {
     return { type: 'none' }
   }
 
-  async ack(ticket: string): Promise<Heard> {
+  async ack(ticket: string): Promise<TicketState> {
     this.acks.push(ticket)
     return this.hears
   }
 
-  async progress(ticket: string, text: string): Promise<Heard> {
+  async progress(ticket: string, text: string): Promise<TicketState> {
     this.said.push(`${ticket}: ${text}`)
     return this.hears
   }
 
-  async block(ticket: string, question: string): Promise<Heard> {
+  async block(ticket: string, question: string): Promise<TicketState> {
     this.said.push(`${ticket} asks: ${question}`)
     return this.hears
   }
 
-  async respond(ticket: string, report: Report): Promise<Heard> {
+  async respond(ticket: string, report: Report): Promise<TicketState> {
     this.reports.push({ ticket, report })
     return this.hears
   }

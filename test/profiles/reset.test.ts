@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { resetTime } from '../../src/core/talk/reset.ts'
+import { resetTime } from '../../src/core/talk/reset-time.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 

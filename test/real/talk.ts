@@ -1,6 +1,6 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Leash } from '../../src/core/work/agent.ts'
-import type { World } from '../../src/core/work/conversation.ts'
+import type { TurnWorld } from '../../src/core/work/conversation.ts'
 import type { Ask } from '../../src/core/talk/question.ts'
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Script } from './model-server.ts'
@@ -19,7 +19,7 @@ import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
 /** How the CLI is reached, who answers what it asks, and what is typed meanwhile. */
-export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: World['steer'] }
+export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: TurnWorld['steer'] }
 
 /** A conversation with a real CLI whose model is a script. */
 export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer }: Wishes = {}) {

@@ -1,6 +1,6 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Roster } from '../../src/core/work/agent.ts'
-import type { World } from '../../src/core/work/conversation.ts'
+import type { TurnWorld } from '../../src/core/work/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { memoryStore } from '../../src/store/memory.ts'
@@ -29,7 +29,7 @@ export async function keptIn(log: { back(): AsyncIterable<{ item?: Entry }> }) {
   return entries.map(({ id: _id, at: _at, session: _session, turn: _turn, ...fact }) => fact)
 }
 
-export const here = (part: Partial<World> = {}): World => ({
+export const here = (part: Partial<TurnWorld> = {}): TurnWorld => ({
   cwd: '/project',
   leash: 'edit',
   signal: new AbortController().signal,

@@ -2,7 +2,7 @@ import type { Entry, Fact } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Frame, ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import { told } from '../../core/talk/transcript.ts'
+import { entryText } from '../../core/talk/transcript.ts'
 import { withoutOldSteps } from '../../core/talk/view.ts'
 import { trimmed } from './window-trim.ts'
 
@@ -67,7 +67,7 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
     } else {
       // Steps are counted anew after a failed try and in the next turn.
       if (entry.type === 'attempt' || entry.type === 'end') open = undefined
-      const text = told(entry as Entry)
+      const text = entryText(entry as Entry)
       if (text !== '') list.push({ role: 'user', text })
       if (entry.type === 'summary')
         for (const guide of entry.guides ?? []) if (guide.by === self) list.push({ role: 'user', text: guide.text })

@@ -1,7 +1,7 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Frame } from '../../core/work/model.ts'
 import { entryTokens, estimateTokens } from '../../core/talk/tokens.ts'
-import { told } from '../../core/talk/transcript.ts'
+import { entryText } from '../../core/talk/transcript.ts'
 import { view } from '../../core/talk/view.ts'
 import { changedName } from './context-changes.ts'
 
@@ -83,7 +83,7 @@ function sorted(entries: readonly Entry[]) {
 
 const kept = new Set<Entry['type']>(['call', 'result', 'guide'])
 
-const isSent = (entry: Entry) => kept.has(entry.type) || told(entry) !== ''
+const isSent = (entry: Entry) => kept.has(entry.type) || entryText(entry) !== ''
 
 const since = new Set<Entry['type']>(['usage', 'prompt', 'result', 'summary', 'trim'])
 

@@ -1,8 +1,7 @@
 import type { Ended } from '../../core/work/profile.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Blobs, BlobWriter } from '../../core/talk/store.ts'
-import type { Ref } from '../../core/talk/ref.ts'
+import type { Blobs, BlobWriter, Ref } from '../../core/talk/store.ts'
 import { cutEnds, joinCut, longestBody } from '../../core/talk/body.ts'
 
 /** How a command's output becomes events: as plain text, or by its dialect. */

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
 import { fenceInstruction } from '../../core/screen/fence.ts'
-import { promptText, told } from '../../core/talk/transcript.ts'
+import { promptText, entryText } from '../../core/talk/transcript.ts'
 
 export type DeliveryParts = {
   name: string
@@ -158,7 +158,7 @@ type PromptParts = { temp: string; nonce: string; fence: boolean }
 /** A prompt as the agent is told it: as it was typed where it knows the rest, else with what it missed. */
 export function promptFor(turn: Turn, missed: readonly Entry[], name: string): string {
   const { prompt, attempts, steered } = turn
-  const known = attempts.length === 0 && steered.length === 0 && missed.every((entry) => told(entry) === '')
+  const known = attempts.length === 0 && steered.length === 0 && missed.every((entry) => entryText(entry) === '')
   const words = known ? prompt : promptText({ agent: name, prompt, history: missed, attempts, steered })
   return words.trimEnd()
 }

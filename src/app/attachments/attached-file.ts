@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { LineRange, Reference } from '../../core/talk/attach.ts'
+import type { LineRange, FileReference } from '../../core/talk/file-references.ts'
 import type { Stats } from 'node:fs'
 import { constants } from 'node:fs'
 import { open, realpath, stat, opendir } from 'node:fs/promises'
@@ -87,7 +87,7 @@ export type Where = { cwd: string; root: string; home?: string }
 export type Meant = { at: string; path: string; end: number; folder: boolean; lines?: LineRange }
 
 /** The first of its readings that is there; throws words when it is there and may not be attached. */
-export async function meant(reference: Reference, where: Where): Promise<Meant | undefined> {
+export async function meant(reference: FileReference, where: Where): Promise<Meant | undefined> {
   for (const { path, end, lines } of reference.readings) {
     const home = /^~(?:\/|$)/.test(path) ? where.home : undefined
     const at = home === undefined ? resolve(where.cwd, path) : join(home, path.slice(1))

@@ -1,10 +1,9 @@
-import type { Attached, Reference } from '../../core/talk/attach.ts'
-import type { Ref } from '../../core/talk/ref.ts'
-import type { Blobs } from '../../core/talk/store.ts'
+import type { AttachedFile, FileReference } from '../../core/talk/file-references.ts'
+import type { Ref, Blobs } from '../../core/talk/store.ts'
 import type { Part, Meant, Where, Picture } from './attached-file.ts'
 import { projectRoot } from '../../base/git.ts'
 import { wordsOf } from '../../base/words.ts'
-import { attach, attachments } from '../../core/talk/attach.ts'
+import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
 import { readFolder, meant, readPart, pictureIn } from './attached-file.ts'
 
 /** How much one file may bring along, and all of them together. */
@@ -15,10 +14,10 @@ export type WithAttachments = { prompt: string; pictures: Picture[]; warnings: s
 
 /** What each `@path` of a prompt names, read and put behind it; what cannot be attached stays as it is, with a line why. */
 export async function withAttachments(prompt: string, cwd: string, home?: string): Promise<WithAttachments> {
-  const references = attachments(prompt)
+  const references = fileReferences(prompt)
   if (references.length === 0) return { prompt, pictures: [], warnings: [] }
   const where: Where = { cwd, root: projectRoot(cwd), ...(home === undefined ? {} : { home }) }
-  const found: Attached[] = []
+  const found: AttachedFile[] = []
   const warnings: string[] = []
   let left = mostBytes.all
   const pictures: Picture[] = []
@@ -46,7 +45,7 @@ export async function withAttachments(prompt: string, cwd: string, home?: string
       warnings.push(`${written(prompt, reference)}: ${wordsOf(error)}`)
     }
   }
-  return { prompt: attach(prompt, found), pictures, warnings }
+  return { prompt: attachFiles(prompt, found), pictures, warnings }
 }
 
 async function read(named: Meant, left: number): Promise<Part & { picture?: Picture }> {
@@ -62,6 +61,6 @@ export function keptPictures(pictures: readonly Picture[], blobs: Blobs): Promis
 }
 
 /** The reference as the person wrote it, without what the sentence goes on with. */
-function written(prompt: string, { start, readings }: Reference): string {
+function written(prompt: string, { start, readings }: FileReference): string {
   return prompt.slice(start, readings.at(-1)!.end)
 }

@@ -7,7 +7,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { homeOf } from '../place.ts'
-import { TurnsAtWork } from '../../core/talk/at-work.ts'
+import { RunningTurns } from '../../core/talk/running-turns.ts'
 import { peers, serveTurns } from '../peers.ts'
 import { readdirSync, statSync } from 'node:fs'
 import { livingSlots } from './crew-workspaces.ts'
@@ -78,7 +78,7 @@ function usualHome(): string | undefined {
 
 /** Lets the person's other processes see and type into the terminals of this one. */
 export function lendTerminals(home: string, host: TerminalHost, clock: Clock): { close(): Promise<void> } {
-  const turns = new TurnsAtWork()
+  const turns = new RunningTurns()
   turns.lend((id) => host.find(id))
   return serveTurns(home, turns, clock)
 }

@@ -1,4 +1,4 @@
-import type { Spent } from '../../core/work/spent.ts'
+import type { Spent } from '../../core/work/budget.ts'
 import type { HubAgent, HubChange, Task } from '../../core/work/task.ts'
 import type { AgentNow, GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
 import type { Registration, Response } from '../../hub/hub.ts'

@@ -1,5 +1,5 @@
 import type { Native } from '../../agents/native/native-loop.ts'
-import type { Policy, Verdict } from '../../core/work/policy.ts'
+import type { Policy, PolicyDecision } from '../../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { HookOutcome } from '../../safety/hooks/run.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
@@ -33,7 +33,7 @@ export function hooked(policy: Policy, seat: NativeSeat, parts: NativeParts): Po
 }
 
 /** Nothing that is forbidden otherwise is allowed by a hook. */
-function decided(judged: Verdict, { blocked, stop, decision }: HookOutcome): Verdict {
+function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcome): PolicyDecision {
   const against = blocked ?? stop ?? (decision?.permission === 'deny' ? decision.reason : undefined)
   if (against !== undefined) return { verdict: 'no', why: `a hook forbids it: ${against}` }
   if (!decision || judged.verdict === 'no') return judged

@@ -1,4 +1,4 @@
-import type { WorkMode } from '../../core/work/mode.ts'
+import type { WorkMode } from '../../core/work/agent.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import type { Sources } from './agent-offers.ts'

@@ -1,4 +1,4 @@
-import type { Duty, Order } from '../../core/work/duty.ts'
+import type { TaskSource, Order } from '../../core/work/task-source.ts'
 import type { OpenCrew } from '../crew/crews.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
@@ -61,7 +61,7 @@ async function done(
   open: OpenCrew,
   id: number,
   { ticket, prompt, notes }: Order & { type: 'task' },
-  duty: Duty,
+  duty: TaskSource,
 ): Promise<void> {
   const { signal, clock } = io
   if ((await duty.ack(ticket, signal)) !== 'kept') return

@@ -5,7 +5,7 @@ import type { Open } from '../../mind/supervise/parts.ts'
 import type { Io } from '../../core/io.ts'
 import type { Ready, Plan } from './preflight.ts'
 import type { Conversation } from '../../core/work/conversation.ts'
-import type { Duty, Bench } from '../../core/work/duty.ts'
+import type { TaskSource, TaskWorkspace } from '../../core/work/task-source.ts'
 import type { Registration } from '../../hub/hub.ts'
 import type { SessionState } from './supervised-session.ts'
 import { screenAgent } from '../../agents/screen/screen-agent.ts'
@@ -75,14 +75,14 @@ export async function conversationAt(io: Io, { place, agent, session }: Ready): 
   return conversation
 }
 
-export type WorkWishes = { bench: Bench; capabilities: readonly string[] }
+export type WorkWishes = { bench: TaskWorkspace; capabilities: readonly string[] }
 
 /** The agent as the hub knows it, and the work that comes from there. */
 export function registered(
   io: Io,
   { place, agent, profile, hub, session }: Ready,
   { bench, capabilities, warn }: WorkWishes & { warn(words: string): void },
-): Duty {
+): TaskSource {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
     id,
@@ -98,7 +98,7 @@ export function registered(
   return hubDuty({ hub: client, as, clock: io.clock, bench, tell: warn })
 }
 
-export type WorkPlace = Pick<SessionState, 'cwd' | 'worktree'> & { bench: Bench; notes: string[] }
+export type WorkPlace = Pick<SessionState, 'cwd' | 'worktree'> & { bench: TaskWorkspace; notes: string[] }
 
 /** A worktree of the agent's own, made anew at its place where it is gone; the project itself where none can be. */
 export async function placeOfWork(io: Io, { place, settings, agent, state }: Plan, here: boolean): Promise<WorkPlace> {

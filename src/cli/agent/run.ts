@@ -2,7 +2,7 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Kept } from '../../mind/supervise/parts.ts'
 import type { Over, Told } from '../../mind/supervise/telling.ts'
 import type { Io } from '../../core/io.ts'
-import type { Bench } from '../../core/work/duty.ts'
+import type { TaskWorkspace } from '../../core/work/task-source.ts'
 import type { Ready } from '../../app/supervision/preflight.ts'
 import type { WorkWishes } from '../../app/supervision/supervised-agent.ts'
 import { once } from 'node:events'
@@ -119,7 +119,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
 }
 
 /** What it worked in goes with it, unless something of a task is in it still. */
-async function cleared(bench: Bench, { session }: Ready): Promise<string | undefined> {
+async function cleared(bench: TaskWorkspace, { session }: Ready): Promise<string | undefined> {
   return session.state.flight ? undefined : bench.clear().catch((error) => wordsOf(error))
 }
 

@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Budget } from '../../core/work/budget.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
-import type { WorkMode } from '../../core/work/mode.ts'
+import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../args.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'

@@ -1,4 +1,4 @@
-import type { Spent } from '../../core/work/spent.ts'
+import type { Spent } from '../../core/work/budget.ts'
 import type { HubAgent } from '../../core/work/task.ts'
 import { table } from '../../base/table.ts'
 

@@ -11,7 +11,7 @@ const headChars = 32 * 1024
 const tailChars = 8 * 1024
 
 /** The head and the tail of a long text, with where the whole is. */
-export function cut(text: string, place: string | undefined): string {
+export function cutMiddle(text: string, place: string | undefined): string {
   if (text.length <= headChars + tailChars) return text
   return joinCut(text.slice(0, headChars), text.slice(-tailChars), text.length - headChars - tailChars, place)
 }
@@ -25,7 +25,7 @@ export function joinCut(head: string, tail: string, missing: number, place: stri
 export const cutEnds = { headChars, tailChars }
 
 /** The fact as it goes into the log: a long body is cut, and `whole`, or else the cut itself, says where all of it is. */
-export async function shortened(fact: Fact, blobs: Blobs): Promise<Fact> {
+export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
   const inWords = async (text: string) => (await short(text, 'text/plain', blobs)).text
   switch (fact.type) {
     case 'call': {
@@ -77,7 +77,7 @@ async function shortText<F extends Fact & { text: string }>(fact: F, blobs: Blob
 async function short(text: string, media: string, blobs: Blobs): Promise<Answer> {
   if (text.length <= longestBody) return { text }
   const whole = await blobs.put(text, media)
-  return { text: cut(text, blobs.place(whole)), whole }
+  return { text: cutMiddle(text, blobs.place(whole)), whole }
 }
 
 /** The entry with its whole body, for whoever needs every byte of it. */

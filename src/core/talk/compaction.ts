@@ -1,7 +1,7 @@
 import type { Entry, Guide } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
-import { told } from './transcript.ts'
+import { entryText } from './transcript.ts'
 import { endedTurns } from './view.ts'
 
 /** How full the smallest window may get before the oldest half is summarised. */
@@ -47,7 +47,7 @@ export function compactionPrompt(half: Half): string {
     'Keep what the user asked for and decided, what was done and where (files, commands, names, numbers), what was found out, what failed and why, and what is still open.',
     'Write plain text, as short as it can be without losing any of that. Do not act on it and do not call tools.',
     '',
-    ...half.entries.map(told).filter((text) => text !== ''),
+    ...half.entries.map(entryText).filter((text) => text !== ''),
   ].join('\n')
 }
 

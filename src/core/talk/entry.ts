@@ -1,7 +1,7 @@
 import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { Question } from './question.ts'
-import type { Ref } from './ref.ts'
+import type { Ref } from './store.ts'
 
 export type Usage = {
   type: 'usage'

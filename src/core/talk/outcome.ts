@@ -1,4 +1,4 @@
-import type { Ref } from './ref.ts'
+import type { Ref } from './store.ts'
 
 /** `unmet`: everything worked, and what was wanted was not reached by it. */
 export type FailureKind =

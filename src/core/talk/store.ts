@@ -1,5 +1,3 @@
-import type { Ref } from './ref.ts'
-
 /** Everything remembered goes through here. Names are paths without an ending: `projects/<slug>/history`, `health`. */
 export interface Store {
   log<T>(name: string): Log<T>
@@ -59,3 +57,6 @@ export async function readText(blobs: Blobs, ref: Ref): Promise<string> {
   for await (const chunk of blobs.read(ref)) text += decoder.decode(chunk, { stream: true })
   return text + decoder.decode()
 }
+
+/** A blob: any body too long for a line of the log. */
+export type Ref = { sha: string; media: string; bytes: number }

@@ -4,7 +4,7 @@ import type { Attempt, Entry } from './entry.ts'
  * The conversation as one text for an agent that reads a pipe. It only grows at its end from turn to turn,
  * so whoever caches prefixes keeps them; what is said last stands after the messages.
  */
-export type Asked = {
+export type TranscriptRequest = {
   agent: string
   prompt: string
   history: readonly Entry[]
@@ -18,9 +18,9 @@ export const metaInstruction =
   'Close with a comprehensive summary of what you did and concluded, so that another agent can go on from it. ' +
   'An output format that the last message asks for wins: then without summary.'
 
-export function promptText(asked: Asked): string {
+export function promptText(asked: TranscriptRequest): string {
   const parts = [
-    ...asked.history.map(told),
+    ...asked.history.map(entryText),
     message('user', asked.prompt),
     ...asked.steered.map((text) => message('user', text)),
     ...asked.attempts.map((a) => attempt(a)),
@@ -35,12 +35,12 @@ export function promptText(asked: Asked): string {
   return [...parts, ...(tail.length ? ['', tail.join('\n')] : [])].join('\n') + '\n'
 }
 
-function whatToAnswer({ steered }: Asked): string {
+function whatToAnswer({ steered }: TranscriptRequest): string {
   if (steered.length === 0) return 'Answer the last message from the user.'
   return `Answer the last ${steered.length + 1} messages from the user: they are one request, and the later ones were typed while it was worked on.`
 }
 
-function triedBefore({ agent, attempts }: Asked): string {
+function triedBefore({ agent, attempts }: TranscriptRequest): string {
   const own = attempts.every(({ by }) => by === agent)
   const [who, did] = own
     ? ['You tried the last message before', 'you']
@@ -49,7 +49,7 @@ function triedBefore({ agent, attempts }: Asked): string {
 }
 
 /** One entry as an agent is told of it; what is only ours (usage, threads, ends) is not told. */
-export function told(entry: Entry): string {
+export function entryText(entry: Entry): string {
   switch (entry.type) {
     case 'prompt':
     case 'steer':

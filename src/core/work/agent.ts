@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Attempt, Entry, Event } from '../talk/entry.ts'
-import type { Ref } from '../talk/ref.ts'
+import type { Ref } from '../talk/store.ts'
 import type { Failure } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Terminal } from '../screen/terminal.ts'
@@ -102,3 +102,10 @@ export interface Roster {
   names(): string[]
   open(name: string, seat: RosterSeat): Agent
 }
+
+/** Who is asked first: the one after whoever answered last · whoever answered last · anyone. */
+export const strategies = ['round-robin', 'exhaustion', 'random'] as const
+export type Strategy = (typeof strategies)[number]
+
+/** Whose turns these are: everybody's, our own agents', or our own agents' that only plan. */
+export type WorkMode = 'chat' | 'agent' | 'plan'

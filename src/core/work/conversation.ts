@@ -2,26 +2,24 @@ import type { Clock } from '../../base/clock.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import type { Budget } from './budget.ts'
 import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
-import type { Ref } from '../talk/ref.ts'
+import type { Ref, Blobs, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
-import type { Blobs, Log } from '../talk/store.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
 import { drain } from '../../base/relay.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from './budget.ts'
 import { take } from './verbs.ts'
-import { shortened, wholeEntry } from '../talk/body.ts'
+import { withShortBody, wholeEntry } from '../talk/body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
-import { isFact } from '../talk/entry.ts'
-import { asking } from '../talk/first-answer.ts'
+import { isFact, isEntry } from '../talk/entry.ts'
+import { turnQuestions } from '../talk/turn-questions.ts'
 import { failed } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
-import { readTail } from '../talk/tail.ts'
 import { toldTo, view } from '../talk/view.ts'
 
-export type Parts = {
+export type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
   session: string
@@ -34,7 +32,7 @@ export type Parts = {
 }
 
 /** What a turn is run in. */
-export type World = {
+export type TurnWorld = {
   cwd: string
   leash: Leash
   signal: AbortSignal
@@ -44,7 +42,7 @@ export type World = {
   /** What was typed while the turn ran; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
-  around?: Around
+  around?: AroundTurn
   /** Once it aborts nothing more is kept: the turn goes on without this process, and another one takes it up. */
   left?: AbortSignal
 }
@@ -53,7 +51,7 @@ export type World = {
  * What is done around a turn: once its prompt is kept and before anybody is asked, and before its end is kept.
  * What it says is kept as notes; a fault of its own is one more note, and never stops the turn.
  */
-export type Around = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
+export type AroundTurn = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
 
 /** What an agent is given of a turn, and the calls of it that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
@@ -64,9 +62,9 @@ export type Standing = { view: Entry[]; broken: string[]; ended: number }
 /** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
 export class Conversation {
   readonly session: string
-  #parts: Parts
+  #parts: ConversationParts
 
-  constructor(parts: Parts) {
+  constructor(parts: ConversationParts) {
     this.session = parts.session
     this.#parts = parts
   }
@@ -76,7 +74,7 @@ export class Conversation {
     const at = clock.now()
     const own = { id: newId(at), at, by, session: this.session, turn }
     // A fact that was kept elsewhere before carries that place's marks: here it gets its own.
-    const entry = { ...own, ...(await shortened(fact, blobs)), ...own } as Entry
+    const entry = { ...own, ...(await withShortBody(fact, blobs)), ...own } as Entry
     await log.append(entry)
     return entry
   }
@@ -105,7 +103,7 @@ export class Conversation {
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
-  async *converse(agent: Agent, prompt: string, world: World): AsyncGenerator<Event> {
+  async *converse(agent: Agent, prompt: string, world: TurnWorld): AsyncGenerator<Event> {
     const { clock, owner } = this.#parts
     const history = await this.view()
     const files = world.files?.length ? { files: world.files } : {}
@@ -117,7 +115,7 @@ export class Conversation {
    * Goes on with a turn that a dead process left, for an agent that outlived it; with `sent` it is only watched.
    * What was asked meanwhile is taken back: whoever still wants to know asks again. Of a turn that is over there is nothing.
    */
-  async *takeUp(agent: Agent, turn: string, world: World, sent?: string): AsyncGenerator<Event> {
+  async *takeUp(agent: Agent, turn: string, world: TurnWorld, sent?: string): AsyncGenerator<Event> {
     const { entries } = await this.read()
     const own = entries.filter((entry) => entry.turn === turn)
     const asked = unended(own)[0]
@@ -131,7 +129,7 @@ export class Conversation {
     yield* this.#take(agent, asked, { prompt: whole.text, ...files, history: view(entries), open, ...mark }, world)
   }
 
-  async *#take(agent: Agent, asked: Entry, given: Given, world: World): AsyncGenerator<Event> {
+  async *#take(agent: Agent, asked: Entry, given: Given, world: TurnWorld): AsyncGenerator<Event> {
     const { clock } = this.#parts
     const { open, ...told } = given
     const leave = new AbortController()
@@ -154,7 +152,13 @@ export class Conversation {
         await out.push(event)
       }
     }
-    const questions = asking({ log: this.#parts.log, clock, turn: asked.turn, person: world.ask ?? nobody, keep })
+    const questions = turnQuestions({
+      log: this.#parts.log,
+      clock,
+      turn: asked.turn,
+      person: world.ask ?? nobody,
+      keep,
+    })
     const turn: Turn = {
       id: asked.turn,
       ...told,
@@ -262,4 +266,33 @@ function lost(why: string, answer?: Outcome): Outcome {
   if (!answer?.ok) return loss
   const { text, whole } = answer
   return { ...loss, unkept: whole ? { text, whole } : { text } }
+}
+
+export type Tail = { entries: Entry[]; broken: string[] }
+
+/**
+ * Reads one session back from the tail, as far as its view needs and no further:
+ * to the furthest `end` that a summary stands for, or to where the session began.
+ */
+export async function readTail(log: Log<Entry>, session: string, from = 0): Promise<Tail> {
+  const entries: Entry[] = []
+  const broken: string[] = []
+  const throughs = new Set<string>()
+  const incomplete = new Set<string>()
+  let covered = false
+  for await (const { at, item, broken: text } of log.back()) {
+    if (at < from) break
+    if (text !== undefined || !isEntry(item)) {
+      broken.push(text ?? JSON.stringify(item))
+      continue
+    }
+    if (item.session !== session) continue
+    entries.push(item)
+    if (item.type === 'summary') throughs.add(item.through)
+    if (item.type === 'end' && throughs.has(item.id)) covered = true
+    else if (!covered && item.turn) incomplete.add(item.turn)
+    if (item.type === 'prompt') incomplete.delete(item.turn)
+    if (covered && incomplete.size === 0) break
+  }
+  return { entries: entries.reverse(), broken: broken.reverse() }
 }

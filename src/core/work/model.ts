@@ -1,5 +1,5 @@
 import type { Usage } from '../talk/entry.ts'
-import type { Ref } from '../talk/ref.ts'
+import type { Ref } from '../talk/store.ts'
 import type { Failure } from '../talk/outcome.ts'
 
 export type ModelMessage =

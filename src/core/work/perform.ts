@@ -2,7 +2,7 @@ import type { Event } from '../talk/entry.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
 import type { Agent, Turn } from './agent.ts'
-import type { Consent, Policy, Verdict } from './policy.ts'
+import type { Consent, Policy, PolicyDecision } from './policy.ts'
 import type { Result, Tool, ToolCall } from './tool.ts'
 import { wordsOf } from '../../base/words.ts'
 import { Channel } from '../../base/channel.ts'
@@ -92,7 +92,7 @@ async function apart(agent: Agent, role: string, task: string, turn: Turn, live:
 }
 
 /** Why it may not run, when it may not. */
-async function refusal(tool: Tool, input: unknown, turn: Turn, judged: Verdict): Promise<Result | undefined> {
+async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDecision): Promise<Result | undefined> {
   const { verdict, why, grants, granted, shows, answered } = judged
   if (verdict === 'yes') return undefined
   const denied = `${tool.name}: ${JSON.stringify(input)}`

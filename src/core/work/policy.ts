@@ -7,7 +7,7 @@ import type { Tool } from './tool.ts'
  * `shows` is what a yes is given to, beside the words. `answered` and `ran` are told what came of it: the one before
  * it runs, the other after.
  */
-export type Verdict = {
+export type PolicyDecision = {
   verdict: 'yes' | 'no' | 'ask'
   why: string
   grants?: string
@@ -22,7 +22,7 @@ export type Verdict = {
 /** What was said to a question for leave. */
 export type Consent = 'once' | 'always' | 'no' | 'nobody'
 
-export type Policy = (tool: Tool, input: unknown, turn: Turn) => Promise<Verdict>
+export type Policy = (tool: Tool, input: unknown, turn: Turn) => Promise<PolicyDecision>
 
 /** The leash alone: reading is free, the rest is asked for or not. */
 export const leashPolicy: Policy = async (tool, _input, turn) => {

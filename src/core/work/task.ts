@@ -1,4 +1,4 @@
-import type { Spent } from './spent.ts'
+import type { Spent } from './budget.ts'
 
 /** A note about a task: what its agent or a person said. */
 export type TaskNote = {

@@ -1,4 +1,4 @@
-import type { Ref } from '../talk/ref.ts'
+import type { Ref } from '../talk/store.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Agent } from './agent.ts'

@@ -1,9 +1,9 @@
 import type { McpServer } from '@agentclientprotocol/sdk'
 import type { ListedSession, EditorDesk, EditorDesks } from '../../faces/acp/editor-desk.ts'
-import type { WorkMode } from '../../core/work/mode.ts'
+import type { WorkMode } from '../../core/work/agent.ts'
 import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { TurnsAtWork } from '../../core/talk/at-work.ts'
+import { RunningTurns } from '../../core/talk/running-turns.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { openIndex } from '../../store/index/index.ts'
@@ -27,7 +27,7 @@ const mostListed = 100
 /** The desks of an editor, each on a session of the project that its folder belongs to. */
 export class EditorOffices implements EditorDesks {
   #io: Io
-  #turns = new TurnsAtWork()
+  #turns = new RunningTurns()
   #served: ReturnType<typeof serveTurns>
 
   constructor(io: Io) {

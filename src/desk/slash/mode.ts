@@ -1,5 +1,5 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { WorkMode } from '../../core/work/mode.ts'
+import type { WorkMode } from '../../core/work/agent.ts'
 import type { Hold } from '../hold.ts'
 import { workModes } from '../../settings/work-mode.ts'
 import { choose, goingOn, knownWord } from './choose.ts'

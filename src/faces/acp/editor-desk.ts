@@ -1,7 +1,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { ChatDesk } from '../chat/chat-desk.ts'
-import type { WorkMode } from '../../core/work/mode.ts'
+import type { WorkMode } from '../../core/work/agent.ts'
 
 /** A desk that an editor sits at: one session of a project, and what only whoever opened it can turn. */
 export interface EditorDesk {

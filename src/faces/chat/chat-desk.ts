@@ -1,7 +1,6 @@
-import type { WorkMode } from '../../core/work/mode.ts'
+import type { WorkMode, Leash } from '../../core/work/agent.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Entry, Event } from '../../core/talk/entry.ts'
-import type { Leash } from '../../core/work/agent.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
 /** An agent as the status line shows it; `left` is the part of its window that is free, from 1 to 0. */

@@ -7,8 +7,8 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
 import { createInterface } from 'node:readline'
 import { safeText } from './transcript/screen-text.ts'
-import { typedPrompt } from '../../core/talk/attach.ts'
-import { picksTyped, unclearWords } from '../../core/talk/typed.ts'
+import { typedPrompt } from '../../core/talk/file-references.ts'
+import { picksTyped, unclearWords } from '../../core/talk/question.ts'
 import {
   answerWords,
   closingWords,

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { Terminal } from '../../core/screen/terminal.ts'
 import type { Event } from '../../core/talk/entry.ts'
-import type { AtWork, Peer } from '../../core/talk/peer.ts'
+import type { TurnAtWork, Peer } from '../../core/talk/peer.ts'
 import { connect } from 'node:net'
 import { Lines } from '../../base/lines.ts'
-import { Backlog } from '../../core/talk/backlog.ts'
+import { EventBacklog } from '../../core/talk/event-backlog.ts'
 import type { DrawnBytes } from './peer-frames.ts'
 import { frameOf, longestFrame, readFrame, version } from './peer-frames.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
@@ -55,13 +55,13 @@ class PeerOverSocket implements ConnectedPeer {
     return (await this.#within((waiting) => this.#waiting.set(helloId, waiting), helloId)) === version
   }
 
-  async turns(): Promise<AtWork[]> {
+  async turns(): Promise<TurnAtWork[]> {
     const turns = await this.#call('turns', {})
-    return Array.isArray(turns) ? (turns as AtWork[]) : []
+    return Array.isArray(turns) ? (turns as TurnAtWork[]) : []
   }
 
   async *follow(turn: string, signal: AbortSignal): AsyncGenerator<Event> {
-    const backlog = new Backlog()
+    const backlog = new EventBacklog()
     const id = ++this.#lastId
     const done = () => {
       this.#waiting.delete(id)

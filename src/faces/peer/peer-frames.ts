@@ -1,5 +1,5 @@
 import type { Event } from '../../core/talk/entry.ts'
-import { cut } from '../../core/talk/body.ts'
+import { cutMiddle } from '../../core/talk/body.ts'
 
 /** Another one is only talked to when it speaks the same: this changes when an older side would misunderstand. */
 export const version = 1
@@ -46,7 +46,7 @@ export function readFrame(line: string): Record<string, unknown> | undefined {
 
 function shorter(event: Event): Event {
   const place = placeOf(event)
-  const short = written(event, (_key, value) => (typeof value === 'string' ? cut(value, place) : value))
+  const short = written(event, (_key, value) => (typeof value === 'string' ? cutMiddle(value, place) : value))
   return short === undefined ? instead(event) : (JSON.parse(short) as Event)
 }
 

@@ -1,4 +1,4 @@
-import type { Strategy } from '../../core/work/strategy.ts'
+import type { Strategy } from '../../core/work/agent.ts'
 import type { Health } from './health.ts'
 import { away } from './health.ts'
 

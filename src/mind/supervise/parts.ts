@@ -4,9 +4,8 @@ import type { Conversation } from '../../core/work/conversation.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Agent, Leash } from '../../core/work/agent.ts'
-import type { Budget } from '../../core/work/budget.ts'
-import type { Duty } from '../../core/work/duty.ts'
-import type { Spent } from '../../core/work/spent.ts'
+import type { Budget, Spent } from '../../core/work/budget.ts'
+import type { TaskSource } from '../../core/work/task-source.ts'
 import type { Came, Told } from './telling.ts'
 
 export type Opened = { agent: Agent; came: Came }
@@ -30,7 +29,7 @@ export type ShiftParts = {
   open: Open
   /** How the CLI's screen is read. */
   facts: Pick<ScreenFacts, 'reader' | 'composer'>
-  duty: Duty
+  duty: TaskSource
   /** What a CLI that knows nothing is told first. */
   workflow: string
   /** How a task is to be reported, in words behind it; left out where the answer itself is the report. */

@@ -1,8 +1,8 @@
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Duty, Heard } from '../../core/work/duty.ts'
+import type { TaskSource, TicketState } from '../../core/work/task-source.ts'
 import type { Told } from './telling.ts'
 
-type Reporting = { duty: Duty; status: 'COMPLETED' | 'IN_REVIEW' | undefined; signal: AbortSignal }
+type Reporting = { duty: TaskSource; status: 'COMPLETED' | 'IN_REVIEW' | undefined; signal: AbortSignal }
 
 /** Reports what became of a task, unless its agent has done that itself. */
 export async function report(outcome: Outcome, ticket: string, { duty, status, signal }: Reporting): Promise<Told> {
@@ -18,7 +18,7 @@ export async function report(outcome: Outcome, ticket: string, { duty, status, s
   return told(heard, ticket, ok, message)
 }
 
-function told(heard: Heard, ticket: string, ok: boolean, message: string): Told {
+function told(heard: TicketState, ticket: string, ok: boolean, message: string): Told {
   if (heard === 'lost') return { type: 'dropped', ticket, why: 'somebody else has it now' }
   return { type: 'done', ticket, ok, by: heard === 'settled' ? 'agent' : 'shift', message }
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Duty } from '../../core/work/duty.ts'
+import type { TaskSource } from '../../core/work/task-source.ts'
 
 /** How often it is asked whether the CLI waits for work itself, and how often it is told that a task is still worked at. */
 const everyMs = 60_000
 const progressEvery = 10
 
-export type Round = { duty: Duty; clock: Clock; ticket?: string; words(): string; signal: AbortSignal }
+export type Round = { duty: TaskSource; clock: Clock; ticket?: string; words(): string; signal: AbortSignal }
 
 /** What goes on beside a turn: `looped` is whether the CLI was seen to wait for work itself, `lost` why its task is not its own any more. */
 export type Rounds = { looped: boolean; lost?: string }

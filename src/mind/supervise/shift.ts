@@ -2,14 +2,14 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Order } from '../../core/work/duty.ts'
+import type { Order } from '../../core/work/task-source.ts'
 import type { Supervised } from '../supervise.ts'
 import type { Flight, Kept, ShiftParts } from './parts.ts'
 import type { Rounds } from './rounds.ts'
 import type { Over, Told } from './telling.ts'
 import { newId } from '../../base/id.ts'
 import { nonceOf } from '../../core/screen/fence.ts'
-import { spentWith } from '../../core/work/spent.ts'
+import { addUsage } from '../../core/work/budget.ts'
 import { drain } from '../../base/relay.ts'
 import { supervise } from '../supervise.ts'
 import { usualPolicy } from './parts.ts'
@@ -168,7 +168,7 @@ class Shift {
     if (event.type !== 'usage') return
     const { used, duty } = this.#parts
     used?.(event)
-    const spent = spentWith(this.#kept.spent, event)
+    const spent = addUsage(this.#kept.spent, event)
     duty.spent(spent)
     void this.#keep({ spent }).catch(() => {})
   }

@@ -1,4 +1,4 @@
-import type { Ref } from '../../core/talk/ref.ts'
+import type { Ref } from '../../core/talk/store.ts'
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { Step } from '../paired.ts'
 import type { Images, Target, Trouble, Wire } from '../wire.ts'

@@ -1,6 +1,6 @@
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Ended } from '../../core/work/profile.ts'
-import { resetTime } from '../../core/talk/reset.ts'
+import { resetTime } from '../../core/talk/reset-time.ts'
 
 /** A failure as one CLI words it, beside the real message the pattern was made for; `local` when its times are this machine's. */
 export type Sign = { kind: FailureKind; says: RegExp; said: string; local?: true }

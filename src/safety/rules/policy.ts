@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import type { Leash, Turn } from '../../core/work/agent.ts'
-import type { Policy, Verdict } from '../../core/work/policy.ts'
+import type { Policy, PolicyDecision } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Ground } from '../places.ts'
 import type { Part } from '../shell/judgement.ts'
@@ -65,7 +65,7 @@ const delegating = new Set(['subagent', 'send_notification'])
 
 type Case = { tool: Tool; input: unknown; act: Act; ground: Ground; leash: Leash; mode: Mode; rules: RuleSet }
 
-function judged({ tool, input, act, ground, leash, mode, rules }: Case): Verdict {
+function judged({ tool, input, act, ground, leash, mode, rules }: Case): PolicyDecision {
   const about = (list: readonly Rule[]) => list.find((rule) => concerns(rule, act, input, ground))
   const denied = about(rules.deny)
   if (denied) return { verdict: 'no', why: `the rule ${denied.text} denies it` }
@@ -73,7 +73,7 @@ function judged({ tool, input, act, ground, leash, mode, rules }: Case): Verdict
     return { verdict: 'no', why: 'plan mode changes nothing and runs nothing' }
   if (leash === 'read' && tool.risk !== 'read' && act.worst.class !== 'reads')
     return { verdict: 'no', why: 'this agent may only look' }
-  const ask = (why: string): Verdict =>
+  const ask = (why: string): PolicyDecision =>
     mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why }
   const without = (list: readonly Rule[]) =>
     act.parts.filter((part) => !list.some((rule) => allows(rule, part, act, input, ground)))
@@ -97,14 +97,14 @@ function whyOf(held: readonly Part[], act: Act): string {
 }
 
 function asked(
-  { why }: Verdict,
+  { why }: PolicyDecision,
   tool: Tool,
   input: unknown,
   turn: Turn,
   act: Act,
   ground: Ground,
   grant: (rule: string) => Promise<void>,
-): Verdict {
+): PolicyDecision {
   const rule = narrowest(act, ground)
   return {
     verdict: 'ask',

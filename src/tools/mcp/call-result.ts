@@ -1,8 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
-import type { Ref } from '../../core/talk/ref.ts'
-import type { Blobs } from '../../core/talk/store.ts'
+import type { Ref, Blobs } from '../../core/talk/store.ts'
 import type { ToolOutput } from '../../core/work/tool.ts'
-import { cut } from '../../core/talk/body.ts'
+import { cutMiddle } from '../../core/talk/body.ts'
 
 /** More than this is cut for the model, with the place of the whole. */
 const longestText = 40 * 1024
@@ -50,7 +49,7 @@ async function textOf(block: ContentBlock, files: Ref[], blobs: Blobs): Promise<
 
 async function short(text: string, blobs: Blobs): Promise<string> {
   if (text.length <= longestText) return text
-  return cut(text, blobs.place(await blobs.put(text, 'text/plain')))
+  return cutMiddle(text, blobs.place(await blobs.put(text, 'text/plain')))
 }
 
 function isJson(text: string): boolean {

@@ -1,6 +1,6 @@
-import type { Ready, Work } from '../../../core/work/depends.ts'
+import type { Readiness, WorkItem } from '../../../core/work/dependencies.ts'
 import type { Check } from '../check/kinds.ts'
-import { depends } from '../../../core/work/depends.ts'
+import { readinessOf } from '../../../core/work/dependencies.ts'
 import { firstLine } from '../words.ts'
 
 /**
@@ -14,7 +14,7 @@ export type TreeTask = {
   needs: string[]
   touches?: string[]
   check?: Check
-  state: Work['state']
+  state: WorkItem['state']
   failed?: string
   why?: string
   unseen?: true
@@ -41,9 +41,9 @@ export function pieces(tasks: readonly TreeTask[]): TreeTask[] {
 export const isLeaf = (tasks: readonly TreeTask[], { id }: TreeTask) => childrenOf(tasks, id).length === 0
 
 /** Whether a task may go: after what it and those above it need, a whole after its parts. */
-export function readiness(tasks: readonly TreeTask[]): (task: TreeTask) => Ready {
+export function readiness(tasks: readonly TreeTask[]): (task: TreeTask) => Readiness {
   const all = new Map(tasks.map((task) => [task.id, workOf(tasks, task)]))
-  return ({ id }) => depends(id, all)
+  return ({ id }) => readinessOf(id, all)
 }
 
 /** The next to be done; those that never can be any more are dead, and say why. */
@@ -67,7 +67,7 @@ export function changed(tasks: readonly TreeTask[], id: string, change: Partial<
   return tasks.map((task) => (task.id === id ? { ...task, ...change } : task))
 }
 
-function workOf(tasks: readonly TreeTask[], task: TreeTask): Work {
+function workOf(tasks: readonly TreeTask[], task: TreeTask): WorkItem {
   const { id, state, failed, why } = task
   const needs = [...new Set([...neededBy(tasks, task), ...childrenOf(tasks, id).map((child) => child.id)])]
   const said = failed === undefined ? why : firstLine(failed)

@@ -20,13 +20,13 @@ type Parts = {
 type FirstAnswer = { picks: string[] | undefined; kept: boolean; by?: string }
 
 /** `close`: the turn ends, and nothing is kept of its questions any more. */
-export type Asking = { ask: Ask; close(): Promise<void> }
+export type TurnQuestions = { ask: Ask; close(): Promise<void> }
 
 /**
  * The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. One that is
  * taken back is answered with nothing, so that no screen goes on showing it.
  */
-export function asking({ log, clock, turn, person, keep }: Parts): Asking {
+export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQuestions {
   let before: Promise<unknown> = Promise.resolve()
   let closing: Promise<unknown> = Promise.resolve()
   let over = false

@@ -1,7 +1,7 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { picksTyped, unclearWords } from '../../src/core/talk/typed.ts'
+import { picksTyped, unclearWords } from '../../src/core/talk/question.ts'
 
 const options = ['a', 'b', 'c'].map((id) => ({ id, label: id.toUpperCase() }))
 const one: Question = { about: 'choice', text: '?', from: [], options }

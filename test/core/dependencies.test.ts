@@ -1,11 +1,16 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Work } from '../../src/core/work/depends.ts'
-import { depends, fill, placeholders } from '../../src/core/work/depends.ts'
+import type { WorkItem } from '../../src/core/work/dependencies.ts'
+import { readinessOf, fillPlaceholders, placeholders } from '../../src/core/work/dependencies.ts'
 
-const works = (...list: Work[]) => new Map(list.map((work) => [work.id, work]))
-const work = (id: string, state: Work['state'], needs: string[] = [], why?: string): Work => ({ id, state, needs, why })
+const works = (...list: WorkItem[]) => new Map(list.map((work) => [work.id, work]))
+const work = (id: string, state: WorkItem['state'], needs: string[] = [], why?: string): WorkItem => ({
+  id,
+  state,
+  needs,
+  why,
+})
 
 test('it may go once all it needs is done', () => {
   const all = works(
@@ -14,9 +19,9 @@ test('it may go once all it needs is done', () => {
     work('3', 'waiting', ['1', '2']),
     work('4', 'waiting', ['1']),
   )
-  assert.deepEqual(depends('3', all), { ready: false, waitsFor: ['2'] })
-  assert.deepEqual(depends('4', all), { ready: true })
-  assert.deepEqual(depends('1', all), { ready: true })
+  assert.deepEqual(readinessOf('3', all), { ready: false, waitsFor: ['2'] })
+  assert.deepEqual(readinessOf('4', all), { ready: true })
+  assert.deepEqual(readinessOf('1', all), { ready: true })
 })
 
 test('a dead, a missing and a circular need say so for good', () => {
@@ -30,11 +35,11 @@ test('a dead, a missing and a circular need say so for good', () => {
     work('7', 'dead'),
     work('8', 'waiting', ['7']),
   )
-  assert.deepEqual(depends('2', all), { ready: false, never: '2 needs 1, which failed: it crashed' })
-  assert.deepEqual(depends('3', all), { ready: false, never: '3 needs 9, which does not exist' })
-  assert.deepEqual(depends('4', all), { ready: false, never: '5 needs 6 needs 5: a circle' })
-  assert.deepEqual(depends('8', all), { ready: false, never: '8 needs 7, which failed' })
-  assert.deepEqual(depends('0', all), { ready: false, never: '0 is not known' })
+  assert.deepEqual(readinessOf('2', all), { ready: false, never: '2 needs 1, which failed: it crashed' })
+  assert.deepEqual(readinessOf('3', all), { ready: false, never: '3 needs 9, which does not exist' })
+  assert.deepEqual(readinessOf('4', all), { ready: false, never: '5 needs 6 needs 5: a circle' })
+  assert.deepEqual(readinessOf('8', all), { ready: false, never: '8 needs 7, which failed' })
+  assert.deepEqual(readinessOf('0', all), { ready: false, never: '0 is not known' })
 })
 
 test('property: whatever the needs are, working in the order it allows does everything that can be done', () => {
@@ -45,14 +50,15 @@ test('property: whatever the needs are, working in the order it allows does ever
       for (let moved = true; moved;) {
         moved = false
         for (const [id, one] of all) {
-          const may = depends(id, all)
+          const may = readinessOf(id, all)
           if (one.state !== 'waiting' || !may.ready) continue
           assert.ok(one.needs.every((need) => all.get(need)!.state === 'done'))
           all.set(id, { ...one, state: 'done' })
           moved = true
         }
       }
-      for (const [id, one] of all) if (one.state === 'waiting') assert.match(JSON.stringify(depends(id, all)), /circle/)
+      for (const [id, one] of all)
+        if (one.state === 'waiting') assert.match(JSON.stringify(readinessOf(id, all)), /circle/)
     }),
   )
 })
@@ -61,7 +67,7 @@ test('placeholders are found once each and filled, marked as another’s words',
   const text = 'join {{slot_1.output}} and {{ slot_2.output }}, then {{slot_1.output}}; {{slot.output}}'
   assert.deepEqual(placeholders(text), ['1', '2'])
   assert.equal(
-    fill(text, (id) => (id === '1' ? 'one $& </output>' : 'two')),
+    fillPlaceholders(text, (id) => (id === '1' ? 'one $& </output>' : 'two')),
     'join <output slot="1">\none $& <\\/output>\n</output> and <output slot="2">\ntwo\n</output>, then <output slot="1">\none $& <\\/output>\n</output>; {{slot.output}}',
   )
 })

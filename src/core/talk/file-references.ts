@@ -3,19 +3,19 @@ import { attribute, tag } from './transcript.ts'
 export type LineRange = { from: number; to: number }
 
 /** One thing that a reference may mean: it ends there, and names this path. */
-export type Reading = { end: number; path: string; lines?: LineRange }
+export type ReferenceReading = { end: number; path: string; lines?: LineRange }
 
 /**
  * An `@` in a prompt that may name a file: what it may mean, the likeliest first. Only the disk knows whether it does:
  * `plain` is one that can hardly be meant otherwise, so that one which is not there is worth a word.
  */
-export type Reference = { start: number; readings: Reading[]; plain: boolean }
+export type FileReference = { start: number; readings: ReferenceReading[]; plain: boolean }
 
 /** Quoted, or up to the next space; not within a word, where it is an address, and not behind a backslash. */
 const mention = /(?<![^\s([{<"',;])@(?:"([^"\n]+)"(:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?|([^\s"`@][^\s"`]*))/g
 
-export function attachments(prompt: string): Reference[] {
-  return [...withoutCode(prompt).matchAll(mention)].flatMap((match): Reference[] => {
+export function fileReferences(prompt: string): FileReference[] {
+  return [...withoutCode(prompt).matchAll(mention)].flatMap((match): FileReference[] => {
     const [whole, quoted, range = '', bare] = match
     const end = match.index + whole.length
     if (quoted !== undefined)
@@ -33,7 +33,7 @@ const plainly = /^(?:\.{0,2}\/|~\/)|\/$|[\w-]:\d+(?:-\d+)?$|#L\d+(?:-L?\d+)?$|^[
 
 const ranged = /^(.+?)(?::(\d+)(?:-(\d+))?|#L(\d+)(?:-L?(\d+))?)$/s
 
-function readingsOf(name: string, end: number, literally: boolean): Reading[] {
+function readingsOf(name: string, end: number, literally: boolean): ReferenceReading[] {
   const literal = literally && name !== '' ? [{ end, path: name }] : []
   const [, path, from, to = from, fromL, toL = fromL] = ranged.exec(name) ?? []
   if (path === undefined) return literal
@@ -49,9 +49,9 @@ function withoutCode(prompt: string): string {
 }
 
 /** What was found for a reference: the sentence names it, and its body, where it has one in words, stands behind the prompt. */
-export type Attached = { start: number; end: number; path: string; lines?: LineRange; body?: string }
+export type AttachedFile = { start: number; end: number; path: string; lines?: LineRange; body?: string }
 
-export function attach(prompt: string, found: readonly Attached[]): string {
+export function attachFiles(prompt: string, found: readonly AttachedFile[]): string {
   let text = ''
   let at = 0
   for (const one of found) {

@@ -13,7 +13,7 @@ type Item = { event: Event; size: number }
  * Events on their way to one reader that may be slower than they come: nobody waits for it. Deltas that follow each
  * other are one; when there is too much the oldest live ones go, and then the oldest facts, of which a note tells.
  */
-export class Backlog {
+export class EventBacklog {
   #items: Item[] = []
   #size = 0
   #missed = 0
@@ -39,8 +39,8 @@ export class Backlog {
   }
 
   /** Another one with all that waits in this one. */
-  copy(): Backlog {
-    const copy = new Backlog(this.#most)
+  copy(): EventBacklog {
+    const copy = new EventBacklog(this.#most)
     copy.#items = [...this.#items]
     copy.#size = this.#size
     copy.#missed = this.#missed

@@ -1,13 +1,13 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { spentWith } from '../../src/core/work/spent.ts'
+import { addUsage } from '../../src/core/work/budget.ts'
 
 test('what was spent adds up, and a cost says of how much it is', () => {
-  const first = spentWith({ tokens: 0 }, { input: 8, output: 2 })
-  const second = spentWith(first, { input: 90, output: 10, cost: 0.5 })
-  const third = spentWith(second, { input: 1, output: 1, cost: 0 })
+  const first = addUsage({ tokens: 0 }, { input: 8, output: 2 })
+  const second = addUsage(first, { input: 90, output: 10, cost: 0.5 })
+  const third = addUsage(second, { input: 1, output: 1, cost: 0 })
   assert.deepEqual(
-    [first, second, third, spentWith(third, { input: 5, output: 0 })],
+    [first, second, third, addUsage(third, { input: 5, output: 0 })],
     [
       { tokens: 10 },
       { tokens: 110, cost: 0.5, priced: 100 },

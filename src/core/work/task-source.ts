@@ -1,4 +1,4 @@
-import type { Spent } from './spent.ts'
+import type { Spent } from './budget.ts'
 import type { TaskNote } from './task.ts'
 
 /** What comes for whoever is on duty: a task by its `ticket`, words, the order to leave, or nothing for now. */
@@ -9,7 +9,7 @@ export type Order =
   | { type: 'none' }
 
 /** `settled`: the agent has answered it by itself. `lost`: it was cancelled, or somebody else has it now. */
-export type Heard = 'kept' | 'settled' | 'lost'
+export type TicketState = 'kept' | 'settled' | 'lost'
 
 export type Report = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message: string }
 
@@ -17,16 +17,16 @@ export type Report = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message: st
  * Where work comes from. Nothing here rejects: while nobody answers where it comes from, it is waited out, until the
  * signal aborts.
  */
-export interface Duty {
+export interface TaskSource {
   /** Waits as long as it sees fit: `none` means ask again. */
   next(signal: AbortSignal): Promise<Order>
   /** Before anything is typed: what is not `kept` is not done. */
-  ack(ticket: string, signal: AbortSignal): Promise<Heard>
+  ack(ticket: string, signal: AbortSignal): Promise<TicketState>
   /** That it is still at work; what says nothing for long is given to somebody else. */
-  progress(ticket: string, text: string, signal: AbortSignal): Promise<Heard>
+  progress(ticket: string, text: string, signal: AbortSignal): Promise<TicketState>
   /** It cannot go on without an answer, and is free for others. */
-  block(ticket: string, question: string, signal: AbortSignal): Promise<Heard>
-  respond(ticket: string, report: Report, signal: AbortSignal): Promise<Heard>
+  block(ticket: string, question: string, signal: AbortSignal): Promise<TicketState>
+  respond(ticket: string, report: Report, signal: AbortSignal): Promise<TicketState>
   /** Resolves with the reason once a task is not to be done any more; never, where nobody takes one back. */
   lost?(ticket: string, signal: AbortSignal): Promise<string | undefined>
   /** Whether the CLI itself waits there now: its silence is no trouble then. */
@@ -36,14 +36,14 @@ export interface Duty {
 }
 
 /** What a task left behind. */
-export type Work = { branch: string; diff: string }
+export type TaskChanges = { branch: string; diff: string }
 
 /** Where tasks are worked at. */
-export interface Bench {
+export interface TaskWorkspace {
   /** Before anything of a task is typed. */
   begin(task: string): Promise<void>
   /** After its turn; undefined where nothing tells what it changed. */
-  end(task: string, message: string): Promise<Work | undefined>
+  end(task: string, message: string): Promise<TaskChanges | undefined>
   /** When nobody works here any more; in words where something has to stay. */
   clear(): Promise<string | undefined>
 }

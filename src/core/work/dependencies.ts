@@ -1,5 +1,5 @@
 /** What is known of one piece of work that others may wait for. */
-export type Work = {
+export type WorkItem = {
   id: string
   state: 'waiting' | 'running' | 'done' | 'dead'
   why?: string
@@ -7,12 +7,12 @@ export type Work = {
 }
 
 /** All the work there is, by its id. */
-export type Works = Pick<ReadonlyMap<string, Work>, 'get'>
+export type WorkItems = Pick<ReadonlyMap<string, WorkItem>, 'get'>
 
-export type Ready = { ready: true } | { ready: false; waitsFor: string[] } | { ready: false; never: string }
+export type Readiness = { ready: true } | { ready: false; waitsFor: string[] } | { ready: false; never: string }
 
 /** Whether a piece of work may go: all it needs is done; a dead, missing or circular need says so for good. */
-export function depends(id: string, all: Works): Ready {
+export function readinessOf(id: string, all: WorkItems): Readiness {
   const work = all.get(id)
   if (!work) return { ready: false, never: `${id} is not known` }
   const circle = findCircle(id, all)
@@ -38,14 +38,14 @@ export function placeholders(text: string): string[] {
  * Fills `{{slot_N.output}}`, marked as another agent's words so that nobody takes them for the person's; what has no
  * output stays as it is.
  */
-export function fill(text: string, output: (id: string) => string | undefined): string {
+export function fillPlaceholders(text: string, output: (id: string) => string | undefined): string {
   return text.replace(placeholder, (all: string, id: string) => {
     const words = output(id)
     return words === undefined ? all : `<output slot="${id}">\n${words.replaceAll('</output', '<\\/output')}\n</output>`
   })
 }
 
-function findCircle(start: string, all: Works): string[] | undefined {
+function findCircle(start: string, all: WorkItems): string[] | undefined {
   const path: string[] = []
   const clear = new Set<string>()
   const visit = (id: string): string[] | undefined => {

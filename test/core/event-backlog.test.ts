@@ -2,18 +2,18 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { Backlog } from '../../src/core/talk/backlog.ts'
+import { EventBacklog } from '../../src/core/talk/event-backlog.ts'
 import { isFact } from '../../src/core/talk/entry.ts'
 
-async function all(backlog: Backlog): Promise<Event[]> {
+async function all(backlog: EventBacklog): Promise<Event[]> {
   const events: Event[] = []
   backlog.close()
   for await (const event of backlog.read(new AbortController().signal)) events.push(event)
   return events
 }
 
-function filled(events: readonly Event[], most?: number): Backlog {
-  const backlog = new Backlog(most)
+function filled(events: readonly Event[], most?: number): EventBacklog {
+  const backlog = new EventBacklog(most)
   for (const event of events) backlog.add(event)
   return backlog
 }

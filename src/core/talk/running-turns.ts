@@ -1,7 +1,7 @@
 import type { Terminal } from '../screen/terminal.ts'
 import type { Event } from './entry.ts'
-import type { AtWork, Peer } from './peer.ts'
-import { Backlog } from './backlog.ts'
+import type { TurnAtWork, Peer } from './peer.ts'
+import { EventBacklog } from './event-backlog.ts'
 
 /** How a wish of somebody elsewhere reaches a turn; false when there was nothing to take it. */
 export type Reach = {
@@ -14,21 +14,21 @@ export type Reach = {
 const longestPrompt = 4 * 1024
 
 /** The turns of this process, as a Peer. Nothing here throws, and nobody who follows slows a turn. */
-export class TurnsAtWork implements Peer {
-  #turns = new Map<string, TurnAtWork>()
+export class RunningTurns implements Peer {
+  #turns = new Map<string, RunningTurn>()
   #watchers = 0
   #alone = new Set<() => void>()
   #terminals: ((id: string) => Promise<Terminal | undefined>)[] = []
 
   /** From here to its end a turn can be followed and reached. */
-  begin(about: AtWork, reach: Reach): TurnAtWork {
+  begin(about: TurnAtWork, reach: Reach): RunningTurn {
     const known = { ...about, prompt: about.prompt.slice(0, longestPrompt) }
-    const turn = new TurnAtWork(known, reach, () => this.#turns.delete(about.turn))
+    const turn = new RunningTurn(known, reach, () => this.#turns.delete(about.turn))
     this.#turns.set(about.turn, turn)
     return turn
   }
 
-  async turns(): Promise<AtWork[]> {
+  async turns(): Promise<TurnAtWork[]> {
     return [...this.#turns.values()].map(({ about }) => ({ ...about }))
   }
 
@@ -99,14 +99,14 @@ export class TurnsAtWork implements Peer {
 }
 
 /** One turn, and whoever follows it. */
-export class TurnAtWork {
-  readonly about: AtWork
+export class RunningTurn {
+  readonly about: TurnAtWork
   readonly reach: Reach
   #over: () => void
-  #soFar = new Backlog()
-  #followers = new Set<Backlog>()
+  #soFar = new EventBacklog()
+  #followers = new Set<EventBacklog>()
 
-  constructor(about: AtWork, reach: Reach, over: () => void) {
+  constructor(about: TurnAtWork, reach: Reach, over: () => void) {
     this.about = about
     this.reach = reach
     this.#over = over
