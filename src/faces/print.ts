@@ -21,7 +21,7 @@ export type PrintTarget = {
 
 type AttemptReport = { agent: string; ok: boolean; failure?: { kind: string; message: string }; ms: number }
 
-/** One turn without a screen: the answer to stdout, all else to stderr; gives the exit code. */
+/** Prints one turn without a screen, its answer to stdout and all else to stderr, and returns the exit code. */
 export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget): Promise<number> {
   const started = page.clock.now()
   const attempts: AttemptReport[] = []
@@ -32,7 +32,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
-    if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamed(event, page.clock))}\n`)
+    if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') page.err.write(`${clean(event.text)}\n`)
     if (event.type === 'usage') usages.push(event)
     if (event.type === 'reply') [agent, reply] = [event.by, event.text]
@@ -46,7 +46,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     if (event.type === 'end') outcome = event.outcome
   }
   if (!outcome) throw new Error('a turn came without an end')
-  // What was tried in vain is the turn's last word.
+  // A goal that was not met ends with a report of what was tried.
   const report = !outcome.ok && outcome.failure.kind === 'unmet' ? reply : ''
   if (outcome.ok && agent !== undefined) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
   if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages, report)
@@ -74,7 +74,7 @@ async function printText(page: PrintTarget, outcome: Outcome): Promise<void> {
   if (written) await write(page.out, '\n')
 }
 
-/** One object on one line; a long answer goes into its string piece by piece. */
+/** Prints one object on one line; a long answer is written piece by piece, so that it is never held whole. */
 async function printJson(
   page: PrintTarget,
   outcome: Outcome,
@@ -84,7 +84,7 @@ async function printJson(
   report: string,
 ): Promise<void> {
   const rest = {
-    ...(outcome.ok ? {} : { failure: outcome.failure }),
+    failure: outcome.ok ? undefined : outcome.failure,
     attempts,
     denials: outcome.ok ? (outcome.denials ?? []) : [],
     usage: sum(usages),
@@ -96,7 +96,7 @@ async function printJson(
   await write(page.out, `",${JSON.stringify(rest).slice(1)}\n`)
 }
 
-/** The whole answer, without escape sequences and without room at its end; one that could not be kept is an answer too. */
+/** Yields the whole answer without escape sequences and trailing space, also one that could not be kept. */
 async function* pieces(page: PrintTarget, outcome: Outcome, report = ''): AsyncGenerator<string> {
   const answer = outcome.ok ? outcome : (outcome.unkept ?? { text: report })
   const stripper = new AnsiStripper()
@@ -111,15 +111,15 @@ async function* pieces(page: PrintTarget, outcome: Outcome, report = ''): AsyncG
   if (last !== '') yield last
 }
 
-/** As an event happens: a kept one is its entry, the others get the time they were seen. */
-function streamed(event: Event, clock: Clock): unknown {
+/** An event as a line of stream-json: a kept event is its entry, the others get the time they were seen. */
+function streamLine(event: Event, clock: Clock): unknown {
   const { type, at, by, ...rest } = event as Entry
-  return { type, at: at ?? clock.now(), ...(by === undefined ? {} : { by }), ...rest }
+  return { type, at: at ?? clock.now(), by, ...rest }
 }
 
 const exactness = ['estimated', 'parsed', 'reported'] as const
 
-/** The sum is only as exact as its least exact part. */
+/** The sum of all usage, which is only as exact as its least exact part. */
 function sum(usages: readonly Usage[]) {
   if (usages.length === 0) return null
   const total = (key: 'input' | 'output' | 'cached' | 'cost') =>
@@ -128,7 +128,7 @@ function sum(usages: readonly Usage[]) {
     input: total('input'),
     output: total('output'),
     cached: total('cached'),
-    ...(usages.some((usage) => usage.cost !== undefined) ? { cost: total('cost') } : {}),
+    cost: usages.some((usage) => usage.cost !== undefined) ? total('cost') : undefined,
     source: exactness.find((source) => usages.some((usage) => usage.source === source)),
   }
 }
@@ -143,9 +143,9 @@ function closing(
 ): string {
   if (!outcome.ok) {
     const { message, retryAt } = outcome.failure
-    // Each attempt stands above in a line of its own: a message that only strings them together adds nothing.
-    const told = attempts.length > 0 && message === `no agent could answer: ${attempts.map(toldAs).join('; ')}`
-    if (told) return 'termaite: no agent could answer; `termaite doctor` looks at each of them.\n'
+    // Each attempt is printed above on its own line: a message that only joins them adds nothing.
+    const repeats = attempts.length > 0 && message === `no agent could answer: ${attempts.map(attemptWords).join('; ')}`
+    if (repeats) return 'termaite: no agent could answer; `termaite doctor` looks at each of them.\n'
     return `termaite: ${clean(message)}${retryAt === undefined ? '' : `, at ${moment(retryAt)}`}\n`
   }
   const used = sum(usages)
@@ -158,9 +158,9 @@ function closing(
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
 }
 
-const toldAs = ({ agent, failure }: AttemptReport) => `${agent}: ${failure?.kind}: ${failure?.message}`
+const attemptWords = ({ agent, failure }: AttemptReport) => `${agent}: ${failure?.kind}: ${failure?.message}`
 
-/** By hand: the first use of the system's number formats costs a start 20 ms. */
+/** Groups thousands by hand: the first use of the system's number formats costs a start 20 ms. */
 function thousands(value: number): string {
   return String(value).replaceAll(/(?<=\d)(?=(\d{3})+$)/g, ',')
 }
@@ -169,7 +169,7 @@ function clean(text: string): string {
   return stripAnsi(text).replaceAll(/\s*\n\s*/g, ' ')
 }
 
-/** Waits until it is out of our hands. A reader that went away takes nothing more, and is no error of the turn. */
+/** Waits until the chunk is written. A reader that went away is no error of the turn. */
 function write(out: Writable, chunk: string): Promise<void> {
   return new Promise((resolve) => out.write(chunk, () => resolve()))
 }

@@ -1,18 +1,18 @@
 import type { Question, Shown } from '../core/talk/question.ts'
 
-/** A question as lines of text, with what it is about in full: a yes is given to something that was seen. */
+/** A question as lines of text, with everything it is about in full: a person says yes only to what they have seen. */
 export async function questionText({ text, shows = [], options }: Question): Promise<string> {
-  const choices = options.map(
-    ({ label, grants }, index) =>
-      `  ${index + 1} ${readableText(label)}${grants ? ` (covers: ${readableText(grants)})` : ''}`,
-  )
+  const choices = options.map(({ label, grants }, index) => {
+    const covers = grants ? ` (covers: ${readableText(grants)})` : ''
+    return `  ${index + 1} ${readableText(label)}${covers}`
+  })
   return [...(await Promise.all(shows.map(shownText))), readableText(text), ...choices].join('\n')
 }
 
 async function shownText(shown: Shown): Promise<string> {
   if (shown.type === 'command') return `$ ${exactText(shown.command)}`
   if (shown.type === 'text') return readableText(shown.text)
-  // Read only when it is needed: most turns ask nothing.
+  // Loaded only when needed: most turns ask nothing.
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
   const { path, before, after } = shown
   const was = before === undefined ? '/dev/null' : path
@@ -20,30 +20,30 @@ async function shownText(shown: Shown): Promise<string> {
   return exactText(patch.trimEnd())
 }
 
-const csi = /\x1b\[[0-?]*[ -/]*[@-~]/g
+const colourSequence = /\x1b\[[0-?]*[ -/]*[@-~]/g
 const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
-/** These turn the order of what is read round: a command must not look like another one. */
-const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** Characters that reverse the reading direction: a command must not look like another one. */
+const direction = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * An agent's words on a card. Only sequences that can hold no words of their own go whole: what a longer one
- * would hide from the person who says yes stays to be seen.
+ * An agent's words without control characters. Only sequences that hold no words of their own are removed whole;
+ * the words inside a longer sequence stay visible to the person who says yes.
  */
 export function readableText(text: string): string {
-  return turned(lines(text).replace(csi, '').replace(control, ''))
+  return withDirectionsNamed(withPlainLines(text).replace(colourSequence, '').replace(control, ''))
 }
 
-/** What a yes is given to, every character of it: control characters show as their pictures. */
+/** Every character of what a person says yes to: control characters are shown as their pictures. */
 export function exactText(text: string): string {
-  return turned(lines(text).replace(control, picture))
+  return withDirectionsNamed(withPlainLines(text).replace(control, picture))
 }
 
-function lines(text: string): string {
+function withPlainLines(text: string): string {
   return text.replace(/\r\n|[\u2028\u2029]/g, '\n').replaceAll('\t', '    ')
 }
 
-function turned(text: string): string {
-  return text.replace(turning, (char) => `<U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`)
+function withDirectionsNamed(text: string): string {
+  return text.replace(direction, (char) => `<U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`)
 }
 
 function picture(char: string): string {

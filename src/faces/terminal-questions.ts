@@ -4,7 +4,7 @@ import { UsageError } from '../core/io.ts'
 import { nobody, picksTyped, unclearWords } from '../core/talk/question.ts'
 import { questionText } from './question-text.ts'
 
-/** A yes from the person; without a terminal to ask on, the way to say it beforehand. */
+/** Asks the person for a yes. Without a terminal to ask on it throws a UsageError that names --yes. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
   if (yes) return true
   if (!io.in.isTTY) throw new UsageError(`${question} Nobody can be asked here: add --yes to do it.`)
@@ -12,17 +12,17 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<b
   return /^y(es)?$/i.test(answer.trim())
 }
 
-/** The same for what nobody else should read on the screen. */
+/** Asks for one line without showing it, such as a key. */
 export async function askHidden(io: Io, question: string): Promise<string> {
   const line = await ask(io, question, undefined, true)
   io.err.write('\n')
   return line
 }
 
-/** One line from the person. Every other way out (Ctrl+D, Ctrl+C, a signal, a question withdrawn) is no answer, and says so. */
+/** Asks the person for one line; throws a UsageError when they leave (Ctrl+D, Ctrl+C, a signal) or the question is withdrawn. */
 export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = false): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Most runs ask nothing, and need not load it.
+    // Loaded only when needed: most runs ask nothing.
     const { createInterface } = process.getBuiltinModule('node:readline')
     const lines = createInterface({
       input: io.in,
@@ -48,7 +48,7 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = 
       reject(new UsageError('nothing was answered; nothing was changed.', code))
     })
     if (io.signal.aborted) return interrupted()
-    // Not before the terminal echoes nothing any more: whoever pastes is quick.
+    // Printed only after the echo is off, because a paste may follow at once.
     if (hidden) io.err.write(question)
     lines.question(hidden ? '' : question, (answer) => {
       given = answer
@@ -62,7 +62,7 @@ function unseen() {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
-/** Whoever sits at the terminal answers a question by its number; in a pipe it is `absent` who does. */
+/** Lets the person at the terminal answer questions by number; without a terminal `absent` answers. */
 export function personAt(io: Io, absent: Ask = nobody): Ask {
   return async (question, withdrawn) =>
     io.piped || !io.in.isTTY || withdrawn.aborted
@@ -70,7 +70,7 @@ export function personAt(io: Io, absent: Ask = nobody): Ask {
       : answered(io, question, withdrawn).catch(() => undefined)
 }
 
-/** What somebody at the terminal answers; whoever leaves it with Ctrl+C or Ctrl+D means to leave. */
+/** The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. */
 export async function answered(io: Io, question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
   for (let words = await questionText(question); ; words = unclearWords(question)) {
     const picks = picksTyped(question, await ask(io, `${words}\n> `, withdrawn))

@@ -25,7 +25,7 @@ test(
     await first.initialize()
     const { sessionId } = await first.begin(machine.project)
     assert.deepEqual(await first.prompt(sessionId, 'hello'), { stopReason: 'end_turn' })
-    assert.equal(first.text(), '_spent could not: error: usage limit reached_\n\nHello from good.\n')
+    assert.equal(first.text(), '_spent failed: error: usage limit reached_\n\nHello from good.\n')
     assert.deepEqual(
       first.seen.asked.map(({ options }) => options.map(({ kind }) => kind)),
       [['allow_once', 'allow_once', 'reject_once']],

@@ -57,8 +57,8 @@ test('what asks the terminal something is not shown, what draws is', () => {
 
 test('the other screen and a reset need a new picture', () => {
   for (const text of ['a\u001b[?1049hb', '\u001b[?25;1049l', '\u001b[?47h', '\u001bc'])
-    assert.deepEqual(new OutputFilter().push(latin(text)), { bytes: Buffer.from(''), again: true })
-  assert.equal(new OutputFilter().push(latin('\u001b[?25l')).again, false)
+    assert.deepEqual(new OutputFilter().push(latin(text)), { bytes: Buffer.from(''), repaint: true })
+  assert.equal(new OutputFilter().push(latin('\u001b[?25l')).repaint, false)
 })
 
 /** A person at a terminal of their own. */

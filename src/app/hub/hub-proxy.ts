@@ -37,8 +37,7 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
       return { text, data: result.structuredContent }
     },
   }))
-  const [{ loadMcpLibrary }, { toolServer }, { serveMcpStdio }] = await Promise.all([
-    import('../../faces/mcp/tool-server.ts'),
+  const [{ loadMcpLibrary, noResources, toolServer }, { serveMcpStdio }] = await Promise.all([
     import('../../faces/mcp/tool-server.ts'),
     import('../../faces/mcp/mcp-stdio.ts'),
   ])
@@ -48,7 +47,7 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
     cwd: io.cwd,
     clock: io.clock,
     tools: passedOn,
-    resources: { families: [], list: async () => [], read: async () => undefined },
+    resources: noResources,
   })
   const trouble = (error: Error) => {
     if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)

@@ -51,13 +51,14 @@ export async function hubParts(
   io: Io,
   { hub, changes }: OpenHub,
 ): Promise<Pick<HubServerOptions, 'routes' | 'changes' | 'mcp'>> {
-  const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary }, { toolServer }] = await Promise.all([
-    import('../../faces/hub/hub-routes.ts'),
-    import('../../hub/hub-tools.ts'),
-    import('../../faces/mcp/mcp-http.ts'),
-    import('../../faces/mcp/tool-server.ts'),
-    import('../../faces/mcp/tool-server.ts'),
-  ])
+  const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] = await Promise.all(
+    [
+      import('../../faces/hub/hub-routes.ts'),
+      import('../../hub/hub-tools.ts'),
+      import('../../faces/mcp/mcp-http.ts'),
+      import('../../faces/mcp/tool-server.ts'),
+    ],
+  )
   const library = await loadMcpLibrary()
   const make = toolServer(library, {
     name: 'termaite-hub',
@@ -66,7 +67,7 @@ export async function hubParts(
     cwd: io.cwd,
     clock: io.clock,
     tools: hubTools(hub, io.clock, 'mcp'),
-    resources: { families: [], list: async () => [], read: async () => undefined },
+    resources: noResources,
   })
   const trouble = (error: Error) => {
     if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)

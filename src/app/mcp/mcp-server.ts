@@ -102,10 +102,7 @@ export function crewResources(crews: Crews): Resources {
 /** Serves what is published until the client goes away or somebody ends us; stdout is the client's alone. */
 export async function serve(io: Io, served: ToolServerOptions, http: string | undefined): Promise<void> {
   const address = http === undefined ? undefined : addressOf(http)
-  const [{ loadMcpLibrary }, { toolServer }] = await Promise.all([
-    import('../../faces/mcp/tool-server.ts'),
-    import('../../faces/mcp/tool-server.ts'),
-  ])
+  const { loadMcpLibrary, toolServer } = await import('../../faces/mcp/tool-server.ts')
   const library = await loadMcpLibrary()
   const make = toolServer(library, served)
   const trouble = (error: Error) => {

@@ -1,18 +1,32 @@
 import type { AgentApp, AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
-import type { EditorDesk, EditorDesks } from './editor-desk.ts'
 import type { AcpSdk } from './acp-sdk.ts'
-import type { Readable, Writable } from 'node:stream'
+import type { EditorDesk, EditorDesks } from './editor-desk.ts'
+import { Readable, Writable } from 'node:stream'
 import { wordsOf } from '../../base/words.ts'
 import { EditorSession } from './editor-session.ts'
-import { Readable as Readables, Writable as Writables } from 'node:stream'
 
 export type AgentParts = { sdk: AcpSdk; desks: EditorDesks; clock: Clock; version: string }
 
+export type EditorPipes = { in: Readable; out: Writable; signal: AbortSignal }
+
+/** Serves one editor over its pipes until it closes them or `signal` aborts; turns that run then are cancelled and kept. */
+export async function serveAcp(parts: AgentParts, { in: input, out, signal }: EditorPipes): Promise<void> {
+  const agent = new EditorAgent(parts)
+  const stream = parts.sdk.ndJsonStream(Writable.toWeb(out), Readable.toWeb(input) as ReadableStream<Uint8Array>)
+  const connection = agent.app.connect(stream)
+  const stop = () => connection.close()
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  await connection.closed
+  signal.removeEventListener('abort', stop)
+  await agent.close()
+}
+
 const notThere = -32002
 
-/** What an editor meets: our rotation, native agent and modes as one ACP agent, with a desk for each session. */
-export class EditorAgent {
+/** The rotation, the native agent and their modes as one ACP agent, with a desk for each session of an editor. */
+class EditorAgent {
   readonly app: AgentApp
   #parts: AgentParts
   #sessions = new Map<string, EditorSession>()
@@ -61,7 +75,7 @@ export class EditorAgent {
           ({ session: sessionId, cwd, title, last }) => ({
             sessionId,
             cwd,
-            ...(title ? { title } : {}),
+            title: title || undefined,
             updatedAt: new Date(last).toISOString(),
           }),
         ),
@@ -88,10 +102,10 @@ export class EditorAgent {
 
   async #open(client: AgentContext, open: () => Promise<EditorDesk>): Promise<EditorSession> {
     const { sdk, clock } = this.#parts
-    const office = await this.#inWords(open)
-    const session = new EditorSession({ sdk, client, capabilities: this.#capabilities, office, clock })
+    const seat = await this.#inWords(open)
+    const session = new EditorSession({ sdk, client, capabilities: this.#capabilities, seat, clock })
     this.#sessions.set(session.id, session)
-    // A client hears of a session only once it knows it.
+    // The client must have the session's id before the first update.
     setImmediate(() => void session.follow())
     return session
   }
@@ -108,9 +122,9 @@ export class EditorAgent {
     await this.#sessions.get(sessionId)?.close()
     this.#sessions.delete(sessionId)
     return this.#open(client, async () => {
-      const office = await desks.resume(cwd, sessionId, mcpServers)
-      if (!office) throw new sdk.RequestError(notThere, `there is no session ${sessionId} in the project of ${cwd}`)
-      return office
+      const seat = await desks.resume(cwd, sessionId, mcpServers)
+      if (!seat) throw new sdk.RequestError(notThere, `there is no session ${sessionId} in the project of ${cwd}`)
+      return seat
     })
   }
 
@@ -120,7 +134,7 @@ export class EditorAgent {
     return found
   }
 
-  /** What is wrong is the client's to mend, in words. */
+  /** Turns an error into one of the protocol, with words that say what the client's person can mend. */
   async #inWords<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()
@@ -129,19 +143,4 @@ export class EditorAgent {
       throw error instanceof RequestError ? error : new RequestError(-32602, wordsOf(error))
     }
   }
-}
-
-export type EditorPipes = { in: Readable; out: Writable; signal: AbortSignal }
-
-/** Serves one editor over its pipes until it closes ours or `signal` aborts; what is at work then is cancelled and kept. */
-export async function serveAcp(parts: AgentParts, { in: input, out, signal }: EditorPipes): Promise<void> {
-  const agent = new EditorAgent(parts)
-  const stream = parts.sdk.ndJsonStream(Writables.toWeb(out), Readables.toWeb(input) as ReadableStream<Uint8Array>)
-  const connection = agent.app.connect(stream)
-  const stop = () => connection.close()
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  await connection.closed
-  signal.removeEventListener('abort', stop)
-  await agent.close()
 }

@@ -3,36 +3,36 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { ChatDesk } from '../chat/chat-desk.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
 
-/** A desk that an editor sits at: one session of a project, and what only whoever opened it can turn. */
+/** The desk of an editor: one session of a project, with what an editor can set besides the chat's own desk. */
 export interface EditorDesk {
-  /** The session's id, by which it is found again. */
+  /** The id by which the session is found again. */
   readonly session: string
   readonly cwd: string
   readonly desk: ChatDesk
-  /** Its newest entries, as they were when it was opened; `desk` has the earlier ones. */
+  /** The session's newest entries when it was opened; `desk` has the earlier ones. */
   readonly opened: { entries: Entry[]; more: boolean }
-  /** What can be worked in here, and what each means. */
+  /** The work modes that have an agent here, and what each of them means. */
   readonly modes: readonly { id: WorkMode; name: string; means: string }[]
-  /** Throws words where nobody could work so. */
+  /** Throws an error with words for the person where no agent could work in that mode. */
   setMode(mode: WorkMode): Promise<void>
-  /** Who takes the next turn, that one only; undefined leaves it to the rotation. */
+  /** Chooses the agent of the next turn alone; undefined leaves it to the rotation. */
   setNextAgent(agent: string | undefined): void
-  /** Whether a turn is at work. */
+  /** Whether a turn runs. */
   readonly busy: boolean
-  /** Resolves when it is put away, and another can begin. */
+  /** Resolves when the last turn is kept and the next can begin. */
   idle(): Promise<void>
-  /** Cancels what is at work, and waits for its end. */
+  /** Cancels the turn that runs, and waits for its end. */
   close(): Promise<void>
 }
 
 export type ListedSession = { session: string; cwd: string; title?: string; last: number }
 
-/** Who opens them. What is wrong with a folder or its settings is thrown in words. */
+/** Opens desks for an editor. Throws an error with words for the person where a folder or its settings are wrong. */
 export interface EditorDesks {
-  /** A fresh session of the project that the folder belongs to. */
+  /** Begins a session of the project that the folder belongs to. */
   begin(cwd: string, servers: readonly McpServer[]): Promise<EditorDesk>
-  /** One that is there; undefined when it is not. */
+  /** Opens a session that exists; undefined when there is none. */
   resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<EditorDesk | undefined>
-  /** The most recently used first; of one project, or of all. */
+  /** Lists the sessions of one project, or of all, the most recently used first. */
   list(cwd: string | undefined): Promise<ListedSession[]>
 }

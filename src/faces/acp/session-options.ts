@@ -3,17 +3,17 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { EditorDesk } from './editor-desk.ts'
 import { leashes } from '../../core/work/agent.ts'
 
-/** Anybody whose turn it is. */
+/** Leaves the choice of the agent to the rotation. */
 export const auto = 'auto'
 
 const leashWords: Record<Leash, string> = {
-  read: 'look only',
-  ask: 'act after a yes',
-  edit: 'change files in the project, ask for the rest',
+  read: 'only read',
+  ask: 'ask before every action',
+  edit: 'change files in the project, ask for everything else',
   all: 'everything, without asking',
 }
 
-/** Who works and how, for clients that know modes alone. */
+/** The work modes, for clients that know no other options. */
 export function sessionModes({ modes, desk }: EditorDesk): SessionModeState {
   return {
     currentModeId: desk.standing().mode,
@@ -21,9 +21,9 @@ export function sessionModes({ modes, desk }: EditorDesk): SessionModeState {
   }
 }
 
-/** All that a person can turn: the mode, the leash, and who speaks. */
-export function sessionConfig(office: EditorDesk, agent: string): SessionConfigOption[] {
-  const { mode, leash, agents } = office.desk.standing()
+/** The options that a person can set in their editor: the mode, the leash and the agent. */
+export function sessionConfig(desk: EditorDesk, agent: string): SessionConfigOption[] {
+  const { mode, leash, agents } = desk.desk.standing()
   return [
     {
       id: 'mode',
@@ -31,7 +31,7 @@ export function sessionConfig(office: EditorDesk, agent: string): SessionConfigO
       category: 'mode',
       type: 'select',
       currentValue: mode,
-      options: office.modes.map(({ id, name, means }) => ({ value: id, name, description: means })),
+      options: desk.modes.map(({ id, name, means }) => ({ value: id, name, description: means })),
     },
     {
       id: 'leash',
@@ -44,12 +44,12 @@ export function sessionConfig(office: EditorDesk, agent: string): SessionConfigO
     {
       id: 'agent',
       name: 'Agent',
-      description: 'Who takes the turns; another one goes on where it fails.',
+      description: 'Which agent takes the turns. When it fails, the rotation goes on with another one.',
       category: 'model',
       type: 'select',
       currentValue: agent,
       options: [
-        { value: auto, name: auto, description: 'whoever the rotation chooses' },
+        { value: auto, name: auto, description: 'the rotation chooses' },
         ...agents.map(({ name }) => ({ value: name, name })),
       ],
     },

@@ -7,25 +7,25 @@ import { toolKind, locationsOf, resultContent, textContent, toolTitle } from './
 export type SendUpdate = (update: SessionUpdate) => Promise<void>
 
 export type UpdateParts = {
-  tell: SendUpdate
+  send: SendUpdate
   cwd: string
   clock: Clock
-  /** Whether the client shows what is no part of the conversation apart from it. */
+  /** Whether the client shows notices, apart from the conversation. */
   notices: boolean
 }
 
-/** So often what a tool prints is shown while it runs: each time whole. */
+/** How often the output of a tool that runs is sent; each time it is sent whole. */
 const pauseMs = 250
 
 type Voice = 'agent_message_chunk' | 'agent_thought_chunk'
 type Call = { output: string; shown: number }
 
-/** The events of a session as its editor is told them. What was said bit by bit is not said again as a whole. */
+/** Sends the events of a session to its editor. A reply that was streamed is not sent again as a whole. */
 export class SessionUpdates {
   #parts: UpdateParts
-  /** Who speaks now, and under which mark: another voice is another message. */
+  /** The kind of message that is streamed now, and its id: another kind begins another message. */
   #speaking: { voice: Voice; message: string } | undefined
-  /** What was streamed since the last whole reply. */
+  /** The text that was streamed since the last whole reply. */
   #streamed = ''
   #silent = true
   #calls = new Map<string, Call>()
@@ -34,12 +34,12 @@ export class SessionUpdates {
     this.#parts = parts
   }
 
-  /** The one call that is at work, if it is one. */
+  /** The call that runs, where exactly one does. */
   get openCall(): string | undefined {
     return this.#calls.size === 1 ? [...this.#calls.keys()][0] : undefined
   }
 
-  /** `mine`: whether the client sent this turn's prompt, and so shows it already. */
+  /** Sends one event; `mine` says that the client sent this turn's prompt, and so shows it already. */
   async event(event: Event, turn: string, mine: boolean): Promise<void> {
     switch (event.type) {
       case 'prompt':
@@ -67,14 +67,14 @@ export class SessionUpdates {
         })
       case 'attempt':
         this.#streamed = ''
-        return this.notice(`${event.by ?? 'An agent'} could not: ${event.failure.message}`, 'warning')
-      // What takes minutes is followed where an editor shows what goes on behind the words.
+        return this.notice(`${event.by ?? 'An agent'} failed: ${event.failure.message}`, 'warning')
+      // A phase may take minutes: editors show thoughts while they come.
       case 'phase':
         return this.#say('agent_thought_chunk', `${event.framework}: ${event.words}\n\n`)
       case 'note':
         return this.notice(event.text, 'info')
       case 'end':
-        // An agent that said nothing while it worked, and kept no reply, has its answer here.
+        // The answer of an agent that streamed nothing and kept no reply is in its outcome alone.
         if (event.outcome.ok && this.#silent) await this.#reply(event.outcome.text)
         return this.#pause()
       default:
@@ -82,18 +82,18 @@ export class SessionUpdates {
     }
   }
 
-  /** What termaite itself says. */
+  /** Sends what termaite itself says. */
   async notice(text: string, severity: 'info' | 'warning' | 'error'): Promise<void> {
     const [title = '', ...rest] = text.trim().split('\n')
     if (title === '') return
-    const description = rest.length > 0 ? { description: rest.join('\n') } : {}
-    if (this.#parts.notices) return this.#other({ sessionUpdate: 'notice', severity, title, ...description })
+    const description = rest.length > 0 ? rest.join('\n') : undefined
+    if (this.#parts.notices) return this.#other({ sessionUpdate: 'notice', severity, title, description })
     this.#pause()
     await this.#say('agent_message_chunk', `_${text.trim().replaceAll('\n', '_\n_')}_\n\n`)
     this.#pause()
   }
 
-  /** What a command says. */
+  /** Sends what a command prints. */
   async text(text: string): Promise<void> {
     this.#pause()
     await this.#say('agent_message_chunk', text)
@@ -136,7 +136,7 @@ export class SessionUpdates {
       kind: toolKind(input),
       status: 'in_progress',
       rawInput: input,
-      ...(locations.length > 0 ? { locations } : {}),
+      locations: locations.length > 0 ? locations : undefined,
     })
   }
 
@@ -165,11 +165,11 @@ export class SessionUpdates {
     if (this.#speaking?.voice !== voice) this.#speaking = { voice, message: newId(this.#parts.clock.now()) }
     if (voice === 'agent_message_chunk') this.#silent = false
     const { message } = this.#speaking
-    await this.#parts.tell({ sessionUpdate: voice, content: { type: 'text', text }, messageId: message })
+    await this.#parts.send({ sessionUpdate: voice, content: { type: 'text', text }, messageId: message })
   }
 
   async #other(update: SessionUpdate): Promise<void> {
     this.#pause()
-    await this.#parts.tell(update)
+    await this.#parts.send(update)
   }
 }

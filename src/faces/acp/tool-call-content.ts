@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { fileChangesOf } from '../chat/transcript/event-facts.ts'
 import { inputSummary } from '../chat/transcript/call-input.ts'
 
-/** More of an output is not sent: the log has it. */
+/** Characters of an output that are sent; the log has the whole. */
 const longest = 20_000
 
 export const toolTitle = (tool: string, input: unknown) => {
@@ -12,7 +12,7 @@ export const toolTitle = (tool: string, input: unknown) => {
   return words === '' ? tool : `${tool}: ${words}`
 }
 
-/** What a call does, by what it is given: every agent has its own names for it. */
+/** The kind of a call by its input, because every agent names its tools differently. */
 export function toolKind(input: unknown): ToolKind {
   const has = (...keys: string[]) => keys.some((key) => typeof (input as Record<string, unknown>)?.[key] === 'string')
   if (has('command', 'cmd', 'code')) return 'execute'
@@ -28,7 +28,7 @@ function pathIn(input: unknown): string | undefined {
   return [file_path, filePath, path].find((one): one is string => typeof one === 'string' && one !== '')
 }
 
-/** Where an editor can follow it. */
+/** The file that an editor can open beside the call. */
 export function locationsOf(input: unknown, cwd: string): ToolCallLocation[] {
   const path = pathIn(input)
   return path === undefined ? [] : [{ path: resolve(cwd, path) }]
@@ -39,13 +39,13 @@ export function textContent(text: string): ToolCallContent[] {
   return shown === '' ? [] : [{ type: 'content', content: { type: 'text', text: shown } }]
 }
 
-/** What a call changed, and what it said. */
+/** The files that a call changed, and its output. */
 export function resultContent(text: string, data: unknown, cwd: string): ToolCallContent[] {
   const diffs = fileChangesOf(data).map(({ path, before, after }) => diff(path, before, after, cwd))
   return [...diffs, ...textContent(text)]
 }
 
-/** What a yes is given to. */
+/** What a question shows: the command, text or change that the person allows. */
 export function shownContent(shows: readonly Shown[], cwd: string): ToolCallContent[] {
   return shows.flatMap((shown) => {
     if (shown.type === 'diff') return [diff(shown.path, shown.before, shown.after, cwd)]

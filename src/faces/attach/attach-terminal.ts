@@ -1,13 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
 import type { Terminal } from '../../core/screen/terminal.ts'
+import type { AttachKeys } from './attach-keys.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { stripAnsi } from '../../base/ansi.ts'
-import { detachKey, DetachKeys } from './attach-keys.ts'
+import { DetachKeys, detachKey } from './attach-keys.ts'
 import { OutputFilter } from './output-filter.ts'
-import { writeSync } from 'node:fs'
 
 /** The person's own terminal. */
 export type AttachIo = {
@@ -17,37 +18,38 @@ export type AttachIo = {
   signal: AbortSignal
 }
 
-/** The person left it running, its program is over, or we are. */
+/** How an attachment ended: the person left the program running, the program is over, or termaite was told to stop. */
 export type AttachEnd = 'detached' | 'exited' | 'ended'
 
-/** A visit that is not the usual one: the keys that are not for the program, what is said of them first, and who names the window. */
+/** How an attachment differs from the usual one, which leaves with Ctrl+]. */
 export type AttachOptions = {
-  keys: { push(text: string): { typed: string; leaves: boolean } }
+  keys: AttachKeys
+  /** Names these keys on the last row for a moment. */
   hint: string
-  /** Whether what the program calls itself is kept from the person's window. */
+  /** Keeps the program from naming the person's window. */
   untitled?: true
 }
 
 /** How long the hint stays when no key is pressed. */
 const hintMs = 4_000
 
-/** Hands the person's terminal to another one, until they leave it. */
-export async function attach(terminal: Terminal, io: AttachIo, manner?: AttachOptions): Promise<AttachEnd> {
+/** Shows another terminal in the person's own and passes their keys on, until they leave it. */
+export async function attach(terminal: Terminal, io: AttachIo, options?: AttachOptions): Promise<AttachEnd> {
   if (!io.in.isTTY || !io.out.isTTY) throw new Error('there is no terminal here to show it in')
-  return terminal.attach === undefined || manner
-    ? new Attachment(terminal, io, manner).run()
-    : elsewhere(terminal.attach, io)
+  return terminal.attach === undefined || options
+    ? new Attachment(terminal, io, options).run()
+    : attachByCommand(terminal.attach, io)
 }
 
-/** Where a terminal can be seen without us, that is how it is seen best. */
-async function elsewhere(command: string, { signal }: AttachIo): Promise<AttachEnd> {
+/** Runs the terminal's own attach command: a terminal that can be shown without termaite is shown best so. */
+async function attachByCommand(command: string, { signal }: AttachIo): Promise<AttachEnd> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: 'inherit' })
   const end = () => child.kill()
   signal.addEventListener('abort', end, { once: true })
   const [code] = (await once(child, 'exit')) as [number | null]
   signal.removeEventListener('abort', end)
   if (signal.aborted) return 'ended'
-  if (code !== 0) throw new Error(`it could not be shown: ${command}`)
+  if (code !== 0) throw new Error(`the terminal could not be shown: ${command}`)
   return 'detached'
 }
 
@@ -55,17 +57,17 @@ async function elsewhere(command: string, { signal }: AttachIo): Promise<AttachE
 class Attachment {
   #terminal: Terminal
   #io: AttachIo
-  #left = Promise.withResolvers<AttachEnd>()
-  /** Which picture is the last: whoever still draws on an older one stops. */
+  #options: AttachOptions | undefined
+  #end = Promise.withResolvers<AttachEnd>()
+  /** The number of the newest picture; a loop that still draws on an older one stops. */
   #picture = 0
   #over = false
   #hint = ''
-  #manner: AttachOptions | undefined
 
-  constructor(terminal: Terminal, io: AttachIo, manner: AttachOptions | undefined) {
+  constructor(terminal: Terminal, io: AttachIo, options: AttachOptions | undefined) {
     this.#terminal = terminal
     this.#io = io
-    this.#manner = manner
+    this.#options = options
   }
 
   async run(): Promise<AttachEnd> {
@@ -82,10 +84,11 @@ class Attachment {
     try {
       if (signal.aborted) stop()
       await this.#fit()
-      this.#hint = ` ${this.#manner?.hint ?? (await this.#usualHint())} `
+      this.#hint = ` ${this.#options?.hint ?? (await this.#usualHint())} `
+      // The hint goes by itself while the person works on.
       void clock.sleep(hintMs, asleep.signal).then(() => this.#dropHint())
       this.#repaint()
-      return await this.#left.promise
+      return await this.#end.promise
     } finally {
       this.#over = true
       this.#picture++
@@ -104,15 +107,15 @@ class Attachment {
   }
 
   #leave(how: AttachEnd): void {
-    this.#left.resolve(how)
+    this.#end.resolve(how)
   }
 
   #typing(): (chunk: Buffer) => void {
     const decoder = new StringDecoder()
-    const key = this.#manner?.keys ?? new DetachKeys()
+    const keys = this.#options?.keys ?? new DetachKeys()
     return (chunk) => {
-      const { typed, leaves } = key.push(decoder.write(chunk))
-      // A terminal that is gone tells so by its output.
+      const { typed, leaves } = keys.push(decoder.write(chunk))
+      // That a terminal is gone is noticed by the end of its output.
       if (typed !== '') this.#terminal.write(typed, true).catch(() => {})
       if (leaves) this.#leave('detached')
       else this.#dropHint()
@@ -122,20 +125,20 @@ class Attachment {
   #repaint(): void {
     if (this.#over) return
     const picture = ++this.#picture
-    // Its process is gone, and so is it.
+    // A terminal that cannot be painted has lost its process.
     this.#show(picture).catch(() => this.#leave('exited'))
   }
 
-  /** A picture, and what comes after it, until there is another one or the program is over. */
+  /** Paints the whole screen and then what the program draws, until a newer picture begins or the program is over. */
   async #show(picture: number): Promise<void> {
     const { at, text } = await this.#terminal.paint()
     if (picture !== this.#picture) return
-    this.#io.out.write(`\u001b[?2026h\u001b[0m\u001b[2J${text}${this.#hinted()}\u001b[?2026l`)
-    const shown = new OutputFilter(this.#manner?.untitled === true)
+    this.#io.out.write(`\u001b[?2026h\u001b[0m\u001b[2J${text}${this.#hintRow()}\u001b[?2026l`)
+    const filter = new OutputFilter(this.#options?.untitled === true)
     for await (const drawn of this.#terminal.output(at)) {
       if (picture !== this.#picture) return
-      const { bytes, again } = shown.push(drawn.bytes)
-      if (again) return this.#repaint()
+      const { bytes, repaint } = filter.push(drawn.bytes)
+      if (repaint) return this.#repaint()
       this.#io.out.write(bytes)
     }
     this.#leave('exited')
@@ -146,8 +149,8 @@ class Attachment {
     if (columns && rows) await this.#terminal.resize(columns, rows).catch(() => {})
   }
 
-  /** On the last row, over whatever is there: what needs the row gets it back with the next picture. */
-  #hinted(): string {
+  /** The hint over the last row, which the next picture gives back. */
+  #hintRow(): string {
     const { rows = 24, columns = 80 } = this.#io.out
     if (this.#hint === '') return ''
     return `\u001b7\u001b[${rows};1H\u001b[0;7m${this.#hint.slice(0, columns)}\u001b[0m\u001b8`
@@ -160,10 +163,8 @@ class Attachment {
   }
 }
 
-type Keys = { setRawMode?(raw: boolean): unknown }
-
-/** Key by key, or line by line again; a terminal that was closed meanwhile has neither. */
-export function setRawMode(input: Keys, raw: boolean): void {
+/** Hands over keys one by one, or lines again; a terminal that was closed meanwhile has neither. */
+export function setRawMode(input: { setRawMode?(raw: boolean): unknown }, raw: boolean): void {
   try {
     input.setRawMode?.(raw)
   } catch (error) {
@@ -171,29 +172,29 @@ export function setRawMode(input: Keys, raw: boolean): void {
   }
 }
 
-/** A screen beside the person's own, so that theirs is there again afterwards. */
-const enter = '\u001b[?1049h\u001b[2J\u001b[H'
+/** The alternate screen, so that the person's own is there again afterwards. */
+const enterSequence = '\u001b[?1049h\u001b[2J\u001b[H'
 
-/** Everything that a program may have switched on, off: whoever comes back types in a terminal as it was. */
+/** Switches off every mode that a program may have switched on, so that the person finds their terminal as it was. */
 export const restoreSequence = [
   // Synchronized updates, mouse, focus, pastes, wrapping, cursor keys, keypad, insert mode, margins, letters.
   '\u001b[?2026l\u001b[?9l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1005l\u001b[?1006l\u001b[?1015l\u001b[?1016l\u001b[?1004l\u001b[?2004l',
   '\u001b[?7h\u001b[?1l\u001b>\u001b[4l\u001b[?6l\u001b[r\u001b(B\u000f',
-  // The keyboards that programs ask for, the shape of the cursor, colours, and the screen itself.
+  // Keyboard protocols, the shape of the cursor, colours, and the screen itself.
   '\u001b[<u\u001b[=0u\u001b[>4;0m\u001b[0 q\u001b[?25h\u001b[0m\u001b[?1049l',
 ].join('')
 
-/** Takes the person's screen, and gives it back once: at the end, or when this process ends on the way. */
-export function takeScreen(out: Writable & { fd?: number }): () => void {
+/** Takes the person's screen; the returned function gives it back, as does the end of this process. */
+function takeScreen(out: Writable & { fd?: number }): () => void {
   let taken = true
-  const crashed = () => {
+  const exited = () => {
     if (taken && out.fd !== undefined) writeSync(out.fd, restoreSequence)
   }
-  process.once('exit', crashed)
-  out.write(enter)
+  process.once('exit', exited)
+  out.write(enterSequence)
   return () => {
     if (taken) out.write(restoreSequence)
     taken = false
-    process.off('exit', crashed)
+    process.off('exit', exited)
   }
 }

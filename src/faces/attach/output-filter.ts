@@ -1,52 +1,52 @@
 /**
- * What a program draws, as it may be shown on somebody else's terminal. What asks a terminal something is left out,
- * because the one that the program really sits in has answered; so is what would leave our own screen or wipe what the
- * person had before, and then all must be painted anew.
+ * Makes the output of one terminal fit to be shown in another. Questions to the terminal are left out, because the
+ * program's own terminal has answered them; so is what would leave the alternate screen or wipe the person's
+ * scrollback, and then the whole screen must be painted again.
  */
 export class OutputFilter {
   #held = ''
-  #left: RegExp
+  #dropped: RegExp
 
-  /** `untitled`: what the window is called is not the program's to say. */
+  /** `untitled`: also drops the titles that the program gives its window. */
   constructor(untitled = false) {
-    this.#left = untitled ? new RegExp(`${left.source}|${title}`, 'g') : left
+    this.#dropped = untitled ? new RegExp(`${dropped.source}|${title}`, 'g') : dropped
   }
 
-  /** `again`: a new picture is needed, and nothing else. */
-  push(bytes: Uint8Array): { bytes: Uint8Array; again: boolean } {
+  /** `repaint`: a new picture is needed, and there are no bytes. */
+  push(bytes: Uint8Array): { bytes: Uint8Array; repaint: boolean } {
     const text = this.#held + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-    const end = text.length - unfinished(text)
+    const end = text.length - unfinishedLength(text)
     this.#held = text.slice(end)
-    let again = false
-    const shown = text.slice(0, end).replaceAll(this.#left, (sequence: string, modes?: string) => {
-      if (sequence === reset || modes?.split(';').some((mode) => otherScreen.has(mode))) again = true
+    let repaint = false
+    const shown = text.slice(0, end).replaceAll(this.#dropped, (sequence: string, modes?: string) => {
+      if (sequence === reset || modes?.split(';').some((mode) => alternateScreen.has(mode))) repaint = true
       return modes === undefined ? '' : sequence
     })
-    return { bytes: Buffer.from(again ? '' : shown, 'latin1'), again }
+    return { bytes: Buffer.from(repaint ? '' : shown, 'latin1'), repaint }
   }
 }
 
 const reset = '\u001bc'
 
-const otherScreen = new Set(['47', '1047', '1049'])
+const alternateScreen = new Set(['47', '1047', '1049'])
 
-/** One alternative for each thing that is left out; the first is looked into. */
-const left = new RegExp(
+/** Sequences that are dropped, one alternative each; modes, the first, are only looked into. */
+const dropped = new RegExp(
   [
-    // Modes, among which the other screen may be.
+    // Modes, among which the alternate screen may be.
     '\\u001b\\[\\?([\\d;]+)([hl])',
-    // Who are you? What is your state, your mode, your size, your version, your keyboard?
+    // Questions for the terminal's identity, state, mode, size, version and keyboard.
     '\\u001b\\[[>=]?[\\d;]*c',
     '\\u001b\\[\\??[\\d;]*n',
     '\\u001b\\[\\??[\\d;]*\\$p',
     '\\u001b\\[(?:1[13-9]|2[01])(?:;\\d+)*t',
     '\\u001b\\[>[\\d;]*q',
     '\\u001b\\[\\?u',
-    // What are your colours, what is on your clipboard?
+    // Questions for its colours and its clipboard.
     '\\u001b\\](?:[45];\\d+|1\\d|52;[^;\\u0007\\u001b]*);\\?(?:\\u0007|\\u001b\\\\)',
     '\\u001bP[\\d;]*[$+]q[^\\u001b]*\\u001b\\\\',
     '\\u0005',
-    // The person's own scrollback, and the whole of their terminal.
+    // Wiping the person's scrollback, and resetting their whole terminal.
     '\\u001b\\[3J',
     reset,
   ].join('|'),
@@ -57,11 +57,11 @@ const title = '\\u001b\\][012];[^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)'
 
 const longestSequence = 256
 
-/** How much at the end may be the beginning of a sequence. */
-function unfinished(text: string): number {
+/** How many characters at the end may be the beginning of a sequence. */
+function unfinishedLength(text: string): number {
   const at = text.lastIndexOf('\u001b', text.length - 1)
   const begun = at < 0 ? '' : text.slice(at)
-  // A string may end with an escape of its own.
+  // A string sequence may end with an escape character of its own.
   const opener = begun === '\u001b' ? text.lastIndexOf('\u001b', at - 1) : at
   const string = opener >= 0 && /^\u001b[\]P]/.test(text.slice(opener)) ? text.slice(opener) : begun
   const whole =

@@ -1,9 +1,9 @@
 import type { HubChange, HubLedger } from '../../core/work/task.ts'
 
-/** So many are read at once for whoever catches up. */
+/** Changes that are read from the ledger at once for a follower that catches up. */
 const batch = 500
 
-/** Every change of the hub, as it is kept, to any number of followers. */
+/** Every change of the hub, in the order of the ledger, for any number of followers. */
 export class ChangeFeed {
   #ledger: HubLedger
   #followers = new Set<() => void>()
@@ -12,12 +12,15 @@ export class ChangeFeed {
     this.#ledger = ledger
   }
 
-  /** Something was kept: whoever follows looks. */
+  /** Tells every follower that the ledger has more. */
   notify(): void {
     for (const wake of this.#followers) wake()
   }
 
-  /** Oldest first, after a number, until the signal aborts; undefined in front says that some are missing, and everything is to be read anew. */
+  /**
+   * Yields the changes after a number, oldest first, until the signal aborts. A single undefined says that the ledger
+   * no longer has all of them, so that the follower has to read everything anew.
+   */
   async *after(seq: number, signal: AbortSignal): AsyncGenerator<HubChange | undefined> {
     let rung = Promise.withResolvers<void>()
     const wake = () => rung.resolve()
@@ -44,7 +47,7 @@ export class ChangeFeed {
   }
 }
 
-/** As an event stream has it; a reader that comes back names the last id it saw. */
+/** A change in the format of an event stream; a reader that comes back names the last id it saw. */
 export function eventStreamText(change: HubChange | undefined): string {
   if (!change) return 'event: lost\ndata: {}\n\n'
   return `id: ${change.seq}\nevent: ${change.type}\ndata: ${JSON.stringify(change)}\n\n`

@@ -1,45 +1,45 @@
 import type { Parser } from '../../core/work/shape.ts'
-import { HubError } from '../../hub/task-rules.ts'
-import { StoreError } from '../../core/talk/store.ts'
 import { wordsOf } from '../../base/words.ts'
+import { StoreError } from '../../core/talk/store.ts'
+import { HubError } from '../../hub/task-rules.ts'
 
-/** A request, once it was let in and read. */
+/** A request that was let in, with its body read. */
 export type HubRequest = {
   method: string
   path: string
   query: URLSearchParams
   body: unknown
-  /** Aborted when whoever asked has gone. */
+  /** Aborted when the caller has hung up. */
   signal: AbortSignal
+}
+
+/** `id` is the part of the path that stands where the route says `:id`; empty where the route has none. */
+export type RoutedRequest = HubRequest & { id: string }
+
+export type HubRoute = {
+  method: 'GET' | 'POST'
+  /** `:id` matches any one part. */
+  path: string
+  answer(request: RoutedRequest): Promise<unknown>
 }
 
 export type HubAnswer = { status: number; body: unknown }
 
-/** One thing that can be asked: `:name` stands for any one part of its path. */
-export type HubRoute = {
-  method: string
-  path: readonly string[]
-  answer(asked: HubRequest, parts: Record<string, string>): Promise<unknown>
-}
-
 const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409, wrong: 400 }
 
-/** Finds what was asked for, and says in words what is wrong with it otherwise. */
-export async function answerRequest(routes: readonly HubRoute[], asked: HubRequest): Promise<HubAnswer> {
-  const path = asked.path.split('/')
-  const fitting = routes.flatMap((route) => {
-    const parts = partsOf(route.path, path)
-    return parts ? [{ route, parts }] : []
+/** Answers by the route that matches; what is wrong with a request is an answer in words. */
+export async function answerRequest(routes: readonly HubRoute[], request: HubRequest): Promise<HubAnswer> {
+  const { method, path } = request
+  const matching = routes.flatMap((route) => {
+    const id = idIn(route.path, path)
+    return id === undefined ? [] : [{ route, id }]
   })
-  if (fitting.length === 0) return refusal(404, `there is nothing at ${asked.path}`)
-  const found = fitting.find(({ route }) => route.method === asked.method)
+  if (matching.length === 0) return refusal(404, `there is nothing at ${path}`)
+  const found = matching.find(({ route }) => route.method === method)
   if (!found)
-    return refusal(
-      405,
-      `${asked.path} knows ${fitting.map(({ route }) => route.method).join(', ')}, not ${asked.method}`,
-    )
+    return refusal(405, `${path} knows ${matching.map(({ route }) => route.method).join(', ')}, not ${method}`)
   try {
-    return { status: 200, body: await found.route.answer(asked, found.parts) }
+    return { status: 200, body: await found.route.answer({ ...request, id: found.id }) }
   } catch (error) {
     if (error instanceof HubError) return refusal(statuses[error.kind], error.message)
     if (error instanceof WrongInput) return refusal(400, error.message)
@@ -53,7 +53,7 @@ export function refusal(status: number, error: string): HubAnswer {
 
 class WrongInput extends Error {}
 
-/** What was sent, read by its shape. */
+/** The fields of a body; throws what becomes a 400 where the body has another shape. */
 export function readBody<T>(shape: Parser<T>, body: unknown): T {
   try {
     return shape.parse(body ?? {})
@@ -62,11 +62,12 @@ export function readBody<T>(shape: Parser<T>, body: unknown): T {
   }
 }
 
-function partsOf(wanted: readonly string[], given: readonly string[]): Record<string, string> | undefined {
-  const fits = wanted.length === given.length && wanted.every((part, at) => part.startsWith(':') || part === given[at])
-  if (!fits) return undefined
-  const named = wanted.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(given[at]!)]] : []))
-  return Object.fromEntries(named) as Record<string, string>
+/** The id in a path that matches a route, empty where the route names none; undefined where it does not match. */
+function idIn(route: string, path: string): string | undefined {
+  const [wanted, given] = [route.split('/'), path.split('/')]
+  if (wanted.length !== given.length) return undefined
+  if (!wanted.every((part, at) => part === ':id' || part === given[at])) return undefined
+  return decoded(given[wanted.indexOf(':id')] ?? '')
 }
 
 function decoded(text: string): string {

@@ -1,118 +1,133 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Parser } from '../../core/work/shape.ts'
 import type { Task } from '../../core/work/task.ts'
 import type { Hub } from '../../hub/hub.ts'
-import type { HubRoute } from './hub-router.ts'
+import type { HubRoute, RoutedRequest } from './hub-router.ts'
+import { defined } from '../../base/defined.ts'
 import { anything, integer, list, number, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { checkTicket, taskIdOf, ticketOf } from '../../hub/task-rules.ts'
 import { readBody } from './hub-router.ts'
 
-const words = string({ min: 1 })
-const agent = parser({
-  id: words,
-  role: words,
-  name: optional(words),
-  capabilities: optional(list(words)),
-  workspace: words,
-  source: optional(oneOf('CLI', 'IDE')),
-})
-const task = parser({
-  id: optional(words),
-  prompt: words,
-  workspace: words,
-  wish: optional(words),
-  capabilities: optional(list(words)),
-  priority: optional(integer(-100, 100)),
-  needs: optional(list(words)),
-})
-const response = parser({
-  agent: optional(words),
-  status: oneOf('COMPLETED', 'FAILED', 'BLOCKED', 'IN_REVIEW'),
-  message: words,
-  artifacts: optional(list(anything())),
-  diff: optional(string()),
-})
-const held = parser({ agent: words })
-const progress = parser({ agent: optional(words), message: words, percentage: optional(integer(0, 100)) })
-const block = parser({ agent: optional(words), reason: words, question: words })
-const said = parser({ text: words })
-const why = parser({ why: optional(words) })
-const wait = parser({ timeout: optional(number(0)) })
-const broadcast = parser({ text: words, workspace: optional(words) })
-const spent = parser({ tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) })
+const text = string({ min: 1 })
+const anyBody: Parser<unknown> = { schema: {}, parse: (body) => body }
 
 /** The longest that one request waits. */
 const longestSeconds = 290
 
-/** The hub over HTTP: what can be asked, one row each. A person at the other end is `by`. */
+/**
+ * The hub over HTTP: each row is one route with its path, the fields of its body and what it does.
+ * `by` is the person at the other end. The stream `/api/events` is answered by the server itself.
+ */
 export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.now() + Math.min(seconds, longestSeconds) * 1000
-  const of = (id: string) => {
+  /** The task of an id or of a ticket; throws where the ticket is no longer the holder's. */
+  const task = (id: string) => {
     const found = hub.task(taskIdOf(id))
     checkTicket(id, found)
     return found.id
   }
-  const route = (method: string) => (path: string, answer: HubRoute['answer']) => ({
-    method,
-    path: path.split('/'),
-    answer,
-  })
-  const post = route('POST')
-  const get = (path: string, answer: HubRoute['answer']) =>
-    route('GET')(path, async (asked, parts) => {
+  const get = (path: string, answer: HubRoute['answer']): HubRoute => ({
+    method: 'GET',
+    path,
+    answer: async (request) => {
+      // Nobody is shown a change that could still be lost.
       await hub.kept()
-      return answer(asked, parts)
-    })
+      return answer(request)
+    },
+  })
   return [
     get('/api/state', async () => ({ seq: hub.seq, agents: agents(hub), tasks: hub.tasks() })),
     get('/api/agents', async () => agents(hub)),
-    get('/api/agents/:id', async (_, { id }) => agentOf(hub, id!)),
-    post('/api/agents', async ({ body }) => {
-      const { capabilities = [], source = 'CLI', ...rest } = readBody(agent, body)
-      return hub.register({ ...rest, capabilities, source })
-    }),
-    post('/api/agents/:id/wait', async ({ body, signal }, { id }) => {
-      const given = await hub.wait(id!, until(readBody(wait, body).timeout), signal)
+    get('/api/agents/:id', async ({ id }) => agentOf(hub, id)),
+    post(
+      '/api/agents',
+      parser({
+        id: text,
+        role: text,
+        name: optional(text),
+        capabilities: optional(list(text)),
+        workspace: text,
+        source: optional(oneOf('CLI', 'IDE')),
+      }),
+      async ({ capabilities = [], source = 'CLI', ...rest }) => hub.register({ ...rest, capabilities, source }),
+    ),
+    post('/api/agents/:id/wait', parser({ timeout: optional(number(0)) }), async ({ timeout }, { id, signal }) => {
+      const given = await hub.wait(id, until(timeout), signal)
       return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
     }),
-    post('/api/agents/:id/evict', async ({ body }, { id }) => {
-      await hub.evict(id!, readBody(why, body).why ?? 'sent away')
+    post('/api/agents/:id/evict', parser({ why: optional(text) }), async ({ why = 'sent away' }, { id }) => {
+      await hub.evict(id, why)
       return {}
     }),
-    post('/api/agents/:id/spent', async ({ body }, { id }) => {
-      await hub.spent(id!, readBody(spent, body))
-      return {}
-    }),
-    get('/api/tasks', async ({ query }) => hub.tasks().filter((each) => isWanted(each, query))),
-    post('/api/tasks', async ({ body }) => hub.add({ ...readBody(task, body), by })),
-    get('/api/tasks/:id', async (_, { id }) => hub.task(taskIdOf(id!))),
-    get('/api/tasks/:id/wait', async ({ query, signal }, { id }) => {
+    post(
+      '/api/agents/:id/spent',
+      parser({ tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) }),
+      async (spent, { id }) => {
+        await hub.spent(id, spent)
+        return {}
+      },
+    ),
+    get('/api/tasks', async ({ query }) => hub.tasks().filter((each) => matches(each, query))),
+    post(
+      '/api/tasks',
+      parser({
+        id: optional(text),
+        prompt: text,
+        workspace: text,
+        wish: optional(text),
+        capabilities: optional(list(text)),
+        priority: optional(integer(-100, 100)),
+        needs: optional(list(text)),
+      }),
+      async (fields) => hub.add({ ...fields, by }),
+    ),
+    get('/api/tasks/:id', async ({ id }) => hub.task(taskIdOf(id))),
+    get('/api/tasks/:id/wait', async ({ id, query, signal }) => {
       const seconds = Number(query.get('timeout') ?? longestSeconds)
-      return hub.settled(taskIdOf(id!), until(Number.isFinite(seconds) ? seconds : undefined), signal)
+      return hub.settled(taskIdOf(id), until(Number.isFinite(seconds) ? seconds : undefined), signal)
     }),
-    post('/api/tasks/:id/ack', async ({ body }, { id }) => hub.ack(of(id!), readBody(held, body).agent)),
-    post('/api/tasks/:id/progress', async ({ body }, { id }) => {
-      const { agent, message, percentage } = readBody(progress, body)
-      return hub.progress(of(id!), agent, message, percentage)
-    }),
-    post('/api/tasks/:id/block', async ({ body }, { id }) => {
-      const { agent, reason, question } = readBody(block, body)
-      return hub.block(of(id!), agent, reason, question)
-    }),
-    post('/api/tasks/:id/respond', async ({ body }, { id }) => {
-      const { agent, ...rest } = readBody(response, body)
-      return hub.respond(of(id!), agent, rest)
-    }),
-    post('/api/tasks/:id/answer', async ({ body }, { id }) => hub.answer(of(id!), readBody(said, body).text, by)),
-    post('/api/tasks/:id/reject', async ({ body }, { id }) => hub.reject(of(id!), readBody(said, body).text, by)),
-    post('/api/tasks/:id/comment', async ({ body }, { id }) => hub.comment(of(id!), readBody(said, body).text, by)),
-    post('/api/tasks/:id/cancel', async ({ body }, { id }) => hub.cancel(of(id!), by, readBody(why, body).why)),
-    post('/api/tasks/:id/retry', async (_, { id }) => hub.retry(of(id!), by)),
-    post('/api/tasks/:id/approve', async (_, { id }) => hub.approve(of(id!), by)),
-    post('/api/broadcast', async ({ body }) => {
-      const { text, workspace } = readBody(broadcast, body)
-      return { told: await hub.broadcast(text, workspace) }
-    }),
+    post('/api/tasks/:id/ack', parser({ agent: text }), async ({ agent }, { id }) => hub.ack(task(id), agent)),
+    post(
+      '/api/tasks/:id/progress',
+      parser({ agent: optional(text), message: text, percentage: optional(integer(0, 100)) }),
+      async ({ agent, message, percentage }, { id }) => hub.progress(task(id), agent, message, percentage),
+    ),
+    post(
+      '/api/tasks/:id/block',
+      parser({ agent: optional(text), reason: text, question: text }),
+      async ({ agent, reason, question }, { id }) => hub.block(task(id), agent, reason, question),
+    ),
+    post(
+      '/api/tasks/:id/respond',
+      parser({
+        agent: optional(text),
+        status: oneOf('COMPLETED', 'FAILED', 'BLOCKED', 'IN_REVIEW'),
+        message: text,
+        artifacts: optional(list(anything())),
+        diff: optional(string()),
+      }),
+      async ({ agent, ...result }, { id }) => hub.respond(task(id), agent, result),
+    ),
+    post('/api/tasks/:id/answer', parser({ text }), async (said, { id }) => hub.answer(task(id), said.text, by)),
+    post('/api/tasks/:id/reject', parser({ text }), async (said, { id }) => hub.reject(task(id), said.text, by)),
+    post('/api/tasks/:id/comment', parser({ text }), async (said, { id }) => hub.comment(task(id), said.text, by)),
+    post('/api/tasks/:id/cancel', parser({ why: optional(text) }), async ({ why }, { id }) =>
+      hub.cancel(task(id), by, why),
+    ),
+    post('/api/tasks/:id/retry', anyBody, async (_, { id }) => hub.retry(task(id), by)),
+    post('/api/tasks/:id/approve', anyBody, async (_, { id }) => hub.approve(task(id), by)),
+    post('/api/broadcast', parser({ text, workspace: optional(text) }), async (said) => ({
+      told: await hub.broadcast(said.text, said.workspace),
+    })),
   ]
+}
+
+function post<T>(
+  path: string,
+  body: Parser<T>,
+  answer: (fields: T, request: RoutedRequest) => Promise<unknown>,
+): HubRoute {
+  return { method: 'POST', path, answer: async (request) => answer(readBody(body, request.body), request) }
 }
 
 function agents(hub: Hub) {
@@ -121,10 +136,10 @@ function agents(hub: Hub) {
 
 function agentOf(hub: Hub, id: string) {
   const { waits, about, task } = hub.standing(id)
-  return { ...hub.agent(id), waits, about, task: task?.id }
+  return defined({ ...hub.agent(id), waits, about, task: task?.id })
 }
 
-function isWanted({ state, workspace, agent }: Task, query: URLSearchParams): boolean {
-  const wanted = { state, workspace, agent: agent ?? '' }
-  return Object.entries(wanted).every(([key, value]) => (query.get(key) ?? value) === value)
+function matches({ state, workspace, agent }: Task, query: URLSearchParams): boolean {
+  const fields = { state, workspace, agent: agent ?? '' }
+  return Object.entries(fields).every(([key, value]) => (query.get(key) ?? value) === value)
 }

@@ -5,7 +5,7 @@ import type { McpEndpoint } from '../mcp/mcp-http.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { HubAnswer, HubRoute } from './hub-router.ts'
 import { once } from 'node:events'
-import { accessCheck, ownNames, RateLimit, listenHttp } from '../http-server.ts'
+import { RateLimit, accessCheck, listenHttp, ownNames } from '../http-server.ts'
 import { mcpPath } from '../mcp/mcp-http.ts'
 import { eventStreamText } from './change-feed.ts'
 import { answerRequest, refusal } from './hub-router.ts'
@@ -14,7 +14,7 @@ export type HubServerOptions = {
   host: string
   port: number
   key: string
-  /** The name by which a proxy in front of us is asked, where there is one. */
+  /** The host name that a proxy in front of the hub is asked by. */
   publicName?: string
   clock: Clock
   routes: readonly HubRoute[]
@@ -22,52 +22,55 @@ export type HubServerOptions = {
   mcp: McpEndpoint
 }
 
-/** No single caller keeps the hub from the others. */
-const calls = { burst: 20_000, perSecond: 5_000 }
-/** A stream that says nothing is cut by proxies. */
-const beatMs = 15_000
+/** Requests of one caller, so that none keeps the hub from the others. */
+const requests = { burst: 20_000, perSecond: 5_000 }
+/** Proxies cut a stream that is silent for longer. */
+const heartbeatMs = 15_000
 
-/** The hub at an address: its API, its stream of changes, and MCP beside them. */
-export async function serveHub(serving: HubServerOptions): Promise<HttpServer> {
-  const { key, clock, publicName, mcp } = serving
+/** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
+export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
+  const { key, clock, publicName, mcp } = options
   const names = publicName === undefined ? ownNames : [...ownNames, publicName]
-  const enter = accessCheck({ key, clock, names })
-  const rate = new RateLimit(clock, calls.burst, calls.perSecond)
-  const listening = await listenHttp((request, response) => {
-    if (!enter(request, response)) return
-    if (!rate.take(request.socket.remoteAddress ?? ''))
+  const allowed = accessCheck({ key, clock, names })
+  const limit = new RateLimit(clock, requests.burst, requests.perSecond)
+  const server = await listenHttp((request, response) => {
+    if (!allowed(request, response)) return
+    if (!limit.take(request.socket.remoteAddress ?? ''))
       return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
     const url = new URL(request.url ?? '/', 'http://hub')
     if (url.pathname === mcpPath) return void mcp.answer(request, response)
     const work =
-      url.pathname === '/api/events' ? follow(request, response, url, serving) : api(request, response, url, serving)
-    // Whoever has gone hears nothing of it.
+      url.pathname === '/api/events'
+        ? streamChanges(request, response, url, options)
+        : answerApi(request, response, url, options)
+    // The listener of the server waits for nothing; a caller that has hung up is told nothing.
     void work.catch(() => response.destroy())
-  }, serving)
+  }, options)
   return {
-    url: listening.url,
+    url: server.url,
     async close() {
       await mcp.close()
-      await listening.close()
+      await server.close()
     },
   }
 }
 
-async function api(
+async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
   { routes }: HubServerOptions,
 ): Promise<void> {
-  const signal = goneOf(request, response)
+  const signal = hangUpSignal(request, response)
   const body = await readJsonBody(request)
   if ('refused' in body) return send(response, refusal(body.refused, body.why), { connection: 'close' })
-  const asked = { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams, body: body.json }
-  send(response, await answerRequest(routes, { ...asked, signal }))
+  const method = request.method ?? 'GET'
+  const asked = { method, path: url.pathname, query: url.searchParams, body: body.json, signal }
+  send(response, await answerRequest(routes, asked))
 }
 
-/** Every change after the number that the follower names, then what comes. */
-async function follow(
+/** Streams every change after the number that the follower names, and then each new one. */
+async function streamChanges(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -77,24 +80,25 @@ async function follow(
   const after = Number(request.headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
   if (!Number.isSafeInteger(after) || after < 0)
     return send(response, refusal(400, 'after must be a whole number from 0 on'))
-  const gone = goneOf(request, response)
+  const hungUp = hangUpSignal(request, response)
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
   response.write(': hello\n\n')
-  void beat(response, clock, gone)
-  for await (const change of changes.after(after, gone))
-    if (!response.write(eventStreamText(change)) && !gone.aborted)
-      await once(response, 'drain', { signal: gone }).catch(() => {})
+  // Ends with the connection, so nothing waits for it.
+  void sendHeartbeats(response, clock, hungUp)
+  for await (const change of changes.after(after, hungUp))
+    if (!response.write(eventStreamText(change)) && !hungUp.aborted)
+      await once(response, 'drain', { signal: hungUp }).catch(() => {})
   response.end()
 }
 
-async function beat(response: ServerResponse, clock: Clock, gone: AbortSignal): Promise<void> {
+async function sendHeartbeats(response: ServerResponse, clock: Clock, hungUp: AbortSignal): Promise<void> {
   for (;;) {
-    await clock.sleep(beatMs, gone)
-    if (gone.aborted) return
+    await clock.sleep(heartbeatMs, hungUp)
+    if (hungUp.aborted) return
     response.write(': still here\n\n')
   }
 }
@@ -105,10 +109,10 @@ function send(response: ServerResponse, { status, body }: HubAnswer, headers: Re
   response.end(JSON.stringify(body))
 }
 
-/** Aborted as soon as the other end hangs up, also while its request is still read. */
-function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
+/** A signal that aborts as soon as the caller hangs up, also while its request is still read. */
+function hangUpSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  // A reason of its own costs less than the error that an abort makes without one.
+  // Naming a reason costs less than the error that an abort makes without one.
   const hungUp = () => gone.abort('gone')
   socket.once('end', hungUp)
   response.once('close', () => {
@@ -121,10 +125,12 @@ function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSig
 /** More than any prompt, answer or diff. */
 const mostBytes = 4 * 1024 * 1024
 
-export type Body = { json: unknown } | { refused: 400 | 413 | 415; why: string }
+type JsonBody = { json: unknown } | { refused: 400 | 413 | 415; why: string }
 
-/** What was sent, as JSON; nothing sent is nothing. */
-export async function readJsonBody(request: IncomingMessage): Promise<Body> {
+const tooLong: JsonBody = { refused: 413, why: `that is more than ${mostBytes / 1024 / 1024} MB` }
+
+/** Reads a body as JSON; an empty body is undefined. */
+async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
   const length = Number(request.headers['content-length'] ?? 0)
   if (length > mostBytes) return tooLong
   const chunks: Buffer[] = []
@@ -135,14 +141,12 @@ export async function readJsonBody(request: IncomingMessage): Promise<Body> {
     chunks.push(chunk)
   }
   if (size === 0) return { json: undefined }
-  // A page elsewhere can send a form without being asked for leave, but never JSON.
+  // A web page of another site can send a form without permission, but never JSON.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
     return { refused: 415, why: 'send application/json' }
   try {
     return { json: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
   } catch {
-    return { refused: 400, why: 'that is no JSON' }
+    return { refused: 400, why: 'the body is not valid JSON' }
   }
 }
-
-const tooLong: Body = { refused: 413, why: `that is more than ${mostBytes / 1024 / 1024} MB` }

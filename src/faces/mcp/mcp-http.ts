@@ -1,20 +1,45 @@
 import type {
-  McpServerFactory,
   HandleRequestOptions,
+  McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { McpLibrary } from './tool-server.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { HttpServer } from '../http-server.ts'
-import { toNodeHandler } from '@modelcontextprotocol/node'
+import type { McpLibrary } from './tool-server.ts'
 import { randomUUID } from 'node:crypto'
-import { accessCheck, refuseRequest, listenHttp } from '../http-server.ts'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { accessCheck, listenHttp, refuseRequest } from '../http-server.ts'
+
+export const mcpPath = '/mcp'
+
+export type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; trouble(error: Error): void }
+
+/** Serves MCP at an address of its own, to any number of clients of both protocols. */
+export async function serveMcpHttp(
+  library: McpLibrary,
+  make: McpServerFactory,
+  options: McpHttpOptions,
+): Promise<HttpServer> {
+  const mcp = mcpEndpoint(library, make, options.trouble)
+  const allowed = accessCheck(options)
+  const server = await listenHttp((request, response) => {
+    if (!allowed(request, response)) return
+    // The endpoint answers its own errors; the listener of the server waits for nothing.
+    if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response)
+    else refuseRequest(response, 404, `there is nothing here but ${mcpPath}`)
+  }, options)
+  return {
+    url: `${server.url}${mcpPath}`,
+    async close() {
+      await mcp.close()
+      await server.close()
+    },
+  }
+}
 
 /** More than any task or text that a tool takes. */
 const mostBytes = 4 * 1024 * 1024
-
-export const mcpPath = '/mcp'
 
 export type McpEndpoint = {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -22,8 +47,8 @@ export type McpEndpoint = {
 }
 
 /**
- * Answers any number of clients of both protocols; whoever calls has let them in. By the older one a client that hangs
- * up has not cancelled its calls, unless `hangUpCancels` says that nobody comes back for what they give.
+ * Answers any number of clients of both protocols; the caller has checked their access. In the older protocol a client
+ * that hangs up has not cancelled its calls, unless `hangUpCancels` says that nobody comes back for their results.
  */
 export function mcpEndpoint(
   library: McpLibrary,
@@ -33,12 +58,12 @@ export function mcpEndpoint(
 ): McpEndpoint {
   const limits = { maxRequestBodySize: mostBytes }
   const modern = library.createMcpHandler(make, { legacy: 'reject', onerror: trouble, ...limits })
-  const alone = library.legacyStatelessFallback(make, trouble, limits)
+  const stateless = library.legacyStatelessFallback(make, trouble, limits)
   const sessions = new LegacySessions(library, make, trouble)
   const fetch = async (request: Request) => {
     const parsed = { parsedBody: await bodyOf(request) }
     if (!(await library.isLegacyRequest(request, parsed.parsedBody, limits))) return modern.fetch(request, parsed)
-    if (!sessions.wants(request, parsed.parsedBody)) return alone(request, parsed)
+    if (!sessions.wants(request, parsed.parsedBody)) return stateless(request, parsed)
     if (hangUpCancels) request.signal.addEventListener('abort', () => sessions.cancel(request, parsed.parsedBody))
     return sessions.fetch(request, parsed)
   }
@@ -49,7 +74,7 @@ export function mcpEndpoint(
   }
 }
 
-/** Undefined when it is no JSON: the library says so in its own words. */
+/** Undefined for a body that is not JSON: the library says so in its own words. */
 async function bodyOf(request: Request): Promise<unknown> {
   if (request.method !== 'POST') return undefined
   try {
@@ -59,18 +84,18 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
-/** A client that was forgotten begins anew: it is told that its session is not there. */
+/** The least recently used session beyond this is closed; its client is told so and begins a new one. */
 const mostSessions = 100
 
 /**
- * Clients of the older protocol, each with a server of its own for as long as its session lasts: what they cancel and
- * what they answer reaches the call that it belongs to.
+ * Clients of the older protocol, each with its own server while its session lasts, so that what they cancel and
+ * answer reaches the right call.
  */
-export class LegacySessions {
+class LegacySessions {
   #library: McpLibrary
   #make: McpServerFactory
   #trouble: (error: Error) => void
-  /** The one used last is last. */
+  /** The most recently used session is last. */
   #open = new Map<string, WebStandardStreamableHTTPServerTransport>()
 
   constructor(library: McpLibrary, make: McpServerFactory, trouble: (error: Error) => void) {
@@ -79,7 +104,7 @@ export class LegacySessions {
     this.#trouble = trouble
   }
 
-  /** Whether a request is one for a session, or asks for one. */
+  /** Whether a request belongs to a session, or asks for one. */
   wants(request: Request, body: unknown): boolean {
     return request.headers.has('mcp-session-id') || this.#library.isInitializeRequest(body)
   }
@@ -94,7 +119,7 @@ export class LegacySessions {
     return session.handleRequest(request, parsed)
   }
 
-  /** As if the client had cancelled what it called there. */
+  /** Cancels the calls of a request as if its client had done so. */
   cancel(request: Request, body: unknown): void {
     const session = this.#open.get(request.headers.get('mcp-session-id') ?? '')
     for (const message of [body].flat()) {
@@ -113,7 +138,9 @@ export class LegacySessions {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
         this.#open.set(id, session)
-        if (this.#open.size > mostSessions) void this.#open.values().next().value!.close()
+        const [oldest] = this.#open.values()
+        // Its own `onclose` takes it off the list; the new session need not wait for that.
+        if (this.#open.size > mostSessions) void oldest?.close()
       },
     })
     const server = await this.#make({ era: 'legacy', requestInfo: request })
@@ -131,30 +158,4 @@ export class LegacySessions {
 function unknownSession(): Response {
   const error = { code: -32001, message: 'Session not found: it is over, or this server was started anew' }
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 404 })
-}
-
-export type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; trouble(error: Error): void }
-
-export type HttpServing = HttpServer
-
-/** Serves any number of clients of both protocols at one address. */
-export async function serveMcpHttp(
-  library: McpLibrary,
-  make: McpServerFactory,
-  wishes: McpHttpOptions,
-): Promise<HttpServing> {
-  const mcp = mcpEndpoint(library, make, wishes.trouble)
-  const enter = accessCheck(wishes)
-  const listening = await listenHttp((request, response) => {
-    if (!enter(request, response)) return
-    if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response)
-    else refuseRequest(response, 404, `there is nothing here but ${mcpPath}`)
-  }, wishes)
-  return {
-    url: `${listening.url}${mcpPath}`,
-    async close() {
-      await mcp.close()
-      await listening.close()
-    },
-  }
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 
 export type McpPipes = { in: Readable; out: Writable; signal: AbortSignal; trouble(error: Error): void }
 
-/** Serves one client over its pipes until it closes ours, goes away, or `signal` aborts. */
+/** Serves one client over its pipes until it closes them, goes away, or `signal` aborts. */
 export async function serveMcpStdio(
   make: McpServerFactory,
   { in: input, out, signal, trouble }: McpPipes,

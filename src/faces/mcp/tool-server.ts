@@ -1,40 +1,59 @@
-import type { Server, ToolAnnotations, CallToolResult, ServerContext } from '@modelcontextprotocol/server'
-import type { Risk, Tool, ToolOutput } from '../../core/work/tool.ts'
+import type { CallToolResult, Server, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Clock } from '../../base/clock.ts'
+import type { Risk, Tool, ToolOutput } from '../../core/work/tool.ts'
 import { wordsOf } from '../../base/words.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { nobody } from '../../core/talk/question.ts'
 
-/** What is published, and as whose. The tools are listed in their order. */
+export type McpLibrary = typeof import('@modelcontextprotocol/server')
+
+/** Loads the MCP library when a server is opened, so that no other run pays for it. */
+export const loadMcpLibrary = (): Promise<McpLibrary> => import('@modelcontextprotocol/server')
+
+/** A text that clients can read beside the tools; `bytes` where the size is known without reading. */
+export type Resource = { uri: string; name: string; description?: string; media: string; bytes?: number }
+
+/** A family of resources: `uri` holds the `{names}` that a client fills in. */
+export type ResourceFamily = { uri: string; name: string; description?: string; media: string }
+
+/** The resources of a server; `read` returns undefined for one that is not there. */
+export interface Resources {
+  families: readonly ResourceFamily[]
+  list(): Promise<Resource[]>
+  read(uri: string): Promise<{ media: string; text: string } | undefined>
+}
+
+export const noResources: Resources = { families: [], list: async () => [], read: async () => undefined }
+
+type CallContext = { cwd: string; clock: Clock }
+
+/** What a server publishes, and under which name; the tools are listed in their order. */
 export type ToolServerOptions = CallContext & {
   name: string
   version: string
-  /** What a model should know of the tools as a whole. */
+  /** Tells a model how the tools belong together. */
   instructions?: string
   tools: readonly Tool[]
   resources: Resources
 }
 
-/** Makes a server for one connection, or for one request of the newer protocol: it remembers nothing. */
+/** Makes a server for one connection, or for one request of the newer protocol: a server remembers nothing. */
 export type ServerFactory = () => Server
 
 export function toolServer(
   { Server, ProtocolError, ProtocolErrorCode }: McpLibrary,
-  served: ToolServerOptions,
+  options: ToolServerOptions,
 ): ServerFactory {
-  const { name, version, instructions, tools, resources } = served
+  const { name, version, instructions, tools, resources } = options
   const listed = tools.map(toolRow)
   const absent = (what: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, what)
   return () => {
-    const server = new Server(
-      { name, version },
-      { capabilities: { tools: {}, resources: {} }, ...(instructions ? { instructions } : {}) },
-    )
+    const server = new Server({ name, version }, { capabilities: { tools: {}, resources: {} }, instructions })
     server.setRequestHandler('tools/list', async () => ({ tools: listed }))
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = tools.find((one) => one.name === params.name)
       if (!tool) throw absent(`there is no tool ${params.name}; there are: ${tools.map((one) => one.name).join(', ')}`)
-      const result = await callTool(tool, params.arguments ?? {}, mcpReq, served)
+      const result = await callTool(tool, params.arguments ?? {}, mcpReq, options)
       return server.projectCallToolResult(result, tool.output)
     })
     server.setRequestHandler('resources/list', async () => ({ resources: (await resources.list()).map(resourceRow) }))
@@ -61,52 +80,45 @@ function toolRow({ name, description, schema, output, risk }: Tool) {
     name,
     description,
     inputSchema: schema as { type: 'object' },
-    ...(output ? { outputSchema: output as { type: 'object' } } : {}),
+    outputSchema: output as { type: 'object' } | undefined,
     annotations: annotations[risk],
   }
 }
 
 function resourceRow({ uri, name, description, media, bytes }: Resource) {
-  return {
-    uri,
-    name,
-    mimeType: media,
-    ...(description ? { description } : {}),
-    ...(bytes === undefined ? {} : { size: bytes }),
-  }
+  return { uri, name, mimeType: media, description: description || undefined, size: bytes }
 }
 
 function familyRow({ uri, name, description, media }: ResourceFamily) {
-  return { uriTemplate: uri, name, mimeType: media, ...(description ? { description } : {}) }
+  return { uriTemplate: uri, name, mimeType: media, description: description || undefined }
 }
 
-/** Clients give up at about a minute, unless they hear of progress. */
+/** Clients give up after about a minute, unless they hear of progress. */
 const patienceMs = 50_000
 const heartbeatMs = 10_000
 
-export type CallContext = { cwd: string; clock: Clock }
+type ToolRequest = Pick<ServerContext['mcpReq'], 'signal' | 'notify' | '_meta'>
 
-type Request = Pick<ServerContext['mcpReq'], 'signal' | 'notify' | '_meta'>
-
-/** One call of a tool: whatever goes wrong is a result in words, for the model that called. */
-export async function callTool(
+/** Runs one call of a tool; every error is a result in words, for the model that called. */
+async function callTool(
   tool: Tool,
   input: unknown,
-  request: Request,
-  world: CallContext,
+  request: ToolRequest,
+  context: CallContext,
 ): Promise<CallToolResult> {
   const over = new AbortController()
   const token = request._meta?.progressToken
-  const tell = token === undefined ? undefined : teller(token, request, over.signal)
-  if (tell) void beat(tell, world.clock, over.signal)
+  const tell = token === undefined ? undefined : progressSender(token, request, over.signal)
+  // Ends with the call, so nothing waits for it.
+  if (tell) void sendHeartbeats(tell, context.clock, over.signal)
   try {
     const output = await tool.run(tool.parse(input), {
-      cwd: world.cwd,
+      cwd: context.cwd,
       signal: request.signal,
       ask: nobody,
       progress: (delta) => tell?.(delta),
       consult: async () => failed('missing', 'there is nobody to consult over MCP'),
-      until: tell ? Number.MAX_SAFE_INTEGER : world.clock.now() + patienceMs,
+      until: tell ? Number.MAX_SAFE_INTEGER : context.clock.now() + patienceMs,
     })
     return resultOf(output)
   } catch (error) {
@@ -121,44 +133,24 @@ function resultOf(output: ToolOutput): CallToolResult {
   return { content: [{ type: 'text', text }], ...(data === undefined ? {} : { structuredContent: data as object }) }
 }
 
-type Tell = (message?: string) => void
+type SendProgress = (message?: string) => void
 
-/** Each one higher than the last, as the protocol wants it, and none after the result. */
-function teller(progressToken: string | number, request: Request, over: AbortSignal): Tell {
+/** Sends progress with rising numbers, as the protocol demands, and none after the result. */
+function progressSender(progressToken: string | number, request: ToolRequest, over: AbortSignal): SendProgress {
   let progress = 0
   return (message) => {
     if (over.aborted) return
-    const params = { progressToken, progress: ++progress, ...(message ? { message } : {}) }
-    // Whoever hung up hears nothing: the call learns of that by its signal.
+    const params = { progressToken, progress: ++progress, message: message || undefined }
+    // A client that hung up hears nothing; the call learns of that by its signal.
     void request.notify({ method: 'notifications/progress', params }).catch(() => {})
   }
 }
 
-/** A client that counts from the last word waits on. */
-async function beat(tell: Tell, clock: Clock, over: AbortSignal): Promise<void> {
+/** Keeps a client waiting that counts from the last progress it heard of. */
+async function sendHeartbeats(tell: SendProgress, clock: Clock, over: AbortSignal): Promise<void> {
   for (;;) {
     await clock.sleep(heartbeatMs, over)
     if (over.aborted) return
     tell()
   }
 }
-
-/** What can be read beside the tools; `bytes` where it is known without reading. */
-export type Resource = { uri: string; name: string; description?: string; media: string; bytes?: number }
-
-/** A family of resources: `uri` holds `{names}` of what to fill in. */
-export type ResourceFamily = { uri: string; name: string; description?: string; media: string }
-
-/** What a server lets be read: `read` gives undefined for what is not there. */
-export interface Resources {
-  families: readonly ResourceFamily[]
-  list(): Promise<Resource[]>
-  read(uri: string): Promise<{ media: string; text: string } | undefined>
-}
-
-export const noResources: Resources = { families: [], list: async () => [], read: async () => undefined }
-
-export type McpLibrary = typeof import('@modelcontextprotocol/server')
-
-/** The library, loaded when a server is opened: no other run pays for it. */
-export const loadMcpLibrary = (): Promise<McpLibrary> => import('@modelcontextprotocol/server')

@@ -10,15 +10,15 @@ import type { DrawnBytes } from './peer-frames.ts'
 import { frameOf, longestFrame, readFrame, version } from './peer-frames.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
 
-/** A process that is stopped, or too busy to answer, is not waited for longer. */
+/** How long a process is waited for that may be stopped, or too busy to answer. */
 const patienceMs = 2_000
 
 export type ConnectedPeer = Peer & { readonly pid: number }
 
-/** The process behind a socket; undefined when nobody is there who speaks as we do. */
+/** Connects to the process behind a socket; undefined when none answers in our version. */
 export async function connectPeer(path: string, clock: Clock): Promise<ConnectedPeer | undefined> {
   const peer = new PeerOverSocket(connect(path), clock)
-  if (await peer.met()) return peer
+  if (await peer.greeted()) return peer
   await peer.close()
   return undefined
 }
@@ -26,7 +26,7 @@ export async function connectPeer(path: string, clock: Clock): Promise<Connected
 type Waiting = {
   event?(event: Event): void
   drawn?(drawn: DrawnBytes): void
-  /** Without a word when the process is gone. */
+  /** Called without arguments when the process is gone. */
   done(result?: unknown, error?: string): void
 }
 
@@ -50,8 +50,8 @@ class PeerOverSocket implements ConnectedPeer {
     })
   }
 
-  /** Whether it has said hello, and in our version. */
-  async met(): Promise<boolean> {
+  /** Whether the process has said hello in our version. */
+  async greeted(): Promise<boolean> {
     return (await this.#within((waiting) => this.#waiting.set(helloId, waiting), helloId)) === version
   }
 
@@ -77,7 +77,7 @@ class PeerOverSocket implements ConnectedPeer {
   }
 
   async answer(turn: string, ask: string, picks?: string[]): Promise<boolean> {
-    return (await this.#call('answer', { turn, ask, ...(picks ? { picks } : {}) })) === true
+    return (await this.#call('answer', { turn, ask, picks })) === true
   }
 
   async steer(turn: string, text: string): Promise<boolean> {
@@ -102,7 +102,7 @@ class PeerOverSocket implements ConnectedPeer {
     this.#socket.destroy()
   }
 
-  /** As long as it takes; rejects when it failed there, or nobody is there any more. */
+  /** Waits for an answer as long as it takes; rejects with the error of the process, or when it is gone. */
   #ask(method: string, params: Record<string, unknown>): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
@@ -129,7 +129,7 @@ class PeerOverSocket implements ConnectedPeer {
     return { over, leave: () => void (this.#waiting.delete(id) && this.#send(id, 'leave')) }
   }
 
-  /** Undefined when it did not answer, did not know how, or is gone. */
+  /** Waits for an answer for a short time; undefined when there was none, or an error. */
   #call(method: string, params: Record<string, unknown>): Promise<unknown> {
     const id = ++this.#lastId
     return this.#within((waiting) => {
@@ -150,9 +150,9 @@ class PeerOverSocket implements ConnectedPeer {
     }
   }
 
-  /** Whether it went out: what is too long for a frame does not. */
+  /** Whether the request was sent: one that is too long for a frame is not. */
   #send(id: number, method: string, params?: Record<string, unknown>): boolean {
-    const frame = frameOf({ id, method, ...(params ? { params } : {}) })
+    const frame = frameOf({ id, method, params })
     if (frame === undefined || this.#socket.destroyed) return false
     this.#socket.write(frame)
     return true
@@ -173,7 +173,7 @@ class PeerOverSocket implements ConnectedPeer {
   }
 }
 
-/** The hello answers nothing that was asked. */
+/** The id under which the hello is waited for: it answers no request. */
 const helloId = 0
 
 function isEvent(value: unknown): value is Event {

@@ -1,40 +1,42 @@
 import type { Event } from '../../core/talk/entry.ts'
 import { cutMiddle } from '../../core/talk/body.ts'
 
-/** Another one is only talked to when it speaks the same: this changes when an older side would misunderstand. */
+/** Two processes talk only when their versions are equal; raised when an older side would misunderstand. */
 export const version = 1
 
-/** A longer line is no frame: whoever reads drops it, whoever writes cuts it before. */
+/** Readers drop a longer line, so writers cut it first. */
 export const longestFrame = 1024 ** 2
 
-/** The first line of whoever serves. */
+/** The first line that a server sends. */
 export type Hello = { termaite: 'peer'; version: number; pid: number }
 
 /** `leave` ends the stream of the request with its id. */
 export type Request = { id: number; method: string; params?: Record<string, unknown> }
 
-/** A stream gives any number of events, or of what a terminal drew, before it is done. */
+/** A stream sends any number of events, or of a terminal's output, before it is done. */
 export type Reply =
   | { id: number; event: Event }
   | { id: number; drawn: DrawnBytes }
   | { id: number; done: unknown }
   | { id: number; error: string }
 
-/** Bytes at their position, in base 64. */
+/** Output of a terminal at its position, in base 64. */
 export type DrawnBytes = { at: number; bytes: string }
 
-/** One line, or nothing when it would be too long to be read, or cannot be written down. */
+/** A frame as one line; undefined when it would be too long, or is no JSON. */
 export function frameOf(frame: Hello | Request | Reply): string | undefined {
   const line = written(frame)
   return line !== undefined && line.length < longestFrame ? `${line}\n` : undefined
 }
 
-/** An event always has a frame: a long one is cut and says where the whole is. */
+/** The frame of an event; a long event is cut and says where the whole of it is. */
 export function eventFrame(id: number, event: Event): string {
-  return frameOf({ id, event }) ?? frameOf({ id, event: shorter(event) }) ?? frameOf({ id, event: instead(event) })!
+  return (
+    frameOf({ id, event }) ?? frameOf({ id, event: shortened(event) }) ?? frameOf({ id, event: placeholder(event) })!
+  )
 }
 
-/** What a line says; junk says nothing. */
+/** Reads a frame; undefined for a line that is none. */
 export function readFrame(line: string): Record<string, unknown> | undefined {
   try {
     const frame: unknown = JSON.parse(line)
@@ -44,13 +46,13 @@ export function readFrame(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function shorter(event: Event): Event {
+function shortened(event: Event): Event {
   const place = placeOf(event)
   const short = written(event, (_key, value) => (typeof value === 'string' ? cutMiddle(value, place) : value))
-  return short === undefined ? instead(event) : (JSON.parse(short) as Event)
+  return short === undefined ? placeholder(event) : (JSON.parse(short) as Event)
 }
 
-function instead(event: Event): Event {
+function placeholder(event: Event): Event {
   const where = placeOf(event)
   return {
     type: 'note',

@@ -1,11 +1,11 @@
 import type { Peer } from '../../core/talk/peer.ts'
-import type { Terminal, Exit } from '../../core/screen/terminal.ts'
+import type { Exit, Terminal } from '../../core/screen/terminal.ts'
 import { wordsOf } from '../../base/words.ts'
-import { version, longestFrame, eventFrame, frameOf } from './peer-frames.ts'
+import { eventFrame, frameOf, longestFrame, version } from './peer-frames.ts'
 
 type Params = Record<string, unknown>
 
-/** The wishes that one answer settles; whatever else is asked for is told what there is. */
+/** The methods that are answered by one frame. An unknown method is answered with the list of them. */
 export class PeerMethods {
   #table: Record<string, (params: Params) => Promise<unknown>>
 
@@ -31,28 +31,11 @@ export class PeerMethods {
   }
 }
 
-/** What a frame says of a parameter, or an error that says what it must be. */
-export function textParam(name: string, value: unknown): string {
-  if (typeof value === 'string') return value
-  throw new TypeError(`${name} must be a text`)
-}
-
-export function textListParam(name: string, value: unknown): string[] | undefined {
-  if (value === undefined) return undefined
-  if (Array.isArray(value)) return value.map((one) => textParam(`each of ${name}`, one))
-  throw new TypeError(`${name} must be a list of texts`)
-}
-
-export function countParam(name: string, value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
-  throw new TypeError(`${name} must be a whole number above 0`)
-}
-
-/** A text that came in more parts than this is no text. */
+/** A text in parts that is longer than this is dropped. */
 const longestText = 64 * 1024 ** 2
 
-/** What one who came may do with the terminals of this process. */
-export class TerminalMethods {
+/** The methods on the terminals of this process. */
+class TerminalMethods {
   #peer: Peer
   #parts = ''
 
@@ -60,11 +43,10 @@ export class TerminalMethods {
     this.#peer = peer
   }
 
-  /** By their methods. */
-  readonly table: Record<string, (params: Record<string, unknown>) => Promise<unknown>> = {
+  readonly table: Record<string, (params: Params) => Promise<unknown>> = {
     terminal: async ({ id }) => {
       const found = await this.#peer.terminal(textParam('id', id))
-      return found ? { ...(found.attach === undefined ? {} : { attach: found.attach }) } : null
+      return found ? { attach: found.attach } : null
     },
     'terminal.part': async ({ text: part }) => {
       this.#parts += textParam('text', part)
@@ -79,7 +61,7 @@ export class TerminalMethods {
     'terminal.screen': async (params) => this.#on(params, (terminal) => terminal.screen()),
     'terminal.paint': async (params) => this.#on(params, (terminal) => terminal.paint()),
     'terminal.history': async (params) =>
-      this.#on(params, async (terminal) => fitting(await terminal.history(countParam('rows', params.rows)))),
+      this.#on(params, async (terminal) => fittingRows(await terminal.history(countParam('rows', params.rows)))),
     'terminal.children': async (params) => this.#on(params, (terminal) => terminal.children()),
     'terminal.touched': async (params) => this.#on(params, (terminal) => terminal.touched()),
     'terminal.retitle': async (params) =>
@@ -87,32 +69,32 @@ export class TerminalMethods {
     'terminal.close': async (params) => this.#on(params, (terminal) => terminal.close()),
   }
 
-  async #on<T>(params: Record<string, unknown>, wish: (terminal: Terminal) => Promise<T>): Promise<T> {
+  async #on<T>(params: Params, work: (terminal: Terminal) => Promise<T>): Promise<T> {
     const terminal = await this.#peer.terminal(textParam('id', params.id))
     if (!terminal) throw new Error('there is no such terminal')
-    return wish(terminal)
+    return work(terminal)
   }
 
-  /** With the parts that came before it: a paste is one, however long. */
-  #whole(params: Record<string, unknown>): string {
+  /** Joins the parts of a long text: a paste stays one paste, however long. */
+  #whole(params: Params): string {
     const whole = this.#parts + textParam('text', params.text)
     this.#parts = ''
     return whole
   }
 }
 
-/** The newest rows of which a frame can be made. */
-function fitting(rows: readonly string[]): string[] {
+/** The newest rows that fit into a frame. */
+function fittingRows(rows: readonly string[]): string[] {
   let room = longestFrame / 2
   const from = rows.findLastIndex((row) => (room -= JSON.stringify(row).length + 1) < 0)
   return rows.slice(from + 1)
 }
 
-/** The frames of one stream, until it is done or whoever asked for it leaves; it returns what it is done with. */
+/** Yields the frames of one stream until it is done or the follower leaves, and returns the stream's result. */
 export type Frames = (id: number, left: AbortSignal) => AsyncGenerator<string | undefined, unknown>
 
-/** What is answered by more than one frame, or only after a long time. */
-const streams: Record<string, (peer: Peer, params: Record<string, unknown>) => Frames> = {
+/** The methods that are answered by many frames, or only after a long time. */
+const streams: Record<string, (peer: Peer, params: Params) => Frames> = {
   follow: (peer, { turn }) =>
     async function* (id, left) {
       for await (const event of peer.follow(String(turn), left)) yield eventFrame(id, event)
@@ -131,14 +113,14 @@ const streams: Record<string, (peer: Peer, params: Record<string, unknown>) => F
     },
 }
 
-export function streamOf(method: unknown): ((peer: Peer, params: Record<string, unknown>) => Frames) | undefined {
+export function streamOf(method: unknown): ((peer: Peer, params: Params) => Frames) | undefined {
   return typeof method === 'string' && Object.hasOwn(streams, method) ? streams[method] : undefined
 }
 
-/** Base 64 of so many bytes is well below the longest frame. */
+/** In base 64 a piece of this many bytes is well below the longest frame. */
 const longestPiece = 128 * 1024
 
-/** A terminal that draws nothing would keep whoever waits for it: leaving does not wait. */
+/** Yields a terminal's output in pieces. A follower that leaves need not wait until the terminal draws again. */
 async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number) {
   const output = terminal.output(after)[Symbol.asyncIterator]()
   let leave = () => {}
@@ -155,6 +137,7 @@ async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number
         yield { at: at + from, bytes: bytes.subarray(from, from + longestPiece) }
     }
   } finally {
+    // The terminal cleans up when it draws again; the follower has gone.
     void output.return?.()
   }
 }
@@ -164,4 +147,21 @@ function aborted(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined)
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
+}
+
+/** Reads a parameter; throws what it must be where the frame says otherwise. */
+function textParam(name: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new TypeError(`${name} must be a text`)
+}
+
+function textListParam(name: string, value: unknown): string[] | undefined {
+  if (value === undefined) return undefined
+  if (Array.isArray(value)) return value.map((one) => textParam(`each of ${name}`, one))
+  throw new TypeError(`${name} must be a list of texts`)
+}
+
+function countParam(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+  throw new TypeError(`${name} must be a whole number above 0`)
 }

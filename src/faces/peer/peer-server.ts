@@ -6,30 +6,31 @@ import { once } from 'node:events'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { ownSocketName, ensurePrivateFolder, removeSocket, socketFolders } from './peer-sockets.ts'
 import { Lines } from '../../base/lines.ts'
 import { drain } from '../../base/relay.ts'
-import { PeerMethods, streamOf } from './peer-methods.ts'
 import { frameOf, longestFrame, readFrame, version } from './peer-frames.ts'
+import { PeerMethods, streamOf } from './peer-methods.ts'
+import { ensurePrivateFolder, ownSocketName, removeSocket, socketFolders } from './peer-sockets.ts'
 
 export type ServedPeer = { path: string; close(): Promise<void> }
 
-/** How long whoever follows may take to read the last of it. */
+/** How long followers may take to read the last frames when the server closes. */
 const graceMs = 250
 
 /**
- * Serves a Peer to the other processes of the same person, without keeping this one alive.
- * Undefined where no socket can be had that is ours alone.
+ * Serves a Peer to the other processes of the same person, without keeping this process alive.
+ * Returns undefined where no socket can be had that only this person can open.
  */
 export async function servePeer(peer: Peer, home: string, clock: Clock): Promise<ServedPeer | undefined> {
-  const visits = new Set<PeerConnection>()
+  const connections = new Set<PeerConnection>()
   const server = createServer((socket) => {
-    const visit = new PeerConnection(
+    const connection = new PeerConnection(
       socket.unref().on('error', () => {}),
       peer,
     )
-    visits.add(visit)
-    void visit.over.then(() => visits.delete(visit))
+    connections.add(connection)
+    // A connection ends by itself; the server goes on with the others.
+    void connection.over.then(() => connections.delete(connection))
   }).unref()
   const path = await listenBelow(home, server)
   if (path === undefined) return undefined
@@ -39,27 +40,28 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
       server.close()
       removeSocket(path)
       const gone = new AbortController()
-      for (const visit of visits) void visit.end()
-      void Promise.all([...visits].map(({ over }) => over)).then(() => gone.abort())
+      // Neither is waited for: connections that have not ended after the sleep are cut.
+      for (const connection of connections) void connection.end()
+      void Promise.all([...connections].map(({ over }) => over)).then(() => gone.abort())
       await clock.sleep(graceMs, gone.signal)
-      for (const visit of visits) visit.cut()
+      for (const connection of connections) connection.cut()
     },
   }
 }
 
 async function listenBelow(home: string, server: Server): Promise<string | undefined> {
   const folders = socketFolders(home)
-  // Twice: another process may take its empty folder away just before we listen in it.
+  // Tried twice: another process may remove an empty folder just before this one listens in it.
   for (const folder of [...folders, ...folders]) {
     const path = join(folder, ownSocketName())
-    if (ensurePrivateFolder(folder) && (await listen(server, path))) return path
+    if (ensurePrivateFolder(folder) && (await listenAt(server, path))) return path
   }
   return undefined
 }
 
-async function listen(server: Server, path: string): Promise<boolean> {
+async function listenAt(server: Server, path: string): Promise<boolean> {
   try {
-    // What is there was left by a dead process that had our pid.
+    // A socket that is already there was left by a dead process with the same pid.
     rmSync(path, { force: true })
     await once(server.listen(path), 'listening')
     chmodSync(path, 0o600)
@@ -71,30 +73,30 @@ async function listen(server: Server, path: string): Promise<boolean> {
   }
 }
 
-/** One process that came to see ours, until it goes. Whatever it sends harms nobody but itself. */
-export class PeerConnection {
-  /** Resolves when it is gone; never rejects. */
+/** The connection of one other process. Nothing that it sends can harm this one. */
+class PeerConnection {
+  /** Resolves when the other process has gone; never rejects. */
   readonly over: Promise<void>
   #socket: Socket
   #peer: Peer
-  #calls: PeerMethods
+  #methods: PeerMethods
   #streams = new Map<number, { leave: AbortController; done: Promise<void> }>()
   #room: Promise<void> | undefined
 
   constructor(socket: Socket, peer: Peer) {
     this.#socket = socket
     this.#peer = peer
-    this.#calls = new PeerMethods(peer)
+    this.#methods = new PeerMethods(peer)
     this.over = this.#receive()
   }
 
-  /** Says goodbye once the streams that are ending have said their last. */
+  /** Closes the connection once its streams have sent their last frames. */
   async end(): Promise<void> {
     await Promise.all([...this.#streams.values()].map(({ done }) => done))
     this.#socket.end()
   }
 
-  /** One that does not read would hold what was written to it, and us with it. */
+  /** Closes the connection at once: a process that does not read would hold this one up. */
   cut(): void {
     this.#socket.destroy()
   }
@@ -103,11 +105,11 @@ export class PeerConnection {
     const lines = new Lines(longestFrame)
     try {
       await this.#write(frameOf({ termaite: 'peer', version, pid: process.pid }))
-      // Read no faster than it takes its answers: what it has sent waits on its own side.
+      // Requests are read no faster than their answers are taken, so that a backlog stays on the other side.
       for await (const chunk of this.#socket.setEncoding('utf8'))
         for (const line of lines.push(String(chunk))) await this.#serve(line)
     } catch {
-      // It went without a word.
+      // The other process went without closing its connection.
     } finally {
       for (const { leave } of this.#streams.values()) leave.abort()
       this.#socket.destroy()
@@ -121,7 +123,7 @@ export class PeerConnection {
     const stream = streamOf(method)
     if (method === 'leave') this.#streams.get(id)?.leave.abort()
     else if (stream && !this.#streams.has(id)) this.#stream(id, stream(this.#peer, given))
-    else await this.#write(frameOf({ id, ...(await this.#calls.answer(method, given)) }) ?? frameOf(tooLong(id)))
+    else await this.#write(frameOf({ id, ...(await this.#methods.answer(method, given)) }) ?? frameOf(tooLong(id)))
   }
 
   #stream(id: number, frames: Frames): void {

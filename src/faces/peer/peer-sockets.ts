@@ -4,13 +4,13 @@ import { errorCode } from '../../base/files.ts'
 import { shortHash } from '../../base/hash.ts'
 import { ownerMark } from '../../base/owner.ts'
 
-/** What a socket's address has room for: 108 bytes on Linux, 104 elsewhere, with a zero at the end. */
+/** The room in a socket's address: 108 bytes on Linux and 104 elsewhere, with a zero at the end. */
 const longestPath = process.platform === 'linux' ? 107 : 103
 const longestName = '4194304-00000000000.sock'.length
 
 /**
- * Where the sockets of a home may be: below it, or, where its path is too long or its disk has no sockets, in a
- * folder of ours whose name both sides know. Whoever serves takes the first that will do; whoever looks, looks in both.
+ * The folders in which the sockets of a home may be: below the home, or, where its path is too long or its disk has
+ * no sockets, in /tmp under a name that both sides know. A server takes the first that works; a client looks in both.
  */
 export function socketFolders(home: string): string[] {
   const short = join('/tmp', `termaite-${process.getuid?.() ?? 0}-${shortHash(real(home))}`)
@@ -18,12 +18,12 @@ export function socketFolders(home: string): string[] {
   return [join(home, 'run'), short].filter(fits)
 }
 
-/** By its pid, and by where that pid means something: a home may be seen from several machines or containers. */
+/** Names this process by its pid and its machine: a home may be shared by several machines or containers. */
 export function ownSocketName(): string {
-  return `${process.pid}-${here()}.sock`
+  return `${process.pid}-${thisMachine()}.sock`
 }
 
-/** The sockets of processes that may live; those of dead ones are taken away. */
+/** Finds the sockets of processes that may be alive, and removes those of dead ones. */
 export function findSockets(home: string): string[] {
   return socketFolders(home)
     .filter(isPrivate)
@@ -31,13 +31,13 @@ export function findSockets(home: string): string[] {
     .filter((path) => {
       const [, pid, place] = /(\d+)-([0-9a-z]{11})\.sock$/.exec(path) ?? []
       if (pid === undefined) return false
-      if (place !== here() || mayLive(Number(pid))) return true
+      if (place !== thisMachine() || mayBeAlive(Number(pid))) return true
       removeSocket(path)
       return false
     })
 }
 
-/** Our own folder, made if need be; false when it cannot be had, or others could open it. */
+/** Makes the folder if need be; false when it cannot be made, or others could open it. */
 export function ensurePrivateFolder(folder: string): boolean {
   try {
     mkdirSync(folder, 0o700)
@@ -47,23 +47,23 @@ export function ensurePrivateFolder(folder: string): boolean {
   return isPrivate(folder)
 }
 
-/** Its rights are the lock: only whoever may open this folder reaches a socket in it, and that is its owner. */
-export function isPrivate(folder: string): boolean {
+/** Whether only its owner can open a folder: that alone protects the sockets in it. */
+function isPrivate(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false })
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0
 }
 
-/** With its folder, when it was the last one in there. */
+/** Removes a socket, and its folder when that is empty then. */
 export function removeSocket(path: string): void {
   try {
     rmSync(path, { force: true })
     rmdirSync(dirname(path))
   } catch {
-    // Somebody else's is in there, or was faster.
+    // The folder holds another socket, or another process was faster.
   }
 }
 
-function mayLive(pid: number): boolean {
+function mayBeAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
@@ -71,8 +71,9 @@ function mayLive(pid: number): boolean {
   }
 }
 
-function here(): string {
-  return shortHash(ownerMark().split(',')[0]!)
+function thisMachine(): string {
+  const [machine = ''] = ownerMark().split(',')
+  return shortHash(machine)
 }
 
 function namesIn(folder: string): string[] {

@@ -1,4 +1,4 @@
-/** Peers over unix sockets: one door for whoever needs them, so that nobody else loads them. */
+/** Peers over unix sockets, as one module to load lazily: most runs need none of it. */
 export { connectPeer } from './peer-client.ts'
 export { findSockets, ownSocketName } from './peer-sockets.ts'
 export { servePeer } from './peer-server.ts'

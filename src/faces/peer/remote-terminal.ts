@@ -2,15 +2,15 @@ import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
 import type { DrawnBytes } from './peer-frames.ts'
 
-/** What a terminal elsewhere is reached by. */
+/** The connection to the process of a remote terminal. */
 export type PeerLink = {
-  /** Rejects with what went wrong there, or when that process is gone; nobody is hurried. */
+  /** Waits as long as it takes; rejects with the error of that process, or when that process is gone. */
   ask(method: string, params: Record<string, unknown>): Promise<unknown>
-  /** Ends when it is over there, or when that process is gone. */
+  /** Hands on the terminal's output; `over` resolves when the output has ended or that process is gone. */
   drawn(params: Record<string, unknown>, see: (drawn: DrawnBytes) => void): { over: Promise<void>; leave(): void }
 }
 
-/** So many characters go in one frame, whatever they are written as. */
+/** Characters that fit into one frame, however they are escaped. */
 const longestPart = 128 * 1024
 
 /** A terminal that lives in another process. */
@@ -23,10 +23,10 @@ export class RemoteTerminal implements Terminal {
   constructor(line: PeerLink, id: string, attach: string | undefined) {
     this.#line = line
     this.id = id
-    if (attach !== undefined) this.attach = attach
+    this.attach = attach
   }
 
-  /** What became of it is not known when its process is gone. */
+  /** Empty when its process is gone, because then nobody knows how the program ended. */
   get exited(): Promise<Exit> {
     this.#exited ??= this.#ask('exited').then(
       (exit) => (exit ?? {}) as Exit,
@@ -75,7 +75,7 @@ export class RemoteTerminal implements Terminal {
     await this.#ask('retitle', { title, ring })
   }
 
-  /** Once it is closed there, there is nothing to close. */
+  /** An error means that the terminal is closed already. */
   async close(): Promise<void> {
     await this.#ask('close').catch(() => {})
   }
@@ -84,6 +84,7 @@ export class RemoteTerminal implements Terminal {
     const kept = new RecentBytes()
     const see = ({ at, bytes }: DrawnBytes) => kept.push(Buffer.from(bytes, 'base64'), at)
     const { over, leave } = this.#line.drawn({ id: this.id, after }, see)
+    // `follow` below ends by this.
     void over.then(() => kept.close())
     try {
       yield* kept.follow(after)
@@ -96,7 +97,7 @@ export class RemoteTerminal implements Terminal {
     return this.#line.ask(`terminal.${what}`, { id: this.id, ...params })
   }
 
-  /** All parts go out at once, so that nothing comes between them. */
+  /** Sends a long text in parts, all at once, so that nothing comes between them. */
   async #send(what: string, text: string, params: Record<string, unknown>): Promise<void> {
     const parts = text.length > longestPart ? (text.match(partsOf) ?? []) : [text]
     const last = parts.pop() ?? ''

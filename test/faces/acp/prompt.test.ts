@@ -1,9 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { promptOf } from '../../../src/faces/acp/editor-prompt.ts'
+import { promptText } from '../../../src/faces/acp/editor-prompt.ts'
 
 test('text, links and enclosed files are one prompt', () => {
-  const prompt = promptOf(
+  const prompt = promptText(
     [
       { type: 'text', text: 'Compare ' },
       { type: 'resource_link', name: 'a', uri: 'file:///project/src/a%20b.ts' },

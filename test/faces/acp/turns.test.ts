@@ -106,14 +106,14 @@ test('a plan, a failed attempt and a note are told; apart from the words, where 
   const { updates } = await turnOf(context, events)
   assert.deepEqual(updates, [
     plan,
-    said('_gemini could not: spent until noon_\n\n'),
+    said('_gemini failed: spent until noon_\n\n'),
     said('_first_\n_second_\n\n'),
     said('ok'),
   ])
   const apart = await turnOf(context, events, { session: { notices: {} } })
   assert.deepEqual(apart.updates, [
     plan,
-    { sessionUpdate: 'notice', severity: 'warning', title: 'gemini could not: spent until noon' },
+    { sessionUpdate: 'notice', severity: 'warning', title: 'gemini failed: spent until noon' },
     { sessionUpdate: 'notice', severity: 'info', title: 'first', description: 'second' },
     said('ok'),
   ])

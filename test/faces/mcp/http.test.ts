@@ -2,21 +2,21 @@ import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
 import { realClock } from '../../../src/base/clock.ts'
-import type { HttpServing } from '../../../src/faces/mcp/mcp-http.ts'
+import type { HttpServer } from '../../../src/faces/http-server.ts'
 import { serveMcpHttp } from '../../../src/faces/mcp/mcp-http.ts'
 import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
 import { envelope, initialize } from './pipes.ts'
 import { listedTools, served, Waiter } from './served.ts'
 
-const open: HttpServing[] = []
+const open: HttpServer[] = []
 after(() => Promise.all(open.map((serving) => serving.close())))
 
 const key = 'the-key'
 const library = await loadMcpLibrary()
 
-async function serving(waiter?: Waiter): Promise<HttpServing> {
-  const wishes = { host: '127.0.0.1', port: 0, key, clock: realClock, trouble() {} }
-  const made = await serveMcpHttp(library, toolServer(library, served(waiter)), wishes)
+async function serving(waiter?: Waiter): Promise<HttpServer> {
+  const options = { host: '127.0.0.1', port: 0, key, clock: realClock, trouble() {} }
+  const made = await serveMcpHttp(library, toolServer(library, served(waiter)), options)
   open.push(made)
   return made
 }
