@@ -1,7 +1,7 @@
 import type { Io } from '../../core/io.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
-import type { HubServerOptions } from '../../faces/hub/hub-server.ts'
+import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { join } from 'node:path'
 import { wordsOf } from '../../base/words.ts'
 import { fileLedger, LedgerTaken } from '../../store/ledger.ts'
@@ -100,7 +100,7 @@ async function serve(
   open: OpenHub,
   at: { host: string; port: number; publicName?: string },
 ): Promise<void> {
-  const { serveHub } = await import('../../faces/hub/hub-server.ts')
+  const { serveHub } = await import('../../faces/hub/hub-http.ts')
   const { key, file } = keyIn(home, 'hub.key')
   const listening = await serveHub({ ...at, key, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
     throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${wordsOf(error)}.`, 1)
