@@ -1,12 +1,10 @@
+import type { CliCommand, Flag, Flags, Parsed } from './cli-command.ts'
 import { parseArgs } from 'node:util'
-import type { CommandShape, Flag, Flags } from './command-shape.ts'
-import { usage } from './command-shape.ts'
+import { usage } from './cli-command.ts'
 import { UsageError } from '../core/io.ts'
 
-export type Parsed = { values: Record<string, string | boolean | string[] | undefined>; words: string[] }
-
-export function parse(shape: CommandShape, argv: readonly string[]): Parsed {
-  const flags = shape.flags ?? {}
+export function parse(command: CliCommand, argv: readonly string[]): Parsed {
+  const flags = command.flags ?? {}
   const options = Object.fromEntries(
     Object.entries({ ...flags, help: { short: 'h', help: '' } as Flag }).map(([name, flag]) => [
       name,
@@ -23,19 +21,19 @@ export function parse(shape: CommandShape, argv: readonly string[]): Parsed {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     parsed = { values: values as Parsed['values'], words: positionals }
   } catch (error) {
-    throw new UsageError(`${firstSentence((error as Error).message)} See: ${usage(shape)} --help`)
+    throw new UsageError(`${firstSentence((error as Error).message)} See: ${usage(command)} --help`)
   }
   for (const [name, flag] of Object.entries(flags)) {
     const value = parsed.values[name]
-    if (value === '' && name !== 'prompt') throw new UsageError(`--${name}: found nothing, allowed: a <${flag.value}>.`)
+    if (value === '' && name !== 'prompt') throw new UsageError(`--${name} is empty; give it a <${flag.value}>.`)
     if (flag.choices && typeof value === 'string' && !flag.choices.includes(value))
       throw new UsageError(`--${name}: found "${value}", allowed: ${flag.choices.join(', ')}.`)
   }
-  refuseExtraWords(shape, parsed)
+  refuseExtraWords(command, parsed)
   return parsed
 }
 
-/** A flag and its argument as one, so that an argument may begin with "-", as the item of a list does. */
+/** Joins each flag with its argument, because an argument may begin with "-" (an item of a Markdown list does). */
 function joined(argv: readonly string[], flags: Flags): string[] {
   const args: string[] = []
   for (let i = 0; i < argv.length; i++) {
@@ -52,7 +50,7 @@ function joined(argv: readonly string[], flags: Flags): string[] {
     }
     if (/^--?[a-z][\w-]*(=|$)/i.test(next))
       throw new UsageError(
-        `${arg} needs its <${flags[name]!.value}>, and "${next}" follows. If that is it, write --${name}="${next}".`,
+        `${arg} needs a <${flags[name]!.value}>, but "${next}" follows. If you mean that as its value, write --${name}="${next}".`,
       )
     args.push(`--${name}=${next}`)
     i++
@@ -60,20 +58,31 @@ function joined(argv: readonly string[], flags: Flags): string[] {
   return args
 }
 
-function refuseExtraWords(shape: CommandShape, { values, words }: Parsed): void {
+function refuseExtraWords(command: CliCommand, { values, words }: Parsed): void {
   if (values.prompt !== undefined && words.length > 0)
     throw new UsageError(
-      `the prompt after -p ends at "${values.prompt}", and more words follow. Quote it: termaite -p "${[values.prompt, ...words].join(' ')}"`,
+      `the prompt after -p ends at "${values.prompt}", but more words follow. Put the prompt in quotes: termaite -p "${[values.prompt, ...words].join(' ')}"`,
     )
-  const most = shape.words === undefined ? 0 : /[ …]/.test(shape.words) ? Infinity : 1
+  const most = command.words === undefined ? 0 : /[ …]/.test(command.words) ? Infinity : 1
   if (words.length > most && values.help !== true)
     throw new UsageError(
-      `${usage(shape)} takes ${most === 0 ? 'no words' : 'one word'}, and found "${words.join(' ')}". See: ${usage(shape)} --help; use -p to send a prompt.`,
+      `${usage(command)} takes ${most === 0 ? 'no words' : 'one word'}, but found "${words.join(' ')}". See: ${usage(command)} --help. To send a prompt, use -p.`,
     )
 }
 
-/** node's message goes on with advice about `--` that helps nobody here. */
+/** Cuts Node's message before its advice about `--`, which does not help here. */
 function firstSentence(message: string): string {
   const sentence = message.split(/\. |\n/)[0]!
   return sentence.endsWith('.') ? sentence : `${sentence}.`
+}
+
+/** Reads a date or an age (7d, 12h, 30m) as a time. */
+export function sinceOf(text: string, now: number): number {
+  const ago = /^(\d+)([dhm])$/.exec(text)
+  if (ago) return now - Number(ago[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[ago[2] as 'd' | 'h' | 'm']
+  // Date.parse reads a bare date as UTC, but a person means midnight in their own zone.
+  const at = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text)
+  if (Number.isNaN(at))
+    throw new UsageError(`--since: found "${text}", allowed: a date (2026-11-15) or an age (7d, 12h, 30m).`)
+  return at
 }

@@ -1,37 +1,37 @@
-import type { CommandShape, Flag } from './command-shape.ts'
-import { usage } from './command-shape.ts'
+import type { CliCommand, Flag } from './cli-command.ts'
+import { usage } from './cli-command.ts'
 
-/** The narrowest terminal people have: nothing in a help text is wider. */
+/** Help texts fit the narrowest common terminal. */
 const width = 80
 
-/** A command's help, made from its row. */
-export function helpText(shape: CommandShape, more = ''): string {
-  const flags = Object.entries({ ...shape.flags, help: { short: 'h', help: 'this text' } as Flag })
+/** Makes the help of one command from its row. */
+export function helpText(command: CliCommand, more = ''): string {
+  const flags = Object.entries({ ...command.flags, help: { short: 'h', help: 'show this help' } as Flag })
   return [
-    ...wrapped(`${usage(shape)}${shape.words ? ` ${shape.words}` : ''}`, width, '    '),
+    ...wrapped(`${usage(command)}${command.words ? ` ${command.words}` : ''}`, width, '    '),
     '',
-    ...wrapped(shape.summary, width),
+    ...wrapped(command.summary, width),
     ...(more ? ['', more] : []),
     '',
     ...columns(flags.map(([name, flag]) => [flagWords(name, flag), flagHelp(flag)])),
     '',
-    shape.examples.length > 1 ? 'Examples:' : 'Example:',
-    ...shape.examples.map((example) => `  ${example}`),
+    command.examples.length > 1 ? 'Examples:' : 'Example:',
+    ...command.examples.map((example) => `  ${example}`),
   ].join('\n')
 }
 
-/** What there is beside the turn itself. */
-export function overview(commands: readonly CommandShape[]): string {
+/** Makes the part of the main help that lists the commands, the keys and the exit codes. */
+export function overview(commands: readonly CliCommand[]): string {
   const chat =
-    'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab turns the leash, F1 lists the commands, /exit or Ctrl+D leaves.'
+    'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab changes the leash, F1 lists the commands, /exit or Ctrl+D leaves.'
   const exits =
-    'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM. The chat: 0, and 130 when leaving it cut a turn off.'
+    'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM. The chat exits with 0, or with 130 when leaving it cancelled a turn.'
   const rows = commands.map(({ name, summary }): [string, string] => [`termaite ${name}`, summary])
   const texts = [chat, exits].flatMap((text) => ['', ...wrapped(text, width, '      ')])
   return ['Commands:', ...columns(rows), ...texts].join('\n')
 }
 
-/** Two columns; what is too long on the right goes on below itself. */
+/** Lays out two columns; long text in the right one wraps within it. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const left = Math.max(...rows.map(([name]) => name.length))
   const indent = ' '.repeat(left + 4)

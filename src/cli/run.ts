@@ -6,26 +6,24 @@ import { wordsOf } from '../base/words.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { parse } from './args.ts'
-import { commands } from './commands.ts'
+import { commands, chatCommand } from './commands.ts'
 import { helpText, overview } from './help.ts'
 import { print, say, UsageError } from '../core/io.ts'
-import { load } from './load.ts'
-import { refuseSlip } from './meant.ts'
-import { mainShape } from './main-flags.ts'
 import { version } from '../app/version.ts'
+import { slips } from '../base/nearest.ts'
 
-/** This process as one run: its streams and signals in, its exit code out. */
+/** Runs this process: hands in its streams and signals, and sets its exit code. */
 export async function runProcess(): Promise<void> {
   const stop = new AbortController()
   const onSignal = (code: number) => () => {
-    // The second one does not wait: whatever is left is ended by the watchdog when we are gone.
+    // A second signal does not wait: the watchdog ends the remaining processes once this one is gone.
     if (stop.signal.aborted) process.exit(code)
     stop.abort(code)
   }
   process.on('SIGINT', onSignal(130))
   process.on('SIGTERM', onSignal(143))
-  process.stdout.once('error', unwritten).on('error', () => {})
-  // Whoever does not hear stderr cannot be told so.
+  process.stdout.once('error', reportWriteError).on('error', () => {})
+  // A closed stderr cannot be reported anywhere.
   process.stderr.on('error', () => {})
   const stdin = statOf(0)
   let opened: Io['in'] | undefined
@@ -34,9 +32,9 @@ export async function runProcess(): Promise<void> {
     get cwd() {
       return workingFolder()
     },
-    // Opened when it is first read: a turn without it need not pay for it.
+    // Opening stdin costs start-up time, so it is opened when it is first read.
     get in() {
-      // To node a folder is an empty stdin; read as a file it says what it is.
+      // Node treats a folder as an empty stdin. Read as a file, it gives an error that names the cause.
       return (opened ??= stdin?.isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin)
     },
     piped: stdin !== undefined && (stdin.isFIFO() || stdin.isFile() || stdin.isSocket()),
@@ -47,7 +45,7 @@ export async function runProcess(): Promise<void> {
     hangup() {
       const dropped = new AbortController()
       process.on('SIGHUP', () => dropped.abort())
-      // The terminal may be gone without a word.
+      // A terminal can close without a SIGHUP.
       this.in.once('close', () => dropped.abort()).once('error', () => dropped.abort())
       return dropped.signal
     },
@@ -58,25 +56,28 @@ export async function runProcess(): Promise<void> {
   opened?.destroy()
 }
 
+/** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
-    // Words that every other program knows are not sent to an agent.
+    // "help" and "version" are commands of every other program: they must not reach an agent as a prompt.
     if (argv[0] === 'help') return await run([...argv.slice(1, 2), '--help'], io)
-    if (argv[0] === 'version' && argv.length === 1) return help(io, version)
-    const command = commands.find(({ name }) => name === argv[0])
-    const shape = command ?? mainShape
-    const parsed = parse(shape, command ? argv.slice(1) : argv)
-    if (command && parsed.words.includes(''))
-      throw new UsageError(`${command.name}: an empty word was given; leave it out, or say which one is meant.`)
-    if (parsed.values.help) return help(io, shape === mainShape ? helpText(shape, overview(commands)) : helpText(shape))
-    if (parsed.values.version) return help(io, version)
-    if (!command && parsed.values.prompt === undefined) refuseSlip(parsed.words)
-    return await (await load(shape.name)).run(io, parsed, run)
+    if (argv[0] === 'version' && argv.length === 1) return printed(io, version)
+    const named = commands.find(({ name }) => name === argv[0])
+    const command = named ?? chatCommand
+    const parsed = parse(command, named ? argv.slice(1) : argv)
+    if (named && parsed.words.includes(''))
+      throw new UsageError(`${named.name}: one of the words is empty. Leave it out, or fill it in.`)
+    if (parsed.values.help) return printed(io, helpText(command, named ? '' : overview(commands)))
+    if (parsed.values.version) return printed(io, version)
+    if (!named && parsed.values.prompt === undefined) refuseMistypedCommand(parsed.words)
+    const code = await command.load()
+    return await code.run(io, parsed, { chat: chatCommand, commands, run })
   } catch (error) {
     return await failed(error, io)
   }
 }
 
+/** Prints what went wrong, with secrets masked, and returns the exit code. */
 async function failed(error: unknown, io: Io): Promise<number> {
   if (error instanceof UsageError) {
     say(io, `termaite: ${error.message}`)
@@ -95,7 +96,7 @@ async function failed(error: unknown, io: Io): Promise<number> {
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
   say(
     io,
-    `termaite: something broke that should not: ${mask(debug || wordsOf(error))}. Run it with TERMAITE_DEBUG=1 to see where.`,
+    `termaite: internal error: ${mask(debug || wordsOf(error))}. Run the same command with TERMAITE_DEBUG=1 to see where it happened.`,
   )
   return 1
 }
@@ -108,24 +109,47 @@ function statOf(fd: number): Stats | undefined {
   }
 }
 
-/** Asked for only where it matters: a run that names its folder works in one that is gone. */
+/** The working directory. It is asked for late, so that a run with --cwd works in a folder that was deleted. */
 function workingFolder(): string {
   try {
     return process.cwd()
   } catch {
-    throw new UsageError('the folder this was started in is gone; go to one that exists, or name one with --cwd.')
+    throw new UsageError('the current folder was deleted. Go to another one, or name one with --cwd.')
   }
 }
 
-function help(io: Io, text: string): number {
+function printed(io: Io, text: string): number {
   print(io, text)
   return 0
 }
 
-/** A reader that went away (`| head`, a closed terminal) is no error; a full disk is one, whatever else went well. */
-function unwritten(error: NodeJS.ErrnoException): void {
+/** A reader that closed early (`| head`, a closed terminal) is no error. A full disk is one, even when the turn succeeded. */
+function reportWriteError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY)) return
   const why = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)
-  process.stderr.write(`termaite: the output could not be written: ${why}. Make room, or send it elsewhere.\n`)
+  process.stderr.write(`termaite: the output could not be written: ${why}. Free some space, or write it elsewhere.\n`)
   process.once('exit', () => (process.exitCode = 1))
+}
+
+/** Commands have few words; a longer line is a prompt. */
+const mostCommandWords = 3
+
+/** Refuses a short prompt whose first word nearly is a command: more often a slip than a prompt, and a prompt costs money. */
+function refuseMistypedCommand(words: readonly string[]): void {
+  const first = (words[0] ?? '').toLowerCase()
+  if (words.length > mostCommandWords) return
+  const near = (other: string) =>
+    Math.abs(first.length - other.length) <= allowedSlips(other) && slips(first, other) <= allowedSlips(other)
+  const name = commands.map((command) => command.name).find(near)
+  if (name === undefined) return
+  throw new UsageError(
+    first === name
+      ? `the command "${name}" must come before its flags: termaite ${name} … To send it as a prompt, use -p.`
+      : `there is no command "${first}". Did you mean "${name}"? To send it as a prompt, use -p.`,
+  )
+}
+
+/** How many letters may differ. Short names have many near words, so they allow fewer. */
+function allowedSlips(name: string): number {
+  return name.length > 5 ? 2 : name.length > 2 ? 1 : 0
 }

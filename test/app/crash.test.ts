@@ -31,7 +31,7 @@ for (const debug of ['0', '1'])
     assert.equal(code, 1)
     assert.match(
       said,
-      /^termaite: something broke that should not: (Error: )?no way with \[masked key of groq\] and \[masked \$DEPLOY_TOKEN\]/,
+      /^termaite: internal error: (Error: )?no way with \[masked key of groq\] and \[masked \$DEPLOY_TOKEN\]/,
     )
     assert.equal(said.includes('crash.test.ts'), debug === '1')
   })

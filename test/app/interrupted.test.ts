@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { realClock } from '../../src/base/clock.ts'
 import { ask } from '../../src/faces/terminal-questions.ts'
-import { readStdin } from '../../src/cli/stdin.ts'
+import { readStdin } from '../../src/cli/commands/prompt.ts'
 
 const io = () => ({
   env: {},

@@ -7,22 +7,28 @@ import { Machine } from './program.ts'
 const refused: [args: string[], sentence: string][] = [
   [
     ['-p', 'fix', 'the', 'build'],
-    'the prompt after -p ends at "fix", and more words follow. Quote it: termaite -p "fix the build"',
+    'the prompt after -p ends at "fix", but more words follow. Put the prompt in quotes: termaite -p "fix the build"',
   ],
-  [['ps', 'now'], 'termaite ps takes no words, and found "now". See: termaite ps --help; use -p to send a prompt.'],
+  [['ps', 'now'], 'termaite ps takes no words, but found "now". See: termaite ps --help. To send a prompt, use -p.'],
   [
     ['doctor', 'a', 'b'],
-    'termaite doctor takes one word, and found "a b". See: termaite doctor --help; use -p to send a prompt.',
+    'termaite doctor takes one word, but found "a b". See: termaite doctor --help. To send a prompt, use -p.',
   ],
-  [['sesions', 'list'], 'there is no command "sesions"; did you mean "sessions"? Use -p to send it as a prompt.'],
-  [['doctr'], 'there is no command "doctr"; did you mean "doctor"? Use -p to send it as a prompt.'],
-  [['udno'], 'there is no command "udno"; did you mean "undo"? Use -p to send it as a prompt.'],
+  [['sesions', 'list'], 'there is no command "sesions". Did you mean "sessions"? To send it as a prompt, use -p.'],
+  [['doctr'], 'there is no command "doctr". Did you mean "doctor"? To send it as a prompt, use -p.'],
+  [['udno'], 'there is no command "udno". Did you mean "undo"? To send it as a prompt, use -p.'],
   [
     ['--debug', 'sessions'],
-    'the command "sessions" comes before its flags: termaite sessions …; use -p to send it as a prompt.',
+    'the command "sessions" must come before its flags: termaite sessions … To send it as a prompt, use -p.',
   ],
-  [['-p', '--debug'], '-p needs its <text>, and "--debug" follows. If that is it, write --prompt="--debug".'],
-  [['-p', 'x', '-a', '-c'], '-a needs its <name|auto>, and "-c" follows. If that is it, write --agent="-c".'],
+  [
+    ['-p', '--debug'],
+    '-p needs a <text>, but "--debug" follows. If you mean that as its value, write --prompt="--debug".',
+  ],
+  [
+    ['-p', 'x', '-a', '-c'],
+    '-a needs a <name|auto>, but "-c" follows. If you mean that as its value, write --agent="-c".',
+  ],
   [['-c', '--cwd', '.', '-p', 'x'], '--continue and --cwd name two folders; leave one of them out.'],
 ]
 

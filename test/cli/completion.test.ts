@@ -3,12 +3,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commands } from '../../src/cli/commands.ts'
-import { mainShape } from '../../src/cli/main-flags.ts'
+import { commands, chatCommand } from '../../src/cli/commands.ts'
 import { Machine } from './program.ts'
 
-const shapes = [mainShape, ...commands]
-const named = (name: string) => (name === mainShape.name ? [] : [name])
+const shapes = [chatCommand, ...commands]
+const named = (name: string) => (name === chatCommand.name ? [] : [name])
 
 /** What bash offers for each of these lines, the last word of which is being typed. */
 async function offered(machine: Machine, lines: readonly string[][]): Promise<string[][]> {
@@ -65,7 +64,7 @@ test('fish is told every command, flag and choice', async (t) => {
     for (const [long, { short, choices }] of Object.entries(flags)) {
       const line = `${short ? ` -s ${short}` : ''}${choices ? ` -x -a '${choices.join(' ')}'` : ''}`
       const where =
-        name === mainShape.name ? 'not __fish_seen_subcommand_from .*' : `__fish_seen_subcommand_from ${name}`
+        name === chatCommand.name ? 'not __fish_seen_subcommand_from .*' : `__fish_seen_subcommand_from ${name}`
       assert.match(out, new RegExp(`-n '${where}' -l ${long}${line.replaceAll('|', '\\|')} `), `${name} ${long}`)
     }
 })

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { moment } from '../../src/base/moment.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { exported } from '../../src/cli/export.ts'
+import { exported } from '../../src/cli/commands/sessions.ts'
 import { entryMaker } from '../core/made.ts'
 
 test('what was typed while a turn ran is part of what is exported', async () => {

@@ -29,7 +29,7 @@ test('the help begins its examples with the chat, and says its keys and how it e
   const paragraphs = out.split('\n\n').map((text) => text.replaceAll(/\s+/g, ' '))
   assert.equal(
     paragraphs.find((text) => text.startsWith('Chat: ')),
-    'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab turns the leash, F1 lists the commands, /exit or Ctrl+D leaves.',
+    'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab changes the leash, F1 lists the commands, /exit or Ctrl+D leaves.',
   )
-  assert.match(out.replaceAll(/\s+/g, ' '), /The chat: 0, and 130 when leaving it cut a turn off\./)
+  assert.match(out.replaceAll(/\s+/g, ' '), /The chat exits with 0, or with 130 when leaving it cancelled a turn\./)
 })

@@ -287,7 +287,7 @@ test('compact makes no session, and no session has an empty name', async (t) => 
   for (const args of [['compact'], ['-p', 'x']])
     assert.deepEqual(
       [(await machine.run([...args, '--session', ''])).err],
-      ['termaite: --session: found nothing, allowed: a <name>.\n'],
+      ['termaite: --session is empty; give it a <name>.\n'],
     )
   assert.equal(readFileSync(machine.file('project.json'), 'utf8'), before)
 })

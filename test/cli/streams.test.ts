@@ -183,7 +183,7 @@ test('a folder that is gone matters only where it is needed', async (t) => {
     code: 2,
     signal: null,
     out: '',
-    err: 'termaite: the folder this was started in is gone; go to one that exists, or name one with --cwd.\n',
+    err: 'termaite: the current folder was deleted. Go to another one, or name one with --cwd.\n',
   })
   for (const args of ['--continue -p x', `--cwd ${machine.project} -p x`]) {
     const { code, out } = await gone(args)

@@ -4,8 +4,8 @@ import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
 import { parseTask } from '../../src/core/work/task.ts'
 import { moment } from '../../src/base/moment.ts'
 import { newTask } from '../../src/hub/task-rules.ts'
-import { taskWords } from '../../src/cli/hub/words.ts'
-import { reportOf, reportWords } from '../../src/cli/hub/report.ts'
+import { reportOf, reportWords } from '../../src/cli/commands/report.ts'
+import { taskWords } from '../../src/cli/commands/task.ts'
 
 const minute = 60_000
 const since = Date.parse('2026-11-15T06:00:00Z')

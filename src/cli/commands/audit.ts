@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../safety/audit/entry.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { Audit } from '../../safety/audit/audit.ts'
 import { redactor } from '../../safety/redaction.ts'

@@ -1,4 +1,4 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { exitCode } from '../../faces/print.ts'

@@ -1,82 +1,85 @@
-import type { CommandShape, Flag } from '../command-shape.ts'
-import type { Parsed } from '../args.ts'
+import type { CliCommand, Flag, Parsed, Program } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import { commands } from '../commands.ts'
 import { print, UsageError } from '../../core/io.ts'
-import { mainShape } from '../main-flags.ts'
 
-export async function run(io: Io, { words }: Parsed): Promise<number> {
-  const script = scripts[words[0] ?? '']
-  if (!script)
-    throw new UsageError(`completion: found "${words[0] ?? ''}", allowed: ${Object.keys(scripts).join(', ')}.`)
-  print(io, script())
+export async function run(io: Io, { words: [shell = ''] }: Parsed, program: Program): Promise<number> {
+  const script = scripts[shell]
+  if (!script) throw new UsageError(`completion: found "${shell}", allowed: ${Object.keys(scripts).join(', ')}.`)
+  print(io, script(program))
   return 0
 }
 
-const scripts: Record<string, () => string> = {
-  bash: () => `_termaite() {
+const scripts: Record<string, (program: Program) => string> = {
+  bash: (program) => `_termaite() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} name= list=
   ((COMP_CWORD > 1)) && name=\${COMP_WORDS[1]}
-${lists()}
+${choicesByCommand(program)}
   COMPREPLY=($(compgen -W "$list" -- "$word"))
 }
 complete -o default -F _termaite termaite`,
-  zsh: () => `#compdef termaite
+  zsh: (program) => `#compdef termaite
 _termaite() {
   local before=$words[CURRENT-1] name= list=
   ((CURRENT > 2)) && name=$words[2]
-${lists()}
+${choicesByCommand(program)}
   if [[ -n $list ]]; then compadd -- \${=list}; else _files; fi
 }
 compdef _termaite termaite`,
-  fish: () => ['complete -c termaite -f', ...[mainShape, ...commands].flatMap(fishLines)].join('\n'),
+  fish: ({ chat, commands }) =>
+    ['complete -c termaite -f', ...fishChat(chat, commands), ...commands.flatMap(fishCommand)].join('\n'),
 }
 
-/** What can come next, by the command (`$name`) and the word before: bash and zsh read this alike. */
-function lists(): string {
-  const rows = [...commands.map((shape) => listOf(shape.name, shape)), listOf('*', mainShape)]
+/** A shell `case` that sets `list` by the command (`$name`) and the word before the cursor; bash and zsh read it alike. */
+function choicesByCommand({ chat, commands }: Program): string {
+  const names = commands.map(({ name }) => name)
+  const rows = [
+    ...commands.map((command) => choicesOf(command.name, command, subcommands(command))),
+    choicesOf('*', chat, names),
+  ]
   return ['  case "$name" in', ...rows, '  esac'].join('\n')
 }
 
-/** After a flag that takes a value come its choices, or nothing that we know. */
-function listOf(name: string, shape: CommandShape): string {
-  const valued = flagsOf(shape).filter(([, { value }]) => value)
+function choicesOf(name: string, command: CliCommand, words: readonly string[]): string {
+  const valued = flagsOf(command).filter(([, { value }]) => value)
   const rows = valued.map(
     ([long, { short, choices = [] }]) => `${short ? `-${short}|` : ''}--${long}) list='${choices.join(' ')}';;`,
   )
-  const words = [...wordsOf(shape), ...flagsOf(shape).map(([long]) => `--${long}`)]
-  const cases = [...rows, `*) list='${words.join(' ')}';;`].map((row) => `      ${row}`)
+  const all = [...words, ...flagsOf(command).map(([long]) => `--${long}`)]
+  const cases = [...rows, `*) list='${all.join(' ')}';;`].map((row) => `      ${row}`)
   return [`    ${name}) case "$before" in`, ...cases, '    esac;;'].join('\n')
 }
 
-function fishLines(shape: CommandShape): string[] {
-  const names = commands.map(({ name }) => name).join(' ')
-  const here =
-    shape === mainShape ? `not __fish_seen_subcommand_from ${names}` : `__fish_seen_subcommand_from ${shape.name}`
-  const words =
-    shape === mainShape
-      ? commands.map(
-          ({ name, summary }) => `complete -c termaite -n __fish_use_subcommand -a ${name} -d ${fishText(summary)}`,
-        )
-      : wordsOf(shape).map((word) => `complete -c termaite -n '${here}' -a ${word}`)
-  const flags = flagsOf(shape).map(([long, { short, value, choices, help }]) => {
+function fishChat(chat: CliCommand, commands: readonly CliCommand[]): string[] {
+  const here = `not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`
+  const names = commands.map(
+    ({ name, summary }) => `complete -c termaite -n __fish_use_subcommand -a ${name} -d ${fishText(summary)}`,
+  )
+  return [...names, ...fishFlags(chat, here)]
+}
+
+function fishCommand(command: CliCommand): string[] {
+  const here = `__fish_seen_subcommand_from ${command.name}`
+  const words = subcommands(command).map((word) => `complete -c termaite -n '${here}' -a ${word}`)
+  return [...words, ...fishFlags(command, here)]
+}
+
+function fishFlags(command: CliCommand, here: string): string[] {
+  return flagsOf(command).map(([long, { short, value, choices, help }]) => {
     const takes = choices ? ` -x -a '${choices.join(' ')}'` : value ? ' -r -F' : ''
     return `complete -c termaite -n '${here}' -l ${long}${short ? ` -s ${short}` : ''}${takes} -d ${fishText(help)}`
   })
-  return [...words, ...flags]
 }
 
 const fishText = (text: string) => `'${text.replaceAll(/['\\]/g, '\\$&')}'`
 
-function flagsOf({ flags }: CommandShape): [string, Flag][] {
-  return Object.entries({ ...flags, help: { short: 'h', help: 'how it is used' } })
+function flagsOf({ flags }: CliCommand): [string, Flag][] {
+  return Object.entries({ ...flags, help: { short: 'h', help: 'show the help' } })
 }
 
-/** The plain words a command's own help names: `list` of `[list|show <id>]`. */
-function wordsOf(shape: CommandShape): string[] {
-  if (shape === mainShape) return commands.map(({ name }) => name)
-  if (!shape.words?.includes('|')) return []
-  return shape.words
+/** The literal words that a command's help names: `list` and `show` of `[list|show <id>]`. */
+function subcommands({ words }: CliCommand): string[] {
+  if (!words?.includes('|')) return []
+  return words
     .replaceAll(/[[\]]/g, '')
     .replaceAll(/^<|>$/g, '')
     .split('|')

@@ -1,13 +1,13 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import type { Program } from '../program.ts'
+import type { Program } from '../cli-command.ts'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import type { Line } from '../demo/model.ts'
-import { pipes, readers, roles, terminals } from '../demo/agents.ts'
-import { scriptedServer } from '../demo/model.ts'
+import type { Line } from '../demo/demo-model.ts'
+import { pipes, terminals, readers, roles } from '../demo/demo-agents.ts'
+import { scriptedServer } from '../demo/demo-model.ts'
 import { carries, processTable } from '../../base/process/process-table.ts'
 import { print } from '../../core/io.ts'
 import { writeSettings } from '../../settings/settings-editor.ts'
@@ -66,7 +66,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
         : (text: string) => text
     const step = async (words: string, argv: string[]) => {
       print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
-      return program(argv, inside)
+      return program.run(argv, inside)
     }
     print(io, 'Agents that share one project. No account, no network: they are scripts,')
     print(io, 'and so are their answers.')
@@ -102,7 +102,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
   } finally {
     // Whoever leaves in the middle leaves nobody behind either.
     if (existsSync(join(home, 'crew'))) {
-      await program(closing, silent(inside))
+      await program.run(closing, silent(inside))
       await untilGone(`TERMAITE_HOME=${home}`, io)
     }
     rmSync(folder, { recursive: true, force: true })

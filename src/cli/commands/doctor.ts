@@ -1,6 +1,6 @@
 import type { Doc } from '../../core/talk/store.ts'
 import type { Health } from '../../mind/rotation/health.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Checkup } from '../../app/doctor/agent-checkup.ts'
 import type { Io } from '../../core/io.ts'
 import { StoreError } from '../../core/talk/store.ts'

@@ -1,16 +1,17 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import type { Event } from '../../core/talk/entry.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { exitCode } from '../../faces/print.ts'
 import { openApp } from '../../app/app.ts'
-import { initLine } from '../init-lines.ts'
 import { runInit } from '../../app/init/init-turn.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
 import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { oneLine } from '../../base/table.ts'
 
 /** Lets an agent look through the project and writes its AGENTS.md, after a yes. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -33,4 +34,32 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     if (event.type === 'end') code = exitCode(event.outcome)
   }
   return code
+}
+
+export type InitLine = { how: 'note' | 'error'; text: string }
+
+/** What a person who waits is told of an event: who looks at what, who failed, and how it ended. */
+export function initLine(event: Event): InitLine | undefined {
+  switch (event.type) {
+    case 'inner':
+      return progress(event.event)
+    case 'note':
+      return { how: 'note', text: event.text }
+    case 'end': {
+      const { outcome } = event
+      if (!outcome.ok) return { how: 'error', text: outcome.failure.message }
+      // The document itself was shown before the yes, and the note says where it is.
+      return outcome.text.startsWith('# ') ? undefined : { how: 'note', text: outcome.text }
+    }
+    default:
+      return undefined
+  }
+}
+
+function progress(event: Event): InitLine | undefined {
+  if (event.type === 'call')
+    return { how: 'note', text: oneLine(`${event.by}: ${event.tool} ${JSON.stringify(event.input) ?? ''}`, 120) }
+  if (event.type === 'attempt')
+    return { how: 'note', text: oneLine(`${event.by}: ${event.failure.kind}: ${event.failure.message}`, 300) }
+  return undefined
 }

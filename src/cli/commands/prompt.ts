@@ -3,8 +3,9 @@ import type { Budget } from '../../core/work/budget.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
+import { runReached } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
@@ -21,8 +22,6 @@ import { latestProject } from '../../app/projects.ts'
 import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
 import { ready } from '../../app/turn-preparation.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { runReached } from '../../app/headless-turn.ts'
-import { readStdin } from '../stdin.ts'
 import { oneLine } from '../../base/table.ts'
 import { inMode } from '../../settings/work-mode.ts'
 
@@ -178,4 +177,38 @@ const list = (value: Parsed['values'][string]) => (Array.isArray(value) ? value 
 
 function flag<K extends string>(key: K, value: Parsed['values'][string]): { [P in K]?: string } {
   return (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }
+}
+
+const patienceMs = 3_000
+
+/** All of stdin. With `patient` false a pipe that stays silent is left alone, since nobody may ever close it. */
+export async function readStdin(io: Io, patient: boolean): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  const heard = new AbortController()
+  const all = (async () => {
+    for await (const chunk of io.in) {
+      heard.abort()
+      chunks.push(Buffer.from(chunk))
+    }
+  })()
+  const trouble = all.then(
+    () => undefined,
+    (error: Error) => error,
+  )
+  void trouble.then(() => heard.abort())
+  if (!patient) {
+    await io.clock.sleep(patienceMs, AbortSignal.any([heard.signal, io.signal]))
+    if (!heard.signal.aborted) {
+      if (!io.signal.aborted)
+        io.err.write('Nothing came on stdin for 3 s; going on without it. Close it with </dev/null.\n')
+      return undefined
+    }
+  }
+  const interrupted = new Promise<undefined>((resolve) => {
+    if (io.signal.aborted) resolve(undefined)
+    io.signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+  const error = await Promise.race([trouble, interrupted])
+  if (error) throw new UsageError(`stdin could not be read: ${error.message}. Give it a file or a pipe.`)
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,9 +1,13 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import { atHub } from '../../app/hub/hub-client.ts'
-import { reportOf, reportWords } from '../hub/report.ts'
+import type { HubAgent, Task } from '../../core/work/task.ts'
+import type { Spent } from '../../core/work/budget.ts'
+import { atHub, shortId } from '../../app/hub/hub-client.ts'
 import { print } from '../../core/io.ts'
-import { sinceOf } from '../since.ts'
+import { sinceOf } from '../args.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+import { moment } from '../../base/moment.ts'
+import { oneLine, table } from '../../base/table.ts'
 
 /** What was done since a time: a person who comes back in the morning reads this first. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -13,3 +17,112 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   print(io, values.json ? JSON.stringify(report) : reportWords(report))
   return 0
 }
+
+type Row = { id: string; prompt: string; agent?: string; minutes: number; says?: string; changed?: string }
+
+export type Report = {
+  since: number
+  done: Row[]
+  review: Row[]
+  failed: Row[]
+  questions: Row[]
+  open: Row[]
+  /** Of every agent that told it: all of its own, whatever the time. */
+  spent: SpentBy[]
+}
+
+/** What became of the tasks that moved since then, and what the agents that were heard of spent. */
+export function reportOf(tasks: readonly Task[], agents: readonly HubAgent[], since: number): Report {
+  const moved = tasks.filter(({ history }) => history.some(({ at }) => at >= since))
+  const rows = (...states: Task['state'][]) => moved.filter(({ state }) => states.includes(state)).map(rowOf)
+  return {
+    since,
+    done: rows('COMPLETED', 'APPROVED'),
+    review: rows('IN_REVIEW'),
+    failed: rows('FAILED', 'CANCELLED'),
+    questions: rows('BLOCKED'),
+    open: rows('QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS'),
+    spent: agents.filter(({ seen }) => seen >= since).flatMap(spentBy),
+  }
+}
+
+export function reportWords(report: Report): string {
+  const { since, done, review, failed, questions, open, spent } = report
+  const parts: [string, string[]][] = [
+    [`Done: ${done.length}`, done.map(line)],
+    [`To review (termaite task approve|reject <id>): ${review.length}`, review.map(line)],
+    [`Questions (termaite task answer <id> <words>): ${questions.length}`, questions.map(line)],
+    [`Failed: ${failed.length}`, failed.map(line)],
+    [`Not done yet: ${open.length}`, open.map(line)],
+    ['Spent, each agent in all', spentLines(spent)],
+  ]
+  const told = parts.filter(([, lines]) => lines.length > 0).map(([head, lines]) => ['', head, ...lines].join('\n'))
+  if (told.length === 0) return `Nothing happened since ${moment(since)}.`
+  return [`Since ${moment(since)}`, ...told].join('\n')
+}
+
+function line({ id, prompt, agent, minutes, says, changed }: Row): string {
+  const who = agent === undefined ? undefined : plain(agent, 40)
+  const facts = [who, minutes > 0 ? `${minutes} min` : undefined, changed].filter((fact) => fact !== undefined)
+  const head = `  ${shortId(id)}  ${plain(prompt, 60)}${facts.length > 0 ? `  (${facts.join(', ')})` : ''}`
+  return says === undefined ? head : `${head}\n            ${plain(says, 100)}`
+}
+
+/** Words of agents do nothing at a person's terminal. */
+const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
+
+function rowOf(task: Task): Row {
+  const { id, prompt, agent, result, question, why } = task
+  const says = question ?? (task.state === 'FAILED' || task.state === 'CANCELLED' ? why : result?.message)
+  const changed = result?.diff === undefined ? undefined : sizeOf(result.diff)
+  return {
+    id,
+    prompt,
+    ...(agent === undefined ? {} : { agent }),
+    minutes: Math.round(workedMs(task) / 60_000),
+    ...(says === undefined ? {} : { says }),
+    ...(changed === undefined ? {} : { changed }),
+  }
+}
+
+/** How long an agent had it, from each time it took it on. */
+function workedMs({ history }: Task): number {
+  return history.reduce((sum, { state, at }, index) => {
+    const next = history[index + 1]
+    return (state === 'ASSIGNED' || state === 'IN_PROGRESS') && next ? sum + next.at - at : sum
+  }, 0)
+}
+
+function sizeOf(diff: string): string {
+  const count = (mark: string) =>
+    diff.split('\n').filter((row) => row.startsWith(mark) && !row.startsWith(mark.repeat(3))).length
+  return `+${count('+')} −${count('-')}`
+}
+
+export type SpentBy = Spent & { agent: string }
+
+/** What an agent told of it; nothing where it told nothing. */
+export function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
+  return tokens === undefined ? [] : [{ agent: id, tokens, ...(cost === undefined ? {} : { cost, priced }) }]
+}
+
+/** A row for each, and for all together. */
+export function spentLines(spent: readonly SpentBy[]): string[] {
+  const rows = spent.length > 1 ? [...spent, spent.reduce(together)] : spent
+  const cells = rows.map((row) => [`  ${row.agent}`, `${count(row.tokens)} tokens`, costWords(row)])
+  return cells.length === 0 ? [] : table(cells).split('\n')
+}
+
+function together(a: SpentBy, b: SpentBy): SpentBy {
+  const sum = { agent: 'together', tokens: a.tokens + b.tokens }
+  if (a.cost === undefined && b.cost === undefined) return sum
+  return { ...sum, cost: (a.cost ?? 0) + (b.cost ?? 0), priced: (a.priced ?? 0) + (b.priced ?? 0) }
+}
+
+/** A cost says of how much it is the cost. */
+function costWords({ tokens, cost, priced = 0 }: Spent): string {
+  if (cost === undefined) return 'no cost known'
+  return priced < tokens ? `$${cost.toFixed(4)} for ${count(priced)} of them` : `$${cost.toFixed(4)}`
+}
+
+const count = (tokens: number) => tokens.toLocaleString('en-US')

@@ -1,4 +1,4 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { hubPlace, usualPort } from '../../app/hub/hub-address.ts'
 import { serveUntilEnded } from '../../app/hub/hub-server.ts'

@@ -1,5 +1,5 @@
 import type { Ask } from '../../core/talk/question.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'

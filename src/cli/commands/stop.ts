@@ -1,4 +1,4 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { RunningTurn } from '../../app/running-turns.ts'
 import { errorCode } from '../../base/files.ts'

@@ -1,5 +1,5 @@
 import type { SystemSpec } from '../../core/work/system-spec.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { moment } from '../../base/moment.ts'
 import { Machine } from '../../machine/machine.ts'

@@ -1,11 +1,10 @@
 import type { Task } from '../../core/work/task.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubClient } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
-import { momentFrom } from '../../base/moment.ts'
+import { momentFrom, moment } from '../../base/moment.ts'
 import { atHub, shortId, taskLike } from '../../app/hub/hub-client.ts'
-import { taskWords } from '../hub/words.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { oneLine, table } from '../../base/table.ts'
@@ -80,4 +79,27 @@ function list(io: Io, tasks: Task[], all: boolean, json: boolean): void {
 
 function tell(io: Io, task: Task, json: boolean): void {
   print(io, json ? JSON.stringify(task) : taskWords(task))
+}
+
+/** All of a task, for a person to read. */
+export function taskWords(task: Task): string {
+  const { id, state, why, agent, workspace, prompt, needs, notes, history, result } = task
+  const parts = [
+    `${id}  ${state}${why === undefined ? '' : `: ${why}`}`,
+    `${workspace}${agent === undefined ? '' : `, with ${agent}`}`,
+    ...(needs.length > 0 ? [`after ${needs.join(', ')}`] : []),
+    '',
+    prompt,
+    '',
+    ...history.map(
+      ({ at, state, by, why }) => `${moment(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}`,
+    ),
+    ...(notes.length > 0
+      ? ['', ...notes.map(({ at, by, kind, text }) => `${moment(at)}  ${by}, ${kind}: ${text}`)]
+      : []),
+    ...(result ? ['', result.message] : []),
+    ...(result?.diff ? ['', result.diff] : []),
+  ]
+  // Words of agents do nothing at a person's terminal, each by itself: none hides what comes after it.
+  return parts.map(stripAnsi).join('\n')
 }

@@ -1,4 +1,4 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { Wired } from '../../app/mcp/mcp-entries.ts'
 import { existsSync, rmSync } from 'node:fs'

@@ -1,11 +1,11 @@
 import type { Index, UsageBy } from '../../store/index/index.ts'
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { openIndex } from '../../store/index/index.ts'
 import { print, say } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
-import { sinceOf } from '../since.ts'
+import { sinceOf } from '../args.ts'
 import { usageRows, usageTable } from '../../desk/usage-table.ts'
 
 type Of = { project?: string; since?: number }

@@ -1,4 +1,4 @@
-import type { Parsed } from '../args.ts'
+import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { join } from 'node:path'
 import { codeCache, homeFolder, lookAround, weight } from '../../app/home-files.ts'

@@ -1,9 +1,59 @@
 import type { Told } from '../../mind/supervise/telling.ts'
+import type { Io } from '../../core/io.ts'
+import type { Notify } from '../../app/notify.ts'
+import type { Ready } from '../../app/supervision/preflight.ts'
+import type { Scribe } from '../../store/terminal-log.ts'
 import type { Notice } from '../../core/talk/notice.ts'
+import { openNotify } from '../../app/notify.ts'
+import { say } from '../../core/io.ts'
 import { momentFrom } from '../../base/moment.ts'
 import { taskIdOf } from '../../hub/task-rules.ts'
 import { shortId } from '../../app/hub/hub-client.ts'
 import { oneLine } from '../../base/table.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+
+/** Tells what happens to an agent: its log, the person's window, the lines below, and whoever looks elsewhere. */
+export class Voice {
+  /** While the CLI has the screen, nobody else writes on it. */
+  showing = false
+  #io: Io
+  #ready: Ready
+  #scribe: Scribe
+  #window: Window
+  #notify: Notify
+
+  constructor(io: Io, ready: Ready, { scribe, mask }: { scribe: Scribe; mask(text: string): string }) {
+    this.#io = io
+    this.#ready = ready
+    this.#scribe = scribe
+    this.#window = new Window(io.out)
+    const warn = (words: string) => this.warn(words)
+    this.#notify = openNotify(ready.settings, { io, cwd: ready.place.root, mask, warn })
+  }
+
+  tell(told: Told): void {
+    const { agent, place } = this.#ready
+    const now = this.#io.clock.now()
+    const words = toldWords(told, now)
+    this.#window.show(`${agent.name} · ${words}`)
+    this.#line(words, agent.name)
+    const notice = noticeOf(told, now)
+    if (notice) void this.#notify({ ...notice, agent: agent.name, workspace: place.root })
+  }
+
+  warn(words: string): void {
+    this.#line(words, 'termaite')
+  }
+
+  close(): void {
+    this.#window.giveBack()
+  }
+
+  #line(words: string, by: string): void {
+    this.#scribe.tell(words)
+    if (!this.showing) say(this.#io, `${by}: ${words}`)
+  }
+}
 
 const came = { began: 'started', resumed: 'started again on its own session', there: 'was at work, and is taken up' }
 const task = (ticket: string) => `task ${shortId(taskIdOf(ticket))}`
@@ -55,5 +105,30 @@ export function noticeOf(told: Told, now: number): Pick<Notice, 'event' | 'text'
       return { event: told.type, text: toldWords(told, now), ...ticket }
     default:
       return undefined
+  }
+}
+
+const push = '\u001b[22;0t'
+const pop = '\u001b[23;0t'
+
+/**
+ * The status line is the title of the person's window: a row of the screen would have to be taken from the CLI, which
+ * draws on all of them and would tear it.
+ */
+export class Window {
+  #out: Io['out'] | undefined
+
+  constructor(out: Io['out']) {
+    this.#out = out.isTTY ? out : undefined
+    this.#out?.write(push)
+  }
+
+  show(words: string): void {
+    const line = stripAnsi(words).replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    this.#out?.write(`\u001b]2;${line}\u0007`)
+  }
+
+  giveBack(): void {
+    this.#out?.write(pop)
   }
 }
