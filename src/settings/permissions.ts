@@ -1,6 +1,6 @@
-import type { RuleSet } from '../safety/rules/rule.ts'
-import type { Mode } from '../safety/rules/modes.ts'
-import { parseRules } from '../safety/rules/rule.ts'
+import type { RuleSet } from '../safety/rules/permission-rule.ts'
+import type { Mode } from '../safety/rules/permission-modes.ts'
+import { parseRules } from '../safety/rules/permission-rule.ts'
 import { UsageError } from '../core/io.ts'
 
 type Lists = Readonly<Record<'allow' | 'ask' | 'deny', readonly string[]>>

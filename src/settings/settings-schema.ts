@@ -3,7 +3,7 @@ import { leashes, strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
 import { efforts } from '../models/provider.ts'
 import { profiles } from '../profiles/all.ts'
-import { modes } from '../safety/rules/modes.ts'
+import { modes } from '../safety/rules/permission-modes.ts'
 import { occasions } from '../core/talk/notice.ts'
 import {
   anything,

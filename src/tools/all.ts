@@ -62,17 +62,3 @@ function placesOf(blobs: Blobs): string[] {
   const place = blobs.place({ sha: '0'.repeat(64), media: 'text/plain', bytes: 0 })
   return place === undefined ? [] : [dirname(place)]
 }
-
-/** What is there in plan mode: nothing that could change the project or run. */
-export const planTools: readonly string[] = [
-  'ls',
-  'glob',
-  'grep_search',
-  'file_reader',
-  'todo_write',
-  'todo_read',
-  'todo_update',
-  'load_skill',
-  'ask_question',
-  'web_search',
-]

@@ -1,6 +1,6 @@
 import type { Question } from '../core/talk/question.ts'
 import type { Tool } from '../core/work/tool.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { boolean, list, object, optional, parser, string } from '../core/work/shape.ts'
 
 const question = object({
@@ -13,16 +13,23 @@ const input = parser({ questions: list(question, 1) })
 
 /** Puts questions to the person: the loop finds them in `data.asks`, ends the turn, and the next prompt answers them. */
 export function askQuestion(): Tool {
-  const tool = made('ask_question', 'read', input, async ({ questions }) => {
-    const asks = questions.map(({ question, options, multi_select }): Question => ({
-      about: 'choice',
-      text: question,
-      from: [],
-      ...(multi_select ? { multiple: true } : {}),
-      free: true,
-      options: options.map((label, i) => ({ id: `${i + 1}`, label })),
-    }))
-    return { text: 'The person is asked; the answer is the next message.', data: { asks } }
+  return defineTool({
+    name: 'ask_question',
+    risk: 'read',
+    input,
+    alone: true,
+    leadOnly: true,
+    effect: () => ({ does: 'nothing' }),
+    async run({ questions }) {
+      const asks = questions.map(({ question, options, multi_select }): Question => ({
+        about: 'choice',
+        text: question,
+        from: [],
+        ...(multi_select ? { multiple: true } : {}),
+        free: true,
+        options: options.map((label, i) => ({ id: `${i + 1}`, label })),
+      }))
+      return { text: 'The person is asked; the answer is the next message.', data: { asks } }
+    },
   })
-  return { ...tool, alone: true }
 }

@@ -2,9 +2,9 @@ import type { Exit } from '../base/process/run.ts'
 import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { Background } from './shell/background.ts'
 import type { ShellParts } from './shell/command.ts'
-import { made } from './made.ts'
-import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
 import { exitWords, listen, startShell } from './shell/command.ts'
+import { defineTool } from './tool-definition.ts'
+import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
 import { Hold } from './shell/hold.ts'
 import { Printed, tooMuch } from './shell/printed.ts'
 
@@ -18,16 +18,23 @@ const input = parser({
 })
 
 export function bash(parts: ShellParts, background: Background): Tool {
-  return made('bash', 'run', input, async ({ command, timeout_seconds = usualSeconds, background: behind }, call) => {
-    if (call.signal.aborted) throw new Error('cancelled before it ran.')
-    const killed = await background.kill(command)
-    if (killed !== undefined) return killed
-    if (behind) return background.start(command, call.cwd)
-    const { text, exit, ended } = await runToEnd(command, timeout_seconds, call, parts)
-    const words = ended ?? exitWords(exit)
-    const told = [text.replace(/\n$/, ''), words].filter((part) => part !== '').join('\n')
-    const data = ended === undefined ? { exit: exit.code ?? exit.signal } : undefined
-    return { text: told || '[no output]', ...(data ? { data } : {}) }
+  return defineTool({
+    name: 'bash',
+    risk: 'run',
+    input,
+    aliases: { rules: ['Bash'], hooks: ['Bash'] },
+    effect: ({ command }) => ({ does: 'command', command }),
+    async run({ command, timeout_seconds = usualSeconds, background: behind }, call) {
+      if (call.signal.aborted) throw new Error('cancelled before it ran.')
+      const killed = await background.kill(command)
+      if (killed !== undefined) return killed
+      if (behind) return background.start(command, call.cwd)
+      const { text, exit, ended } = await runToEnd(command, timeout_seconds, call, parts)
+      const words = ended ?? exitWords(exit)
+      const told = [text.replace(/\n$/, ''), words].filter((part) => part !== '').join('\n')
+      const data = ended === undefined ? { exit: exit.code ?? exit.signal } : undefined
+      return { text: told || '[no output]', ...(data ? { data } : {}) }
+    },
   })
 }
 

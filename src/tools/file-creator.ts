@@ -7,33 +7,41 @@ import { errorCode } from '../base/files.ts'
 import { shortPath } from '../base/short-path.ts'
 import { wordsOf } from '../base/words.ts'
 import { shownChange } from './files/change.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 
 const input = parser({ file_path: string({ min: 1 }), content: string() })
 
 export function fileCreator(seen: Seen): Tool {
-  return made('file_creator', 'write', input, async ({ file_path, content }, { cwd }) => {
-    const at = resolve(cwd, file_path)
-    await mkdir(dirname(at), { recursive: true }).catch((error) => {
-      throw new Error(`the folder ${dirname(at)} could not be made: ${wordsOf(error)}.`)
-    })
-    // `wx` refuses whatever has that name, a link that leads nowhere too.
-    const file = await open(at, 'wx', 0o666).catch((error) => {
-      throw new Error(refusal(error, file_path))
-    })
-    try {
-      await file.writeFile(content)
-      seen.saw(await realpath(at), await file.stat({ bigint: true }))
-    } catch (error) {
-      await rm(at, { force: true })
-      throw error
-    } finally {
-      await file.close()
-    }
-    const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
-    const changes: FileChange[] = [shownChange(shortPath(at, cwd), undefined, content)]
-    return { text: `${file_path} is written (${lines} ${lines === 1 ? 'line' : 'lines'}).`, data: changes }
+  return defineTool({
+    name: 'file_creator',
+    risk: 'write',
+    input,
+    aliases: { rules: ['Edit', 'Write'], hooks: ['Write'] },
+    coversShell: 'write',
+    effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'write', path: resolve(cwd, file_path) }] }),
+    async run({ file_path, content }, { cwd }) {
+      const at = resolve(cwd, file_path)
+      await mkdir(dirname(at), { recursive: true }).catch((error) => {
+        throw new Error(`the folder ${dirname(at)} could not be made: ${wordsOf(error)}.`)
+      })
+      // `wx` refuses whatever has that name, a link that leads nowhere too.
+      const file = await open(at, 'wx', 0o666).catch((error) => {
+        throw new Error(refusal(error, file_path))
+      })
+      try {
+        await file.writeFile(content)
+        seen.saw(await realpath(at), await file.stat({ bigint: true }))
+      } catch (error) {
+        await rm(at, { force: true })
+        throw error
+      } finally {
+        await file.close()
+      }
+      const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
+      const changes: FileChange[] = [shownChange(shortPath(at, cwd), undefined, content)]
+      return { text: `${file_path} is written (${lines} ${lines === 1 ? 'line' : 'lines'}).`, data: changes }
+    },
   })
 }
 

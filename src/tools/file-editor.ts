@@ -4,16 +4,16 @@ import type { Encoding } from './files/encoding.ts'
 import type { Edit } from './files/edit.ts'
 import type { Seen } from './files/seen.ts'
 import { resolve } from 'node:path'
+import { encodingOf } from './files/encoding.ts'
+import { edited } from './files/edit.ts'
 import { shortPath } from '../base/short-path.ts'
 import { wordsOf } from '../base/words.ts'
 import { wholeBytes } from './file-reader.ts'
 import { shownChange } from './files/change.ts'
-import { edited } from './files/edit.ts'
-import { encodingOf } from './files/encoding.ts'
 import { sizeWords } from './files/media.ts'
 import { openFile } from './files/place.ts'
 import { replaceBody } from './files/replace.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { list, object, parser, string } from '../core/work/shape.ts'
 
 const input = parser({
@@ -22,29 +22,40 @@ const input = parser({
 })
 
 export function fileEditor(seen: Seen): Tool {
-  return made('file_editor', 'write', input, async ({ file_path, edits }, { cwd, signal }) => {
-    const { file, real, stats } = await openFile(cwd, file_path)
-    try {
-      const known = seen.still(real, stats)
-      if (known === 'unseen') throw new Error(`${file_path} was not read yet. Read it with file_reader first.`)
-      if (known === 'changed') throw new Error(`${file_path} changed since you read it. Read it again, then edit it.`)
-      if (stats.size > wholeBytes)
-        throw new Error(`${file_path} has ${sizeWords(stats.size)}, too much to edit here. Use bash, with sed for one.`)
-      const bytes = await file.readFile()
-      const encoding = encodingOf(bytes)
-      if (!encoding) throw new Error(`${file_path} is no text: change it with bash, by a program that knows its form.`)
-      const before = encoding.draft(bytes.subarray(encoding.mark.length))
-      const after = allEdited(before, edits, encoding)
-      if (signal.aborted) throw new Error('cancelled before it was written.')
-      seen.saw(real, await replaceBody(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
-      const changes: FileChange[] = [
-        shownChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
-      ]
-      const count = edits.length === 1 ? 'One edit is' : `${edits.length} edits are`
-      return { text: `${count} made in ${file_path}.`, data: changes }
-    } finally {
-      await file.close()
-    }
+  return defineTool({
+    name: 'file_editor',
+    risk: 'write',
+    input,
+    aliases: { rules: ['Edit', 'MultiEdit', 'Write'], hooks: ['MultiEdit', 'Edit'] },
+    coversShell: 'write',
+    effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'write', path: resolve(cwd, file_path) }] }),
+    async run({ file_path, edits }, { cwd, signal }) {
+      const { file, real, stats } = await openFile(cwd, file_path)
+      try {
+        const known = seen.still(real, stats)
+        if (known === 'unseen') throw new Error(`${file_path} was not read yet. Read it with file_reader first.`)
+        if (known === 'changed') throw new Error(`${file_path} changed since you read it. Read it again, then edit it.`)
+        if (stats.size > wholeBytes)
+          throw new Error(
+            `${file_path} has ${sizeWords(stats.size)}, too much to edit here. Use bash, with sed for one.`,
+          )
+        const bytes = await file.readFile()
+        const encoding = encodingOf(bytes)
+        if (!encoding)
+          throw new Error(`${file_path} is no text: change it with bash, by a program that knows its form.`)
+        const before = encoding.draft(bytes.subarray(encoding.mark.length))
+        const after = allEdited(before, edits, encoding)
+        if (signal.aborted) throw new Error('cancelled before it was written.')
+        seen.saw(real, await replaceBody(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
+        const changes: FileChange[] = [
+          shownChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
+        ]
+        const count = edits.length === 1 ? 'One edit is' : `${edits.length} edits are`
+        return { text: `${count} made in ${file_path}.`, data: changes }
+      } finally {
+        await file.close()
+      }
+    },
   })
 }
 

@@ -4,11 +4,12 @@ import type { Opened } from './files/place.ts'
 import type { Range } from './files/numbered.ts'
 import type { Seen } from './files/seen.ts'
 import type { ToolParts } from './parts.ts'
+import { openFile } from './files/place.ts'
+import { Numbered, mostLines } from './files/numbered.ts'
+import { resolve } from 'node:path'
 import { encodingOf } from './files/encoding.ts'
 import { pictureMedia, sizeWords } from './files/media.ts'
-import { Numbered, mostLines } from './files/numbered.ts'
-import { openFile } from './files/place.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { integer, optional, parser, string } from '../core/work/shape.ts'
 
 /** Up to here a file is read whole, and its encoding is known for sure. */
@@ -24,15 +25,23 @@ const input = parser({
 })
 
 export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: Seen): Tool {
-  return made('file_reader', 'read', input, async ({ file_path, offset = 1, limit = mostLines }, call) => {
-    const opened = await openFile(call.cwd, file_path)
-    try {
-      const output = await read(opened, file_path, { offset, limit }, call, parts)
-      seen.saw(opened.real, opened.stats)
-      return output
-    } finally {
-      await opened.file.close()
-    }
+  return defineTool({
+    name: 'file_reader',
+    risk: 'read',
+    input,
+    aliases: { rules: ['Read'], hooks: ['Read'] },
+    coversShell: 'read',
+    effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, file_path) }] }),
+    async run({ file_path, offset = 1, limit = mostLines }, call) {
+      const opened = await openFile(call.cwd, file_path)
+      try {
+        const output = await read(opened, file_path, { offset, limit }, call, parts)
+        seen.saw(opened.real, opened.stats)
+        return output
+      } finally {
+        await opened.file.close()
+      }
+    },
   })
 }
 

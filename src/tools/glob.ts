@@ -1,14 +1,13 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { RipgrepParts } from './search/ripgrep.ts'
 import { stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
+import { ripgrep } from './search/ripgrep.ts'
 import { shortPath } from '../base/short-path.ts'
-import { made } from './made.ts'
-import { stem } from './paths.ts'
+import { defineTool } from './tool-definition.ts'
 import { searched } from './search/folder.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles } from './search/plain.ts'
-import { ripgrep } from './search/ripgrep.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostShown = 100
@@ -22,19 +21,30 @@ const mostNames = 500_000
 const input = parser({ pattern: string({ min: 1 }), path: optional(string()) })
 
 export function glob(parts: RipgrepParts): Tool {
-  return made('glob', 'read', input, async ({ pattern, path }, { cwd, signal }) => {
-    const { base, rest } = split(path || '.', pattern)
-    const { at, folder } = await searched(cwd, base)
-    if (!folder) throw new Error(`${base} is a file: give a folder as path.`)
-    // Found first and matched then: a glob of ripgrep's own would bring ignored files back.
-    const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)
-    const names = (found?.lines ?? (await plainFiles(at, signal))).filter(byGlob(rest))
-    if (names.length === 0)
-      return `No file is like ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Try **/ in front of it, or a shorter pattern.`
-    const paths = await newestFirst(names.slice(0, mostFound), at)
-    const lines = paths.slice(0, mostShown).map((name) => shortPath(join(at, name), cwd))
-    if (names.length <= mostShown) return lines.join('\n')
-    return `${lines.join('\n')}\n[the newest ${mostShown} of ${names.length}: narrow the pattern or the path]`
+  return defineTool({
+    name: 'glob',
+    risk: 'read',
+    input,
+    aliases: { rules: ['Read', 'Glob'], hooks: ['Glob'] },
+    effect: ({ pattern, path }, cwd) => {
+      // An absolute pattern leads away from the folder it is given.
+      const folder = pattern.startsWith('/') ? stem(pattern) : path || '.'
+      return { does: 'access', paths: [{ access: 'read', path: resolve(cwd, folder) }] }
+    },
+    async run({ pattern, path }, { cwd, signal }) {
+      const { base, rest } = split(path || '.', pattern)
+      const { at, folder } = await searched(cwd, base)
+      if (!folder) throw new Error(`${base} is a file: give a folder as path.`)
+      // Found first and matched then: a glob of ripgrep's own would bring ignored files back.
+      const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)
+      const names = (found?.lines ?? (await plainFiles(at, signal))).filter(byGlob(rest))
+      if (names.length === 0)
+        return `No file is like ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Try **/ in front of it, or a shorter pattern.`
+      const paths = await newestFirst(names.slice(0, mostFound), at)
+      const lines = paths.slice(0, mostShown).map((name) => shortPath(join(at, name), cwd))
+      if (names.length <= mostShown) return lines.join('\n')
+      return `${lines.join('\n')}\n[the newest ${mostShown} of ${names.length}: narrow the pattern or the path]`
+    },
   })
 }
 
@@ -55,4 +65,11 @@ async function newestFirst(names: readonly string[], folder: string): Promise<st
 async function age(name: string, folder: string): Promise<{ name: string; at: number }> {
   const stats = await stat(join(folder, name)).catch(() => undefined)
   return { name, at: stats?.mtimeMs ?? 0 }
+}
+
+/** The last folder of a pattern that is named without a wildcard. */
+function stem(pattern: string): string {
+  const parts = pattern.split('/')
+  const wild = parts.findIndex((part) => /[*?{]/.test(part))
+  return parts.slice(0, wild < 0 ? parts.length - 1 : wild).join('/') || '/'
 }

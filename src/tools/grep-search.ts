@@ -2,15 +2,15 @@ import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import type { Matches } from './search/matches.ts'
 import type { RipgrepParts } from './search/ripgrep.ts'
-import { dirname, basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { groupsOf, toldMatches } from './search/matches.ts'
+import { ripgrep } from './search/ripgrep.ts'
 import { shortPath } from '../base/short-path.ts'
 import { wordsOf } from '../base/words.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { searched } from './search/folder.ts'
-import { groupsOf, toldMatches } from './search/matches.ts'
 import { byGlob } from './search/names.ts'
 import { plainFiles, plainMatches } from './search/plain.ts'
-import { ripgrep } from './search/ripgrep.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostLines = 250
@@ -21,14 +21,21 @@ const input = parser({ pattern: string({ min: 1 }), path: optional(string()), gl
 type Wanted = { pattern: string; path?: string; glob?: string }
 
 export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'hides'>): Tool {
-  return made('grep_search', 'read', input, async (wanted, call) => {
-    const { at, folder } = await searched(call.cwd, wanted.path || '.')
-    const found = (await byRipgrep(wanted, at, folder, call, parts)) ?? (await plainly(wanted, at, folder, call))
-    // One that was named was judged by its name.
-    const isHidden = (path: string | undefined) => path !== undefined && !!parts.hides?.(resolve(call.cwd, path))
-    const hidden = found.groups.flatMap(({ path }) => (isHidden(path) ? [path!] : []))
-    const groups = found.groups.filter(({ path }) => !isHidden(path))
-    return toldMatches({ groups, more: found.more }, hidden) ?? nothing(wanted)
+  return defineTool({
+    name: 'grep_search',
+    risk: 'read',
+    input,
+    aliases: { rules: ['Read', 'Grep'], hooks: ['Grep'] },
+    effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
+    async run(wanted, call) {
+      const { at, folder } = await searched(call.cwd, wanted.path || '.')
+      const found = (await byRipgrep(wanted, at, folder, call, parts)) ?? (await plainly(wanted, at, folder, call))
+      // One that was named was judged by its name.
+      const isHidden = (path: string | undefined) => path !== undefined && !!parts.hides?.(resolve(call.cwd, path))
+      const hidden = found.groups.flatMap(({ path }) => (isHidden(path) ? [path!] : []))
+      const groups = found.groups.filter(({ path }) => !isHidden(path))
+      return toldMatches({ groups, more: found.more }, hidden) ?? nothing(wanted)
+    },
   })
 }
 

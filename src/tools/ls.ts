@@ -6,7 +6,7 @@ import { join, resolve, sep } from 'node:path'
 import { errorCode } from '../base/files.ts'
 import { sizeWords } from './files/media.ts'
 import { trouble } from './files/place.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostNames = 500
@@ -17,18 +17,25 @@ const large = 256 * 1024
 const input = parser({ path: optional(string()) })
 
 export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
-  return made('ls', 'read', input, async ({ path }, { cwd }) => {
-    const at = resolve(cwd, path || '.')
-    const entries = await readdir(at, { withFileTypes: true }).catch(async (error) => {
-      if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is no folder. Read it with file_reader.`)
-      throw new Error(await trouble(error, at, path || '.'))
-    })
-    if (entries.length === 0) return '[the folder is empty]'
-    const rank = (entry: Dirent) => (entry.isDirectory() ? 0 : 1)
-    entries.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
-    const lines = await Promise.all(entries.slice(0, mostNames).map((entry) => line(entry, at, root)))
-    const more = entries.length - mostNames
-    return more > 0 ? `${lines.join('\n')}\n[and ${more} more: use glob to find what you need]` : lines.join('\n')
+  return defineTool({
+    name: 'ls',
+    risk: 'read',
+    input,
+    aliases: { rules: ['Read', 'LS'], hooks: ['LS'] },
+    effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
+    async run({ path }, { cwd }) {
+      const at = resolve(cwd, path || '.')
+      const entries = await readdir(at, { withFileTypes: true }).catch(async (error) => {
+        if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is no folder. Read it with file_reader.`)
+        throw new Error(await trouble(error, at, path || '.'))
+      })
+      if (entries.length === 0) return '[the folder is empty]'
+      const rank = (entry: Dirent) => (entry.isDirectory() ? 0 : 1)
+      entries.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
+      const lines = await Promise.all(entries.slice(0, mostNames).map((entry) => line(entry, at, root)))
+      const more = entries.length - mostNames
+      return more > 0 ? `${lines.join('\n')}\n[and ${more} more: use glob to find what you need]` : lines.join('\n')
+    },
   })
 }
 

@@ -1,9 +1,9 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { ShellParts } from './shell/command.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { boolean, integer, oneOf, optional, parser, string } from '../core/work/shape.ts'
 import { languages } from './repl/languages.ts'
-import { mostSeconds, Repl } from './repl/repl.ts'
+import { Repl, mostSeconds } from './repl/repl.ts'
 
 const usualSeconds = 120
 
@@ -17,16 +17,19 @@ const input = parser({
 /** Runs code in interpreters that live until `close`; each folder has its own, as its agents see other files. */
 export function replTool(parts: ShellParts): { tool: Tool; close(): Promise<void> } {
   const repls = new Map<string, Repl>()
-  const tool = made(
-    'repl',
-    'run',
+  const tool = defineTool({
+    name: 'repl',
+    risk: 'run',
     input,
-    ({ language, code, timeout_seconds: seconds = usualSeconds, fresh = false }, call) => {
+    // What a rule says of the shell, it says of scripts.
+    aliases: { rules: ['bash', 'Bash'] },
+    effect: ({ code }) => ({ does: 'code', code }),
+    run({ language, code, timeout_seconds: seconds = usualSeconds, fresh = false }, call) {
       const key = `${language} ${call.cwd}`
       const repl = repls.get(key) ?? new Repl(language, parts)
       repls.set(key, repl)
       return repl.evaluate({ code, seconds, fresh }, call)
     },
-  )
+  })
   return { tool, close: async () => void (await Promise.all([...repls.values()].map((repl) => repl.close()))) }
 }

@@ -1,18 +1,27 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import { wordsOf } from '../base/words.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 
 const input = parser({ task: string({ min: 1 }) })
 
 /** Its acts are judged one by one as they come, so that starting it needs nobody's yes. */
 export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
-  return made('subagent', 'read', input, async ({ task }, call) => {
-    try {
-      return await consult(task, call)
-    } catch (error) {
-      return `Subagent execution failed: ${wordsOf(error)}`
-    }
+  return defineTool({
+    name: 'subagent',
+    risk: 'read',
+    input,
+    aliases: { rules: ['Task'], hooks: ['Task'] },
+    delegates: true,
+    leadOnly: true,
+    effect: () => ({ does: 'nothing' }),
+    async run({ task }, call) {
+      try {
+        return await consult(task, call)
+      } catch (error) {
+        return `Subagent execution failed: ${wordsOf(error)}`
+      }
+    },
   })
 }

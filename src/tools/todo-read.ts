@@ -1,9 +1,16 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { TodoList } from './todo/list.ts'
-import { made } from './made.ts'
-import { parser } from '../core/work/shape.ts'
 import { told } from './todo/list.ts'
+import { defineTool } from './tool-definition.ts'
+import { parser } from '../core/work/shape.ts'
 
 export function todoRead(todos: TodoList): Tool {
-  return made('todo_read', 'read', parser({}), async (_input, { cwd }) => told(await todos.read(cwd)))
+  return defineTool({
+    name: 'todo_read',
+    risk: 'read',
+    input: parser({}),
+    leadOnly: true,
+    effect: () => ({ does: 'nothing' }),
+    run: async (_input, { cwd }) => told(await todos.read(cwd)),
+  })
 }

@@ -1,18 +1,27 @@
 import type { Tool } from '../core/work/tool.ts'
-import { made } from './made.ts'
+import type { TodoList } from './todo/list.ts'
+import { defineTool } from './tool-definition.ts'
 import { list, object, oneOf, parser, string } from '../core/work/shape.ts'
-import { TodoList, told } from './todo/list.ts'
+import { told } from './todo/list.ts'
 
 const item = object({ task: string({ min: 1 }), status: oneOf('pending', 'in_progress', 'completed') })
 export const todoItems = parser({ items: list(item, 1) })
 
 /** Adds tasks; one that is there already stays as it is. */
 export function todoWrite(todos: TodoList): Tool {
-  return made('todo_write', 'read', todoItems, async ({ items }, { cwd }) => {
-    const now = await todos.change(cwd, (old) => {
-      const known = new Set(old.map(({ task }) => task))
-      return [...old, ...items.filter(({ task }) => !known.has(task) && known.add(task))]
-    })
-    return told(now)
+  return defineTool({
+    name: 'todo_write',
+    risk: 'read',
+    input: todoItems,
+    aliases: { hooks: ['TodoWrite'] },
+    leadOnly: true,
+    effect: () => ({ does: 'nothing' }),
+    async run({ items }, { cwd }) {
+      const now = await todos.change(cwd, (old) => {
+        const known = new Set(old.map(({ task }) => task))
+        return [...old, ...items.filter(({ task }) => !known.has(task) && known.add(task))]
+      })
+      return told(now)
+    },
   })
 }

@@ -1,11 +1,11 @@
 import type { Tool, ToolOutput } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import type { WebAnswer } from './web/fetch.ts'
+import { networkFetch } from './web/fetch.ts'
 import { pictureMedia, sizeWords } from './files/media.ts'
-import { made } from './made.ts'
+import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 import { Printed } from './shell/printed.ts'
-import { networkFetch } from './web/fetch.ts'
 import { readable } from './web/readable.ts'
 import { patiently } from './web/wait.ts'
 
@@ -16,21 +16,29 @@ const input = parser({ url: string({ min: 1 }) })
 type FetchParts = Pick<ToolParts, 'clock' | 'web' | 'blobs' | 'mask'>
 
 export function webFetch(parts: FetchParts): Tool {
-  return made('web_fetch', 'run', input, async ({ url }, { signal }) => {
-    const ask = parts.web?.fetch ?? networkFetch
-    let at = addressOf(url)
-    for (let hop = 0; hop <= mostRedirects; hop++) {
-      const allowed = parts.web?.allowed?.includes(at.host) ?? false
-      const answer = await patiently(at.host, signal, parts.clock, (until) =>
-        ask({ url: at, private: allowed, signal: until, headers: { accept: 'text/html, text/*, */*;q=0.5' } }),
-      )
-      const next = redirectOf(answer, at)
-      if (!next) return told(answer, at, parts)
-      // Another host is another decision: whoever allowed the first one did not see it.
-      if (next.host !== at.host) return `${at.href} leads on to ${next.href}. Fetch that if you want it.`
-      at = next
-    }
-    throw new Error(`${url} leads on and on. Try another address.`)
+  return defineTool({
+    name: 'web_fetch',
+    risk: 'run',
+    input,
+    aliases: { rules: ['WebFetch'], hooks: ['WebFetch'] },
+    coversShell: 'network',
+    effect: ({ url }) => ({ does: 'fetch', url }),
+    async run({ url }, { signal }) {
+      const ask = parts.web?.fetch ?? networkFetch
+      let at = addressOf(url)
+      for (let hop = 0; hop <= mostRedirects; hop++) {
+        const allowed = parts.web?.allowed?.includes(at.host) ?? false
+        const answer = await patiently(at.host, signal, parts.clock, (until) =>
+          ask({ url: at, private: allowed, signal: until, headers: { accept: 'text/html, text/*, */*;q=0.5' } }),
+        )
+        const next = redirectOf(answer, at)
+        if (!next) return told(answer, at, parts)
+        // Another host is another decision: whoever allowed the first one did not see it.
+        if (next.host !== at.host) return `${at.href} leads on to ${next.href}. Fetch that if you want it.`
+        at = next
+      }
+      throw new Error(`${url} leads on and on. Try another address.`)
+    },
   })
 }
 

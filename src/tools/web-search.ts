@@ -2,10 +2,10 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
 import type { WebAnswer } from './web/fetch.ts'
 import type { Hit, Provider } from './web/providers.ts'
-import { made } from './made.ts'
-import { parser, string } from '../core/work/shape.ts'
 import { networkFetch } from './web/fetch.ts'
 import { howToSetUp, providerFor } from './web/providers.ts'
+import { defineTool } from './tool-definition.ts'
+import { parser, string } from '../core/work/shape.ts'
 import { patiently } from './web/wait.ts'
 
 const longestText = 500
@@ -13,16 +13,23 @@ const longestText = 500
 const input = parser({ query: string({ min: 1 }) })
 
 export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool {
-  return made('web_search', 'read', input, async ({ query }, { signal }) => {
-    const provider = providerFor(query, parts)
-    if (!provider) throw new Error(howToSetUp)
-    const ask = parts.web?.fetch ?? networkFetch
-    const answer = await patiently(provider.name, signal, parts.clock, (until) =>
-      ask({ ...provider.request, signal: until }),
-    )
-    const hits = hitsOf(answer, provider)
-    if (hits.length === 0) return `Nothing was found for ${query}. Try other words.`
-    return hits.map(told).join('\n\n')
+  return defineTool({
+    name: 'web_search',
+    risk: 'read',
+    input,
+    aliases: { rules: ['WebSearch'], hooks: ['WebSearch'] },
+    effect: () => ({ does: 'nothing' }),
+    async run({ query }, { signal }) {
+      const provider = providerFor(query, parts)
+      if (!provider) throw new Error(howToSetUp)
+      const ask = parts.web?.fetch ?? networkFetch
+      const answer = await patiently(provider.name, signal, parts.clock, (until) =>
+        ask({ ...provider.request, signal: until }),
+      )
+      const hits = hitsOf(answer, provider)
+      if (hits.length === 0) return `Nothing was found for ${query}. Try other words.`
+      return hits.map(told).join('\n\n')
+    },
   })
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { planTools } from '../../src/tools/all.ts'
+import { isPlanTool } from '../../src/core/work/tool.ts'
 import { boxOf } from '../../src/app/native/toolbox.ts'
 import { heldBy } from '../../src/app/native/native-permissions.ts'
 import { openNative } from '../../src/app/native/native-agent.ts'
@@ -120,9 +120,9 @@ test('in plan mode no sequence of calls changes a byte, whatever the leash', { t
 
 test('a tool that is no planner’s is refused by the policy as well, were it there', async (t) => {
   const { root, seat, parts } = await planner(t, 'http://127.0.0.1:1')
-  const policy = await heldBy(seat, [], parts)
   const { tools } = boxOf('native', parts).box
-  const others = tools.filter(({ name, risk }) => !planTools.includes(name) && (risk !== 'read' || name === 'subagent'))
+  const policy = await heldBy(seat, tools, [], parts)
+  const others = tools.filter((tool) => !isPlanTool(tool))
   const verdicts = await Promise.all(
     others.map(async (tool) => [
       tool.name,

@@ -11,6 +11,7 @@ import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.
 import type { ProjectDoc } from '../../src/app/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { boxOf } from '../../src/app/native/toolbox.ts'
 import { wallsOf, wallsWords } from '../../src/app/native/native-sandbox.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
 
@@ -43,7 +44,7 @@ function held({ leash = 'edit', network = 'rule', enabled = true, allow = [], ru
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {} }),
     lasting: { ...nothingYet(), sandbox, held: new Map([['own', seat]]) },
   }
-  return { parts, seat, walls: wallsOf('own', parts) }
+  return { parts, seat, walls: wallsOf('own', parts, () => boxOf('own', parts).box.tools) }
 }
 
 const program = async (command: string, how: Held = {}) => (await held(how).walls.shell(command))[0]
@@ -84,7 +85,10 @@ test('a command reaches the network where a rule or a yes gives it one', async (
 test('a command that fails for want of a network says why', async () => {
   const { walls } = held({})
   const bash = (text: string) =>
-    walls.told({ name: 'bash', run: async () => ({ text, data: { exit: 1 } }) } as unknown as Tool)
+    walls.told({
+      effect: ({ command }: { command: string }) => ({ does: 'command', command }),
+      run: async () => ({ text, data: { exit: 1 } }),
+    } as unknown as Tool)
   const ran = async (command: string, text: string) => {
     await walls.shell(command)
     return (await bash(text).run({ command }, {} as never)) as { text: string }

@@ -1,17 +1,23 @@
-import { test } from 'node:test'
+import type { Clock } from '../../src/base/clock.ts'
+import type { HookEvent } from '../../src/safety/hooks/hook-config.ts'
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../src/base/clock.ts'
 import { realClock } from '../../src/base/clock.ts'
-import { runHooks } from '../../src/safety/hooks/run.ts'
-import type { HookEvent } from '../../src/safety/hooks/settings.ts'
-import { parseHooks } from '../../src/safety/hooks/settings.ts'
+import { runHooks } from '../../src/safety/hooks/hook-run.ts'
+import { parseHooks } from '../../src/safety/hooks/hook-config.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { nativeTools } from '../../src/tools/all.ts'
 
+const seat = { root: '/', env: {}, clock: realClock, blobs: memoryStore().blobs('output') }
+const tools = nativeTools(seat).tools
+
+/** Runs the hooks of an event; `tool_name` in its input is the tool that the event is about. */
 async function fire(
   event: HookEvent,
-  input: Record<string, unknown>,
+  { tool_name: name, ...input }: Record<string, unknown> & { tool_name?: string },
   commands: (string | { matcher?: string; command: string; timeout?: number })[],
   more: { clock?: Clock; signal?: AbortSignal; read?: string } = {},
 ) {
@@ -29,6 +35,7 @@ async function fire(
       env: { PATH: process.env.PATH },
       clock: more.clock ?? realClock,
       signal: more.signal ?? new AbortController().signal,
+      tool: name === undefined ? undefined : (tools.find((tool) => tool.name === name) ?? { name }),
     })
     return { outcome, file: more.read ? JSON.parse(readFileSync(join(cwd, more.read), 'utf8')) : undefined, cwd }
   } finally {

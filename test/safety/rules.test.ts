@@ -1,41 +1,58 @@
-import { after, test } from 'node:test'
+import type { McpServer } from '../../src/tools/mcp/mcp-server.ts'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import type { Tool } from '../../src/core/work/tool.ts'
+import type { Mode } from '../../src/safety/rules/permission-modes.ts'
+import type { PolicyParts } from '../../src/safety/rules/permission-policy.ts'
+import type { ToolParts } from '../../src/tools/parts.ts'
 import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Leash, Turn } from '../../src/core/work/agent.ts'
-import type { Risk, Tool } from '../../src/core/work/tool.ts'
-import type { Mode } from '../../src/safety/rules/modes.ts'
-import type { PolicyParts } from '../../src/safety/rules/policy.ts'
+import { policy } from '../../src/safety/rules/permission-policy.ts'
 import { perform } from '../../src/core/work/perform.ts'
 import { spotOf } from '../../src/safety/places.ts'
-import { policy } from '../../src/safety/rules/policy.ts'
-import { parseRule, parseRules } from '../../src/safety/rules/rule.ts'
+import { parseRule, parseRules } from '../../src/safety/rules/permission-rule.ts'
 import { layProject } from './shell/project.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { nativeTools } from '../../src/tools/all.ts'
+import { callingTool, remoteTool, toolName } from '../../src/tools/mcp/mcp-tools.ts'
+import { replTool } from '../../src/tools/repl.ts'
 
 const project = layProject()
 after(project.gone)
 
-const risks: Record<string, Risk> = {
-  bash: 'run',
-  file_editor: 'write',
-  file_creator: 'write',
-  web_fetch: 'run',
-  sandbox: 'run',
-  repl: 'run',
+const parts: ToolParts = {
+  root: project.root,
+  env: {},
+  clock: realClock,
+  blobs: memoryStore().blobs('output'),
+  consult: async () => '',
+  sandboxed: async () => '',
 }
-const tool = (name: string): Tool => ({
-  name,
-  description: name,
-  schema: { type: 'object' },
-  risk: risks[name] ?? (name.startsWith('mcp__') ? 'run' : 'read'),
-  parse: (input) => input,
-  run: async () => 'done',
-})
+const server = { config: { name: 'github' } } as unknown as McpServer
+const remote = (name: string) => remoteTool(server, { name, inputSchema: { type: 'object' } }, toolName('github', name))
+const tools = [
+  ...nativeTools(parts).tools,
+  replTool(parts).tool,
+  callingTool(
+    () => [server],
+    () => 0,
+  ),
+  remote('create_issue'),
+]
+
+/** A real tool as it describes itself, with an input that is not parsed and a run that does nothing. */
+function tool(name: string): Tool {
+  const found = tools.find((one) => one.name === name)
+  assert.ok(found, name)
+  return { ...found, parse: (input) => input, run: async () => 'done' }
+}
 const turn = (leash: Leash, ask: Turn['ask'] = async () => undefined) =>
   ({ cwd: project.root, leash, ask, signal: new AbortController().signal }) as unknown as Turn
 
 type Lists = { allow?: string[]; ask?: string[]; deny?: string[]; spared?: string[] }
-type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable' | 'nameOf'>
+type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable'>
 
 function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], ...rest }: Setting) {
   const { rules, faults } = parseRules({ allow, ask, deny, spared })
@@ -45,10 +62,7 @@ function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], 
     home: project.home,
     mode: () => mode,
     rules: () => rules,
-    pathsOf: async (name, input, cwd) => {
-      const { file_path: path } = input as { file_path?: string }
-      return path === undefined ? [] : [{ access: risks[name] === 'write' ? 'write' : 'read', named: join(cwd, path) }]
-    },
+    tools,
     ...rest,
   })
 }
@@ -173,26 +187,29 @@ test('the web by host, MCP by server', async () => {
   assert.equal(await mcp({ allow: ['mcp__github__*'] }), 'yes')
   assert.equal(await mcp({ allow: ['mcp__git'] }), 'ask')
   assert.equal(await mcp({ allow: ['mcp__*'], deny: ['mcp__github__create_issue'] }), 'no')
-  const nameOf = (name: string) => (name === 'mcp_call' ? 'mcp__github__create_issue' : undefined)
-  assert.equal(await verdict('mcp_call', {}, { nameOf, deny: ['mcp__github'] }), 'no')
+  const late = { server: 'github', tool: 'create_issue', input: {} }
+  assert.equal(await verdict('mcp_call', late), 'ask')
+  assert.equal(await verdict('mcp_call', late, { deny: ['mcp__github'] }), 'no')
+  assert.equal(await verdict('mcp_call', late, { allow: ['mcp__github__create_issue'] }), 'yes')
 })
 
 test('plan mode refuses all that writes, runs or hands work on', async () => {
-  const names = [
-    'file_reader',
-    'grep_search',
-    'todo_write',
-    'ask_question',
-    'web_search',
-    'bash',
-    'file_editor',
-    'file_creator',
-    'sandbox',
-    'subagent',
-    'mcp__a__b',
-  ]
+  const inputs: Record<string, unknown> = {
+    file_reader: { file_path: 'README.md' },
+    grep_search: { pattern: 'x' },
+    todo_write: {},
+    ask_question: {},
+    web_search: {},
+    bash: { command: 'ls' },
+    file_editor: { file_path: 'README.md' },
+    file_creator: { file_path: 'new.md' },
+    sandbox: {},
+    subagent: {},
+    mcp__github__create_issue: {},
+  }
+  const allow = Object.keys(inputs)
   const found = await Promise.all(
-    names.map((name) => verdict(name, name === 'bash' ? { command: 'ls' } : {}, { mode: 'plan', allow: names })),
+    Object.entries(inputs).map(([name, input]) => verdict(name, input, { mode: 'plan', allow })),
   )
   assert.deepEqual(found, ['yes', 'yes', 'yes', 'yes', 'yes', 'no', 'no', 'no', 'no', 'no', 'no'])
 })

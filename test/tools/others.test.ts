@@ -1,7 +1,6 @@
-import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { dirname } from 'node:path'
-import { pathsOf } from '../../src/tools/paths.ts'
 import { seat } from './seat.ts'
 
 test('a question goes to the loop as a card: three options, one or several, or words of one’s own', async (t) => {
@@ -49,19 +48,22 @@ test('a subagent gives its answer alone, or the words of its failure', async (t)
   assert.equal(await say('subagent', { task: 'fall' }), 'Subagent execution failed: no quota')
 })
 
-test('a policy can tell which places a call would touch', async () => {
-  const paths = (tool: string, input: unknown) => pathsOf(tool, input, '/project')
-  const touched = (access: 'read' | 'write', named: string) => [{ access, named }]
-  assert.deepEqual(await paths('file_reader', { file_path: 'src/../a.ts' }), touched('read', '/project/a.ts'))
-  assert.deepEqual(await paths('file_creator', { file_path: '../b.ts' }), touched('write', '/b.ts'))
-  assert.deepEqual(await paths('file_editor', { file_path: '/etc/passwd' }), touched('write', '/etc/passwd'))
-  assert.deepEqual(await paths('ls', { path: 'src' }), touched('read', '/project/src'))
-  assert.deepEqual(await paths('grep_search', { pattern: 'x' }), touched('read', '/project'))
-  assert.deepEqual(await paths('glob', { pattern: '*.ts', path: 'src' }), touched('read', '/project/src'))
-  assert.deepEqual(await paths('glob', { pattern: '/etc/**/*.conf' }), touched('read', '/etc'))
-  assert.deepEqual(await paths('todo_write', {}), touched('write', '/project/.todos.json'))
-  assert.deepEqual(await paths('bash', { command: 'rm -rf /' }), [])
-  assert.deepEqual(await paths('file_reader', { file_path: 1 }), [])
+test('a tool says which paths a call would read or write, and what else it would do', (t) => {
+  const { tool } = seat(t)
+  const effect = (name: string, input: unknown) => tool(name).effect!(tool(name).parse(input), '/project')
+  const reads = (path: string) => ({ does: 'access', paths: [{ access: 'read', path }] })
+  const writes = (path: string) => ({ does: 'access', paths: [{ access: 'write', path }] })
+  assert.deepEqual(effect('file_reader', { file_path: 'src/../a.ts' }), reads('/project/a.ts'))
+  assert.deepEqual(effect('file_creator', { file_path: '../b.ts', content: '' }), writes('/b.ts'))
+  const edits = [{ old_string: 'a', new_string: 'b' }]
+  assert.deepEqual(effect('file_editor', { file_path: '/etc/passwd', edits }), writes('/etc/passwd'))
+  assert.deepEqual(effect('ls', { path: 'src' }), reads('/project/src'))
+  assert.deepEqual(effect('grep_search', { pattern: 'x' }), reads('/project'))
+  assert.deepEqual(effect('glob', { pattern: '*.ts', path: 'src' }), reads('/project/src'))
+  assert.deepEqual(effect('glob', { pattern: '/etc/**/*.conf' }), reads('/etc'))
+  assert.deepEqual(effect('todo_read', {}), { does: 'nothing' })
+  assert.deepEqual(effect('bash', { command: 'rm -rf /' }), { does: 'command', command: 'rm -rf /' })
+  assert.deepEqual(effect('web_fetch', { url: 'https://a.b' }), { does: 'fetch', url: 'https://a.b' })
 })
 
 test('where the tools put long outputs and logs is told, so that reading them back needs nobody’s leave', async (t) => {

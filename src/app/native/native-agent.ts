@@ -13,7 +13,7 @@ import { opening } from '../../agents/native/session-opening.ts'
 import { sessionFrame } from '../../agents/native/session-frame.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
-import { planTools } from '../../tools/all.ts'
+import { isPlanTool } from '../../core/work/tool.ts'
 import { boxOf, listed, offered, maskedTool } from './toolbox.ts'
 import { heldBy } from './native-permissions.ts'
 import { hookedTurn, hookedTool } from './native-hooks.ts'
@@ -50,11 +50,11 @@ export async function* openNative(
   const opened = opening({ cwd, root, home, trusted }, { mode, date, system: machine.words, ...meta })
   const { box, use } = boxOf(agent.name, parts)
   const { own } = box
-  const tools = offered([...box.tools, ...(servers?.tools() ?? [])], opened.skills).filter(
-    ({ name }) => mode === 'agent' || planTools.includes(name),
-  )
   const handing = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
   use(subagentsOf(handing), listed(opened.skills))
+  const tools = offered([...box.tools, ...(servers?.tools() ?? [])]).filter(
+    (tool) => mode === 'agent' || isPlanTool(tool),
+  )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const watched = (tool: Tool) => maskedTool(hookedTool(tool, seat, parts), parts)
   const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
@@ -73,7 +73,7 @@ export async function* openNative(
     tools: tools.map(watched),
     ...hookedTurn(seat, parts),
     ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
-    policy: await heldBy(seat, readable, parts),
+    policy: await heldBy(seat, box.tools, readable, parts),
     frame: framed.frame,
     before: beforeEach({
       agent: agent.name,

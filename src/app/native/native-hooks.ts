@@ -1,15 +1,15 @@
 import type { Native } from '../../agents/native/native-loop.ts'
 import type { Policy, PolicyDecision } from '../../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
-import type { HookOutcome } from '../../safety/hooks/run.ts'
+import type { HookOutcome } from '../../safety/hooks/hook-run.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import type { HookEvent } from '../../safety/hooks/settings.ts'
-import type { Mode } from '../../safety/rules/modes.ts'
+import type { HookEvent } from '../../safety/hooks/hook-config.ts'
+import type { Mode } from '../../safety/rules/permission-modes.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Ask, Question } from '../../core/talk/question.ts'
 import { join } from 'node:path'
-import { runHooks } from '../../safety/hooks/run.ts'
+import { runHooks } from '../../safety/hooks/hook-run.ts'
 import { slugOf } from '../project.ts'
 
 /** Turns that a hook wants ended, by their signals: a subagent's turn has one of its own. */
@@ -22,8 +22,7 @@ const besides = new WeakMap<object, readonly string[]>()
 export function hooked(policy: Policy, seat: NativeSeat, parts: NativeParts): Policy {
   if (!seat.settings.hooks.PreToolUse) return policy
   return async (tool, input, turn) => {
-    const told = { tool_name: tool.name, tool_input: input }
-    const said = await hooks('PreToolUse', told, seat, parts, turn.signal)
+    const said = await hooks('PreToolUse', { tool_input: input }, seat, parts, turn.signal, tool)
     if (said.stop !== undefined) halted.set(turn.signal, said.stop)
     const given = said.input === undefined ? input : tool.parse(said.input)
     if (said.context.length > 0 && typeof given === 'object' && given !== null) besides.set(given, said.context)
@@ -45,16 +44,14 @@ function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcom
 export function hookedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   const { PreToolUse, PostToolUse } = seat.settings.hooks
   if (!PreToolUse && !PostToolUse) return tool
-  const { name, description, schema, risk, alone } = tool
   return {
-    ...{ name, description, schema, risk, ...(alone === undefined ? {} : { alone }) },
-    parse: (input) => tool.parse(input),
+    ...tool,
     async run(input, call) {
       const before = besides.get(input as object) ?? []
       const output = await tool.run(input, call)
       const text = typeof output === 'string' ? output : output.text
-      const told = { tool_name: name, tool_input: input, tool_response: text }
-      const { blocked, stop, context } = await hooks('PostToolUse', told, seat, parts, call.signal)
+      const told = { tool_input: input, tool_response: text }
+      const { blocked, stop, context } = await hooks('PostToolUse', told, seat, parts, call.signal, tool)
       if (stop !== undefined) halted.set(call.signal, stop)
       const words = [...before, blocked, stop, ...context].filter((one) => one !== undefined)
       return words.length === 0 ? output : withWords(output, words)
@@ -114,6 +111,7 @@ export async function hooks(
   { settings }: Hooking,
   { cwd, root, env, clock, session, lasting, home, audited }: NativeParts,
   signal: AbortSignal,
+  tool?: Tool,
 ): Promise<HookOutcome> {
   const input = {
     session_id: session,
@@ -121,7 +119,7 @@ export async function hooks(
     permission_mode: shared[settings.permissions.mode],
     ...told,
   }
-  const said = await runHooks(event, input, { settings: settings.hooks, cwd, root, env, clock, signal })
+  const said = await runHooks(event, input, { settings: settings.hooks, cwd, root, env, clock, signal, tool })
   lasting.notes.push(...said.messages, ...said.warnings)
   return said
 }

@@ -1,15 +1,19 @@
+import type { Tool } from '../../core/work/tool.ts'
 import type { Policy } from '../../core/work/policy.ts'
-import type { Mode } from '../../safety/rules/modes.ts'
+import type { Mode } from '../../safety/rules/permission-modes.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import { policy } from '../../safety/rules/policy.ts'
+import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
-import { calledToolName, reachName } from '../../tools/mcp/mcp-tools.ts'
-import { pathsOf } from '../../tools/paths.ts'
 import { hooked } from './native-hooks.ts'
 import { Audit } from '../../safety/audit/audit.ts'
 
 /** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
-export async function heldBy(seat: NativeSeat, readable: readonly string[], parts: NativeParts): Promise<Policy> {
+export async function heldBy(
+  seat: NativeSeat,
+  tools: readonly Tool[],
+  readable: readonly string[],
+  parts: NativeParts,
+): Promise<Policy> {
   const { root, env, home, project } = parts
   const { permissions } = seat.settings
   const kept = (await project.read()).rules ?? []
@@ -19,9 +23,7 @@ export async function heldBy(seat: NativeSeat, readable: readonly string[], part
     home: env.HOME ?? home,
     mode: () => modeOf(seat),
     rules: () => rules,
-    pathsOf,
-    // A rule about a server's tool holds whichever way it is called.
-    nameOf: (tool, input) => (tool === reachName ? calledToolName(input) : undefined),
+    tools,
     readable,
     remember: async (rule) =>
       void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),

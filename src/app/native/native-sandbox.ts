@@ -4,7 +4,7 @@ import type { ShellClass } from '../../safety/shell/judgement.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { withGitConfig, noMonitor } from '../../base/git.ts'
 import { sandbox } from '../../safety/sandbox/sandbox.ts'
-import { toolsOf } from '../../safety/rules/rule.ts'
+import { isRuleFor } from '../../safety/rules/permission-rule.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { modeOf } from './native-permissions.ts'
 
@@ -18,7 +18,7 @@ export type ShellWalls = {
 }
 
 /** What a shell command of an agent is run by: walls where the system has them, else the policy alone holds it. */
-export function wallsOf(name: string, parts: NativeParts): ShellWalls {
+export function wallsOf(name: string, parts: NativeParts, tools: () => readonly Tool[]): ShellWalls {
   const { root, env, home, lasting } = parts
   const offline = new Set<string>()
   return {
@@ -28,7 +28,7 @@ export function wallsOf(name: string, parts: NativeParts): ShellWalls {
       const plain: Argv = ['bash', '-c', command]
       const seat = lasting.held.get(name)
       if (!seat?.settings.sandbox.enabled) return plain
-      const network = await reachesOut(command, seat, parts)
+      const network = await reachesOut(command, seat, tools(), parts)
       const inside = await sandboxOf(parts).wrap(plain, { root, network, home: env.HOME ?? home })
       if (!('none' in inside)) {
         if (!network) offline.add(command)
@@ -37,7 +37,7 @@ export function wallsOf(name: string, parts: NativeParts): ShellWalls {
       await tellOnce(inside.none, parts)
       return plain
     },
-    told: (tool) => (tool.name === 'bash' ? withReason(tool, offline) : tool),
+    told: (tool) => withReason(tool, offline),
   }
 }
 
@@ -57,12 +57,18 @@ export const sandboxOf = ({ lasting, env }: NativeParts) =>
 /** What needs no yes in the usual mode is no reason for a network; everything else had one, or a rule that says so. */
 const tame: ReadonlySet<ShellClass> = new Set(['reads', 'edits', 'runs', 'removes', 'outside', 'secrets'])
 
-async function reachesOut(command: string, seat: NativeSeat, { root, cwd, env, home }: NativeParts): Promise<boolean> {
+async function reachesOut(
+  command: string,
+  seat: NativeSeat,
+  tools: readonly Tool[],
+  { root, cwd, env, home }: NativeParts,
+): Promise<boolean> {
   const { sandbox, permissions } = seat.settings
   if (sandbox.network !== 'rule') return sandbox.network === 'all'
   if (modeOf(seat) === 'bypass') return true
   const { allow, spared } = rulesOf(permissions)
-  if ([...allow, ...spared].some(({ tool, spec }) => spec === undefined && toolsOf(tool).includes('web_fetch')))
+  const online = tools.filter(({ coversShell }) => coversShell === 'network')
+  if ([...allow, ...spared].some((rule) => rule.spec === undefined && online.some((tool) => isRuleFor(rule, tool))))
     return true
   const { judge } = await import('../../safety/shell/judge.ts')
   const { parts } = await judge(command, { cwd, root, home: env.HOME ?? home })
@@ -82,8 +88,8 @@ function withReason(tool: Tool, offline: ReadonlySet<string>): Tool {
     async run(input, call) {
       const output = await tool.run(input, call)
       const text = typeof output === 'string' ? output : output.text
-      const { command } = input as { command?: string }
-      if (!offline.has(command ?? '') || !unreached.test(text)) return output
+      const effect = tool.effect?.(input, call.cwd)
+      if (effect?.does !== 'command' || !offline.has(effect.command) || !unreached.test(text)) return output
       const told = `${text}\n${offlineWords}`
       return typeof output === 'string' ? told : { ...output, text: told }
     },

@@ -1,3 +1,4 @@
+import type { Tool } from '../../core/work/tool.ts'
 import type { UserSubagent } from '../../agents/native/user-subagents.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { Model } from '../../core/work/model.ts'
@@ -9,7 +10,7 @@ import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { chosenSubagent } from '../../agents/native/user-subagents.ts'
 import { WindowUse } from '../../agents/native/window-trim.ts'
-import { isMatch } from '../../safety/hooks/names.ts'
+import { hookNames, isMatch } from '../../safety/hooks/hook-run.ts'
 import { withModel } from '../../settings/agent-settings.ts'
 import { listed, offered, toolsIn, maskedTool } from './toolbox.ts'
 import { heldBy } from './native-permissions.ts'
@@ -28,9 +29,6 @@ export type Handing = {
   servers: McpServers | undefined
 }
 
-/** What belongs to the conversation with the person stays with whoever leads it; and nobody hands work on twice. */
-const notTheirs = new Set(['subagent', 'ask_question', 'todo_write', 'todo_read', 'todo_update'])
-
 /** A task is done by a fresh agent that sees nothing but it; its answer alone comes back. */
 export function subagentsOf(handing: Handing): Consult {
   return async (given, call) => {
@@ -48,8 +46,8 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   const role = subagent ? { role: subagent.role } : {}
   const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, system: machine, ...role })
   const box = toolsIn(seat.agent.name, parts, listed(skills))
-  const tools = offered([...box.tools, ...(servers?.tools() ?? [])], skills).filter(
-    ({ name }) => !notTheirs.has(name) && isNamed(name, subagent?.tools),
+  const tools = offered([...box.tools, ...(servers?.tools() ?? [])]).filter(
+    (tool) => !tool.delegates && !tool.leadOnly && isNamed(tool, subagent?.tools),
   )
   const frame = frameOf(system, tools)
   const model =
@@ -62,7 +60,7 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
     model,
     tools: tools.map((tool) => maskedTool(hookedTool(tool, seat, parts), parts)),
     ...hookedSubagent(seat, parts),
-    policy: await heldBy(seat, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
+    policy: await heldBy(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,
     before: async (done, { history }) => (room ??= new WindowUse(frame, history)).due(done, model.window),
     close: () => box.close(),
@@ -70,6 +68,6 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
 }
 
 /** By our names or by those that other programs' subagents are written for. */
-function isNamed(name: string, wanted: readonly string[] | undefined): boolean {
-  return wanted?.some((one) => /^\w+$/.test(one) && isMatch(one, name)) ?? true
+function isNamed(tool: Tool, wanted: readonly string[] | undefined): boolean {
+  return wanted?.some((one) => /^\w+$/.test(one) && isMatch(one, hookNames(tool))) ?? true
 }

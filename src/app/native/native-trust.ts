@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import type { HookSettings } from '../../safety/hooks/settings.ts'
+import type { HookSettings } from '../../safety/hooks/hook-config.ts'
 import type { ServerConfig } from '../../tools/mcp/server-config.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'

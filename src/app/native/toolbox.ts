@@ -38,17 +38,15 @@ type Unlisted = { unlisted?: true }
 /** Those that a model may load by itself. */
 export const listed = <S extends Unlisted>(skills: readonly S[]) => skills.filter(({ unlisted }) => !unlisted)
 
-/** What goes into a frame: nobody is offered to load a skill where there is none. */
-export function offered(tools: readonly Tool[], skills: readonly Unlisted[]): Tool[] {
-  return listed(skills).length > 0 ? [...tools] : tools.filter(({ name }) => name !== 'load_skill')
-}
+/** The tools that go into a frame: those that there is something to call for. */
+export const offered = (tools: readonly Tool[]): Tool[] => tools.filter((tool) => tool.available?.() ?? true)
 
 /** Fresh tools; without `consult` there is no subagent among them. */
 export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
   const { root, clock, blobs, mask, lasting } = parts
-  const walls = wallsOf(name, parts)
+  const walls = wallsOf(name, parts, () => made.tools)
   const sandboxed = apart(parts)
-  const made = nativeTools({
+  const made: ToolSet = nativeTools({
     root,
     env: walls.env,
     clock,
@@ -121,10 +119,8 @@ export function apart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
 
 /** A tool whose words hold no secret, whatever it gives: they are kept, shown, and told to a provider. */
 export function maskedTool(tool: Tool, { mask }: Pick<NativeParts, 'mask'>): Tool {
-  const { name, description, schema, risk, alone } = tool
   return {
-    ...{ name, description, schema, risk, ...(alone === undefined ? {} : { alone }) },
-    parse: (input) => tool.parse(input),
+    ...tool,
     async run(input, call) {
       try {
         return masked(await tool.run(input, { ...call, progress: (delta) => call.progress(mask(delta)) }), mask)

@@ -6,9 +6,9 @@ import type { ToolSet } from '../../tools/all.ts'
 import type { NativeParts, NativeSeat } from '../native/native-parts.ts'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { tighter } from '../../core/work/agent.ts'
 import { newId } from '../../base/id.ts'
 import { relay } from '../../base/relay.ts'
-import { tighter } from '../../core/work/agent.ts'
 import { perform } from '../../core/work/perform.ts'
 import { spotOf } from '../../safety/places.ts'
 import { replTool } from '../../tools/repl.ts'
@@ -37,7 +37,7 @@ export function handsOf(app: App): Hands {
       const box = boxIn(native)
       const found = box.tools.find((one) => one.name === tool)
       const held = found && maskedTool(hookedTool(found, seat, native), native)
-      const policy = await heldBy(seat, box.own, native)
+      const policy = await heldBy(seat, box.tools, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
       return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
     },
@@ -64,8 +64,8 @@ function boxIn(native: NativeParts): ToolSet {
   const known = native.lasting.boxes.get(name)
   if (known) return known.box
   const { clock, blobs, mask } = native
-  const { env, shell } = wallsOf(name, native)
   const { tools, own, close } = toolsIn(name, native, [])
+  const { env, shell } = wallsOf(name, native, () => tools)
   const repl = replTool({ env, clock, blobs, mask, shell })
   const box = {
     tools: [...tools, repl.tool],

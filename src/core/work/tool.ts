@@ -5,6 +5,26 @@ import type { Agent } from './agent.ts'
 
 export type Risk = 'read' | 'write' | 'run'
 
+/** A file or folder that a call would read or write; an absolute path, whose links a policy follows. */
+export type PathAccess = { access: 'read' | 'write'; path: string }
+
+/** What one call would do, as its tool says before it runs. Policies judge this, and never a tool's name. */
+export type Effect =
+  /** Changes nothing outside the conversation. */
+  | { does: 'nothing' }
+  | { does: 'access'; paths: readonly PathAccess[] }
+  /** A command line for the shell, which is judged word by word. */
+  | { does: 'command'; command: string }
+  /** Code in another language, whose effect shows only when it runs. */
+  | { does: 'code'; code: string }
+  | { does: 'fetch'; url: string }
+  /** Runs code that can reach neither the project nor the network. */
+  | { does: 'isolated' }
+  | { does: 'unknown'; why: string }
+
+/** Other names of a tool, mostly those of Claude Code: in rules, where one name may mean several tools, and in hooks. */
+export type ToolAliases = { rules?: readonly string[]; hooks?: readonly string[] }
+
 export type ToolCall = {
   cwd: string
   signal: AbortSignal
@@ -29,8 +49,24 @@ export interface Tool<I = unknown> {
   risk: Risk
   /** Nothing of the same step runs beside it or, if it asks the person, after it. */
   alone?: boolean
+  /** Says what a call would do. Without it, a call of a reading tool only looks, and the effect of any other is unknown. */
+  effect?(input: I, cwd: string): Effect
+  /** The name that rules use for this call, if it is not the tool's own: `mcp_call` stands for the tool that it calls. */
+  ruleName?(input: I): string
+  aliases?: ToolAliases
+  /** What a rule about this tool also decides for shell commands: the files they read or write, or the network. */
+  coversShell?: 'read' | 'write' | 'network'
+  /** Hands work to another agent: there is none in plan mode, and a subagent has none. */
+  delegates?: boolean
+  /** Belongs to the conversation with the person: a subagent has none. */
+  leadOnly?: boolean
+  /** Whether there is anything to call it for now; otherwise no model is offered it. */
+  available?(): boolean
   parse(input: unknown): I
   run(input: I, call: ToolCall): Promise<ToolOutput>
 }
 
 export type Result = { ok: boolean; text: string; data?: unknown; files?: Ref[] }
+
+/** Whether plan mode offers a tool: it changes nothing, runs nothing and hands no work on. */
+export const isPlanTool = ({ risk, delegates }: Tool): boolean => risk === 'read' && !delegates

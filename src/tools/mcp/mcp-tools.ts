@@ -1,5 +1,5 @@
 import type { Tool as Remote } from '@modelcontextprotocol/client'
-import type { Tool } from '../../core/work/tool.ts'
+import type { Effect, Tool } from '../../core/work/tool.ts'
 import type { McpServer } from './mcp-server.ts'
 import { nearest } from '../../base/nearest.ts'
 import { isMap } from './server-config.ts'
@@ -12,6 +12,8 @@ const longestDescription = 2_048
 
 export type Input = Record<string, unknown>
 
+const unknownEffect: Effect = { does: 'unknown', why: 'what a tool of an MCP server does is not known here' }
+
 /**
  * A server's tool as one of ours. It counts as one that runs something, whatever the server says of it:
  * only a rule of the person lets it go unasked.
@@ -22,6 +24,7 @@ export function remoteTool(server: McpServer, remote: Remote, name: string): Too
     description: describe(server.config.name, remote),
     schema: schemaOf(remote),
     risk: 'run',
+    effect: () => unknownEffect,
     parse: (input) => parseFor(remote, input),
     run: (input, call) => server.call(remote.name, input, call),
   }
@@ -73,6 +76,7 @@ export function awaitedTool(server: McpServer, name: string, listed: () => Tool 
     description: `A tool of the MCP server ${server.config.name}, which is not connected yet.`,
     schema: { type: 'object', properties: {} },
     risk: 'run',
+    effect: () => unknownEffect,
     parse: (input) => input,
     async run(input, call) {
       const state = await server.settled(call.signal)
@@ -113,8 +117,8 @@ export const shortName = (name: string) => name.replace(/^mcp__.*?__/, '')
 
 const clean = (text: string) => text.replace(/[^A-Za-z0-9_-]+/g, '_') || '_'
 
-function withHash(name: string, allTools: string): string {
-  const mark = `_${shortHash(allTools).slice(-6)}`
+function withHash(name: string, whole: string): string {
+  const mark = `_${shortHash(whole).slice(-6)}`
   return name.slice(0, longestName - mark.length) + mark
 }
 
@@ -153,6 +157,7 @@ export function listingTool(servers: () => readonly McpServer[], now: () => numb
       additionalProperties: false,
     },
     risk: 'read',
+    effect: () => ({ does: 'nothing' }),
     parse(input) {
       const given = input ?? {}
       if (!isMap(given)) throw new Error('the input must be an object with server and tool, or {}.')
@@ -171,7 +176,7 @@ export function listingTool(servers: () => readonly McpServer[], now: () => numb
       const server = serverNamed(look.server, servers())
       const state = await server.settled(signal)
       if (state.is !== 'ready') throw new Error(unavailableReason(look.server, state, now()))
-      if (look.tool === undefined) return whole(server)
+      if (look.tool === undefined) return allTools(server)
       const remote = remoteNamed(server, look.tool)
       return `${describe(look.server, remote)}\n\nInput: ${JSON.stringify(schemaOf(remote))}`
     },
@@ -188,7 +193,7 @@ function line(server: McpServer, now: number): string {
 /** What a server says of itself may be long; its beginning is what matters. */
 const longestInstructions = 2_048
 
-function whole(server: McpServer): string {
+function allTools(server: McpServer): string {
   const { state } = server
   const said =
     state.is === 'ready' ? state.connection.client.getInstructions()?.trim().slice(0, longestInstructions) : ''
@@ -200,12 +205,10 @@ function whole(server: McpServer): string {
 
 export type RemoteCall = { server: string; tool: string; input: Input }
 
-export const reachName = 'mcp_call'
-
 /** One fixed tool for all that came after the frame was frozen. */
 export function callingTool(servers: () => readonly McpServer[], now: () => number): Tool {
   const tool: Tool<RemoteCall> = {
-    name: reachName,
+    name: 'mcp_call',
     description: sourceText('tools/mcp/mcp_call.md').trim(),
     schema: {
       type: 'object',
@@ -214,6 +217,8 @@ export function callingTool(servers: () => readonly McpServer[], now: () => numb
       additionalProperties: false,
     },
     risk: 'run',
+    effect: () => unknownEffect,
+    ruleName: ({ server, tool }) => toolName(server, tool),
     parse(input) {
       if (!isMap(input)) throw new Error('the input must be an object with server, tool and input.')
       const { server: name, tool, input: given = {} } = input
@@ -233,12 +238,6 @@ export function callingTool(servers: () => readonly McpServer[], now: () => numb
     },
   }
   return tool as Tool
-}
-
-/** The name by which a rule allows what `mcp_call` is asked to do: the same as if the tool were called itself. */
-export function calledToolName(input: unknown): string | undefined {
-  if (!isMap(input) || typeof input.server !== 'string' || typeof input.tool !== 'string') return undefined
-  return toolName(input.server, input.tool)
 }
 
 const anything = (name: string) => ({ name, inputSchema: { type: 'object' as const } })

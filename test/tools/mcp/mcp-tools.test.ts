@@ -1,7 +1,6 @@
 import type { ServerConfig } from '../../../src/tools/mcp/server-config.ts'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { calledToolName } from '../../../src/tools/mcp/mcp-tools.ts'
 import { openServers } from '../../../src/tools/mcp/mcp-servers.ts'
 import { toolContract } from '../../contract/tool.ts'
 import { opened, partsOf, ready, scripted, use } from './rig.ts'
@@ -128,8 +127,7 @@ test('without a server there is no tool', (t) => {
 
 test('a rule for a tool holds for mcp_call too, however it was named', async (t) => {
   const open = await ready(t, [scripted('one')])
-  const read = open.find('mcp_call')!.parse({ server: 'one', tool: 'mcp__one__sum', input: {} })
-  assert.equal(calledToolName(read), 'mcp__one__sum')
-  assert.equal(calledToolName({ server: 'my git', tool: 'push', input: {} }), 'mcp__my_git__push')
-  assert.equal(calledToolName({}), undefined)
+  const tool = open.find('mcp_call')!
+  assert.equal(tool.ruleName!(tool.parse({ server: 'one', tool: 'mcp__one__sum', input: {} })), 'mcp__one__sum')
+  assert.equal(tool.ruleName!({ server: 'my git', tool: 'push', input: {} }), 'mcp__my_git__push')
 })

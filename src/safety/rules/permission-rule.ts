@@ -1,3 +1,5 @@
+import type { Tool } from '../../core/work/tool.ts'
+
 /** `Tool` or `Tool(spec)`, as it was written. */
 export type Rule = { text: string; tool: string; spec?: string }
 
@@ -7,26 +9,6 @@ export type RuleSet = {
   spared: readonly Rule[]
   ask: readonly Rule[]
   allow: readonly Rule[]
-}
-
-/** What a shell may or may not do, a script may or may not do as well. */
-const shells = ['bash', 'repl']
-
-/** The names that rules made for Claude Code use, and our tools behind them. */
-const others: Readonly<Record<string, readonly string[]>> = {
-  bash: shells,
-  Bash: shells,
-  Read: ['file_reader', 'grep_search', 'glob', 'ls'],
-  Edit: ['file_editor', 'file_creator'],
-  MultiEdit: ['file_editor'],
-  Write: ['file_creator', 'file_editor'],
-  Grep: ['grep_search'],
-  Glob: ['glob'],
-  LS: ['ls'],
-  WebFetch: ['web_fetch'],
-  WebSearch: ['web_search'],
-  Task: ['subagent'],
-  Skill: ['load_skill'],
 }
 
 /** Reads a rule; what is wrong with it is said in words. */
@@ -43,7 +25,7 @@ export function parseRule(text: string): Rule | { fault: string } {
   if (/^domain:\s*$/.test(spec)) return wrong('after domain: the name of a host is missing')
   if (spec === ':*')
     return wrong(`before :* the beginning of a command is missing; ${tool} alone means every use of it`)
-  if (/(?<!\\):\*./s.test(spec) && toolsOf(tool).includes('bash')) return wrong('":*" stands at the end of a command')
+  if (/(?<!\\):\*./s.test(spec) && /^[Bb]ash$/.test(tool)) return wrong('":*" stands at the end of a command')
   return { text: text.trim(), tool, spec }
 }
 
@@ -63,6 +45,7 @@ export function parseRules(lists: Partial<Record<keyof RuleSet, readonly string[
   return { rules: { deny: read('deny'), spared: read('spared'), ask: read('ask'), allow: read('allow') }, faults }
 }
 
-export function toolsOf(name: string): readonly string[] {
-  return (Object.hasOwn(others, name) ? others[name] : undefined) ?? [name]
+/** Whether a rule names a tool, by its own name or by an alias. */
+export function isRuleFor({ tool }: Rule, { name, aliases }: Tool): boolean {
+  return tool === name || (aliases?.rules?.includes(tool) ?? false)
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
+import type { HookAnswer, HookRan } from './hook-answer.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
 import { start } from '../../base/process/run.ts'
 import { wordsOf } from '../../base/words.ts'
-import type { HookAnswer, HookRan } from './answer.ts'
-import { answerOf } from './answer.ts'
-import { isMatch, sharedName } from './names.ts'
-import type { Hook, HookEvent, HookSettings } from './settings.ts'
+import { answerOf } from './hook-answer.ts'
 
 export type HookWorld = {
   settings: HookSettings
@@ -14,7 +14,11 @@ export type HookWorld = {
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
   signal: AbortSignal
+  /** The tool of a tool event. */
+  tool?: NamedTool
 }
+
+type NamedTool = Pick<Tool, 'name' | 'aliases'>
 
 /** What all hooks of an event want together; without any it is empty. */
 export type HookOutcome = {
@@ -54,14 +58,13 @@ export async function runHooks(
   input: Record<string, unknown>,
   world: HookWorld,
 ): Promise<HookOutcome> {
-  const about = String(input[matched[event] ?? ''] ?? '')
-  const groups = (world.settings[event] ?? []).filter(
-    ({ matcher }) => matched[event] === undefined || isMatch(matcher, about),
-  )
+  const key = matched[event]
+  const names = world.tool ? hookNames(world.tool) : [String(input[key ?? ''] ?? '')]
+  const groups = (world.settings[event] ?? []).filter(({ matcher }) => key === undefined || isMatch(matcher, names))
   const hooks = new Map(groups.flatMap((group) => group.hooks).map((hook) => [hook.command, hook]))
   const told = {
     ...input,
-    ...(matched[event] === 'tool_name' ? { tool_name: sharedName(about) } : {}),
+    ...(world.tool ? { tool_name: names[0] } : {}),
     hook_event_name: event,
     cwd: world.cwd,
   }
@@ -72,6 +75,16 @@ export async function runHooks(
     ),
   )
   return joined(answers)
+}
+
+/** The names of a tool that hooks and subagents may use; the first one is told to hooks, whose scripts expect Claude Code's. */
+export const hookNames = ({ name, aliases }: NamedTool): readonly string[] => [...(aliases?.hooks ?? []), name]
+
+/** Whether a matcher means one of the names: no matcher and `*` mean all, any other is a pattern for a whole name. */
+export function isMatch(matcher: string | undefined, names: readonly string[]): boolean {
+  if (matcher === undefined || matcher === '' || matcher === '*') return true
+  const pattern = new RegExp(`^(?:${matcher})$`)
+  return names.some((name) => pattern.test(name))
 }
 
 async function runHook({ command, timeout }: Required<Hook>, input: string, world: HookWorld): Promise<HookRan> {

@@ -1,0 +1,83 @@
+import type { Effect, PathAccess, Tool } from '../../core/work/tool.ts'
+import type { Ground } from '../places.ts'
+import type { Finding, Part, ShellClass, Touched } from '../shell/judgement.ts'
+import { spotOf } from '../places.ts'
+import { worse } from '../shell/judgement.ts'
+import { judge } from '../shell/judge.ts'
+
+/** A call with everything it would do, in parts that are allowed or not one by one. */
+export type JudgedCall = {
+  /** The name that rules use for this call, and the tool's other names. */
+  name: string
+  aliases: readonly string[]
+  parts: readonly Part[]
+  worst: Finding
+  /** The command line or the code that would run. */
+  command?: string
+  host?: string
+}
+
+export async function judgeCall(tool: Tool, input: unknown, ground: Ground & { cwd: string }): Promise<JudgedCall> {
+  const name = tool.ruleName?.(input) ?? tool.name
+  const names = { name, aliases: tool.aliases?.rules ?? [] }
+  return { ...names, ...(await judgeEffect(effectOf(tool, input, ground.cwd), name, ground)) }
+}
+
+function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {
+  if (tool.effect) return tool.effect(input, cwd)
+  return tool.risk === 'read' ? undefined : { does: 'unknown', why: 'what it does is not known here' }
+}
+
+type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases'>
+
+/** `name` stands for the whole call where it has no parts. Without an effect, a call only looks. */
+async function judgeEffect(
+  effect: Effect | undefined,
+  name: string,
+  ground: Ground & { cwd: string },
+): Promise<JudgedEffect> {
+  switch (effect?.does) {
+    case 'command': {
+      const { parts, worst } = await judge(effect.command, ground)
+      return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command }
+    }
+    case 'code':
+      return { ...single(name, 'dynamic', 'what this code does shows only when it runs'), command: effect.code }
+    case 'fetch': {
+      const host = URL.canParse(effect.url) ? new URL(effect.url).hostname || undefined : undefined
+      return { ...single(name, 'network', `it reaches ${host ?? 'the network'}`), host }
+    }
+    case 'access':
+      return judgeAccess(effect.paths, ground)
+    case 'isolated':
+      return single(name, 'runs', 'it runs code away from the project')
+    case 'unknown':
+      return single(name, 'unknown', effect.why)
+    case 'nothing':
+      return single(name, 'reads', 'it changes nothing')
+    case undefined:
+      return single(name, 'reads', 'it only looks')
+  }
+}
+
+async function judgeAccess(paths: readonly PathAccess[], ground: Ground): Promise<JudgedEffect> {
+  const parts = await Promise.all(paths.map((access) => judgePath(access, ground)))
+  return { parts, worst: parts.reduce(worse) }
+}
+
+async function judgePath({ access, path }: PathAccess, ground: Ground): Promise<Part> {
+  const spot = await spotOf(path, ground)
+  const paths: Touched[] = [{ path, real: spot.real, how: access }]
+  const part = (kind: ShellClass, why: string): Part => ({ text: path, class: kind, why, paths })
+  const writes = access === 'write'
+  if (spot.secret) return part('secrets', `${path} may hold secrets`)
+  if (!spot.inside && (writes || !spot.readable)) return part('outside', `${path} is outside the project`)
+  if (!writes) return part('reads', 'it only looks')
+  if (spot.guarded) return part('system', `a change of ${path} could make programs run`)
+  return part('edits', 'it changes a file of the project')
+}
+
+function single(text: string, kind: ShellClass, why: string): JudgedEffect {
+  const part: Part = { text, class: kind, why, paths: [] }
+  return { parts: [part], worst: part }
+}

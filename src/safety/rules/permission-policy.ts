@@ -1,0 +1,125 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { Policy, PolicyDecision } from '../../core/work/policy.ts'
+import type { Shown } from '../../core/talk/question.ts'
+import type { Tool } from '../../core/work/tool.ts'
+import type { Ground } from '../places.ts'
+import type { Part } from '../shell/judgement.ts'
+import type { JudgedCall } from './judged-call.ts'
+import type { Mode } from './permission-modes.ts'
+import type { Rule, RuleSet } from './permission-rule.ts'
+import { realpath } from 'node:fs/promises'
+import { isPlanTool } from '../../core/work/tool.ts'
+import { judgeCall } from './judged-call.ts'
+import { isFree } from './permission-modes.ts'
+import { parseRule } from './permission-rule.ts'
+import { allows, concerns, escaped, namedAt } from './rule-matching.ts'
+
+export type PolicyParts = {
+  /** The project. */
+  root: string
+  home: string
+  mode(): Mode
+  rules(): RuleSet
+  /** All tools of the agent, also those that plan mode or a subagent leaves out: a rule may name any of them. */
+  tools: readonly Tool[]
+  /** Folders outside the project that may be read like it: long outputs, skills. */
+  readable?: readonly string[]
+  /** Keeps a rule that a person answered "always" to. */
+  remember?(rule: string): Promise<void> | void
+}
+
+/** Decides by the leash, the mode, the rules and the effect of a call: deny comes before ask, ask before allow. */
+export function policy(parts: PolicyParts): Policy {
+  const granted: Rule[] = []
+  let found: Promise<Ground> | undefined
+  return async (tool, input, turn) => {
+    const ground = await (found ??= groundOf(parts))
+    const call = await judgeCall(tool, input, { ...ground, cwd: turn.cwd })
+    const own = parts.rules()
+    const rules = { ...own, allow: [...own.allow, ...granted] }
+    const { tools } = parts
+    const verdict = decide({ tool, input, call, ground, leash: turn.leash, mode: parts.mode(), rules, tools })
+    if (verdict.verdict !== 'ask') return verdict
+    const question = { ...verdict, shows: shownOf(tool, input, turn.cwd) }
+    const rule = narrowestRule(call, ground)
+    return rule === undefined ? question : { ...question, grants: rule, granted: () => grant(rule) }
+  }
+
+  async function grant(text: string): Promise<void> {
+    const rule = parseRule(text)
+    if (!('fault' in rule)) granted.push(rule)
+    await parts.remember?.(text)
+  }
+}
+
+type Case = {
+  tool: Tool
+  input: unknown
+  call: JudgedCall
+  ground: Ground
+  leash: Leash
+  mode: Mode
+  rules: RuleSet
+  tools: readonly Tool[]
+}
+
+function decide({ tool, input, call, ground, leash, mode, rules, tools }: Case): PolicyDecision {
+  const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, ground, tools))
+  const denying = firstAbout(rules.deny)
+  if (denying) return { verdict: 'no', why: `the rule ${denying.text} denies it` }
+  if (mode === 'plan' && !isPlanTool(tool)) return { verdict: 'no', why: 'plan mode changes nothing and runs nothing' }
+  if (leash === 'read' && tool.risk !== 'read' && call.worst.class !== 'reads')
+    return { verdict: 'no', why: 'this agent may only look' }
+  const ask = (why: string): PolicyDecision =>
+    mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why }
+  const notAllowed = (list: readonly Rule[]) =>
+    call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, ground)))
+  if (notAllowed(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
+  const asking = firstAbout(rules.ask)
+  if (asking) return ask(`the rule ${asking.text} wants it asked`)
+  const left = notAllowed([...rules.spared, ...rules.allow])
+  if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
+  // A part that cannot be read might be just what a deny rule with a pattern forbids.
+  const unreadable = left.find((part) => part.class === 'dynamic')
+  if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why)
+  const notFree = left.filter((part) => !isFree(part.class, leash, mode))
+  if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
+  return ask(reasons(notFree, call))
+}
+
+/** Up to three reasons, the worst first, each once. */
+function reasons(parts: readonly Part[], call: JudgedCall): string {
+  const worst = parts.filter((part) => part.why === call.worst.why).slice(0, 1)
+  return [...new Set([...worst, ...parts].map(({ why }) => why))].slice(0, 3).join('; ')
+}
+
+/** The rule that allows this call and nothing else. There is none for code that cannot be read, or for what cannot be undone. */
+function narrowestRule(call: JudgedCall, ground: Ground): string | undefined {
+  if (call.parts.some((part) => part.class === 'dynamic' || part.class === 'destructive')) return undefined
+  if (call.command !== undefined) return `${call.name}(${escaped(call.command.trim())})`
+  if (call.host !== undefined) return `${call.name}(domain:${escaped(call.host)})`
+  const [path, ...more] = call.parts.flatMap((part) => part.paths)
+  if (path) return more.length > 0 ? undefined : `${call.name}(${escaped(namedAt(path.real, ground))})`
+  return call.name
+}
+
+async function groundOf({ root, home, readable = [] }: PolicyParts): Promise<Ground> {
+  const real = (path: string) => realpath(path).catch(() => path)
+  return { root: await real(root), home, readable: await Promise.all(readable.map(real)) }
+}
+
+/** What a person sees before saying yes: the command, the code, the change, or else the whole input. */
+function shownOf(tool: Tool, input: unknown, cwd: string): Shown[] {
+  const { command, code, file_path: path, content, edits } = (input ?? {}) as Record<string, unknown>
+  if (typeof command === 'string') return [{ type: 'command', command, cwd }]
+  if (typeof code === 'string') return [{ type: 'command', command: code, cwd }]
+  if (typeof path === 'string' && typeof content === 'string') return [{ type: 'diff', path, after: content }]
+  if (typeof path === 'string' && Array.isArray(edits) && edits.every(isEdit))
+    return edits.map(({ old_string: before, new_string: after }) => ({ type: 'diff', path, before, after }))
+  return [{ type: 'text', text: `${tool.name} ${JSON.stringify(input, undefined, 2)}` }]
+}
+
+function isEdit(edit: unknown): edit is { old_string: string; new_string: string } {
+  const { old_string: before, new_string: after } = (edit ?? {}) as Record<string, unknown>
+  return typeof before === 'string' && typeof after === 'string'
+}

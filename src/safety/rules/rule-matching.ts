@@ -1,0 +1,134 @@
+import type { Tool } from '../../core/work/tool.ts'
+import type { Ground } from '../places.ts'
+import type { Part, Touched } from '../shell/judgement.ts'
+import type { JudgedCall } from './judged-call.ts'
+import type { Rule } from './permission-rule.ts'
+import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import { isRuleFor } from './permission-rule.ts'
+import { quoted } from '../shell/simple.ts'
+
+/**
+ * Whether a rule that denies or asks is about this call. In doubt it is, so every spelling of a command is tried.
+ * `tools` are all tools: a rule about a file tool also holds shell commands that touch the same files.
+ */
+export function concerns(
+  rule: Rule,
+  call: JudgedCall,
+  input: unknown,
+  ground: Ground,
+  tools: readonly Tool[],
+): boolean {
+  const { spec } = rule
+  if (isAbout(rule, call)) {
+    if (spec === undefined) return true
+    if (call.command === undefined) return call.parts.some((part) => covers(spec, part, call, input, ground, 'either'))
+    return isText(spec, call.command) || call.parts.some((part) => spellings(part).some((text) => isText(spec, text)))
+  }
+  if (call.command === undefined || spec === undefined) return false
+  const covered = tools.filter((tool) => isRuleFor(rule, tool)).map(({ coversShell }) => coversShell)
+  const [reads, writes] = [covered.includes('read'), covered.includes('write')]
+  return call.parts.some((part) =>
+    part.paths.some((path) => (reads || (writes && path.how !== 'read')) && isAt(spec, path, ground, 'either')),
+  )
+}
+
+/** Whether a rule allows this part of a call: only what it plainly means. */
+export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown, ground: Ground): boolean {
+  if (!isAbout(rule, call)) return false
+  if (rule.spec === undefined) return true
+  if (call.command === undefined) return covers(rule.spec, part, call, input, ground, 'real')
+  if (!hasStar(rule.spec) && unescaped(rule.spec) === call.command.trim()) return true
+  return part.argv !== undefined && isText(rule.spec, part.argv.map(quoted).join(' '))
+}
+
+const isAbout = (rule: Rule, { name, aliases }: JudgedCall) => isNamed(rule.tool, name) || aliases.includes(rule.tool)
+
+function covers(
+  spec: string,
+  part: Part,
+  call: JudgedCall,
+  input: unknown,
+  ground: Ground,
+  which: 'real' | 'either',
+): boolean {
+  const domain = /^domain:\s*(.+)$/.exec(spec)?.[1]
+  if (domain !== undefined) return call.host !== undefined && textPattern(domain.toLowerCase()).test(call.host)
+  if (part.paths.length > 0) return part.paths.every((path) => isAt(spec, path, ground, which))
+  return Object.values((input ?? {}) as object).some(
+    (value) => typeof value === 'string' && textPattern(spec).test(value),
+  )
+}
+
+/** `server__*` and the like; a server's name alone means all its tools. */
+function isNamed(tool: string, name: string): boolean {
+  if (hasStar(tool)) return textPattern(tool).test(name)
+  return tool === name || (/^mcp__[^_]+(?:_[^_]+)*$/.test(tool) && name.startsWith(`${tool}__`))
+}
+
+/** `npm test:*` is the beginning of a command, at the end of a word; a star anywhere else is anything. */
+function isText(spec: string, text: string): boolean {
+  const command = text.trim()
+  if (spec.endsWith(':*')) {
+    const start = unescaped(spec.slice(0, -2))
+    return command === start || command.startsWith(`${start} `)
+  }
+  return textPattern(spec.trim()).test(command)
+}
+
+/** A part in every way that a rule might mean it. */
+function spellings({ text, argv }: Part): string[] {
+  if (!argv) return [text]
+  const short = [basename(argv[0]!), ...argv.slice(1)]
+  return [text, ...[argv, short].flatMap((words) => [words.join(' '), words.map(quoted).join(' ')])]
+}
+
+/** `src/**` and `/src` begin at the project, `//` at the top of the disk, `~/` at home; a bare name is meant in any folder. */
+function isAt(spec: string, { path, real }: Touched, { root, home }: Ground, which: 'real' | 'either'): boolean {
+  const pattern = placed(spec, root, home)
+  const test = pathPattern(pattern)
+  return test.test(real) || (which === 'either' && test.test(path))
+}
+
+function placed(spec: string, root: string, home: string): string {
+  const base = (folder: string) => folder.replace(/[\\*?]/g, '\\$&')
+  if (spec.startsWith('//')) return spec.slice(1)
+  if (spec.startsWith('~/')) return `${base(home)}/${spec.slice(2)}`
+  const own = spec.replace(/^\.?\//, '')
+  return spec.includes('/') ? `${base(root)}/${own}` : `${base(root)}/**/${own}`
+}
+
+/** A path as a rule names it. */
+export function namedAt(path: string, { root }: Ground): string {
+  const inside = relative(root, path)
+  const out = inside === '' || inside.startsWith(`..${sep}`) || inside === '..' || isAbsolute(inside)
+  return out ? `/${path}` : join('/', inside)
+}
+
+/** A pattern for paths: `*` stays in its folder, `**` does not, a backslash takes the meaning from a letter. */
+export function pathPattern(pattern: string): RegExp {
+  return new RegExp(`^${translated(pattern, '[^/]*')}(?:/.*)?$`, 's')
+}
+
+/** A pattern for any other text: `*` is anything. */
+export function textPattern(pattern: string): RegExp {
+  return new RegExp(`^${translated(pattern, '.*')}$`, 's')
+}
+
+function translated(pattern: string, star: string): string {
+  return pattern.replace(/\\(.)|\*\*\/|\*\*|\*|\?|[^\\*?]/gsu, (part, escaped: string | undefined) => {
+    if (escaped !== undefined) return literal(escaped)
+    if (part === '**/') return '(?:.*/)?'
+    if (part === '**') return '.*'
+    if (part === '*') return star
+    return part === '?' ? '[^/]' : literal(part)
+  })
+}
+
+const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+/** A text that stands for nothing but itself in a pattern. */
+export const escaped = (text: string) => text.replace(/[\\*?]/g, '\\$&')
+
+export const hasStar = (pattern: string) => /(?<!\\)(?:\\\\)*[*]/.test(pattern)
+
+export const unescaped = (pattern: string) => pattern.replace(/\\([\\*?])/g, '$1')
