@@ -23,7 +23,7 @@ const spins = /^\s*[\u2800-\u28ff·✢✳✶✻✽*○◦]\s/
 const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
 
 /** Writes what happened and what was shown, each line with its time. */
-export class Scribe {
+export class TerminalLog {
   readonly file: string
   #clock: Clock
   #mask: (text: string) => string

@@ -5,7 +5,7 @@ import { collect } from '../base/collect.ts'
 import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
 
 /** In the project itself: what is there belongs to whoever sits in front of it. */
-export const openBench: TaskWorkspace = {
+export const plainWorkspace: TaskWorkspace = {
   begin: async () => {},
   end: async () => undefined,
   clear: async () => undefined,
@@ -17,7 +17,7 @@ const branchOf = (task: string) => `termaite/task-${task.slice(-8)}`
 const longestDiff = 512 * 1024
 
 /** A worktree of the agent's own: each task is a branch from where the project is, and ends as a commit on it. */
-export function worktreeBench(
+export function worktreeWorkspace(
   io: Pick<Io, 'env'>,
   root: string,
   worktree: Worktree,

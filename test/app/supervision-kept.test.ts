@@ -9,8 +9,8 @@ import { SupervisedKeys } from '../../src/faces/attach/attach-keys.ts'
 import { OutputFilter } from '../../src/faces/attach/output-filter.ts'
 import { profiles } from '../../src/profiles/all.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
-import { Meter } from '../../src/mind/supervise/token-meter.ts'
-import { Scribe } from '../../src/store/terminal-log.ts'
+import { TokenMeter } from '../../src/mind/supervise/token-meter.ts'
+import { TerminalLog } from '../../src/store/terminal-log.ts'
 import { latestSession, Session } from '../../src/app/supervision/supervised-session.ts'
 
 function folderOf(t: TestContext): string {
@@ -69,7 +69,7 @@ test('a log has a time on each line, no secrets, each line once while it spins; 
     mask: (text: string) => text.replace('hidden', '***'),
     seen: (line: string) => seen.push(line),
   }
-  const scribe = new Scribe(folder, 'claude', parts)
+  const scribe = new TerminalLog(folder, 'claude', parts)
   const host = scriptedTerminals(() => async (tty) => {
     tty.print('answer 1\nanswer 2\n⠋ Thinking 1s\n⠙ Thinking 2s\n\u001b[1mhidden\u001b[0m\u001b[3Cword\n')
     return 0
@@ -88,8 +88,8 @@ test('a log has a time on each line, no secrets, each line once while it spins; 
 })
 
 test('tokens are as reported, else as printed, else as estimated', () => {
-  const meter = new Meter(100)
-  assert.equal(new Meter().words(), undefined)
+  const meter = new TokenMeter(100)
+  assert.equal(new TokenMeter().words(), undefined)
   meter.spend({ input: 1_000, output: 200, source: 'reported' })
   meter.see('  1,500 tokens used')
   meter.spend({ input: 5, output: 5, source: 'estimated' })

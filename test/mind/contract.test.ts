@@ -4,7 +4,7 @@ import type { Script, ScriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
-import { supervise } from '../../src/mind/supervise.ts'
+import { recoveringAgent } from '../../src/mind/supervise/recovering-agent.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { agentContract } from '../contract/agent.ts'
 import { askingContract } from '../contract/asking.ts'
@@ -44,7 +44,7 @@ const rotation = (open: () => Agent) =>
     },
   )
 const policy = { mostAnHour: 0, firstWaitMs: 1, longestWaitMs: 1, clock: realClock, mask }
-const supervision = (open: () => Agent) => supervise(() => ({ agent: open(), came: 'began' }), policy)
+const supervision = (open: () => Agent) => recoveringAgent(() => ({ agent: open(), how: 'began' }), policy)
 
 composed('a rotation', rotation)
 composed('a supervision', supervision)

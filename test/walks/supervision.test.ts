@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import type { TerminalHost } from '../../src/core/screen/terminal.ts'
 import type { Agent } from '../../src/core/work/agent.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import type { Open } from '../../src/mind/supervise/parts.ts'
+import type { OpenCli } from '../../src/mind/supervise/supervision.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { supervise } from '../../src/mind/supervise.ts'
+import { recoveringAgent } from '../../src/mind/supervise/recovering-agent.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { all, here, project } from './world.ts'
 
@@ -33,8 +33,8 @@ function screenAgent(host: TerminalHost, resume?: string): Agent {
 }
 
 const opening =
-  (host: TerminalHost): Open =>
-  (resume) => ({ agent: screenAgent(host, resume), came: resume === undefined ? 'began' : 'resumed' })
+  (host: TerminalHost): OpenCli =>
+  (resume) => ({ agent: screenAgent(host, resume), how: resume === undefined ? 'began' : 'resumed' })
 
 const policyOf = (clock: Clock, mostAnHour: number) => ({
   mostAnHour,
@@ -53,7 +53,7 @@ test('a terminal exits 3 in the middle: reopened on its own thread, told to go o
     tty.print('all done\n')
     return 0
   })
-  const supervised = supervise(opening(host), policyOf(clock, 3))
+  const supervised = recoveringAgent(opening(host), policyOf(clock, 3))
 
   const turn = all(conversation.converse(supervised, 'build it', here()))
   await settled()
@@ -82,7 +82,7 @@ test('one that crashes for good is given up after its restarts, each wait twice 
   const { conversation, clock, kept } = project()
   let runs = 0
   const host = scriptedTerminals(() => async () => (runs++, 3))
-  const supervised = supervise(opening(host), policyOf(clock, 2))
+  const supervised = recoveringAgent(opening(host), policyOf(clock, 2))
   const turn = all(conversation.converse(supervised, 'build it', here()))
   await clock.turn(1_000)
   assert.equal(runs, 2)

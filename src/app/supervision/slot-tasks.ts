@@ -1,4 +1,4 @@
-import type { TaskSource, Order } from '../../core/work/task-source.ts'
+import type { TaskSource, WorkOrder } from '../../core/work/task-source.ts'
 import type { OpenCrew } from '../crew/crews.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
@@ -10,8 +10,8 @@ import { ensureKept } from '../crew/crew-keeper.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { openBench, worktreeBench } from '../../worktrees/task-branches.ts'
-import { hubDuty } from '../../hub/duty.ts'
+import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
+import { hubTaskSource } from '../../hub/hub-task-source.ts'
 
 export type SlotWishes = { slot: number; hub: FoundHub; capabilities: readonly string[] }
 
@@ -30,17 +30,17 @@ export async function slotAtWork(io: Io, place: Place, { slot: id, hub, capabili
     const as = { ...known, capabilities: [agent, ...capabilities], workspace: place.root }
     // Who sits in the project itself has no branch to give for review.
     const { worktrees } = open.parts
-    const bench = worktree && worktrees ? worktreeBench(io, place.root, worktree, worktrees) : openBench
-    const duty = hubDuty({ hub: new HubClient(hub.place), as, clock: io.clock, bench, tell })
+    const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
+    const taskSource = hubTaskSource({ hub: new HubClient(hub.place), as, clock: io.clock, workspace, tell })
     say(io, `slot ${id} takes tasks of ${hub.place.url} as ${as.id}; Ctrl+C ends that, and not the agent.`)
     while (!io.signal.aborted) {
-      const order = await duty.next(io.signal)
+      const order = await taskSource.next(io.signal)
       if (order.type === 'evict') {
         say(io, `slot ${id} was sent away by the hub: ${order.why}`)
         return 0
       }
       if (order.type === 'told') await sent(io, place, open, id, order.text)
-      if (order.type === 'task') await done(io, place, open, id, order, duty)
+      if (order.type === 'task') await done(io, place, open, id, order, taskSource)
     }
     return 0
   } catch (error) {
@@ -60,11 +60,11 @@ async function done(
   place: Place,
   open: OpenCrew,
   id: number,
-  { ticket, prompt, notes }: Order & { type: 'task' },
-  duty: TaskSource,
+  { ticket, prompt, notes }: WorkOrder & { type: 'task' },
+  taskSource: TaskSource,
 ): Promise<void> {
   const { signal, clock } = io
-  if ((await duty.ack(ticket, signal)) !== 'kept') return
+  if ((await taskSource.ack(ticket, signal)) !== 'kept') return
   const said = notes.map(({ kind, by, text }) => `${kind} (${by}): ${text}`)
   await sent(io, place, open, id, [prompt, ...said].join('\n\n'))
   for (;;) {
@@ -76,13 +76,13 @@ async function done(
     }
     const [waited] = await open.crew.wait([id], wishes)
     if (signal.aborted) return
-    if (!waited?.settled && (await duty.progress(ticket, 'at work', signal)) === 'kept') continue
+    if (!waited?.settled && (await taskSource.progress(ticket, 'at work', signal)) === 'kept') continue
     const answer = waited?.slot?.state === 'idle' ? await open.crew.artifact(id) : undefined
     const why = waited?.slot?.why ?? `its agent is ${waited?.slot?.state ?? 'gone'}`
     const report = answer
       ? { status: 'COMPLETED' as const, message: answer.output }
       : { status: 'FAILED' as const, message: why }
-    if (waited?.settled) await duty.respond(ticket, report, signal)
+    if (waited?.settled) await taskSource.respond(ticket, report, signal)
     return say(io, `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? report.status : 'is lost'}`)
   }
 }

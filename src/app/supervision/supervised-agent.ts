@@ -1,7 +1,7 @@
 import { hubEnv } from './hub-wiring.ts'
 import type { ScreenSpec } from '../../agents/screen/screen-spec.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
-import type { Open } from '../../mind/supervise/parts.ts'
+import type { OpenCli } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
 import type { Ready, Plan } from './preflight.ts'
 import type { Conversation } from '../../core/work/conversation.ts'
@@ -15,14 +15,14 @@ import { fileStore } from '../../store/files/store.ts'
 import { conversationOf } from '../app.ts'
 import { openProject, openSession, slugOf } from '../project.ts'
 import { HubClient } from '../hub/hub-client.ts'
-import { hubDuty } from '../../hub/duty.ts'
+import { hubTaskSource } from '../../hub/hub-task-source.ts'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { wordsOf } from '../../base/words.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { say } from '../../core/io.ts'
-import { openBench, worktreeBench } from '../../worktrees/task-branches.ts'
+import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 
 /** A task may take a night; what falls silent is seen to by whoever keeps it at work. */
 const longestTurnMs = 24 * 3_600_000
@@ -45,7 +45,7 @@ export function opener(
   spec: ScreenSpec,
   host: () => Promise<TerminalHost>,
   lives: boolean,
-): Open {
+): OpenCli {
   const { session, agent, leash } = ready
   let found = lives
   return (resume) => {
@@ -55,9 +55,9 @@ export function opener(
       terminal: { id: session.state.terminal, title: agent.name, mode: 'window' as const },
       ...(resume === undefined ? {} : { resume }),
     }
-    const came = found ? 'there' : resume !== undefined && composes(spec) ? 'resumed' : 'began'
+    const how = found ? 'there' : resume !== undefined && composes(spec) ? 'resumed' : 'began'
     found = false
-    return { agent: screenAgent(spec, seat, screenParts(io, { host })), came }
+    return { agent: screenAgent(spec, seat, screenParts(io, { host })), how }
   }
 }
 
@@ -75,13 +75,13 @@ export async function conversationAt(io: Io, { place, agent, session }: Ready): 
   return conversation
 }
 
-export type WorkWishes = { bench: TaskWorkspace; capabilities: readonly string[] }
+export type WorkWishes = { workspace: TaskWorkspace; capabilities: readonly string[] }
 
 /** The agent as the hub knows it, and the work that comes from there. */
 export function registered(
   io: Io,
   { place, agent, profile, hub, session }: Ready,
-  { bench, capabilities, warn }: WorkWishes & { warn(words: string): void },
+  { workspace, capabilities, warn }: WorkWishes & { warn(words: string): void },
 ): TaskSource {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
@@ -95,25 +95,30 @@ export function registered(
   const client = new HubClient(hub.place)
   // Known at the hub from the start, so that its own first words to it are heard.
   if (hub.reachable) void client.register(as).catch(() => {})
-  return hubDuty({ hub: client, as, clock: io.clock, bench, tell: warn })
+  return hubTaskSource({ hub: client, as, clock: io.clock, workspace, tell: warn })
 }
 
-export type WorkPlace = Pick<SessionState, 'cwd' | 'worktree'> & { bench: TaskWorkspace; notes: string[] }
+export type WorkPlace = Pick<SessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
 
 /** A worktree of the agent's own, made anew at its place where it is gone; the project itself where none can be. */
 export async function placeOfWork(io: Io, { place, settings, agent, state }: Plan, here: boolean): Promise<WorkPlace> {
   const store = fileStore(place.home, { clock: io.clock })
   const worktrees = here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
-  if (!worktrees) return { cwd: place.cwd, bench: openBench, notes: [`works in ${place.cwd} itself`] }
+  if (!worktrees) return { cwd: place.cwd, workspace: plainWorkspace, notes: [`works in ${place.cwd} itself`] }
   const { worktree: before } = state
   if (before && existsSync(before.path))
-    return { cwd: state.cwd, worktree: before, bench: worktreeBench(io, place.root, before, worktrees), notes: [] }
+    return {
+      cwd: state.cwd,
+      worktree: before,
+      workspace: worktreeWorkspace(io, place.root, before, worktrees),
+      notes: [],
+    }
   try {
     const name = before ? basename(before.path) : `agent-${agent.name}`
     const { worktree, cwd, notes } = await worktrees.make(worktrees.plan(name), place.cwd)
-    return { cwd, worktree, bench: worktreeBench(io, place.root, worktree, worktrees), notes }
+    return { cwd, worktree, workspace: worktreeWorkspace(io, place.root, worktree, worktrees), notes }
   } catch (error) {
     say(io, `termaite: ${wordsOf(error)}; ${agent.name} works in the project itself.`)
-    return { cwd: place.cwd, bench: openBench, notes: [] }
+    return { cwd: place.cwd, workspace: plainWorkspace, notes: [] }
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Spent } from '../../core/work/budget.ts'
 import type { Worktree } from '../../core/work/worktree.ts'
-import type { Kept } from '../../mind/supervise/parts.ts'
+import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
@@ -22,7 +22,7 @@ export type SessionState = Spent & {
   host: 'tmux' | 'pty'
   cwd: string
   worktree?: Worktree
-  flight?: Kept['flight']
+  flight?: SupervisedState['flight']
   /** The process that has it. */
   owner: string
 }

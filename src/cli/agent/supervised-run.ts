@@ -1,6 +1,6 @@
 import type { Ask } from '../../core/talk/question.ts'
-import type { Kept } from '../../mind/supervise/parts.ts'
-import type { Over, Told } from '../../mind/supervise/telling.ts'
+import type { SupervisedState } from '../../mind/supervise/supervision.ts'
+import type { SupervisionEnd, SupervisionEvent } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
 import type { TaskWorkspace } from '../../core/work/task-source.ts'
 import type { Ready } from '../../app/supervision/preflight.ts'
@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
 import { wordsOf } from '../../base/words.ts'
 import { noBudget } from '../../core/work/budget.ts'
-import { shift } from '../../mind/supervise/shift.ts'
+import { superviseCli } from '../../mind/supervise/supervisor.ts'
 import { keysInFile } from '../../safety/keys.ts'
 import { learningRedactor } from '../../safety/redaction.ts'
 import { terminalsOf } from '../../app/crew/crew-terminals.ts'
@@ -19,8 +19,8 @@ import { conversationAt, opener, supervisedSpec, registered } from '../../app/su
 import { Seen } from '../../app/supervision/current-terminal.ts'
 import { logsIn } from '../../app/supervision/supervised-session.ts'
 import { Voice } from './supervision-messages.ts'
-import { Meter } from '../../mind/supervise/token-meter.ts'
-import { Scribe } from '../../store/terminal-log.ts'
+import { TokenMeter } from '../../mind/supervise/token-meter.ts'
+import { TerminalLog } from '../../store/terminal-log.ts'
 import { filledIn } from '../../app/supervision/workflow.ts'
 
 /** Nobody but the person answers a dialog of the CLI, and they do it on its own screen. */
@@ -33,13 +33,17 @@ const onItsScreen: Ask = async (_, withdrawn) => {
 const lastRows = 40
 
 /** Keeps the agent at work until it is over; gives the exit code. */
-export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: WorkWishes): Promise<number> {
+export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities }: WorkWishes): Promise<number> {
   const { place, settings, agent, session, workflow, hub, leash } = ready
   const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
   const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
   if (hub.place.key !== undefined) learn('hub', hub.place.key)
-  const meter = new Meter(tokens)
-  const scribe = new Scribe(logsIn(place.root), agent.name, { clock: io.clock, mask, seen: (line) => meter.see(line) })
+  const meter = new TokenMeter(tokens)
+  const scribe = new TerminalLog(logsIn(place.root), agent.name, {
+    clock: io.clock,
+    mask,
+    seen: (line) => meter.see(line),
+  })
   const voice = new Voice(io, ready, { scribe, mask })
   const warn = (words: string) => voice.warn(words)
   const terminals = terminalsOf(
@@ -65,10 +69,10 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
     const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
     const spec = supervisedSpec(io, ready)
     const conversation = await conversationAt(io, ready)
-    const working = shift({
+    const working = superviseCli({
       open: opener(io, ready, spec, host, lives),
       facts: screenFactsOf(spec),
-      duty: registered(io, ready, { bench, capabilities, warn }),
+      taskSource: registered(io, ready, { workspace, capabilities, warn }),
       workflow: filledIn(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
       ...(conversation ? { conversation } : {}),
       cwd,
@@ -79,8 +83,9 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
       signal: AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])]),
       outlives: kind === 'tmux',
       kept: { spent: session.spent, ...(cliSession ? { session: cliSession } : {}), ...(flight ? { flight } : {}) },
-      keep: async (kept: Kept) => session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
-      tell(told: Told) {
+      keep: async (kept: SupervisedState) =>
+        session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
+      tell(told: SupervisionEvent) {
         voice.tell(told)
         if (told.type === 'asking' && !attended && kind === 'pty')
           warn('nobody can answer that here: start it in a terminal, or with --tmux')
@@ -97,7 +102,7 @@ export async function keepAtWork(io: Io, ready: Ready, { bench, capabilities }: 
     const end = await working
     await save()
     session.keep({ owner: '' })
-    return ended(io, ready, { end, meter, stays: await cleared(bench, ready), interrupted: wish === 'interrupted' })
+    return ended(io, ready, { end, meter, stays: await cleared(workspace, ready), interrupted: wish === 'interrupted' })
   } finally {
     voice.close()
     await terminals.close()
@@ -119,11 +124,11 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
 }
 
 /** What it worked in goes with it, unless something of a task is in it still. */
-async function cleared(bench: TaskWorkspace, { session }: Ready): Promise<string | undefined> {
-  return session.state.flight ? undefined : bench.clear().catch((error) => wordsOf(error))
+async function cleared(workspace: TaskWorkspace, { session }: Ready): Promise<string | undefined> {
+  return session.state.flight ? undefined : workspace.clear().catch((error) => wordsOf(error))
 }
 
-type End = { end: Over; meter: Meter; stays: string | undefined; interrupted: boolean }
+type End = { end: SupervisionEnd; meter: TokenMeter; stays: string | undefined; interrupted: boolean }
 
 function ended(io: Io, { session, agent, workflow }: Ready, { end, meter, stays, interrupted }: End): number {
   if (stays !== undefined) say(io, stays)

@@ -1,8 +1,8 @@
-import type { Told } from '../../mind/supervise/telling.ts'
+import type { SupervisionEvent } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
 import type { Notify } from '../../app/notify.ts'
 import type { Ready } from '../../app/supervision/preflight.ts'
-import type { Scribe } from '../../store/terminal-log.ts'
+import type { TerminalLog } from '../../store/terminal-log.ts'
 import type { Notice } from '../../core/talk/notice.ts'
 import { openNotify } from '../../app/notify.ts'
 import { say } from '../../core/io.ts'
@@ -18,11 +18,11 @@ export class Voice {
   showing = false
   #io: Io
   #ready: Ready
-  #scribe: Scribe
+  #scribe: TerminalLog
   #window: Window
   #notify: Notify
 
-  constructor(io: Io, ready: Ready, { scribe, mask }: { scribe: Scribe; mask(text: string): string }) {
+  constructor(io: Io, ready: Ready, { scribe, mask }: { scribe: TerminalLog; mask(text: string): string }) {
     this.#io = io
     this.#ready = ready
     this.#scribe = scribe
@@ -31,7 +31,7 @@ export class Voice {
     this.#notify = openNotify(ready.settings, { io, cwd: ready.place.root, mask, warn })
   }
 
-  tell(told: Told): void {
+  tell(told: SupervisionEvent): void {
     const { agent, place } = this.#ready
     const now = this.#io.clock.now()
     const words = toldWords(told, now)
@@ -60,10 +60,10 @@ const task = (ticket: string) => `task ${shortId(taskIdOf(ticket))}`
 const longest = 160
 
 /** What happens to an agent, as a person is told it. */
-export function toldWords(told: Told, now: number): string {
+export function toldWords(told: SupervisionEvent, now: number): string {
   switch (told.type) {
     case 'started':
-      return came[told.came]
+      return came[told.how]
     case 'working':
       return told.ticket === undefined ? 'at its workflow' : `at ${task(told.ticket)}`
     case 'waiting':
@@ -94,7 +94,7 @@ export function toldWords(told: Told, now: number): string {
 }
 
 /** What of it a person elsewhere should know. */
-export function noticeOf(told: Told, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
+export function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
   const ticket = 'ticket' in told && told.ticket !== undefined ? { task: taskIdOf(told.ticket) } : {}
   switch (told.type) {
     case 'asking':

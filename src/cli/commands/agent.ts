@@ -27,10 +27,10 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     print(io, planned(plan, wishes, wiring?.how))
     return 0
   }
-  const { cwd, worktree, bench, notes } = await placeOfWork(io, plan, wishes.here)
+  const { cwd, worktree, workspace, notes } = await placeOfWork(io, plan, wishes.here)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
   const session = new Session(place.root, { ...state, cwd, worktree }, io.clock)
-  return keepAtWork(io, { ...plan, session, wiring }, { bench, capabilities: wishes.capabilities })
+  return keepAtWork(io, { ...plan, session, wiring }, { workspace, capabilities: wishes.capabilities })
 }
 
 /** An agent that is in a terminal already: nothing is started, and it only needs its work. */

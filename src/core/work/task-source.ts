@@ -1,49 +1,45 @@
 import type { Spent } from './budget.ts'
 import type { TaskNote } from './task.ts'
 
-/** What comes for whoever is on duty: a task by its `ticket`, words, the order to leave, or nothing for now. */
-export type Order =
+/** An order for a supervised agent: a task by its `ticket`, words to be told, to leave, or nothing for now. */
+export type WorkOrder =
   | { type: 'task'; ticket: string; prompt: string; notes: readonly TaskNote[] }
   | { type: 'told'; text: string }
   | { type: 'evict'; why: string }
   | { type: 'none' }
 
-/** `settled`: the agent has answered it by itself. `lost`: it was cancelled, or somebody else has it now. */
+/** Whether a task still belongs to the agent. `settled`: the agent has answered it itself; `lost`: it was cancelled, or another agent has it. */
 export type TicketState = 'kept' | 'settled' | 'lost'
 
-export type Report = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message: string }
+export type TaskReport = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message: string }
 
-/**
- * Where work comes from. Nothing here rejects: while nobody answers where it comes from, it is waited out, until the
- * signal aborts.
- */
+/** Gives a supervised agent its work. No call rejects: an unreachable source is retried until the signal aborts. */
 export interface TaskSource {
-  /** Waits as long as it sees fit: `none` means ask again. */
-  next(signal: AbortSignal): Promise<Order>
-  /** Before anything is typed: what is not `kept` is not done. */
+  /** Waits for an order as long as the source sees fit: `none` means ask again. */
+  next(signal: AbortSignal): Promise<WorkOrder>
+  /** Claims a task before anything is typed: a task that is not `kept` is not done. */
   ack(ticket: string, signal: AbortSignal): Promise<TicketState>
-  /** That it is still at work; what says nothing for long is given to somebody else. */
+  /** Says that the agent is still at work: a silent task is given to another agent. */
   progress(ticket: string, text: string, signal: AbortSignal): Promise<TicketState>
-  /** It cannot go on without an answer, and is free for others. */
+  /** Says that the task needs an answer; the agent is free for other tasks meanwhile. */
   block(ticket: string, question: string, signal: AbortSignal): Promise<TicketState>
-  respond(ticket: string, report: Report, signal: AbortSignal): Promise<TicketState>
-  /** Resolves with the reason once a task is not to be done any more; never, where nobody takes one back. */
-  lost?(ticket: string, signal: AbortSignal): Promise<string | undefined>
-  /** Whether the CLI itself waits there now: its silence is no trouble then. */
-  waits(): Promise<boolean>
-  /** What was used in all. */
-  spent(all: Spent): void
+  respond(ticket: string, report: TaskReport, signal: AbortSignal): Promise<TicketState>
+  /** Resolves with the reason once a task was cancelled or given away; left out where tasks are never taken back. */
+  revoked?(ticket: string, signal: AbortSignal): Promise<string | undefined>
+  /** Whether the CLI itself polls the source for work: its silence is no trouble then. */
+  cliPolls(): Promise<boolean>
+  reportUsage(total: Spent): void
 }
 
-/** What a task left behind. */
+/** The branch and the changes that a task left behind. */
 export type TaskChanges = { branch: string; diff: string }
 
-/** Where tasks are worked at. */
+/** The folder in which tasks are worked on. */
 export interface TaskWorkspace {
-  /** Before anything of a task is typed. */
+  /** Prepares the folder before anything of a task is typed. */
   begin(task: string): Promise<void>
-  /** After its turn; undefined where nothing tells what it changed. */
+  /** Collects a task's changes after its turn; undefined where changes cannot be told. */
   end(task: string, message: string): Promise<TaskChanges | undefined>
-  /** When nobody works here any more; in words where something has to stay. */
+  /** Removes the folder when no agent works in it any more; gives the reason where it has to stay. */
   clear(): Promise<string | undefined>
 }

@@ -7,7 +7,7 @@ const used = /\b(\d[\d,]*) tokens used\b/
 const usage = /\busage:\s*(\{.*?\})/i
 
 /** What an agent used, as its CLI reports it, else as it prints it, else as it can be estimated. */
-export class Meter {
+export class TokenMeter {
   #sums: Partial<Record<Source, number>> = {}
   #printed = 0
 

@@ -1,26 +1,30 @@
-import type { Fault, Machine } from './supervise-cli.ts'
+import type { Fault, Machine } from './fake-cli.ts'
 import type { Spent } from '../../src/core/work/budget.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { TaskSource, TicketState, Order, Report } from '../../src/core/work/task-source.ts'
-import type { Kept, ShiftParts } from '../../src/mind/supervise/parts.ts'
-import type { Over, Told } from '../../src/mind/supervise/telling.ts'
+import type { TaskSource, TicketState, WorkOrder, TaskReport } from '../../src/core/work/task-source.ts'
+import type {
+  SupervisedState,
+  SupervisorParts,
+  SupervisionEnd,
+  SupervisionEvent,
+} from '../../src/mind/supervise/supervision.ts'
 import type { ScriptedHost, ScriptedTerminal } from '../../src/terminals/scripted-terminals.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { shift } from '../../src/mind/supervise/shift.ts'
+import { superviseCli } from '../../src/mind/supervise/supervisor.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { profileOf } from '../agents/piping.ts'
-import { facts, fakeCli, machineOf } from './supervise-cli.ts'
+import { facts, fakeCli, machineOf } from './fake-cli.ts'
 
 /** Work from a list: each task once, at its time; what is not acknowledged or not answered shows. */
-export class ScriptedDuty implements TaskSource {
-  readonly reports: { ticket: string; report: Report }[] = []
+export class ScriptedTaskSource implements TaskSource {
+  readonly reports: { ticket: string; report: TaskReport }[] = []
   readonly acks: string[] = []
   readonly said: string[] = []
-  orders: (Order & { at: number })[] = []
+  orders: (WorkOrder & { at: number })[] = []
   waiting = false
   hears: TicketState = 'kept'
   lose: ((why: string) => void) | undefined
@@ -32,7 +36,7 @@ export class ScriptedDuty implements TaskSource {
     this.#clock = clock
   }
 
-  give(order: Order, at = this.#clock.now()): void {
+  give(order: WorkOrder, at = this.#clock.now()): void {
     this.orders = [...this.orders, { ...order, at }].sort((a, b) => a.at - b.at)
     this.#wake.abort()
   }
@@ -41,7 +45,7 @@ export class ScriptedDuty implements TaskSource {
     this.give({ type: 'task', ticket, prompt: `do ${ticket}`, notes: [] }, at)
   }
 
-  async next(signal: AbortSignal): Promise<Order> {
+  async next(signal: AbortSignal): Promise<WorkOrder> {
     while (!signal.aborted) {
       const [first] = this.orders
       const now = this.#clock.now()
@@ -67,23 +71,23 @@ export class ScriptedDuty implements TaskSource {
     return this.hears
   }
 
-  async respond(ticket: string, report: Report): Promise<TicketState> {
+  async respond(ticket: string, report: TaskReport): Promise<TicketState> {
     this.reports.push({ ticket, report })
     return this.hears
   }
 
-  lost(_ticket: string, signal: AbortSignal): Promise<string | undefined> {
+  revoked(_ticket: string, signal: AbortSignal): Promise<string | undefined> {
     return new Promise((resolve) => {
       this.lose = resolve
       signal.addEventListener('abort', () => resolve(undefined), { once: true })
     })
   }
 
-  async waits(): Promise<boolean> {
+  async cliPolls(): Promise<boolean> {
     return this.waiting
   }
 
-  spent(all: Spent): void {
+  reportUsage(all: Spent): void {
     this.total = all
   }
 }
@@ -96,39 +100,39 @@ function conversationOf(clock: HandClock): Conversation {
   return new Conversation({ ...kept, session: 's', clock, owner: 'me', alive: () => true })
 }
 
-/** One fake CLI on its shift, under a clock that is turned by hand. */
-export type Floor = {
+/** One supervised fake CLI, under a clock that is turned by hand. */
+export type SupervisorRig = {
   clock: HandClock
   machine: Machine
-  duty: ScriptedDuty
-  told: (Told & { at: number })[]
+  tasks: ScriptedTaskSource
+  told: (SupervisionEvent & { at: number })[]
   resumed: (string | undefined)[]
-  kept: Kept[]
+  kept: SupervisedState[]
   strike(fault: Fault): Promise<void>
   terminal(): Promise<ScriptedTerminal>
-  over: Promise<Over>
+  over: Promise<SupervisionEnd>
   stop: AbortController
   host: ScriptedHost
   /** Where its turns are kept, by every process that has it. */
   conversation: Conversation
 }
 
-export type FloorPart = Partial<ShiftParts> & {
+export type SupervisorRigPart = Partial<SupervisorParts> & {
   random?: () => number
   workMs?: () => number
-  /** A shift that another process had: its machine is the same one, and its CLI may live. */
-  before?: Floor
+  /** The supervision by an earlier process: its machine is the same one, and its CLI may live. */
+  before?: SupervisorRig
 }
 
-export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart = {}): Floor {
+export function supervisorRig({ random = () => 0.5, workMs, before, ...part }: SupervisorRigPart = {}): SupervisorRig {
   const clock = before?.clock ?? new HandClock(0)
   const machine = before?.machine ?? machineOf(clock, random, workMs)
   const host = before?.host ?? scriptedTerminals(() => fakeCli(machine), clock)
-  const duty = before?.duty ?? new ScriptedDuty(clock)
+  const tasks = before?.tasks ?? new ScriptedTaskSource(clock)
   const conversation = before?.conversation ?? conversationOf(clock)
-  const told: Floor['told'] = []
-  const kept: Kept[] = []
-  const resumed: Floor['resumed'] = []
+  const told: SupervisorRig['told'] = []
+  const kept: SupervisedState[] = []
+  const resumed: SupervisorRig['resumed'] = []
   const stop = new AbortController()
   const profile = profileOf({
     failure: ({ err, now }) => {
@@ -146,7 +150,7 @@ export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart
     if (machine.living > 0) return 'there'
     return resume === undefined ? 'began' : 'resumed'
   }
-  const over = shift({
+  const over = superviseCli({
     open(resume) {
       resumed.push(resume)
       const seat = {
@@ -155,10 +159,10 @@ export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart
         terminal: { id },
         ...(resume === undefined ? {} : { resume }),
       }
-      return { agent: screenAgent(spec, seat, parts), came: came(resume) }
+      return { agent: screenAgent(spec, seat, parts), how: came(resume) }
     },
     facts,
-    duty,
+    taskSource: tasks,
     conversation,
     workflow,
     cwd: '/project',
@@ -177,5 +181,5 @@ export function floor({ random = () => 0.5, workMs, before, ...part }: FloorPart
   })
   const terminal = async () => (await host.find(id))!
   const strike = async (fault: Fault) => (fault === 'gone' ? (await host.find(id))?.close() : machine.strike(fault))
-  return { clock, machine, duty, told, kept, resumed, strike, terminal, over, stop, host, conversation }
+  return { clock, machine, tasks, told, kept, resumed, strike, terminal, over, stop, host, conversation }
 }

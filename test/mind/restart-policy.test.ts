@@ -2,43 +2,45 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Reading } from '../../src/core/screen/reading.ts'
 import type { Failure, FailureKind } from '../../src/core/talk/outcome.ts'
-import type { Case, Ending, Verdict } from '../../src/mind/supervise/verdict.ts'
-import { saysGoodbye } from '../../src/mind/supervise/farewell.ts'
-import { handsOn } from '../../src/mind/supervise/hands.ts'
-import { parkedUntil } from '../../src/mind/supervise/parking.ts'
-import { usualPolicy } from '../../src/mind/supervise/parts.ts'
-import { pulse } from '../../src/mind/supervise/pulse.ts'
-import { Restarts } from '../../src/mind/supervise/restarts.ts'
-import { verdict } from '../../src/mind/supervise/verdict.ts'
+import type { Incident, ProgramEnd, Remedy } from '../../src/mind/supervise/restart-policy.ts'
+import { saysGoodbye } from '../../src/mind/supervise/supervised-program.ts'
+import {
+  keyboardHeldMs,
+  remedyFor,
+  nudgeDelay,
+  RestartCounter,
+  parkedUntil,
+} from '../../src/mind/supervise/restart-policy.ts'
+import { defaultRestartPolicy } from '../../src/mind/supervise/restart-policy.ts'
 
 const failure = (kind: FailureKind): Failure => ({ kind, message: `${kind}!` })
-const exit = (code: number, sinceKeyMs = 60_000): Ending => ({ type: 'exit', exit: { code }, sinceKeyMs })
-const killed = (signal: number, sinceKeyMs = 60_000): Ending => ({ type: 'exit', exit: { signal }, sinceKeyMs })
-const goodbye = (sinceKeyMs = 60_000): Ending => ({ type: 'goodbye', sinceKeyMs })
-const restart = (why: string, fresh: boolean, counts: boolean): Verdict => ({ do: 'restart', why, fresh, counts })
+const exit = (code: number, sinceKeyMs = 60_000): ProgramEnd => ({ type: 'exit', exit: { code }, sinceKeyMs })
+const killed = (signal: number, sinceKeyMs = 60_000): ProgramEnd => ({ type: 'exit', exit: { signal }, sinceKeyMs })
+const goodbye = (sinceKeyMs = 60_000): ProgramEnd => ({ type: 'goodbye', sinceKeyMs })
+const restart = (why: string, fresh: boolean, counts: boolean): Remedy => ({ do: 'restart', why, fresh, counts })
 
-const verdicts: [what: string, found: Partial<Case>, verdict: Verdict][] = [
+const verdicts: [what: string, found: Partial<Incident>, verdict: Remedy][] = [
   ['exit 0 within 5 s of a key', { ending: exit(0, 5_000) }, { do: 'quit' }],
   ['the same in the middle of a task', { ending: exit(0, 1), failure: failure('crash'), inHand: true }, { do: 'quit' }],
   ['the same over a quota', { ending: exit(0, 1), failure: failure('quota') }, { do: 'quit' }],
   ['Ctrl+C', { ending: exit(130, 100) }, { do: 'quit' }],
   ['Ctrl+C that nothing caught', { ending: killed(2, 100) }, { do: 'quit' }],
   ['goodbye to the person', { ending: goodbye(900) }, { do: 'quit' }],
-  ['exit 0 long after a key', { ending: exit(0, 5_001), did: true }, restart('it left by itself', true, false)],
-  ['exit 0 before it did anything', { ending: exit(0) }, restart('it left by itself', true, true)],
+  ['exit 0 long after a key', { ending: exit(0, 5_001), hasWorked: true }, restart('it exited by itself', true, false)],
+  ['exit 0 before it did anything', { ending: exit(0) }, restart('it exited by itself', true, true)],
   [
     'exit 0 with a task in hand',
-    { ending: exit(0), inHand: true, did: true },
-    restart('it left by itself', false, false),
+    { ending: exit(0), inHand: true, hasWorked: true },
+    restart('it exited by itself', false, false),
   ],
-  ['goodbye', { ending: goodbye(), did: true }, restart('it said goodbye', true, false)],
+  ['goodbye', { ending: goodbye(), hasWorked: true }, restart('it said goodbye', true, false)],
   [
     'out of its loop',
-    { ending: { type: 'silent' }, did: true },
-    restart('it stands idle outside of its loop', true, false),
+    { ending: { type: 'silent' }, hasWorked: true },
+    restart('it stopped polling for work', true, false),
   ],
   ['exit 1 right after a key', { ending: exit(1, 10) }, restart('it exited with 1', false, true)],
-  ['exit 137', { ending: exit(137), did: true }, restart('it exited with 137', false, true)],
+  ['exit 137', { ending: exit(137), hasWorked: true }, restart('it exited with 137', false, true)],
   ['killed', { ending: killed(9) }, restart('it was ended by signal 9', false, true)],
   ['killed in a turn', { ending: killed(9), failure: failure('crash') }, restart('crash!', false, true)],
   ['a spent quota', { failure: failure('quota') }, { do: 'park', failure: failure('quota') }],
@@ -64,7 +66,7 @@ const verdicts: [what: string, found: Partial<Case>, verdict: Verdict][] = [
 
 test('what is done about a program that left, or a turn that failed', () => {
   for (const [what, found, wanted] of verdicts)
-    assert.deepEqual(verdict({ inHand: false, did: false, nudges: 0, ...found }), wanted, what)
+    assert.deepEqual(remedyFor({ inHand: false, hasWorked: false, nudges: 0, ...found }), wanted, what)
 })
 
 test('a goodbye is meant when it is the last line, alone, and not in code', () => {
@@ -93,9 +95,9 @@ test('a goodbye is meant when it is the last line, alone, and not in code', () =
     assert.equal(saysGoodbye(rows, reading), meant, JSON.stringify([rows, reading]))
 })
 
-test('hands are on the keys for half a minute after a key, and as long as half a line is not left behind', () => {
-  const on = (touched: number, told: number, composer: string | undefined, now: number) =>
-    handsOn({ touched, told, composer, now })
+test("the keyboard is the person's for half a minute after a key, or until a half-typed line is abandoned", () => {
+  const on = (touched: number, typedAt: number, composer: string | undefined, now: number) =>
+    keyboardHeldMs({ touched, typedAt, composer, now })
   assert.deepEqual(
     [
       on(0, 0, undefined, 1_000_000),
@@ -109,8 +111,8 @@ test('hands are on the keys for half a minute after a key, and as long as half a
   )
 })
 
-test('a heartbeat is due after two minutes of quiet with no hands on the keys, and goes into an idle screen alone', () => {
-  const due = (state: Reading['state'], quietMs: number, handsMs = 0) => pulse({ state, quietMs, handsMs })
+test('a nudge is due after two quiet minutes without keys, and only on an idle screen', () => {
+  const due = (state: Reading['state'], quietMs: number, keyboardMs = 0) => nudgeDelay({ state, quietMs, keyboardMs })
   assert.deepEqual(
     [
       due('idle', 0),
@@ -121,7 +123,7 @@ test('a heartbeat is due after two minutes of quiet with no hands on the keys, a
       due('unknown', 999_000),
       due('busy', 999_000),
     ],
-    [120_000, 1_000, 0, 7_000, 'hold', 'hold', 'hold'],
+    [120_000, 1_000, 0, 7_000, undefined, undefined, undefined],
   )
 })
 
@@ -144,12 +146,12 @@ test('a refusal is waited out until it says, and longer each time where it says 
 })
 
 test('restarts are twice as far apart each time, from 1 s to 60 s, and ten crashes an hour', () => {
-  const restarts = new Restarts(usualPolicy)
+  const restarts = new RestartCounter(defaultRestartPolicy)
   const waits = Array.from({ length: 10 }, (_, i) => restarts.next(i * 60_000, true))
   assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000])
   assert.equal(restarts.next(3_599_999, true), undefined)
   assert.equal(restarts.next(3_599_999, false), 60_000, 'what is no crash is not counted')
-  restarts.well()
+  restarts.reset()
   assert.equal(restarts.next(3_600_000, true), 1_000, 'the first one is an hour ago')
   assert.equal(restarts.next(3_600_000, true), undefined)
 })

@@ -1,28 +1,36 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Told } from '../../src/mind/supervise/telling.ts'
-import type { Floor } from './supervise-floor.ts'
-import type { Fault } from './supervise-cli.ts'
-import { floor, workflow } from './supervise-floor.ts'
+import type { SupervisionEvent } from '../../src/mind/supervise/supervision.ts'
+import type { SupervisorRig } from './supervisor-rig.ts'
+import type { Fault } from './fake-cli.ts'
+import { supervisorRig, workflow } from './supervisor-rig.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /** What was told, without when. */
-const events = ({ told }: Floor): Told[] => told.map(({ at: _, ...event }) => event as Told)
-const types = (at: Floor) => events(at).map(({ type }) => type)
+const events = ({ told }: SupervisorRig): SupervisionEvent[] =>
+  told.map(({ at: _, ...event }) => event as SupervisionEvent)
+const types = (at: SupervisorRig) => events(at).map(({ type }) => type)
 /** What the CLI was asked, without how it is to mark its answer. */
-const asked = ({ machine }: Floor) => machine.prompts.map((prompt) => prompt.split('\n\nWhen you are done,')[0]!)
-const done = (ticket: string): Told => ({ type: 'done', ticket, ok: true, by: 'shift', message: `${ticket} is done` })
+const asked = ({ machine }: SupervisorRig) =>
+  machine.prompts.map((prompt) => prompt.split('\n\nWhen you are done,')[0]!)
+const done = (ticket: string): SupervisionEvent => ({
+  type: 'done',
+  ticket,
+  ok: true,
+  by: 'supervisor',
+  message: `${ticket} is done`,
+})
 
 /** A CLI that has done its workflow and waits. */
-async function ready(part: Parameters<typeof floor>[0] = {}): Promise<Floor> {
-  const at = floor(part)
+async function ready(part: Parameters<typeof supervisorRig>[0] = {}): Promise<SupervisorRig> {
+  const at = supervisorRig(part)
   await at.clock.turn(minuteMs)
   return at
 }
 
-async function left(at: Floor): Promise<void> {
+async function left(at: SupervisorRig): Promise<void> {
   at.stop.abort()
   await at.clock.turn(minuteMs)
   assert.deepEqual(await at.over, { type: 'left' })
@@ -31,10 +39,10 @@ async function left(at: Floor): Promise<void> {
 
 test('the workflow first, then each task: acknowledged, typed, answered, and the next one', async () => {
   const at = await ready({ reporting: (ticket) => `Report ${ticket} by send_response.` })
-  const { clock, duty } = at
+  const { clock, tasks } = at
   const note = { at: 0, by: 'ann', kind: 'answer' as const, text: 'use tabs' }
-  duty.give({ type: 'task', ticket: 'task-1', prompt: 'do task-1', notes: [note, { ...note, kind: 'progress' }] })
-  duty.task('task-2')
+  tasks.give({ type: 'task', ticket: 'task-1', prompt: 'do task-1', notes: [note, { ...note, kind: 'progress' }] })
+  tasks.task('task-2')
   await clock.turn(minuteMs)
   assert.deepEqual(asked(at), [
     workflow,
@@ -42,7 +50,7 @@ test('the workflow first, then each task: acknowledged, typed, answered, and the
     'do task-2\n\nReport task-2 by send_response.',
   ])
   assert.deepEqual(events(at), [
-    { type: 'started', came: 'began' },
+    { type: 'started', how: 'began' },
     { type: 'working' },
     { type: 'waiting' },
     { type: 'working', ticket: 'task-1' },
@@ -55,7 +63,7 @@ test('the workflow first, then each task: acknowledged, typed, answered, and the
   const last = at.kept.at(-1)!
   assert.equal(last.flight, undefined, 'nothing is on its way')
   assert.match(last.session!, /^[0-9a-f-]{36}$/)
-  assert.deepEqual(last.spent, duty.total)
+  assert.deepEqual(last.spent, tasks.total)
   const flights = at.kept.flatMap(({ flight }) => (flight ? [flight.ticket] : []))
   assert.deepEqual([...new Set(flights)], [undefined, 'task-1', 'task-2'], 'each was kept before it was typed')
   await left(at)
@@ -63,15 +71,15 @@ test('the workflow first, then each task: acknowledged, typed, answered, and the
 
 test('what is not ours is not typed, and what the agent has answered itself is not answered again', async () => {
   const at = await ready()
-  at.duty.hears = 'lost'
-  at.duty.task('task-1')
+  at.tasks.hears = 'lost'
+  at.tasks.task('task-1')
   await at.clock.turn(minuteMs)
-  assert.deepEqual([asked(at), at.duty.reports], [[workflow], []])
-  assert.deepEqual(events(at).at(-2), { type: 'dropped', ticket: 'task-1', why: 'somebody else has it now' })
-  at.duty.hears = 'kept'
-  at.duty.task('task-2')
+  assert.deepEqual([asked(at), at.tasks.reports], [[workflow], []])
+  assert.deepEqual(events(at).at(-2), { type: 'dropped', ticket: 'task-1', why: 'another agent has it now' })
+  at.tasks.hears = 'kept'
+  at.tasks.task('task-2')
   await at.clock.turn(10_000)
-  at.duty.hears = 'settled'
+  at.tasks.hears = 'settled'
   await at.clock.turn(minuteMs)
   assert.deepEqual(events(at).at(-2), { ...done('task-2'), by: 'agent' })
   await left(at)
@@ -79,31 +87,31 @@ test('what is not ours is not typed, and what the agent has answered itself is n
 
 test('a task that is taken back is stopped, and said nothing of', async () => {
   const at = await ready()
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
-  at.duty.lose!('cancelled by ann')
+  at.tasks.lose!('cancelled by ann')
   await at.clock.turn(minuteMs)
   assert.deepEqual(events(at).at(-2), { type: 'dropped', ticket: 'task-1', why: 'cancelled by ann' })
-  assert.deepEqual([at.duty.reports, [...at.machine.did], at.machine.opened], [[], [], 1])
-  at.duty.task('task-2')
+  assert.deepEqual([at.tasks.reports, [...at.machine.did], at.machine.opened], [[], [], 1])
+  at.tasks.task('task-2')
   await at.clock.turn(minuteMs)
   assert.deepEqual(events(at).at(-2), done('task-2'))
   await left(at)
 })
 
 test('a long task is told of every ten minutes', async () => {
-  const at = floor({ workMs: () => 25 * minuteMs })
-  at.duty.task('task-1')
+  const at = supervisorRig({ workMs: () => 25 * minuteMs })
+  at.tasks.task('task-1')
   await at.clock.turn(55 * minuteMs)
-  assert.deepEqual(at.duty.said, ['task-1: at work', 'task-1: at work'])
+  assert.deepEqual(at.tasks.said, ['task-1: at work', 'task-1: at work'])
   assert.deepEqual(events(at).at(-2), done('task-1'))
   await left(at)
 })
 
 test('words are typed as they are, and who is sent away leaves', async () => {
   const at = await ready()
-  at.duty.give({ type: 'told', text: 'the branch is frozen' })
-  at.duty.give({ type: 'evict', why: 'the day is over' }, at.clock.now() + 5 * minuteMs)
+  at.tasks.give({ type: 'told', text: 'the branch is frozen' })
+  at.tasks.give({ type: 'evict', why: 'the day is over' }, at.clock.now() + 5 * minuteMs)
   await at.clock.turn(10 * minuteMs)
   assert.deepEqual(asked(at), [workflow, 'the branch is frozen'])
   assert.deepEqual(await at.over, { type: 'evicted', why: 'the day is over' })
@@ -112,7 +120,7 @@ test('words are typed as they are, and who is sent away leaves', async () => {
 
 test('a crash in a task: the same session goes on a second later, is told to look, and the task is done once', async () => {
   const at = await ready()
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('exit 137')
   await at.clock.turn(minuteMs)
@@ -120,7 +128,7 @@ test('a crash in a task: the same session goes on a second later, is told to loo
   const { session } = at.kept.at(-1)!
   assert.deepEqual(at.resumed, [undefined, session])
   assert.match(asked(at)[2]!, /^You were interrupted: .* Look at what is done .*\n\nWhat you were asked:\n\ndo task-1$/)
-  assert.deepEqual(at.duty.acks, ['task-1'])
+  assert.deepEqual(at.tasks.acks, ['task-1'])
   const flights = at.kept.flatMap(({ flight }) => (flight?.ticket ? [flight.prompt] : []))
   assert.deepEqual([...new Set(flights)], ['do task-1'], 'what is kept is what was asked')
   await left(at)
@@ -140,10 +148,10 @@ for (const fault of ['exit 0', 'goodbye'] as const)
     const at = await ready()
     await at.strike(fault)
     await at.clock.turn(minuteMs)
-    const why = fault === 'goodbye' ? 'it said goodbye' : 'it left by itself'
+    const why = fault === 'goodbye' ? 'it said goodbye' : 'it exited by itself'
     assert.deepEqual(events(at).slice(3), [
       { type: 'restarting', why, in: 1_000 },
-      { type: 'started', came: 'began' },
+      { type: 'started', how: 'began' },
       { type: 'working' },
       { type: 'waiting' },
     ])
@@ -157,17 +165,17 @@ for (const fault of ['exit 0', 'goodbye'] as const)
     await left(at)
   })
 
-test('one that waits for work itself is let be, and is started again when it stands idle outside of its loop', async () => {
-  const at = floor({ workMs: () => 10 * minuteMs })
-  at.duty.waiting = true
+test('a CLI that polls for work itself is left alone, and restarted when it stands idle without polling', async () => {
+  const at = supervisorRig({ workMs: () => 10 * minuteMs })
+  at.tasks.waiting = true
   await at.clock.turn(9 * minuteMs)
   assert.deepEqual(types(at), ['started', 'working'])
-  at.duty.waiting = false
+  at.tasks.waiting = false
   await at.clock.turn(2 * minuteMs)
   assert.deepEqual(events(at).slice(2), [
     { type: 'waiting' },
-    { type: 'restarting', why: 'it stands idle outside of its loop', in: 1_000 },
-    { type: 'started', came: 'began' },
+    { type: 'restarting', why: 'it stopped polling for work', in: 1_000 },
+    { type: 'started', how: 'began' },
     { type: 'working' },
   ])
   await left(at)
@@ -179,7 +187,7 @@ test('ten crashes in an hour, and then it is given up with the reason; its task 
     await at.strike('exit 1')
     await at.clock.turn(5 * minuteMs)
   }
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('exit 1')
   await at.clock.turn(minuteMs)
@@ -189,10 +197,10 @@ test('ten crashes in an hour, and then it is given up with the reason; its task 
   assert.deepEqual(events(at).at(-1), over)
   assert.match(
     over.type === 'gave-up' ? over.why : over.type,
-    /^it was started again 10 times within an hour: faker failed with exit code 1/,
+    /^it was restarted 10 times within an hour: faker failed with exit code 1/,
   )
   assert.deepEqual(
-    at.duty.reports.map(({ ticket, report }) => `${ticket} ${report.status}`),
+    at.tasks.reports.map(({ ticket, report }) => `${ticket} ${report.status}`),
     ['task-1 FAILED'],
   )
   assert.deepEqual([at.machine.opened, at.machine.living], [11, 0])
@@ -200,7 +208,7 @@ test('ten crashes in an hour, and then it is given up with the reason; its task 
 
 test('out of quota: it waits for the reset, and the same program goes on', async () => {
   const at = await ready({ random: () => 0 })
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   const until = at.clock.now() + minuteMs
   await at.strike('quota')
@@ -214,7 +222,7 @@ test('out of quota: it waits for the reset, and the same program goes on', async
 
 test('a dialog is asked, and nothing is typed into it but its answer', async () => {
   const at = await ready()
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('dialog')
   await at.clock.turn(10 * minuteMs)
@@ -225,7 +233,7 @@ test('a dialog is asked, and nothing is typed into it but its answer', async () 
 
 test('one that falls silent is told to go on after two minutes, and not while hands are on the keys', async () => {
   const at = await ready()
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('silence')
   await at.clock.turn(90_000)
@@ -248,7 +256,7 @@ test('words of a goodbye or a fatal error in code restart nothing', async () => 
   const at = await ready()
   await at.strike('code')
   await at.clock.turn(5 * minuteMs)
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('code')
   await at.clock.turn(5 * minuteMs)
@@ -256,17 +264,17 @@ test('words of a goodbye or a fatal error in code restart nothing', async () => 
   await left(at)
 })
 
-const quits: [when: string, arrive: (at: Floor) => Promise<void>][] = [
+const quits: [when: string, arrive: (at: SupervisorRig) => Promise<void>][] = [
   ['it waits', async () => {}],
-  ['it works', (at) => (at.duty.task('task-1'), at.clock.turn(10_000))],
+  ['it works', (at) => (at.tasks.task('task-1'), at.clock.turn(10_000))],
   ['it asks', (at) => faulty(at, 'dialog')],
   ['it is parked', (at) => faulty(at, 'quota')],
   ['it hangs', (at) => faulty(at, 'hang')],
   ['it fell silent', (at) => faulty(at, 'silence')],
 ]
 
-async function faulty(at: Floor, fault: Fault): Promise<void> {
-  at.duty.task('task-1')
+async function faulty(at: SupervisorRig, fault: Fault): Promise<void> {
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike(fault)
   await at.clock.turn(20_000)
@@ -281,27 +289,27 @@ for (const [when, arrive] of quits)
     await at.strike('exit 0')
     await at.clock.turn(2 * hourMs)
     assert.deepEqual([await at.over, events(at).at(-1)], [{ type: 'quit' }, { type: 'quit' }])
-    assert.deepEqual([at.machine.opened, at.machine.living, at.duty.reports], [1, 0, []])
+    assert.deepEqual([at.machine.opened, at.machine.living, at.tasks.reports], [1, 0, []])
   })
 
 test('let go of, a program that outlives us goes on; its prompt is only watched by who comes next', async () => {
   const at = await ready({ outlives: true })
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(5_000)
   at.stop.abort()
   await at.clock.turn(1_000)
   assert.deepEqual([await at.over, at.machine.living], [{ type: 'left' }, 1])
-  const next = floor({ before: at, kept: at.kept.at(-1)! })
+  const next = supervisorRig({ before: at, kept: at.kept.at(-1)! })
   await at.clock.turn(minuteMs)
   assert.deepEqual(events(next), [
-    { type: 'started', came: 'there' },
+    { type: 'started', how: 'there' },
     { type: 'working', ticket: 'task-1' },
     done('task-1'),
     { type: 'waiting' },
   ])
   assert.deepEqual([asked(at), at.machine.opened], [[workflow, 'do task-1'], 1])
   assert.deepEqual(
-    at.duty.reports.map(({ ticket }) => ticket),
+    at.tasks.reports.map(({ ticket }) => ticket),
     ['task-1'],
   )
   await left(next)
@@ -309,11 +317,11 @@ test('let go of, a program that outlives us goes on; its prompt is only watched 
 
 test('what it was told and what came of it is kept; a turn that goes on without us has no end', async () => {
   const at = await ready({ outlives: true })
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(10_000)
   await at.strike('exit 137')
   await at.clock.turn(minuteMs)
-  at.duty.task('task-2')
+  at.tasks.task('task-2')
   await at.clock.turn(5_000)
   at.stop.abort()
   await at.clock.turn(1_000)
@@ -331,10 +339,10 @@ test('what was kept and never typed is typed by who comes next, at once', async 
   at.stop.abort()
   await at.clock.turn(1_000)
   const flight = { turn: 'never-typed', prompt: 'do task-1', ticket: 'task-1' }
-  const next = floor({ before: at, kept: { ...at.kept.at(-1)!, flight } })
+  const next = supervisorRig({ before: at, kept: { ...at.kept.at(-1)!, flight } })
   await at.clock.turn(30_000)
   assert.deepEqual(events(next), [
-    { type: 'started', came: 'there' },
+    { type: 'started', how: 'there' },
     { type: 'working', ticket: 'task-1' },
     done('task-1'),
     { type: 'waiting' },
@@ -345,13 +353,13 @@ test('what was kept and never typed is typed by who comes next, at once', async 
 
 test('one that ended with us goes on with its session and its task', async () => {
   const at = await ready()
-  at.duty.task('task-1')
+  at.tasks.task('task-1')
   await at.clock.turn(5_000)
   await left(at)
-  const next = floor({ before: at, kept: at.kept.at(-1)! })
+  const next = supervisorRig({ before: at, kept: at.kept.at(-1)! })
   await at.clock.turn(minuteMs)
   assert.deepEqual(events(next), [
-    { type: 'started', came: 'resumed' },
+    { type: 'started', how: 'resumed' },
     { type: 'working', ticket: 'task-1' },
     done('task-1'),
     { type: 'waiting' },
@@ -365,7 +373,7 @@ test('one that ended with us goes on with its session and its task', async () =>
 test('one that had nothing in hand is there again before anything comes', async () => {
   const at = await ready()
   await left(at)
-  const next = floor({ before: at, kept: at.kept.at(-1)! })
+  const next = supervisorRig({ before: at, kept: at.kept.at(-1)! })
   await at.clock.turn(minuteMs)
   assert.deepEqual([types(next), next.machine.living, asked(next)], [['started', 'waiting'], 1, [workflow]])
   await left(next)

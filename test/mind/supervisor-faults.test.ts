@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Fault } from './supervise-cli.ts'
-import { floor } from './supervise-floor.ts'
+import type { Fault } from './fake-cli.ts'
+import { supervisorRig } from './supervisor-rig.ts'
 import { sized } from '../full.ts'
 
 const hourMs = 3_600_000
@@ -52,20 +52,20 @@ const nights = sized(1, 20)
 for (let seed = 1; seed <= nights; seed++)
   test(`${faults} random faults over ${hours} hours (seed ${seed}): the work goes on, and what a person quits stays so`, async () => {
     const random = seeded(seed)
-    const night = floor({ random, workMs: () => 10_000 + random() * 110_000 })
-    const { clock, machine, duty, told } = night
-    const tasks = Array.from({ length: 100 }, (_, i) => `task-${i + 1}`)
-    for (const [i, task] of tasks.entries())
-      duty.task(task, Math.round(((i + random()) * hours * hourMs) / tasks.length))
+    const night = supervisorRig({ random, workMs: () => 10_000 + random() * 110_000 })
+    const { clock, machine, tasks, told } = night
+    const tickets = Array.from({ length: 100 }, (_, i) => `task-${i + 1}`)
+    for (const [i, task] of tickets.entries())
+      tasks.task(task, Math.round(((i + random()) * hours * hourMs) / tickets.length))
     for (const { at, fault } of plan(random)) void clock.sleep(at).then(() => night.strike(fault))
     await clock.turn(hours * hourMs)
     // What struck last is over when a task is done after it.
-    duty.task('task-101')
+    tasks.task('task-101')
     await clock.turn(hourMs)
 
-    const all = [...tasks, 'task-101']
-    const ended = duty.reports.map(({ ticket, report }) => `${ticket} ${report.status}: ${report.message}`)
-    assert.deepEqual(duty.acks, all, 'each task is acknowledged once, in its order')
+    const all = [...tickets, 'task-101']
+    const ended = tasks.reports.map(({ ticket, report }) => `${ticket} ${report.status}: ${report.message}`)
+    assert.deepEqual(tasks.acks, all, 'each task is acknowledged once, in its order')
     assert.deepEqual(
       ended,
       all.map((task) => `${task} COMPLETED: ${task} is done`),
@@ -78,7 +78,7 @@ for (let seed = 1; seed <= nights; seed++)
     const restarts = told.filter((event) => event.type === 'restarting')
     assert.ok(restarts.length >= 30, `${restarts.length} restarts`)
     assert.ok(restarts.every(({ in: ms }) => ms >= 1_000 && ms <= 60_000))
-    const crashed = restarts.filter(({ why }) => !/^it (?:left by itself|said goodbye)$/.test(why))
+    const crashed = restarts.filter(({ why }) => !/^it (?:exited by itself|said goodbye)$/.test(why))
     const inAnHour = crashed.map(({ at }) => crashed.filter((other) => at <= other.at && other.at - at < hourMs).length)
     assert.ok(Math.max(...inAnHour) <= 10, `${Math.max(...inAnHour)} crashes in an hour`)
     const opened = told.filter(({ type }) => type === 'started').length

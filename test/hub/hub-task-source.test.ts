@@ -13,14 +13,14 @@ import { worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 import type { Spent } from '../../src/core/work/budget.ts'
 import type { HubClient } from '../../src/app/hub/hub-client.ts'
-import { openBench, worktreeBench } from '../../src/worktrees/task-branches.ts'
-import { hubDuty } from '../../src/hub/duty.ts'
+import { plainWorkspace, worktreeWorkspace } from '../../src/worktrees/task-branches.ts'
+import { hubTaskSource } from '../../src/hub/hub-task-source.ts'
 
 const as = { id: 'me', role: 'orc', capabilities: [], workspace: '/w', source: 'CLI' as const }
 const never = new AbortController().signal
 
 /** The real hub in this process, behind a client that can be cut off. */
-function seat(bench = openBench) {
+function seat(workspace = plainWorkspace) {
   const clock = new HandClock(0)
   const hub = new Hub({ ledger: memoryLedger(), clock, published: () => {} })
   const words: string[] = []
@@ -55,7 +55,7 @@ function seat(bench = openBench) {
     agent: (id: string) => said(() => ({ ...hub.agent(id), ...hub.standing(id) })),
     spent: (id: string, all: Spent) => said(() => hub.spent(id, all)),
   } as unknown as HubClient
-  const duty = hubDuty({ hub: client, as, clock, bench, tell: (text) => words.push(text) })
+  const duty = hubTaskSource({ hub: client, as, clock, workspace, tell: (text) => words.push(text) })
   const add = (prompt: string) => hub.add({ prompt, workspace: '/w', by: 'user', capabilities: [], needs: [] })
   return { hub, clock, duty, words, line, add }
 }
@@ -70,7 +70,7 @@ test('a task is taken, told of and answered; the hub learns who we are when it d
   assert.equal(await duty.progress(`${id}.1`, 'half', never), 'kept')
   assert.equal(await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
   assert.deepEqual([hub.task(id).state, hub.task(id).result], ['COMPLETED', { message: 'Done.' }])
-  duty.spent({ tokens: 12, cost: 0.5, priced: 10 })
+  duty.reportUsage({ tokens: 12, cost: 0.5, priced: 10 })
   const { tokens, cost, priced } = hub.agent('me')
   assert.deepEqual({ tokens, cost, priced }, { tokens: 12, cost: 0.5, priced: 10 })
 })
@@ -85,7 +85,7 @@ test('what the agent answered itself is settled, and what was taken away is lost
   const second = await add('Two.')
   await duty.next(never)
   await duty.ack(`${second.id}.1`, never)
-  const lost = duty.lost!(`${second.id}.1`, never)
+  const lost = duty.revoked!(`${second.id}.1`, never)
   await hub.cancel(second.id, 'user', 'not needed')
   await clock.turn(5_000)
   assert.equal(await lost, 'not needed')
@@ -105,7 +105,7 @@ test('while the hub is away nothing is lost: the answer is given again until it 
   await clock.turn(8_000)
   assert.equal(await answered, 'kept')
   assert.equal(hub.task(id).state, 'COMPLETED')
-  assert.deepEqual(words, ['the hub is lost: nobody answers; it is tried again', 'the hub at http://hub is back'])
+  assert.deepEqual(words, ['the hub cannot be reached: nobody answers; trying again', 'the hub at http://hub is back'])
   line.cut = true
   const leaving = new AbortController()
   const waiting = duty.next(leaving.signal)
@@ -115,7 +115,7 @@ test('while the hub is away nothing is lost: the answer is given again until it 
 
 /** A repository with one commit, and a worktree of it. */
 async function repository(t: TestContext) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-bench-')))
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-workspace-')))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const root = join(folder, 'project')
   const env = { PATH: process.env.PATH, HOME: folder }
@@ -128,26 +128,26 @@ async function repository(t: TestContext) {
   const worktrees = worktreesOf({ root, home: folder, slug: 's', env, trusted: async () => true })!
   const { worktree } = await worktrees.make(worktrees.plan('agent-x'), root)
   const io = { env }
-  return { git, worktree, root, bench: worktreeBench(io, root, worktree, worktrees) }
+  return { git, worktree, root, workspace: worktreeWorkspace(io, root, worktree, worktrees) }
 }
 
 test('each task is a branch from where the project is, ends as a diff, and comes back where it was', async (t) => {
-  const { git, worktree, bench } = await repository(t)
+  const { git, worktree, workspace } = await repository(t)
   const write = (name: string) => writeFileSync(join(worktree.path, name), `${name}\n`)
-  await bench.begin('task-aaaaaaaa')
+  await workspace.begin('task-aaaaaaaa')
   write('a')
-  const first = await bench.end('task-aaaaaaaa', 'Made a.\nAnd more.')
+  const first = await workspace.end('task-aaaaaaaa', 'Made a.\nAnd more.')
   assert.equal(first?.branch, 'termaite/task-aaaaaaaa')
   assert.match(first!.diff, /^\+a$/m)
-  await bench.begin('task-bbbbbbbb')
+  await workspace.begin('task-bbbbbbbb')
   assert.equal(existsSync(join(worktree.path, 'a')), false, 'one task does not see another')
-  assert.equal((await bench.end('task-bbbbbbbb', 'Looked.'))?.diff, '')
-  await bench.begin('task-aaaaaaaa')
+  assert.equal((await workspace.end('task-bbbbbbbb', 'Looked.'))?.diff, '')
+  await workspace.begin('task-aaaaaaaa')
   write('more')
-  const again = await bench.end('task-aaaaaaaa', 'More.')
+  const again = await workspace.end('task-aaaaaaaa', 'More.')
   assert.match(again!.diff, /^\+a$[^]*^\+more$/m)
   assert.deepEqual(git('log', '--format=%s', 'termaite/task-aaaaaaaa').split('\n'), ['More.', 'Made a.', 'first'])
-  assert.equal(await bench.clear(), undefined)
+  assert.equal(await workspace.clear(), undefined)
   assert.equal(existsSync(worktree.path), false)
   assert.deepEqual(git('branch', '--format=%(refname:short)', '--list', 'termaite/*').split('\n'), [
     'termaite/task-aaaaaaaa',
@@ -156,15 +156,15 @@ test('each task is a branch from where the project is, ends as a diff, and comes
 })
 
 test('a worktree that holds work of no task stays', async (t) => {
-  const { worktree, bench } = await repository(t)
+  const { worktree, workspace } = await repository(t)
   writeFileSync(join(worktree.path, 'mine'), '')
-  assert.match((await bench.clear())!, /stays: it holds changes that are not committed/)
+  assert.match((await workspace.clear())!, /stays: it holds changes that are not committed/)
   assert.equal(existsSync(worktree.path), true)
 })
 
 test('a task that ends with a diff is there to be reviewed', async (t) => {
-  const { worktree, bench } = await repository(t)
-  const { hub, duty, add } = seat(bench)
+  const { worktree, workspace } = await repository(t)
+  const { hub, duty, add } = seat(workspace)
   const { id } = await add('Do it.')
   await duty.next(never)
   await duty.ack(`${id}.1`, never)

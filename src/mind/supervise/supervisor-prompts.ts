@@ -1,0 +1,22 @@
+import type { TaskNote } from '../../core/work/task.ts'
+import type { StartKind } from './supervision.ts'
+
+const openings: Record<StartKind, string> = {
+  resumed:
+    'You were interrupted: the program you run in stopped and was started again. Look at what is done before you do anything, and go on.',
+  began:
+    'This was begun in a session that is gone, and you know nothing of it. Look at what is done before you do anything, and finish it.',
+  there: 'You stopped without an answer. Look at what is done, go on, and say when it is done.',
+}
+
+/** A prompt for a program that had it before: repeated whole, because a session may be lost without a word. */
+export function resumePrompt(prompt: string, how: StartKind): string {
+  return `${openings[how]}\n\nWhat you were asked:\n\n${prompt}`
+}
+
+/** A task as the agent reads it, with its notes and how it is to be reported. */
+export function taskPrompt(prompt: string, notes: readonly TaskNote[], reporting: string | undefined): string {
+  const said = notes.filter(({ kind }) => kind !== 'progress').map(({ kind, by, text }) => `- ${kind} (${by}): ${text}`)
+  const before = said.length === 0 ? [] : [`What was said about this task before:\n${said.join('\n')}`]
+  return [prompt, ...before, ...(reporting === undefined ? [] : [reporting])].join('\n\n')
+}
