@@ -1,57 +1,56 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { App } from './app.ts'
-import type { TurnWishes } from './turn.ts'
-import { RunningTurns } from '../core/talk/running-turns.ts'
-import { Cards } from './cards.ts'
-import { Line } from './prompt-queue.ts'
+import type { TurnRequest } from './turn.ts'
+import { oneLine } from '../base/table.ts'
 import { say } from '../core/io.ts'
+import { RunningTurns } from '../core/talk/running-turns.ts'
+import { personAt } from '../faces/terminal-questions.ts'
+import { Cards } from './cards.ts'
 import { closeNative, leaveSession } from './native/native-parts.ts'
 import { serveTurns } from './peers.ts'
-import { personAt } from '../faces/terminal-questions.ts'
-import { oneLine } from '../base/table.ts'
+import { PromptQueue } from './prompt-queue.ts'
 import { runTurn } from './turn.ts'
 
-/** One turn without a screen, which the person's other processes can follow, answer, steer and cancel. */
-export async function* runReached(
+/** Runs one turn without a screen, which the person's other processes can follow, answer, steer and cancel. */
+export function runHeadless(
   app: App,
-  wishes: Omit<TurnWishes, 'ask' | 'steer' | 'shown'>,
+  request: Omit<TurnRequest, 'ask' | 'steer' | 'peers' | 'close'>,
 ): AsyncGenerator<Event> {
   const { io, place } = app
   const turns = new RunningTurns()
   const cards = new Cards()
-  const line = new Line(() => {})
+  const queue = new PromptQueue(() => {})
   const stop = new AbortController()
   const reach = {
     cancel: () => stop.abort(),
-    // There is no next turn here for what nobody takes.
-    steer: (text: string) => line.steers && (line.add(text), true),
+    // Text is taken only while an agent can be steered: there is no next turn here that it could wait for.
+    steer: (text: string) => queue.steers && (queue.add(text), true),
     answer: (ask: string, picks?: string[]) => cards.answer(ask, picks),
   }
-  // Whoever follows may answer; only when they have gone there is nobody.
-  const watcher: Ask = async (_question, withdrawn) => {
+  // A question stays open as long as another process follows the turn, because somebody may answer it there.
+  const untilUnwatched: Ask = async (_question, withdrawn) => {
     await turns.unwatched(withdrawn)
     return undefined
   }
   const served = serveTurns(place.home, turns, io.clock)
-  try {
-    yield* runTurn(app, {
-      ...wishes,
-      signal: AbortSignal.any([wishes.signal, stop.signal]),
-      ask: firstOf(cards.ask, personAt(io, watcher)),
-      steer: (until) => line.steer(until),
-      shown: { turns, reach },
-    })
-  } finally {
-    for (let text = line.next(); text !== undefined; text = line.next())
-      say(io, `termaite: this was typed meanwhile, and no agent took it: ${oneLine(text, 200)}`)
-    for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)
-    await Promise.all([served.close(), closeNative(app.native)])
-  }
+  return runTurn(app, {
+    ...request,
+    signal: AbortSignal.any([request.signal, stop.signal]),
+    ask: firstAnswer(cards.ask, personAt(io, untilUnwatched)),
+    steer: (until) => queue.steer(until),
+    peers: { turns, reach },
+    async close() {
+      for (const text of queue.takeAll())
+        say(io, `termaite: No agent took what was typed during the turn: ${oneLine(text, 200)}`)
+      for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)
+      await Promise.all([served.close(), closeNative(app.native)])
+    },
+  })
 }
 
-/** Whoever answers first; the other need not answer any more. */
-function firstOf(one: Ask, other: Ask): Ask {
+/** Asks in both places; the first answer counts, and the question is withdrawn from the other. */
+function firstAnswer(one: Ask, other: Ask): Ask {
   return async (question, withdrawn, ask) => {
     const settled = new AbortController()
     const signal = AbortSignal.any([withdrawn, settled.signal])

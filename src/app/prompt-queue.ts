@@ -1,5 +1,5 @@
 /** What was typed while a turn ran: an agent that can be steered takes it, else it waits for the next turn. */
-export class Line {
+export class PromptQueue {
   /** Whether an agent has asked for it: others are never given any. */
   steers = false
   #texts: string[] = []

@@ -1,40 +1,41 @@
-import type { AroundTurn } from '../core/work/conversation.ts'
-import type { App } from './app.ts'
-import type { Snapshots } from '../safety/snapshots.ts'
 import type { Agent } from '../core/work/agent.ts'
+import type { AroundTurn } from '../core/work/conversation.ts'
+import type { Snapshots } from '../safety/snapshots.ts'
+import type { App } from './app.ts'
 import { wordsOf } from '../base/words.ts'
 import { say } from '../core/io.ts'
 import { runningIn } from './running-turns.ts'
 
-/** The trees of a project around one turn. What goes wrong with them is told, and never stops a turn. */
-export type Bracket = AroundTurn & {
-  /** The tree before, when there is one. */
+/** The snapshots of a project before and after one turn. A fault with them is told in a note, and never stops the turn. */
+export type TurnSnapshots = AroundTurn & {
+  /** The snapshot from before the turn, where there is one. */
   tree?: string
 }
 
-const none: Bracket = { begin: async () => [], end: async () => [] }
+const noSnapshots: TurnSnapshots = { begin: async () => [], end: async () => [] }
 
-export async function openBracket(app: App, prompt: string): Promise<Bracket> {
-  if (app.ephemeral) return none
+/** Takes the snapshot from before a turn. */
+export async function openTurnSnapshots(app: App, prompt: string): Promise<TurnSnapshots> {
+  if (app.ephemeral) return noSnapshots
   const { snapshots } = app
   const before = await snapshots.take()
-  if ('off' in before) return { ...none, begin: () => toldOnce(app, before.off) }
-  const kept = { before: before.tree, at: app.io.clock.now(), prompt: prompt.slice(0, 200) }
+  if ('off' in before) return { ...noSnapshots, begin: () => toldOnce(app, before.off) }
+  const record = { before: before.tree, at: app.io.clock.now(), prompt: prompt.slice(0, 200) }
   return {
     tree: before.tree,
     // Kept at the start as well, so that a turn that is killed can be undone.
-    begin: (turn) => orWords('this turn cannot be undone', snapshots.keep(turn, kept)),
+    begin: (turn) => orNote('this turn cannot be undone', snapshots.keep(turn, record)),
     end: (turn) =>
-      orWords(
+      orNote(
         'this turn cannot be undone',
         snapshots.take().then((after) => {
-          if ('tree' in after) return snapshots.keep(turn, { ...kept, after: after.tree })
+          if ('tree' in after) return snapshots.keep(turn, { ...record, after: after.tree })
         }),
       ),
   }
 }
 
-/** A project without snapshots is told of once, not at every turn; where that cannot be remembered, again. */
+/** Says once for each project that it has no snapshots; where that cannot be remembered, at every turn. */
 async function toldOnce(app: App, off: string): Promise<string[]> {
   const { doc } = app.project
   try {
@@ -44,8 +45,8 @@ async function toldOnce(app: App, off: string): Promise<string[]> {
   return [`diff and undo are off in this project: ${off}`]
 }
 
-/** Nothing, or why a piece of work beside the turn was not done. */
-export async function orWords(what: string, work: Promise<unknown> | undefined): Promise<string[]> {
+/** Waits for work beside the turn; returns a note if the work failed. */
+export async function orNote(what: string, work: Promise<unknown> | undefined): Promise<string[]> {
   try {
     await work
     return []
@@ -54,56 +55,59 @@ export async function orWords(what: string, work: Promise<unknown> | undefined):
   }
 }
 
-/** Says which files changed since it was asked last; the first time, since the tree the turn began with. */
-export function changesFrom(snapshots: Snapshots, begun: () => string | undefined): () => Promise<string[]> {
-  let last: string | undefined
-  return async () => {
-    const since = last ?? begun()
-    if (since === undefined) throw new Error('there is no tree to compare with')
-    const now = await snapshots.take()
-    if ('off' in now) throw new Error(now.off)
-    last = now.tree
-    return snapshots.changed(since, now.tree)
-  }
-}
-
-const lookMs = 500
-
-/** A bracket that opens when every turn of the project that was asked before this one is over. */
-export function bracketInLine(app: App, prompt: string, signal: AbortSignal): Bracket {
-  let bracket: Bracket | undefined
+/** Snapshots of an exclusive turn: the first is taken when every turn before it is over. */
+export function snapshotsInLine(app: App, prompt: string, signal: AbortSignal): TurnSnapshots {
+  let snapshots: TurnSnapshots | undefined
   return {
     get tree() {
-      return bracket?.tree
+      return snapshots?.tree
     },
     async begin(turn) {
-      await olderOver(app, turn, signal)
+      await olderTurnsOver(app, turn, signal)
       if (signal.aborted) return []
-      bracket = await openBracket(app, prompt)
-      return bracket.begin(turn)
+      snapshots = await openTurnSnapshots(app, prompt)
+      return snapshots.begin(turn)
     },
-    end: async (turn) => bracket?.end(turn) ?? [],
+    end: async (turn) => snapshots?.end(turn) ?? [],
   }
 }
 
-/** What was said while a turn stood in line belongs to its history. */
-export function readingLate(agent: Agent, { conversation }: App): Agent {
+const pollMs = 500
+
+/**
+ * Waits until every turn that stands before this one in the log is over. The order of the log decides, so that of several
+ * waiting turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
+ */
+async function olderTurnsOver({ project, io }: App, turn: string, signal: AbortSignal): Promise<void> {
+  for (let told = false; !signal.aborted; told = true) {
+    const turns = await runningIn(project, io.clock.now())
+    const place = turns.findIndex((one) => one.turn === turn)
+    const older = turns.slice(0, Math.max(0, place)).filter(({ pid }) => pid !== undefined)
+    if (older.length === 0) return
+    if (!told) say(io, `Waiting for ${older.length === 1 ? 'it' : `the ${older.length} turns before this one`}.`)
+    await io.clock.sleep(pollMs, signal)
+  }
+}
+
+/** Gives the agent of an exclusive turn the history as it is when the wait is over. */
+export function withLateHistory(agent: Agent, { conversation }: App): Agent {
   const late: Agent['turn'] = async function* (turn) {
     const history = await conversation.view().catch(() => turn.history)
     yield* agent.turn({ ...turn, history })
   }
-  // Not copied: its traits are found out only when somebody asks.
+  // The prototype is used instead of a copy, because a rotation computes its traits only when they are read.
   return Object.create(agent, { turn: { value: late } }) as Agent
 }
 
-/** The order of the log decides, so of any number that wait only one goes on; what cannot be seen from here is not waited for. */
-async function olderOver({ project, io }: App, turn: string, signal: AbortSignal): Promise<void> {
-  for (let told = false; !signal.aborted; told = true) {
-    const turns = await runningIn(project, io.clock.now())
-    const place = turns.findIndex((one) => one.turn === turn)
-    const seen = turns.slice(0, Math.max(0, place)).filter(({ pid }) => pid !== undefined)
-    if (seen.length === 0) return
-    if (!told) say(io, `Waiting for ${seen.length === 1 ? 'it' : `the ${seen.length} turns before this one`}.`)
-    await io.clock.sleep(lookMs, signal)
+/** Lists the files that changed since the last call; at the first call, since the snapshot from before the turn. */
+export function changedFiles(snapshots: Snapshots, before: () => string | undefined): () => Promise<string[]> {
+  let last: string | undefined
+  return async () => {
+    const since = last ?? before()
+    if (since === undefined) throw new Error('there is no snapshot to compare with')
+    const now = await snapshots.take()
+    if ('off' in now) throw new Error(now.off)
+    last = now.tree
+    return snapshots.changed(since, now.tree)
   }
 }

@@ -4,29 +4,42 @@ import type { App } from './app.ts'
 import { targetOf } from '../traces/target.ts'
 import { version } from './version.ts'
 
-/** Places that were found wanting, so that it is said once. */
-const told = new Set<string>()
+/** Sees each event of a turn before it is passed on; `end` is called once, however the turn ended. */
+export type TurnObserver = { see(event: Event): void; end(): void | Promise<void> }
 
-export type Traces = {
-  /** The events of a turn, sent as spans when it is over. */
-  of(events: AsyncIterable<Event>): AsyncIterable<Event>
-  /** In words, why nothing will arrive; said once for a place. */
+/** Collects the spans of one turn, and sends them when the turn is over. */
+export type TurnTraces = TurnObserver & {
+  /** Says why no spans will arrive, once for each target. */
   trouble(): Promise<string[]>
 }
 
-/** Spans of the turns, for whoever named a place for them in the environment; without one nothing is loaded. */
-export function traces(app: App): Traces {
-  const target = targetOf(app.io.env)
-  if (!target) return { of: (events) => events, trouble: async () => [] }
-  // Looked for while the turn is at work, so that nobody waits for it.
-  const reached = told.has(target.url) ? undefined : probe(target)
+/** Targets that do not answer, of which the person was told. */
+const unreachable = new Set<string>()
+
+/** Opens traces for the target that the environment names; without one nothing is loaded. */
+export async function openTraces({ io, settings, mask }: App): Promise<TurnTraces | undefined> {
+  const target = targetOf(io.env)
+  if (!target) return undefined
+  // The target is probed while the turn is at work, so that the turn does not wait for it.
+  const probed = unreachable.has(target.url) ? undefined : probe(target)
+  const [{ TurnSpans }, { send }] = await Promise.all([import('../traces/turn-spans.ts'), import('../traces/send.ts')])
+  const native = settings.agents.filter(({ kind }) => kind === 'native')
+  const spans = new TurnSpans({
+    now: () => io.clock.now(),
+    model: (by) => native.find(({ name }) => name === by)?.model,
+    mask,
+    content: target.content,
+  })
   return {
-    of: (events) => traced(app, target, events),
+    see: (event) => spans.see(event),
+    async end() {
+      if (!unreachable.has(target.url)) await send(target, version, spans.spans())
+    },
     async trouble() {
-      const words = await reached
-      if (words === undefined || told.has(target.url)) return []
-      told.add(target.url)
-      return [`traces do not arrive at ${new URL(target.url).origin}: ${words}`]
+      const why = await probed
+      if (why === undefined || unreachable.has(target.url)) return []
+      unreachable.add(target.url)
+      return [`traces do not arrive at ${new URL(target.url).origin}: ${why}`]
     },
   }
 }
@@ -34,23 +47,4 @@ export function traces(app: App): Traces {
 async function probe(target: Target): Promise<string | undefined> {
   const { send } = await import('../traces/send.ts')
   return send(target, version, [])
-}
-
-async function* traced(app: App, target: Target, events: AsyncIterable<Event>): AsyncGenerator<Event> {
-  const [{ TurnSpans }, { send }] = await Promise.all([import('../traces/turn-spans.ts'), import('../traces/send.ts')])
-  const native = app.settings.agents.filter(({ kind }) => kind === 'native')
-  const turn = new TurnSpans({
-    now: () => app.io.clock.now(),
-    model: (by) => native.find(({ name }) => name === by)?.model,
-    mask: app.mask,
-    content: target.content,
-  })
-  try {
-    for await (const event of events) {
-      turn.see(event)
-      yield event
-    }
-  } finally {
-    if (!told.has(target.url)) await send(target, version, turn.spans())
-  }
 }

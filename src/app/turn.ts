@@ -1,116 +1,142 @@
+import type { Reach } from '../core/talk/running-turns.ts'
+import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
-import type { Ask } from '../core/talk/question.ts'
-import type { Agent } from '../core/work/agent.ts'
-import type { Ref } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
+import type { Ask } from '../core/talk/question.ts'
+import type { Ref } from '../core/talk/store.ts'
+import type { Agent } from '../core/work/agent.ts'
+import type { TurnWorld } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
-import type { Bracket } from './turn-snapshots.ts'
-import type { Reach, RunningTurn, RunningTurns } from '../core/talk/running-turns.ts'
-import { openRotation } from './rotation.ts'
-import { openBracket, orWords, changesFrom, bracketInLine, readingLate } from './turn-snapshots.ts'
+import type { TurnSnapshots } from './turn-snapshots.ts'
+import type { TurnObserver } from './turn-traces.ts'
+import { isEntry } from '../core/talk/entry.ts'
 import { compactNow } from './compaction.ts'
 import { touch } from './project.ts'
+import { openRotation } from './rotation.ts'
 import { howOf } from './thinking/thinking-choice.ts'
-import { traces } from './turn-traces.ts'
-import { isEntry } from '../core/talk/entry.ts'
+import { changedFiles, openTurnSnapshots, orNote, snapshotsInLine, withLateHistory } from './turn-snapshots.ts'
+import { openTraces } from './turn-traces.ts'
 
-/** `bracket` is one that was opened already, while there was time; an `exclusive` turn waits until those before it are over. */
-export type TurnWishes = {
+/** What a person or a program asks of one turn. */
+export type TurnRequest = {
   prompt: string
-  /** Pictures that go with it. */
+  /** Pictures that go with the prompt. */
   files?: Ref[]
+  /** The agent that the person named; without a name the rotation chooses. */
   agent?: string
-  /** How this one is thought through, whatever was said for the others. */
+  /** How this turn is thought through, whatever is set for the others. */
   think?: Thinking | 'resume'
   signal: AbortSignal
   ask?: Ask
   /** What is typed while the turn runs; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
+  /** Whether a person watches the turn. */
   attended?: boolean
-  /** Who else may see it and reach it. */
-  shown?: Reachable
-  bracket?: Promise<Bracket>
+  /** Lets the person's other processes follow and reach the turn. */
+  peers?: TurnPeers
+  /** Snapshots that were opened earlier, while there was time. */
+  snapshots?: Promise<TurnSnapshots>
+  /** Makes the turn wait until the turns before it are over. */
   exclusive?: boolean
+  /** Called last, however the turn ended. */
+  close?(): Promise<void>
 }
 
-/** How a turn is made; the usual one is `runTurn`. */
-export type TurnMaker = (app: App, wishes: TurnWishes) => AsyncIterable<Event>
+/** The turns that other processes see here, and how their answers, steering and cancelling reach this one. */
+export type TurnPeers = { turns: RunningTurns; reach: Reach }
 
-/** What is not thought through loads nothing of how that is done. */
-async function thinking(app: App, rotation: Agent, { agent, think, attended }: TurnWishes): Promise<Agent> {
-  const said = think === undefined ? {} : { think }
-  const how = howOf(app, { ...said, aimed: agent !== undefined, chat: attended === true })
-  if (how === 'off') return rotation
-  const { thoughtful } = await import('./thinking/thinking.ts')
-  return thoughtful(app, rotation, how, agent)
+/** Makes the events of a turn; the usual maker is `runTurn`. */
+export type TurnMaker = (app: App, request: TurnRequest) => AsyncIterable<Event>
+
+/** A turn that is ready to run: who takes it, in which surroundings, and who looks on. */
+export type OpenTurn = { agent: Agent; world: TurnWorld; observers?: TurnObserver[] }
+
+/** Runs one turn of the rotation, with snapshots of the project before and after it. */
+export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
+  return runOpened(app, request, () => openTurn(app, request))
 }
 
-/** One turn of the rotation, bracketed by snapshots of the project. */
-export async function* runTurn(app: App, wishes: TurnWishes): AsyncGenerator<Event> {
-  const { conversation, snapshots, io } = app
-  const untouched = orWords(
-    'that this project was used now is not remembered',
-    app.ephemeral ? undefined : touch(app.project, io.clock),
-  )
-  const bracket = wishes.exclusive
-    ? bracketInLine(app, wishes.prompt, wishes.signal)
-    : await (wishes.bracket ?? openBracket(app, wishes.prompt))
-  const rotation = openRotation(app, {
-    ...(wishes.agent === undefined ? {} : { first: wishes.agent }),
-    changes: changesFrom(snapshots, () => bracket.tree),
-    async compact({ id, history, signal }) {
-      if (!(await compactNow(app, 'auto', signal)).ok) return undefined
-      // What this turn did so far is on no log as turns of their own.
-      return [...(await conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
-    },
-  })
-  const agent = await thinking(app, rotation, wishes)
-  const spans = traces(app)
-  const around = {
-    begin: bracket.begin,
-    // Taken before the end is shown: whoever sees the end can undo it.
-    end: async (turn: string) => [...(await bracket.end(turn)), ...(await untouched), ...(await spans.trouble())],
-  }
-  const world = {
-    cwd: app.place.cwd,
-    leash: app.leash,
-    signal: wishes.signal,
-    budget: app.budget,
-    around,
-    ...(wishes.files ? { files: wishes.files } : {}),
-    ...(wishes.ask ? { ask: wishes.ask } : {}),
-    ...(wishes.steer ? { steer: wishes.steer } : {}),
-    ...(wishes.attended ? { attended: true } : {}),
-  }
-  try {
-    const answering = wishes.exclusive ? readingLate(agent, app) : agent
-    const events = spans.of(conversation.converse(answering, wishes.prompt, world))
-    yield* wishes.shown ? shownTo(wishes.shown, app.project.root, events) : events
-  } finally {
-    await agent.close().catch(() => {})
-  }
-}
-
-/** Where a turn can be seen by other processes, and how their wishes reach it. */
-export type Reachable = { turns: RunningTurns; reach: Reach }
-
-/** The events of a turn, seen by whoever follows it before they go on. */
-export async function* shownTo(
-  { turns, reach }: Reachable,
-  project: string,
-  events: AsyncIterable<Event>,
+/** Runs a turn from its opening to its end: the one loop that every event of a turn comes through. */
+export async function* runOpened(
+  app: App,
+  request: Pick<TurnRequest, 'prompt' | 'peers' | 'close'>,
+  open: () => Promise<OpenTurn>,
 ): AsyncGenerator<Event> {
-  let atWork: RunningTurn | undefined
+  const observers: TurnObserver[] = []
+  let agent: Agent | undefined
   try {
-    for await (const event of events) {
-      if (!atWork && event.type === 'prompt' && isEntry(event)) {
-        const { turn, session, text: prompt, at: since } = event
-        atWork = turns.begin({ turn, session, prompt, since, project }, reach)
-      }
-      atWork?.see(event)
+    const turn = await open()
+    agent = turn.agent
+    observers.push(...(turn.observers ?? []))
+    if (request.peers) observers.push(peerObserver(request.peers, app.project.root))
+    for await (const event of app.conversation.converse(agent, request.prompt, turn.world)) {
+      for (const observer of observers) observer.see(event)
       yield event
     }
   } finally {
-    atWork?.end()
+    for (const observer of observers) await observer.end()
+    await agent?.close().catch(() => {})
+    await request.close?.()
+  }
+}
+
+async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
+  const { prompt, signal, files, ask, steer, attended, exclusive } = request
+  const unremembered = orNote(
+    'that this project was used now is not remembered',
+    app.ephemeral ? undefined : touch(app.project, app.io.clock),
+  )
+  const snapshots = exclusive
+    ? snapshotsInLine(app, prompt, signal)
+    : await (request.snapshots ?? openTurnSnapshots(app, prompt))
+  const agent = await openAgent(app, request, snapshots)
+  const traces = await openTraces(app)
+  const around = {
+    begin: snapshots.begin,
+    // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
+    end: async (turn: string) => [
+      ...(await snapshots.end(turn)),
+      ...(await unremembered),
+      ...((await traces?.trouble()) ?? []),
+    ],
+  }
+  const { place, leash, budget } = app
+  return {
+    agent: exclusive ? withLateHistory(agent, app) : agent,
+    world: { cwd: place.cwd, leash, signal, budget, around, files, ask, steer, attended },
+    observers: traces ? [traces] : [],
+  }
+}
+
+/** Opens the rotation, and around it the thinking that the turn needs; a turn without thinking loads none of its code. */
+async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshots): Promise<Agent> {
+  const { agent: first, think, attended } = request
+  const rotation = openRotation(app, {
+    first,
+    changes: changedFiles(app.snapshots, () => snapshots.tree),
+    async compact({ id, history, signal }) {
+      if (!(await compactNow(app, 'auto', signal)).ok) return undefined
+      // What this turn did so far is in no log as turns of their own.
+      return [...(await app.conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
+    },
+  })
+  const how = howOf(app, { think, aimed: first !== undefined, chat: attended === true })
+  if (how === 'off') return rotation
+  const { thoughtful } = await import('./thinking/thinking.ts')
+  return thoughtful(app, rotation, how, first)
+}
+
+/** Shows the turn to other processes from its prompt on, until it is over. */
+function peerObserver({ turns, reach }: TurnPeers, project: string): TurnObserver {
+  let shown: ReturnType<RunningTurns['begin']> | undefined
+  return {
+    see(event) {
+      if (!shown && event.type === 'prompt' && isEntry(event)) {
+        const { turn, session, text: prompt, at: since } = event
+        shown = turns.begin({ turn, session, prompt, since, project }, reach)
+      }
+      shown?.see(event)
+    },
+    end: () => shown?.end(),
   }
 }

@@ -18,7 +18,7 @@ import { Errands } from './errands.ts'
 import { greeting } from './greeting.ts'
 import { Holding } from './holding.ts'
 import { Ledger } from './ledger.ts'
-import { Line } from '../app/prompt-queue.ts'
+import { PromptQueue } from '../app/prompt-queue.ts'
 import { Offers } from './offers.ts'
 import { Outbox } from './outbox.ts'
 import { pastPrompts } from './past.ts'
@@ -44,7 +44,7 @@ export class ProjectDesk implements ChatDesk {
   #station: Station
   #audience = new Audience()
   #cards = new Cards()
-  #line = new Line((texts) => void this.#audience.tell({ type: 'queue', texts }))
+  #line = new PromptQueue((texts) => void this.#audience.tell({ type: 'queue', texts }))
   #waiting = new Waiting(
     () => this.app(),
     (wait) => void this.#resume(wait.agent, wait.prompt),

@@ -1,7 +1,7 @@
 import type { Command } from '../core/talk/command.ts'
 import type { Elsewhere } from './elsewhere.ts'
 import type { Errands } from './errands.ts'
-import type { Line } from '../app/prompt-queue.ts'
+import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { Station } from './station.ts'
 import type { Work } from './work.ts'
 import { atDesk, nobodyWords } from '../settings/enabled-agents.ts'
@@ -11,7 +11,7 @@ export type OutboxParts = {
   work: Work
   elsewhere: Elsewhere
   errands: Errands
-  line: Line
+  line: PromptQueue
   /** What is run where nobody is configured yet. */
   firstStart: Command
   say(text: string, how?: 'error'): void

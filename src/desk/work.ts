@@ -3,7 +3,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
 import type { Cards } from '../app/cards.ts'
-import type { Line } from '../app/prompt-queue.ts'
+import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { TurnMaker } from '../app/turn.ts'
 import { wordsOf } from '../base/words.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
@@ -17,7 +17,7 @@ export type WorkParts = {
   app(): App
   audience: Audience
   cards: Cards
-  line: Line
+  line: PromptQueue
   /** Every event of a turn, before it is shown. */
   seen(event: Event): void
   /** A turn is over; another may begin right after. */
@@ -138,7 +138,7 @@ export class Work {
       ask: cards.ask,
       attended: true,
       steer: async (until) => Promise.all((await line.steer(until)).map(async (text) => (await attached(text)).prompt)),
-      shown: { turns: this.#turns, reach: this.#reach },
+      peers: { turns: this.#turns, reach: this.#reach },
       ...(aimed === undefined ? {} : { agent: aimed }),
     })
     for await (const event of events) {

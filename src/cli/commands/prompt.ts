@@ -5,7 +5,7 @@ import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
-import { runReached } from '../../app/headless-turn.ts'
+import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
@@ -14,7 +14,7 @@ import { tag } from '../../core/talk/transcript.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../../app/app.ts'
 import { keptPictures, withAttachments } from '../../app/attachments/attachments.ts'
-import { openBracket } from '../../app/turn-snapshots.ts'
+import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { spareNative, withSpare } from '../../app/offers/fallback-agent.ts'
 import { placeOf } from '../../app/place.ts'
@@ -79,16 +79,16 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const files = await keptPictures(pictures, app.blobs)
   const exclusive = values.exclusive === true
   // Taken while the history is read; not before another turn that is waited for has done its work.
-  const bracket = exclusive ? undefined : openBracket(app, prompt)
+  const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   readyWatchdog(io.env.PATH)
   await ready(app, (words) => say(io, words))
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
-  const turn = runReached(app, {
+  const turn = runHeadless(app, {
     prompt,
     ...(files.length > 0 ? { files } : {}),
     signal: io.signal,
     exclusive,
-    ...(bracket ? { bracket } : {}),
+    snapshots,
     ...(agent === undefined ? {} : { agent }),
   })
   return printTurn(debug ? traced(io, turn) : turn, {

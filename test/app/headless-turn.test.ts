@@ -13,7 +13,7 @@ import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { openApp } from '../../src/app/app.ts'
 import { socketsOf } from '../../src/app/peers.ts'
 import { placeOf } from '../../src/app/place.ts'
-import { runReached } from '../../src/app/headless-turn.ts'
+import { runHeadless } from '../../src/app/headless-turn.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 
 /** A turn of one agent, and what it said to the person. */
@@ -44,7 +44,7 @@ async function reached(t: TestContext, turn: Agent['turn']) {
   const app = await openApp(io, place, settings, { ephemeral: true, budget: noBudget })
   const traits = { window: 1000, memory: 'none' as const, talks: true, steers: true }
   const roster = { names: () => ['listener'], open: (name: string) => ({ name, traits, turn, close: async () => {} }) }
-  return { home: place.home, err, events: runReached({ ...app, roster }, { prompt: 'listen', signal }) }
+  return { home: place.home, err, events: runHeadless({ ...app, roster }, { prompt: 'listen', signal }) }
 }
 
 /** The process at that home, once it has a turn. */
