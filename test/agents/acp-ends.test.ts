@@ -5,10 +5,11 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { turning, until } from '../base/alive.ts'
+import { turning } from '../base/alive.ts'
 import { turnOf } from '../contract/agent.ts'
 import { ground, played, running } from './acping.ts'
 import { failureIn, profileOf } from './piping.ts'
+import { until } from '../until.ts'
 
 const facts = (over: Partial<AcpFacts> = {}): AcpFacts => ({
   command: () => 'exit 9',

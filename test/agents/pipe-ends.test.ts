@@ -4,8 +4,9 @@ import type { Failure } from '../../src/core/talk/outcome.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { plainFailure } from '../../src/agents/process-failure.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { turning, until } from '../base/alive.ts'
+import { turning } from '../base/alive.ts'
 import { failureIn, piped, profileOf, running } from './piping.ts'
+import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
 const now = Date.parse('2026-11-15T12:00:00Z')

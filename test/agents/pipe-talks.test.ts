@@ -7,9 +7,10 @@ import type { Dialect, Step } from '../../src/core/work/profile.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { turning, until } from '../base/alive.ts'
+import { turning } from '../base/alive.ts'
 import { testDialect } from './dialect.ts'
 import { failureIn, piped, profileOf, running } from './piping.ts'
+import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
 

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { turning, until } from '../base/alive.ts'
+import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { failureIn } from './piping.ts'
 import { faked, played, reader, stageOf } from './screening.ts'
+import { until } from '../until.ts'
 
 /** Shows a screen and stays. */
 const showing = (text: string) => async (tty: Tty) => {

@@ -6,8 +6,9 @@ import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { TurnWatch } from '../../src/agents/turn-watch.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { turning, until } from '../base/alive.ts'
+import { turning } from '../base/alive.ts'
 import { failureIn, piped, running } from './piping.ts'
+import { until } from '../until.ts'
 
 const card: Question = {
   about: 'silence',

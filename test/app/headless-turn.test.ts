@@ -15,6 +15,7 @@ import { socketsOf } from '../../src/app/peers.ts'
 import { placeOf } from '../../src/app/place.ts'
 import { runHeadless } from '../../src/app/headless-turn.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { until } from '../until.ts'
 
 /** A turn of one agent, and what it said to the person. */
 async function reached(t: TestContext, turn: Agent['turn']) {
@@ -48,15 +49,14 @@ async function reached(t: TestContext, turn: Agent['turn']) {
 }
 
 /** The process at that home, once it has a turn. */
-async function peerAt(home: string, t: TestContext) {
-  for (;;) {
+function peerAt(home: string, t: TestContext) {
+  return until(async () => {
     const [path] = await socketsOf(home)
     const peer = path === undefined ? undefined : await connectPeer(path, realClock)
     if (peer) t.after(() => peer.close())
     const [turn] = (await peer?.turns()) ?? []
-    if (peer && turn) return { peer, turn: turn.turn }
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+    return peer && turn && { peer, turn: turn.turn }
+  })
 }
 
 test('what another process says while a turn runs reaches its agent, and is kept', { timeout: 20_000 }, async (t) => {

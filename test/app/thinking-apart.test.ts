@@ -11,8 +11,9 @@ import { apartOf } from '../../src/app/thinking/leaf-rooms.ts'
 import { leftIn, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from '../core/made.ts'
-import { alive, killLabelled, labelled, turning, until } from '../base/alive.ts'
+import { alive, killLabelled, labelled, turning } from '../base/alive.ts'
 import { plain, seated } from './seat.ts'
+import { until } from '../until.ts'
 
 const signal = new AbortController().signal
 

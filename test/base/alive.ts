@@ -34,15 +34,6 @@ export async function killLabelled(label: string): Promise<void> {
 /** Far beyond what any of these waits needs: one that is in vain fails and does not hang. */
 const patienceMs = 15_000
 
-/** Waits until something is so. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + patienceMs
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain for ${condition}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}
-
 /** Turns the clock on and on until a promise is settled. */
 export async function turning<T>(clock: HandClock, promise: Promise<T>): Promise<T> {
   let settled = false

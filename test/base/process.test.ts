@@ -6,7 +6,8 @@ import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { start } from '../../src/base/process/run.ts'
 import { fromPs, parseStat } from '../../src/base/process/process-table.ts'
-import { alive, labelled, textOf, turning, until } from './alive.ts'
+import { alive, labelled, textOf, turning } from './alive.ts'
+import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
 

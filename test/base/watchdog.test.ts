@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { processTable } from '../../src/base/process/process-table.ts'
 import { script } from '../../src/base/process/watchdog.ts'
-import { alive, killLabelled, labelled, until } from './alive.ts'
+import { alive, killLabelled, labelled } from './alive.ts'
+import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
 

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as acp from '@agentclientprotocol/sdk'
-import { until } from '../base/alive.ts'
 import { modelServer } from '../real/model-server.ts'
 import { editorOn } from './acp-editor.ts'
 import { Machine } from './program.ts'
+import { until } from '../until.ts'
 
 const options = { timeout: 60_000 }
 const spent = "cat >/dev/null; echo 'error: usage limit reached' >&2; exit 1"

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { shortHash } from '../../src/base/hash.ts'
 import { Machine } from './program.ts'
+import { until } from '../until.ts'
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
@@ -57,9 +58,7 @@ class CrewMachine extends Machine {
   }
 
   async gone(): Promise<void> {
-    for (let look = 0; look < 150 && this.left().length > 0; look++)
-      await new Promise((later) => setTimeout(later, 100))
-    assert.deepEqual(this.left(), [])
+    await until(() => this.left().length === 0)
   }
 }
 
@@ -124,9 +123,14 @@ test(
       [1, 2, 3, 4, 5].map((slot) => [slot, 'busy', undefined]),
     )
     const waiting = next.call('wait_for_idle', { slot: [1, 2, 3, 4, 5], timeout: 45 })
-    const opening = setInterval(() => machine.open(), 200)
+    let over = false
+    void waiting.then(() => (over = true))
+    // Each of them comes to the gate when it is so far.
+    await until(() => {
+      machine.open()
+      return over
+    })
     const waited = await waiting
-    clearInterval(opening)
     assert.deepEqual(
       waited.slots.map(({ state, why }: any) => [state, why]),
       Array(5).fill(['idle', undefined]),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine, ended } from './program.ts'
+import { until } from '../until.ts'
 
 /** Says when it began and ended, so that two at a time show. */
 const slow = 'cat > /dev/null; echo begin >> marks; sleep 0.3; echo end >> marks; echo done'
@@ -29,10 +30,15 @@ test('three --exclusive turns started together in three sessions run one at a ti
 
 test('a turn that stood in line is told what was said meanwhile, and its diff is its own', async (t) => {
   const machine = new Machine(t)
-  machine.agents({ writer: 'cat > $$.seen; sleep 0.5; echo done' }, { metaInstruction: false })
+  const go = join(machine.folder, 'go')
+  const command = `cat > $$.seen; until [ -e ${go} ]; do sleep 0.02; done; echo done`
+  machine.agents({ writer: command }, { metaInstruction: false })
   const first = machine.run(['-p', 'the first'])
   await until(() => readdirSync(machine.project).length > 0)
-  const second = await machine.run(['-p', 'the second', '--exclusive'])
+  const waiting = machine.start(['-p', 'the second', '--exclusive'])
+  waiting.stdin!.end()
+  waiting.stderr!.on('data', (said) => String(said).includes('Waiting for it.') && writeFileSync(go, ''))
+  const second = await ended(waiting)
   assert.equal((await first).code, 0)
   assert.match(second.err, /^Another turn is at work in this project since .*: the first\nWaiting for it\.$/m)
   const seen = readdirSync(machine.project).map((name) => readFileSync(join(machine.project, name), 'utf8'))
@@ -99,11 +105,3 @@ test('a turn that runs for longer than any number of lines is still seen', async
   const { over } = JSON.parse(readFileSync(machine.file('project.json'), 'utf8')) as { over: number }
   assert.ok(over > 6_000 * note.length, 'what is over is not read again')
 })
-
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!holds()) {
-    if (Date.now() > deadline) assert.fail('it never happened')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

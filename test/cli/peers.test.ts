@@ -12,18 +12,10 @@ import { servePeer } from '../../src/faces/peer/peer-server.ts'
 import { peers } from '../../src/app/peers.ts'
 import { following, shown } from '../contract/peer.ts'
 import { Machine, ended } from './program.ts'
+import { until } from '../until.ts'
 
 /** Says one word, waits until it may go on, and says another. */
 const twoWords = 'cat >/dev/null; echo one; while [ ! -e go ]; do sleep 0.02; done; echo two'
-
-async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  assert.fail(`never happened: ${what}`)
-}
 
 /** A turn of another process, and this process as its peer, through as many doors as are wanted. */
 async function met(machine: Machine, t: TestContext, args: readonly string[]) {
@@ -32,13 +24,13 @@ async function met(machine: Machine, t: TestContext, args: readonly string[]) {
   const result = ended(child)
   t.after(() => child.kill('SIGKILL'))
   const meet = () =>
-    until('it is served', async () => {
+    until(async () => {
       const [peer] = await peers(machine.home, realClock)
       if (peer) t.after(() => peer.close())
       return peer
     })
   const peer = await meet()
-  const turn = await until('it is at work', async () => (await peer.turns())[0])
+  const turn = await until(async () => (await peer.turns())[0])
   return { child, result, peer, turn, meet }
 }
 

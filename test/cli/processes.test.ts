@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine, ended } from './program.ts'
+import { until } from '../until.ts'
 
 /** The living processes that carry a word in their command line or environment. */
 function alive(word: string): number[] {
@@ -17,14 +18,6 @@ function alive(word: string): number[] {
         return false
       }
     })
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!holds()) {
-    if (Date.now() > deadline) assert.fail(`never happened: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 const linux = { skip: process.platform === 'linux' ? false : 'reads /proc' }
@@ -44,7 +37,7 @@ async function atWork(machine: Machine, m: string) {
   const child = machine.start(['-p', 'x'])
   const result = ended(child)
   child.stdin!.end()
-  await until('the agent runs', () => alive(m).length > 0)
+  await until(() => alive(m).length > 0)
   return { child, result }
 }
 
@@ -79,7 +72,7 @@ for (const [what, command] of Object.entries(stubborn)) {
     const { child, result } = await atWork(machine, m)
     child.kill('SIGKILL')
     await result
-    await until('nothing is left', () => alive(m).length === 0)
+    await until(() => alive(m).length === 0)
     machine.agents({ good: 'cat >/dev/null; echo ok' })
     assert.equal((await machine.run(['-p', 'again'])).code, 0)
     assert.deepEqual(machine.kept(), [
@@ -110,7 +103,7 @@ test('ps shows a turn at work, stop ends it from another process', linux, async 
   const child = machine.start(['-p', 'a long one'])
   const result = ended(child)
   child.stdin!.end()
-  await until('the agent runs', () => alive(m).length > 0)
+  await until(() => alive(m).length > 0)
   const [turn, ...others] = JSON.parse((await machine.run(['ps', '--json'])).out) as {
     turn: string
     pid: number

@@ -5,9 +5,10 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { alive, labelled, until } from '../base/alive.ts'
+import { alive, labelled } from '../base/alive.ts'
 import { modelServer } from '../real/model-server.ts'
 import { ended, Machine } from './program.ts'
+import { until } from '../until.ts'
 
 const options = { timeout: 60_000 }
 

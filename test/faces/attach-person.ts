@@ -5,12 +5,11 @@ import { attach } from '../../src/faces/attach/attach-terminal.ts'
 
 const ended = new AbortController()
 process.on('SIGTERM', () => ended.abort())
+process.on('SIGUSR2', () => process.exit(9))
 process.stdout.write('what was there before\r\n')
 const host = ptyHost({ env: process.env, clock: realClock })
 const terminal = await host.open(process.argv[2]!, { cwd: process.cwd(), title: '2 claude busy' })
 const io = { in: process.stdin, out: process.stdout, clock: realClock, signal: ended.signal }
-const crash = process.argv[3] === 'crash'
-if (crash) setTimeout(() => process.exit(9), 1500)
 const how = await attach(terminal, io)
 const { rows, cols } = await terminal.screen()
 await host.close()

@@ -62,10 +62,10 @@ test('the other screen and a reset need a new picture', () => {
 })
 
 /** A person at a terminal of their own. */
-function person(t: TestContext, command: string, ...more: string[]) {
+function person(t: TestContext, command: string) {
   const home = mkdtempSync(join(tmpdir(), 'termaite-attach-'))
   const emulator = new headless.Terminal({ cols: 80, rows: 24, allowProposedApi: true })
-  const shell = pty.spawn(process.execPath, [join(import.meta.dirname, 'attach-person.ts'), command, ...more], {
+  const shell = pty.spawn(process.execPath, [join(import.meta.dirname, 'attach-person.ts'), command], {
     name: 'xterm-256color',
     cols: 80,
     rows: 24,
@@ -136,8 +136,9 @@ describe('a person attaches', { concurrency: true }, () => {
     told.shell.kill('SIGTERM')
     assert.equal(await told.exited, 0)
     assert.match(told.rows().join('\n'), /what was there before\nleft: ended 80x24 touched false/)
-    const crashed = person(t, running('echo'), 'crash')
+    const crashed = person(t, running('echo'))
     await crashed.sees('ready')
+    crashed.shell.kill('SIGUSR2')
     assert.equal(await crashed.exited, 9)
     assert.ok(crashed.raw().endsWith(restoreSequence))
     assert.deepEqual(crashed.rows().filter(Boolean), ['what was there before'])

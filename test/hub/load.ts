@@ -3,6 +3,7 @@ import type { Faults } from './witness.ts'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 import { Witness } from './witness.ts'
+import { until } from '../until.ts'
 
 export type Load = {
   url: string
@@ -46,6 +47,8 @@ class Run {
   #load: Load
   #hub: HubClient
   #lot: () => number
+  /** Settled while the hub is there. */
+  #up = Promise.resolve()
 
   constructor(load: Load) {
     this.#load = load
@@ -62,7 +65,7 @@ class Run {
         if (this.stop.signal.aborted) return
         if (!(error instanceof HubAway)) throw error
       }
-      await moment()
+      await this.#up
     }
   }
 
@@ -75,7 +78,8 @@ class Run {
     const { kills, tasks, restart } = this.#load
     for (let kill = 1; kill <= kills; kill++) {
       await this.witness.over((kill * tasks) / (kills + 1))
-      await restart()
+      this.#up = restart()
+      await this.#up
     }
     await this.witness.over(tasks)
   }
@@ -97,7 +101,7 @@ class Run {
   /** What the hub holds in the end. */
   async books(): Promise<Task[]> {
     const { tasks, seq } = await this.#hub.state()
-    while (this.witness.seq < seq) await moment()
+    await until(() => this.witness.seq >= seq)
     return tasks
   }
 
@@ -128,7 +132,7 @@ class Run {
       } catch (error) {
         if (stop.signal.aborted || (error instanceof HubRefused && error.status === 409)) return undefined
         if (hangUp.signal.aborted) this.hangUps++
-        else if (error instanceof HubAway) await moment()
+        else if (error instanceof HubAway) await this.#up
         else throw error
       } finally {
         clearTimeout(timer)
@@ -137,8 +141,6 @@ class Run {
     return undefined
   }
 }
-
-const moment = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 /** A number from 0 to 1, the same for the same seed. */
 function chance(seed: number): () => number {

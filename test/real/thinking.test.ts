@@ -1,9 +1,10 @@
 import type { Answer, Asked } from './model-server.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { alive, labelled, until } from '../base/alive.ts'
+import { alive, labelled } from '../base/alive.ts'
 import { ended } from '../cli/program.ts'
 import { machine } from './three.ts'
+import { until } from '../until.ts'
 
 const told = (value: unknown) => ({ text: `\`\`\`json\n${JSON.stringify(value)}\n\`\`\`` })
 

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import type { Ground } from './real.ts'
 import { living } from '../contract/terminal-program.ts'
 import { drawn, filled } from '../contract/terminal.ts'
-import { ground, noTmux, running, until } from './real.ts'
+import { ground, noTmux, running } from './real.ts'
+import { until } from '../until.ts'
 
 /** A process that has opened a terminal with stubborn children in it, and was killed. */
 async function killedKeeper(kind: 'tmux' | 'pty', { env, cwd, terminals, socket }: Ground) {

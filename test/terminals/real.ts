@@ -57,8 +57,3 @@ export const commands = {
   place: 'printf "%s\\n" "$MARK" "$(basename "$PWD")"',
   lines: running('lines 100'),
 }
-
-/** Waits for what nobody tells of. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await realClock.sleep(20)
-}

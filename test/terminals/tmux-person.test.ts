@@ -8,7 +8,8 @@ import { TerminalFiles } from '../../src/terminals/tmux/terminal-files.ts'
 import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
 import { living, stubbornOnes } from '../contract/terminal-program.ts'
 import { drawn, filled } from '../contract/terminal.ts'
-import { commands, ground, noTmux, running, tmux, until } from './real.ts'
+import { commands, ground, noTmux, running, tmux } from './real.ts'
+import { until } from '../until.ts'
 
 describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
   const story = (what: string, run: (place: ReturnType<typeof ground>) => Promise<void>) =>

@@ -5,8 +5,9 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { alive, labelled, turning, until } from '../base/alive.ts'
+import { alive, labelled, turning } from '../base/alive.ts'
 import { folder, seat } from './seat.ts'
+import { until } from '../until.ts'
 
 test('output and errors come in the order they were written, and the exit code is told', async (t) => {
   const { whole } = seat(t)

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { sandbox } from '../../src/safety/sandbox/sandbox.ts'
 import { Marks } from '../../src/tools/repl/marks.ts'
-import { alive, labelled, labelledProcesses, turning, until } from '../base/alive.ts'
+import { alive, labelled, labelledProcesses, turning } from '../base/alive.ts'
 import { noPython, ran, repl } from './repl-seat.ts'
 import { folder } from './seat.ts'
+import { until } from '../until.ts'
 
 const sleeping = (label: string) => alive(label).then((all) => all.filter((command) => command.startsWith('sleep')))
 const late = '[ended after 5 s, and all that was defined is gone. Give it a longer timeout_seconds (up to 600).]'
