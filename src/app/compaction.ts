@@ -6,7 +6,7 @@ import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
 import { nobody } from '../core/talk/question.ts'
 import { drain } from '../base/relay.ts'
 import { consult } from '../core/work/verbs.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { openConsultant } from './rotation.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
@@ -46,7 +46,7 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
 export function compactedWords(compacted: Compacted): string {
   if (compacted.ok) return 'The oldest half of the conversation is now a summary; nothing was removed.'
   const { why, failure } = compacted
-  return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${moment(failure.retryAt)}`}.`
+  return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${localTime(failure.retryAt)}`}.`
 }
 
 /** Makes room before a turn that would not fit; gives words for the person when it could not. */

@@ -2,7 +2,7 @@ import type { Io } from '../core/io.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Notice, Occasion } from '../core/talk/notice.ts'
 import { collect } from '../base/collect.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { titleOf } from '../core/talk/notice.ts'
 import { stripAnsi } from '../base/ansi.ts'
 
@@ -34,7 +34,7 @@ export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyPart
         try {
           await way.send(notice)
         } catch (error) {
-          if (!failed.has(way)) warn(`notify: ${way.name} failed: ${mask(wordsOf(error))}`)
+          if (!failed.has(way)) warn(`notify: ${way.name} failed: ${mask(messageOf(error))}`)
           failed.add(way)
         }
       }),

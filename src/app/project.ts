@@ -10,7 +10,7 @@ import { UsageError, say } from '../core/io.ts'
 import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../base/files.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { StoreError } from '../core/talk/store.ts'
 
 export type Session = { name?: string; startedAt: number; from: number }
@@ -173,7 +173,7 @@ export function setAsideIfBroken(io: Io, folder: string): void {
   } catch (error) {
     // Another process was faster.
     if (isMissing(error)) return
-    throw new StoreError(`${file} is damaged and cannot be set aside: ${wordsOf(error)}; move it away yourself`, {
+    throw new StoreError(`${file} is damaged and cannot be set aside: ${messageOf(error)}; move it away yourself`, {
       cause: error,
     })
   }

@@ -11,7 +11,7 @@ import { say, UsageError } from '../core/io.ts'
 import { turnsOfPeers } from './peers.ts'
 import { homeOf } from './place.ts'
 import { knownProjects } from './projects.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 
 /**
  * A turn that is not over; `by` is who speaks, where its process could be asked.
@@ -88,7 +88,7 @@ export async function refuseIfRunning(io: Io, command: string, project?: string)
   for (const { turn, since, project: where } of turns)
     say(
       io,
-      `termaite: ${turn} began in ${where} on another machine at ${moment(since)}, and may still be at work there.`,
+      `termaite: ${turn} began in ${where} on another machine at ${localTime(since)}, and may still be at work there.`,
     )
 }
 

@@ -1,7 +1,7 @@
 import type { App } from './app.ts'
 import { compactIfFull } from './compaction.ts'
 import { runningIn } from './running-turns.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { oneLine } from '../base/table.ts'
 
 /** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
@@ -11,7 +11,7 @@ export async function ready(app: App, say: (words: string) => void): Promise<voi
   if (broken.length > 0) say(`termaite: ${brokenWords(broken.length)}`)
   for (const { since, prompt, pid } of others)
     say(
-      `Another turn is at work in this project since ${moment(since)}${pid === undefined ? ', on another machine, which nobody here can wait for' : ''}: ${oneLine(prompt, 60)}`,
+      `Another turn is at work in this project since ${localTime(since)}${pid === undefined ? ', on another machine, which nobody here can wait for' : ''}: ${oneLine(prompt, 60)}`,
     )
   const words = await compactIfFull(app, view)
   if (words) say(words)

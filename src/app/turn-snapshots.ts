@@ -2,7 +2,7 @@ import type { Agent } from '../core/work/agent.ts'
 import type { AroundTurn } from '../core/work/conversation.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { App } from './app.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { say } from '../core/io.ts'
 import { runningIn } from './running-turns.ts'
 
@@ -51,7 +51,7 @@ export async function orNote(what: string, work: Promise<unknown> | undefined): 
     await work
     return []
   } catch (error) {
-    return [`${what}: ${wordsOf(error)}`]
+    return [`${what}: ${messageOf(error)}`]
   }
 }
 

@@ -1,7 +1,7 @@
 import type { TurnRecord, Snapshots, UndoPlan, UndoResult, FileStat } from '../safety/snapshots.ts'
 import type { Project } from './project.ts'
 import type { RunningTurn } from './running-turns.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { lastUndoable, SnapshotsOff } from '../safety/snapshots.ts'
 import { UsageError } from '../core/io.ts'
 import { runningIn } from './running-turns.ts'
@@ -58,7 +58,7 @@ export async function besideUndo(project: Project, undone: TurnRecord, now: numb
   return {
     words: turns.map(({ turn, since, prompt, pid }) => {
       const where = pid === undefined ? ' on another machine, and may still be at work there' : ''
-      return `Turn ${turn} is at work since ${moment(since)}${where}: ${oneLine(prompt, 60)}`
+      return `Turn ${turn} is at work since ${localTime(since)}${where}: ${oneLine(prompt, 60)}`
     }),
     ...(here ? { here } : {}),
     itself: turns.some(({ turn }) => turn === undone.turn),

@@ -2,7 +2,7 @@ import type { Io } from '../core/io.ts'
 import type { Stats } from 'node:fs'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { parse } from './args.ts'
@@ -96,7 +96,7 @@ async function failed(error: unknown, io: Io): Promise<number> {
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
   say(
     io,
-    `termaite: internal error: ${mask(debug || wordsOf(error))}. Run the same command with TERMAITE_DEBUG=1 to see where it happened.`,
+    `termaite: internal error: ${mask(debug || messageOf(error))}. Run the same command with TERMAITE_DEBUG=1 to see where it happened.`,
   )
   return 1
 }

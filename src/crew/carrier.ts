@@ -8,7 +8,7 @@ import type { KeeperParts } from './parts.ts'
 import type { Send, Slot } from './slot.ts'
 import { Channel } from '../base/channel.ts'
 import { newId } from '../base/id.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { nonceOf } from '../core/screen/fence.ts'
 import { Conversation } from '../core/work/conversation.ts'
 import { turnQuestions } from '../core/talk/turn-questions.ts'
@@ -57,7 +57,7 @@ export class Carrier {
     this.#conversation = new Conversation({ log, blobs: this.#blobs, session: slot.session, clock, owner, alive })
     // Where not even its end can be kept, the next try is not made at once.
     this.done = this.#carry(slot).catch((error) =>
-      this.#end('failed', wordsOf(error)).catch(() => clock.sleep(againMs, this.#left.signal)),
+      this.#end('failed', messageOf(error)).catch(() => clock.sleep(againMs, this.#left.signal)),
     )
   }
 

@@ -3,7 +3,7 @@ import type { Ref, Blobs } from '../core/talk/store.ts'
 import type { Ledger } from './ledger.ts'
 import type { CrewParts } from './parts.ts'
 import type { Slot } from './slot.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { blobsOf } from './kept.ts'
 
 /** So many rows of a terminal are kept when it goes. */
@@ -58,7 +58,7 @@ async function clearedTree({ worktrees }: CrewParts, { worktree }: Slot, notes: 
     if (cleared.gone) return undefined
     notes.push(cleared.why)
   } catch (error) {
-    notes.push(`its worktree ${worktree.path} stays: ${wordsOf(error)}`)
+    notes.push(`its worktree ${worktree.path} stays: ${messageOf(error)}`)
   }
   return worktree
 }

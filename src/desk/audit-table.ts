@@ -1,13 +1,13 @@
 import type { AuditEntry } from '../safety/audit/entry.ts'
 import type { Verified } from '../safety/audit/verify.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
 
 /** Entries as rows: when, what was said or came of it, by which tool, and what it was. */
 export function auditTable(entries: readonly AuditEntry[]): string {
   return table(
     entries.map((entry) => [
-      moment(entry.at),
+      localTime(entry.at),
       entry.type,
       cameOf(entry),
       entry.type === 'trust' ? '' : entry.tool,

@@ -1,5 +1,5 @@
 import type { StationParts } from './station.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { readyWatchdog } from '../base/process/watchdog.ts'
 import { openChat } from '../faces/chat/chat.ts'
 import { openLines } from '../faces/chat/line-chat.ts'
@@ -41,7 +41,7 @@ export async function chat(wishes: ChatWishes): Promise<number> {
   if (hangup.aborted) return 0
   for (const text of unsent) say(io, `Not sent: ${text}`)
   if (waiting)
-    say(io, `A request waits for ${waiting.agent} until ${moment(waiting.until)}; the next chat here sends it.`)
+    say(io, `A request waits for ${waiting.agent} until ${localTime(waiting.until)}; the next chat here sends it.`)
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
   say(io, desk.app().ephemeral ? 'Nothing of this was kept.' : `Go on with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0

@@ -7,7 +7,7 @@ import type { TurnSeen } from './closing.ts'
 import type { Hold } from './hold.ts'
 import type { Page } from './pages.ts'
 import type { Station } from './station.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { openFinder } from '../tools/finder.ts'
 import { closeNative, leaveSession } from '../app/native/native-parts.ts'
 import { brokenWords } from '../app/turn-preparation.ts'
@@ -113,7 +113,7 @@ export class ProjectDesk implements ChatDesk {
 
   events(signal: AbortSignal): AsyncIterable<DeskEvent> {
     const heard = this.#audience.listen(signal)
-    this.#begun ??= this.#begin().catch((error) => this.#say(wordsOf(error), 'error'))
+    this.#begun ??= this.#begin().catch((error) => this.#say(messageOf(error), 'error'))
     return heard
   }
 
@@ -272,7 +272,7 @@ export class ProjectDesk implements ChatDesk {
   /** What came with the folder holds everybody from now on. */
   async #takeTrust(): Promise<void> {
     delete this.app().native.lasting.trustGiven
-    await this.hold.reload().catch((error) => this.#say(wordsOf(error), 'error'))
+    await this.hold.reload().catch((error) => this.#say(messageOf(error), 'error'))
   }
 
   async #giveUp(): Promise<void> {

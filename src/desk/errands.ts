@@ -5,7 +5,7 @@ import type { Audience } from './audience.ts'
 import type { Cards } from '../app/cards.ts'
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 
 export type ErrandParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
 
@@ -49,7 +49,7 @@ export class Errands {
       if (!this.screen) throw new Error(`/${command.name} needs a screen`)
       await command.run(args, { say, ask: this.#ask, signal, screen: this.screen })
     } catch (error) {
-      if (!signal.aborted) say(wordsOf(error), 'error')
+      if (!signal.aborted) say(messageOf(error), 'error')
     }
   }
 

@@ -3,7 +3,7 @@ import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { Left } from '../mind/think/decompose/kept.ts'
 import type { App } from '../app/app.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { lastLeft } from '../mind/think/decompose/kept.ts'
 import { treesOf } from '../app/thinking/task-trees.ts'
 import { oneLine } from '../base/table.ts'
@@ -18,7 +18,7 @@ export async function greeting(app: App, view: readonly Entry[], standing: Stand
     lastLeft(treesOf(app)).catch(() => undefined),
   ])
   return [
-    `Last request (${moment(last.at)}): ${oneLine(typedPrompt(last.text), 100)}`,
+    `Last request (${localTime(last.at)}): ${oneLine(typedPrompt(last.text), 100)}`,
     ...(left ? [leftWords(left)] : []),
     ...(changes === undefined ? [] : [changesWords(changes)]),
     whoIsBack(standing),
@@ -35,6 +35,6 @@ function whoIsBack({ agents }: Standing): string {
   const ready = agents.filter(({ state }) => state === 'ready').map(({ name }) => name)
   const others = agents
     .filter(({ state }) => state !== 'ready')
-    .map(({ name, state, until }) => `${name} is ${state}${until === undefined ? '' : ` until ${moment(until)}`}`)
+    .map(({ name, state, until }) => `${name} is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}`)
   return [ready.length === 0 ? 'Nobody is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
 }

@@ -5,7 +5,7 @@ import type { Audience } from './audience.ts'
 import type { Cards } from '../app/cards.ts'
 import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { TurnMaker } from '../app/turn.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { keptPictures, withAttachments } from '../app/attachments/attachments.ts'
 import { serveTurns } from '../app/peers.ts'
@@ -107,7 +107,7 @@ export class Work {
       try {
         await this.#turn(prompt, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
       } catch (error) {
-        await audience.tell({ type: 'said', how: 'error', text: wordsOf(error) })
+        await audience.tell({ type: 'said', how: 'error', text: messageOf(error) })
         giveBack(prompt)
       }
       // Whoever cancels wants to think again: what was typed meanwhile is not sent behind their back.

@@ -4,7 +4,7 @@ import type { Outcome } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
-import { moment } from '../base/moment.ts'
+import { localTime } from '../base/local-time.ts'
 import { thoughtWords } from './chat/numbers.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
@@ -146,7 +146,7 @@ function closing(
     // Each attempt is printed above on its own line: a message that only joins them adds nothing.
     const repeats = attempts.length > 0 && message === `no agent could answer: ${attempts.map(attemptWords).join('; ')}`
     if (repeats) return 'termaite: no agent could answer; `termaite doctor` looks at each of them.\n'
-    return `termaite: ${clean(message)}${retryAt === undefined ? '' : `, at ${moment(retryAt)}`}\n`
+    return `termaite: ${clean(message)}${retryAt === undefined ? '' : `, at ${localTime(retryAt)}`}\n`
   }
   const used = sum(usages)
   const denied = outcome.denials?.length

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { TicketState, TaskSource, TaskWorkspace, WorkOrder } from '../core/work/task-source.ts'
 import type { Registration } from './hub.ts'
 import type { RemoteHub } from './remote-hub.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
 import { taskIdOf } from './task-rules.ts'
 
@@ -80,7 +80,7 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
         await workspace.begin(taskIdOf(ticket))
         return state
       } catch (error) {
-        const message = `no folder to work in could be made: ${wordsOf(error)}`
+        const message = `no folder to work in could be made: ${messageOf(error)}`
         await claim(ticket, signal, () => hub.respond(ticket, as.id, { status: 'FAILED', message }))
         return 'lost'
       }
@@ -89,7 +89,7 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
     block: (ticket, question, signal) => say(ticket, 'block', { reason: 'it needs an answer', question }, signal),
     async respond(ticket, report, signal) {
       const work = await workspace.end(taskIdOf(ticket), report.message).catch((error) => {
-        tell(`the changes of task ${ticket} could not be put on a branch: ${wordsOf(error)}`)
+        tell(`the changes of task ${ticket} could not be put on a branch: ${messageOf(error)}`)
         return undefined
       })
       const status = report.status === 'COMPLETED' && work?.diff ? 'IN_REVIEW' : report.status

@@ -3,7 +3,7 @@ import type { SystemSpec } from '../core/work/system-spec.ts'
 import type { Surroundings } from './look.ts'
 import type { KeptSpec } from './kept.ts'
 import { hostname } from 'node:os'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { isOld, markOf, specDoc } from './kept.ts'
 
 /** `scannedAt` is missing where it was only seen; `asked` names the last time a person had it scanned: a session that was told before is told anew. */
@@ -61,7 +61,7 @@ export class Machine {
       await this.#doc.update((was) => kept({ scannedAt, of: this.#mark, spec }, asked ? scannedAt : was?.asked))
       return { spec, scannedAt }
     } catch (error) {
-      return { spec, scannedAt, unkept: wordsOf(error) }
+      return { spec, scannedAt, unkept: messageOf(error) }
     }
   }
 

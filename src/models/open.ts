@@ -5,7 +5,7 @@ import type { Model } from '../core/work/model.ts'
 import type { Effort, WireName } from './provider.ts'
 import type { Send } from './http/send.ts'
 import type { Target, Wire } from './wire.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { answer } from './http/answer.ts'
 import { asideOf } from './http/hear.ts'
 import { send } from './http/send.ts'
@@ -70,7 +70,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
         const images = await imagesOf(request.messages, parts.blobs)
         yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch }, signal)
       } catch (error) {
-        yield { type: 'failure', failure: { kind: 'crash', message: `${name} broke: ${wordsOf(error)}` } }
+        yield { type: 'failure', failure: { kind: 'crash', message: `${name} broke: ${messageOf(error)}` } }
       }
     },
   }

@@ -13,7 +13,7 @@ import { RecentTrees, asideFolder, cleanUp, isCleanupDue, usualLimits } from './
 import { SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
 import { briefDiff, changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
 import { planUndo } from './snapshots/undo-plan.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { newId } from '../base/id.ts'
 import { TreeTaker } from './snapshots/tree-taker.ts'
 import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './snapshots/ignore-rules.ts'
@@ -102,7 +102,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       try {
         return { tree: await now() }
       } catch (error) {
-        return { off: wordsOf(error) }
+        return { off: messageOf(error) }
       }
     },
     async keep(turn, trees) {

@@ -1,4 +1,4 @@
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { errorCode } from '../base/files.ts'
 import { StoreError } from '../core/talk/store.ts'
 
@@ -30,7 +30,7 @@ export function storeError(doing: string, path: string, cause: unknown): StoreEr
   if (cause instanceof StoreError) return cause
   const number = (cause as { errcode?: unknown } | undefined)?.errcode
   const code = typeof number === 'number' ? sqlite[number & 0xff] : errorCode(cause)
-  const said = wordsOf(cause)
+  const said = messageOf(cause)
   return new StoreError(`cannot ${doing} ${path}: ${words[code ?? ''] ?? said}`, { cause })
 }
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -62,7 +62,7 @@ async function findTmux(env: Env): Promise<{ program: string } | { why: string }
     if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return { program }
     return { why: `${stdout.trim()} is older than ${oldest.join('.')}` }
   } catch (error) {
-    return { why: `tmux does not run: ${wordsOf(error).split('\n')[0]}` }
+    return { why: `tmux does not run: ${messageOf(error).split('\n')[0]}` }
   }
 }
 

@@ -5,7 +5,7 @@ import { mkdir, open, realpath, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { errorCode } from '../base/files.ts'
 import { shortPath } from '../base/short-path.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { shownChange } from './files/change.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
@@ -23,7 +23,7 @@ export function fileCreator(seen: Seen): Tool {
     async run({ file_path, content }, { cwd }) {
       const at = resolve(cwd, file_path)
       await mkdir(dirname(at), { recursive: true }).catch((error) => {
-        throw new Error(`the folder ${dirname(at)} could not be made: ${wordsOf(error)}.`)
+        throw new Error(`the folder ${dirname(at)} could not be made: ${messageOf(error)}.`)
       })
       // `wx` refuses whatever has that name, a link that leads nowhere too.
       const file = await open(at, 'wx', 0o666).catch((error) => {
@@ -49,5 +49,5 @@ function refusal(error: unknown, path: string): string {
   const code = errorCode(error)
   if (code === 'EEXIST') return `${path} exists already. Read it with file_reader and change it with file_editor.`
   if (code === 'EISDIR') return `${path} is a folder: name a file in it.`
-  return `${path} could not be written: ${wordsOf(error)}.`
+  return `${path} could not be written: ${messageOf(error)}.`
 }

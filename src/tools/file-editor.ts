@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 import { encodingOf } from './files/encoding.ts'
 import { edited } from './files/edit.ts'
 import { shortPath } from '../base/short-path.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { wholeBytes } from './file-reader.ts'
 import { shownChange } from './files/change.ts'
 import { sizeWords } from './files/media.ts'
@@ -67,7 +67,7 @@ function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): st
     } catch (error) {
       const which = edits.length === 1 ? '' : `edits[${i}]: `
       throw new Error(
-        `${which}${encoding.shown(wordsOf(error))}${edits.length === 1 ? '' : '\nNone of the edits was made.'}`,
+        `${which}${encoding.shown(messageOf(error))}${edits.length === 1 ? '' : '\nNone of the edits was made.'}`,
       )
     }
   }, text)

@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { groupsOf, toldMatches } from './search/matches.ts'
 import { ripgrep } from './search/ripgrep.ts'
 import { shortPath } from '../base/short-path.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { defineTool } from './tool-definition.ts'
 import { searched } from './search/folder.ts'
 import { byGlob } from './search/names.ts'
@@ -91,6 +91,6 @@ function regex(pattern: string): RegExp {
   try {
     return new RegExp(pattern.replace(/^\(\?i\)/, ''), pattern.startsWith('(?i)') ? 'iu' : 'u')
   } catch (error) {
-    throw new Error(`the pattern is no regular expression: ${wordsOf(error)}.`)
+    throw new Error(`the pattern is no regular expression: ${messageOf(error)}.`)
   }
 }

@@ -1,6 +1,6 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './parts.ts'
-import { wordsOf } from '../base/words.ts'
+import { messageOf } from '../base/error-message.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 
@@ -20,7 +20,7 @@ export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
       try {
         return await consult(task, call)
       } catch (error) {
-        return `Subagent execution failed: ${wordsOf(error)}`
+        return `Subagent execution failed: ${messageOf(error)}`
       }
     },
   })

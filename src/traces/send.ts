@@ -1,6 +1,6 @@
 import type { Span } from './span.ts'
 import type { Target } from './target.ts'
-import { whyUnanswered } from '../base/words.ts'
+import { fetchMessage } from '../base/error-message.ts'
 import { otlpBody } from './otlp.ts'
 
 /** No turn waits longer for a collector. */
@@ -18,6 +18,6 @@ export async function send(target: Target, version: string, spans: readonly Span
     await answer.body?.cancel()
     return answer.ok ? undefined : `${new URL(target.url).host} answered ${answer.status}`
   } catch (error) {
-    return whyUnanswered(error)
+    return fetchMessage(error)
   }
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worktreesIn, worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
-import { momentFrom } from '../../src/base/moment.ts'
+import { localTimeFrom } from '../../src/base/local-time.ts'
 import { ownProfile, lacking } from '../../src/app/crew/crew-roster.ts'
 import { picked } from '../../src/desk/crew/answering.ts'
 import { crewTable } from '../../src/desk/crew/table.ts'
@@ -153,7 +153,7 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
     made(5, { state: 'exited', why: 'killed', task: 'short' }),
     made(4, { state: 'busy', queue: [{ id: 'b', text: 'and then' }], task: 'short' }),
   ]
-  const time = momentFrom(at, at)
+  const time = localTimeFrom(at, at)
   assert.deepEqual(crewTable(slots, { now: at, answer: '/crew answer', columns: 60 }).split('\n'), [
     `SLOT  AGENT   STATE            ${'SINCE'.padEnd(time.length)}  TASK`,
     `1     claude  asking           ${time}  look at every file of…`,

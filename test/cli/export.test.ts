@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { moment } from '../../src/base/moment.ts'
+import { localTime } from '../../src/base/local-time.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { exported } from '../../src/cli/commands/sessions.ts'
 import { entryMaker } from '../core/made.ts'
@@ -12,7 +12,7 @@ test('what was typed while a turn ran is part of what is exported', async () => 
     make('1', 'user', { type: 'steer', text: 'in blue' }),
     make('1', 'claude', { type: 'reply', text: 'done' }),
   ]
-  const [first, second, third] = entries.map(({ at }) => moment(at))
+  const [first, second, third] = entries.map(({ at }) => localTime(at))
   const session = { id: 's', project: 'p', started: 0, last: 0, turns: 1, begins: 0, ends: 0 }
   const parts = []
   for await (const part of exported(session, entries, memoryStore(), 'markdown')) parts.push(part)

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
 import { parseTask } from '../../src/core/work/task.ts'
-import { moment } from '../../src/base/moment.ts'
+import { localTime } from '../../src/base/local-time.ts'
 import { newTask } from '../../src/hub/task-rules.ts'
 import { reportOf, reportWords } from '../../src/cli/commands/report.ts'
 import { taskWords } from '../../src/cli/commands/task.ts'
@@ -42,7 +42,7 @@ test('what a person reads in the morning: work, diffs, questions, failures, cost
   ]
   assert.equal(
     reportWords(reportOf(tasks, agents, since)),
-    `Since ${moment(since)}
+    `Since ${localTime(since)}
 
 Done: 1
   ask-aaaa  do aaaa  (orc, 12 min)
@@ -81,7 +81,7 @@ test('a night in which nothing happened is said to be one', () => {
     open: [],
     spent: [],
   })
-  assert.equal(reportWords(reportOf([], [], since)), `Nothing happened since ${moment(since)}.`)
+  assert.equal(reportWords(reportOf([], [], since)), `Nothing happened since ${localTime(since)}.`)
 })
 
 test('all of a task, and its words do nothing at a terminal', () => {
@@ -96,12 +96,12 @@ after task-x
 
 do aaaa
 
-${moment(since - minute)}  QUEUED by me
-${moment(since)}  PENDING_ACK by orc
-${moment(since)}  ASSIGNED by orc
-${moment(since + 3 * minute)}  FAILED by orc
+${localTime(since - minute)}  QUEUED by me
+${localTime(since)}  PENDING_ACK by orc
+${localTime(since)}  ASSIGNED by orc
+${localTime(since + 3 * minute)}  FAILED by orc
 
-${moment(since)}  orc, progress: halfway
+${localTime(since)}  orc, progress: halfway
 
 No.
 

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { momentFrom } from '../../src/base/moment.ts'
+import { localTimeFrom } from '../../src/base/local-time.ts'
 import { awayWords } from '../../src/mind/rotation/no-answer.ts'
 import assert from 'node:assert/strict'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
@@ -7,7 +7,7 @@ import { failed } from '../../src/core/talk/outcome.ts'
 import { rig } from './rig.ts'
 
 const minute = 60_000
-const at = (ms: number) => momentFrom(0, ms)
+const at = (ms: number) => localTimeFrom(0, ms)
 const fail = (kind: FailureKind, message: string, retryAt?: number) => [{ fail: { kind, message, retryAt } }]
 
 test('nobody configured, and nobody of that name', async () => {

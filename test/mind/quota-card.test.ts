@@ -1,14 +1,14 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Question } from '../../src/core/talk/question.ts'
-import { momentFrom } from '../../src/base/moment.ts'
+import { localTimeFrom } from '../../src/base/local-time.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { conversed, person, pondering, told } from './cards.ts'
 import { rig } from './rig.ts'
 
 const until = 5 * 3_600_000
-const back = momentFrom(0, until)
+const back = localTimeFrom(0, until)
 const spent = [{ fail: { kind: 'quota' as const, message: 'limit', retryAt: until } }]
 const two = { claude: [spent, [{ say: 'back' }]], gemini: [[{ say: 'G' }]] }
 
@@ -72,7 +72,7 @@ test('one that is parked already is no handover; without a stated time it says s
   await health.update(() => ({ agents: { gemini: { failures: 0, parked: { until, why: 'limit' } } } }))
   const { ask, asked } = person()
   await turn({ ask, attended: true })
-  const hour = momentFrom(0, 3_600_000)
+  const hour = localTimeFrom(0, 3_600_000)
   assert.deepEqual(
     asked.map(({ text, options }) => [text, options[0]!.label]),
     [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import type { Doc } from '../../src/core/talk/store.ts'
 import type { Health } from '../../src/mind/rotation/health.ts'
-import { momentFrom } from '../../src/base/moment.ts'
+import { localTimeFrom } from '../../src/base/local-time.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { answeredTurn, entryMaker } from '../core/made.ts'
@@ -109,7 +109,7 @@ test('an agent is parked until it returns, and then asked again', async () => {
     {
       type: 'note',
       by: 'termaite',
-      text: `Skipped a: out of quota until ${momentFrom(0, 5_000)}`,
+      text: `Skipped a: out of quota until ${localTimeFrom(0, 5_000)}`,
     },
     reply('b', 'B'),
   ])

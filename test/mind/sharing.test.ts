@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Question } from '../../src/core/talk/question.ts'
-import { momentFrom } from '../../src/base/moment.ts'
+import { localTimeFrom } from '../../src/base/local-time.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { answeredTurn, entryMaker } from '../core/made.ts'
 import { rig } from './rig.ts'
@@ -73,7 +73,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await gone.turn({ ask: gone.ask, history })).result,
     failed(
       'denied',
-      `no agent is left to answer: claude: out of quota until ${momentFrom(0, 60_000)}; gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"`,
+      `no agent is left to answer: claude: out of quota until ${localTimeFrom(0, 60_000)}; gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"`,
     ),
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)

@@ -2,7 +2,7 @@ import type { Ended } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { PromptResponse } from '@agentclientprotocol/sdk'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { processFailure, plainFailure, lastLine } from '../process-failure.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
@@ -33,7 +33,7 @@ export function rpcFailure(spec: PipeSpec, error: RpcError, now: number): Failur
 export function connectionFailure(spec: PipeSpec, ended: Ended, error: unknown): Failure {
   const known = processFailure(spec.name, ended, spec.profile)
   if (known) return known
-  const words = lastLine(ended.err) || wordsOf(error)
+  const words = lastLine(ended.err) || messageOf(error)
   return { kind: 'crash', message: `${spec.name} left before it answered: ${words}` }
 }
 

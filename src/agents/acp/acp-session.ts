@@ -9,7 +9,7 @@ import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { Sdk } from './acp-connection.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
 import { capabilitiesFor } from './acp-client.ts'
@@ -99,7 +99,7 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
   } catch (error) {
     if (!isRpcError(error)) throw error
     throw new SessionRefused(
-      cannotHold(spec.name, leash, held, `, for it would not go into its mode "${mode}" (${wordsOf(error)})`),
+      cannotHold(spec.name, leash, held, `, for it would not go into its mode "${mode}" (${messageOf(error)})`),
     )
   }
 }

@@ -7,7 +7,7 @@ import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { WholeAnswer } from './model-step.ts'
 import { relay } from '../../base/relay.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
@@ -49,7 +49,7 @@ export function nativeAgent(native: Native): Agent {
       try {
         outcome = yield* loop(native, turn)
       } catch (error) {
-        outcome = failed('crash', `${name} broke: ${wordsOf(error)}`)
+        outcome = failed('crash', `${name} broke: ${messageOf(error)}`)
       }
       yield { type: 'end', outcome }
     },

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { isMissing } from '../../base/files.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 /** A file's text, as much of it as was wanted, where it really lies, and how long the whole is. */
 export type FileBody = { real: string; text: string; bytes: number }
@@ -22,7 +22,7 @@ export function readUntrustedFile(path: string, limit: number, within?: string):
     const text = decoded(buffer.subarray(0, filled(fd, buffer)))
     return text.includes('\0') ? 'it is not text' : { real, text, bytes: stat.size }
   } catch (error) {
-    return isMissing(error) ? undefined : wordsOf(error)
+    return isMissing(error) ? undefined : messageOf(error)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }

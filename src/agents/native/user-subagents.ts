@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../../base/files.ts'
 import { frontmatter } from '../../base/frontmatter.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { fitting, readUntrustedFile } from './untrusted-file.ts'
 
@@ -29,7 +29,7 @@ export function userSubagents(home: string): UserSubagents {
   try {
     files = readdirSync(folder).filter((file) => file.endsWith(ending))
   } catch (error) {
-    if (!isMissing(error)) found.warnings.push(`${folder} cannot be read: ${wordsOf(error)}.`)
+    if (!isMissing(error)) found.warnings.push(`${folder} cannot be read: ${messageOf(error)}.`)
   }
   for (const file of files.sort()) {
     const subagent = subagentIn(join(folder, file), file.slice(0, -ending.length))

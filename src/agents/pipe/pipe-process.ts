@@ -7,7 +7,7 @@ import type { PipeSpec } from './pipe-command.ts'
 import type { Speech } from './speech.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import { existsSync } from 'node:fs'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { start } from '../../base/process/run.ts'
 import { missingProgram, processFailure, Tail, lastLine } from '../process-failure.ts'
@@ -64,7 +64,7 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
       ? { ok: false, failure: cause }
       : pipeOutcome(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
   } catch (error) {
-    const message = `${spec.name} could not be heard out: ${wordsOf(error)}`
+    const message = `${spec.name} could not be heard out: ${messageOf(error)}`
     outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
   }
   over.abort()

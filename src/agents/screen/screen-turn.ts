@@ -10,7 +10,7 @@ import type { Sight, TurnMarks } from './screen-watcher.ts'
 import type { PreparedPrompt } from './prompt-delivery.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Key } from '../../core/screen/terminal.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { TurnWatch } from '../turn-watch.ts'
@@ -70,7 +70,7 @@ export async function takeScreenTurn(
     const thread = async () => (sitting.key === undefined ? undefined : told(sitting.key))
     run = await runInTerminal({ spec, parts, sitting, turn, resume, emit, thread, waiting })
   } catch (error) {
-    stop({ kind: 'crash', message: `${spec.name} could not be watched to its end: ${wordsOf(error)}` })
+    stop({ kind: 'crash', message: `${spec.name} could not be watched to its end: ${messageOf(error)}` })
   }
   over.abort()
   watched.removeEventListener('abort', cancel)

@@ -10,7 +10,7 @@ import type { Live } from '../../core/talk/entry.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
 import { composes, screenFactsOf } from './screen-spec.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { endedOf, declinedFailure, exitFailure, unknownScreenFailure } from './screen-failure.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 
@@ -160,7 +160,7 @@ export async function readyProgram(
     if (first.came !== 'resumed' || !lost) return first
     return await startOnce(sitting, await sitting.restart(), waiting)
   } catch (error) {
-    return { failure: { kind: 'crash', message: `${waiting.spec.name} got no terminal: ${wordsOf(error)}` } }
+    return { failure: { kind: 'crash', message: `${waiting.spec.name} got no terminal: ${messageOf(error)}` } }
   }
 }
 

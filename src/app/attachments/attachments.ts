@@ -2,7 +2,7 @@ import type { AttachedFile, FileReference } from '../../core/talk/file-reference
 import type { Ref, Blobs } from '../../core/talk/store.ts'
 import type { Part, Meant, Where, Picture } from './attached-file.ts'
 import { projectRoot } from '../../base/git.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
 import { readFolder, meant, readPart, pictureIn } from './attached-file.ts'
 
@@ -42,7 +42,7 @@ export async function withAttachments(prompt: string, cwd: string, home?: string
       const body = part.picture ? {} : { body: part.body }
       found.push({ start: reference.start, end, path, ...body, ...(part.lines ? { lines: part.lines } : {}) })
     } catch (error) {
-      warnings.push(`${written(prompt, reference)}: ${wordsOf(error)}`)
+      warnings.push(`${written(prompt, reference)}: ${messageOf(error)}`)
     }
   }
   return { prompt: attachFiles(prompt, found), pictures, warnings }

@@ -11,7 +11,7 @@ import { Ledger } from '../../crew/ledger.ts'
 import { isOver, isUnderWay } from '../../crew/slot.ts'
 import { UsageError, say } from '../../core/io.ts'
 import { thisProgram } from '../mcp/own-program.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
 
@@ -91,7 +91,7 @@ export async function killSlot(io: Io, { workspace, id }: { workspace: string; i
     await crews.of(workspace).crew.kill(id)
     return true
   } catch (error) {
-    say(io, `termaite: ${wordsOf(error)}`)
+    say(io, `termaite: ${messageOf(error)}`)
     return false
   } finally {
     await crews.close()

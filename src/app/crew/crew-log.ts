@@ -1,7 +1,7 @@
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import type { Crew } from '../../crew/crew.ts'
 import type { Question } from '../../core/talk/question.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { questionWords } from '../../crew/tools/shown.ts'
 
@@ -18,7 +18,7 @@ export function logWords(entries: readonly Entry[], agent: string): string {
   return entries
     .flatMap((entry) => {
       const words = entryWords(entry, agent, asked)
-      return words === undefined ? [] : [`${moment(entry.at)} ${words}`]
+      return words === undefined ? [] : [`${localTime(entry.at)} ${words}`]
     })
     .join('\n')
 }

@@ -16,7 +16,7 @@ import { leashWords } from '../agent-channel.ts'
 import { keyOf } from '../provider-key.ts'
 import { whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { newId } from '../../base/id.ts'
 import { drain } from '../../base/relay.ts'
 import { nobody } from '../../core/talk/question.ts'
@@ -113,7 +113,7 @@ function quotaWords({ health, io }: Practice, name: string, answered: boolean): 
   if (!health) return 'not known'
   const absent = away(health, name, io.clock.now())
   if (!absent) return 'none known to be spent'
-  const was = `${absent.as} until ${moment(absent.until)}`
+  const was = `${absent.as} until ${localTime(absent.until)}`
   return answered ? `was ${was}; it answers, so it is back in the rotation` : was
 }
 

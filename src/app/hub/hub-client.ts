@@ -5,7 +5,7 @@ import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/task-rules.ts'
 import type { HubPlace } from './hub-address.ts'
 import type { Io } from '../../core/io.ts'
-import { whyUnanswered } from '../../base/words.ts'
+import { fetchMessage } from '../../base/error-message.ts'
 import { parseTask } from '../../core/work/task.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { UsageError } from '../../core/io.ts'
@@ -112,7 +112,7 @@ export class HubClient implements RemoteHub {
       return await listen()
     } catch (error) {
       if (signal?.aborted) throw error
-      throw new HubAway(`nobody answers at ${this.#place.url}: ${whyUnanswered(error)}`)
+      throw new HubAway(`nobody answers at ${this.#place.url}: ${fetchMessage(error)}`)
     }
   }
 }

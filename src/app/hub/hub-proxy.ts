@@ -1,7 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubPlace } from './hub-address.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { version } from '../version.ts'
 
@@ -17,7 +17,7 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
   } catch (error) {
     throw new UsageError(
-      `serve --stdio-proxy: no hub answers at ${url}: ${wordsOf(error)}. Start one: termaite serve`,
+      `serve --stdio-proxy: no hub answers at ${url}: ${messageOf(error)}. Start one: termaite serve`,
       1,
     )
   }
@@ -50,7 +50,7 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
     resources: noResources,
   })
   const trouble = (error: Error) => {
-    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
   }
   await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
   await client.close()

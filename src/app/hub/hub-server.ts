@@ -3,7 +3,7 @@ import type { Hub } from '../../hub/hub.ts'
 import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { join } from 'node:path'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { fileLedger, LedgerTaken } from '../../store/ledger.ts'
 import { say, UsageError, print } from '../../core/io.ts'
 import { version } from '../version.ts'
@@ -70,7 +70,7 @@ export async function hubParts(
     resources: noResources,
   })
   const trouble = (error: Error) => {
-    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
   }
   // A task is for whoever waits for it, never for a connection that is gone.
   const mcp = mcpEndpoint(library, make, trouble, { hangUpCancels: true })
@@ -103,7 +103,7 @@ async function serve(
   const { serveHub } = await import('../../faces/hub/hub-http.ts')
   const { key, file } = keyIn(home, 'hub.key')
   const listening = await serveHub({ ...at, key, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
-    throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${wordsOf(error)}.`, 1)
+    throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${messageOf(error)}.`, 1)
   })
   print(io, listening.url)
   say(io, `Agents: ${listening.url}/mcp · the key is in ${file} · Ctrl+C ends the hub, and nothing is lost.`)

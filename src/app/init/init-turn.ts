@@ -8,7 +8,7 @@ import { basename } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { relay } from '../../base/relay.ts'
 import { oneLine } from '../../base/table.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { readText } from '../../core/talk/store.ts'
 import { consult } from '../../core/work/verbs.ts'
@@ -54,7 +54,7 @@ export function initAgent(advisor: Agent, { root, blobs }: { root: string; blobs
       try {
         outcome = yield* investigate(advisor, root, blobs, turn)
       } catch (error) {
-        outcome = failed('crash', `AGENTS.md was not written: ${wordsOf(error)}`)
+        outcome = failed('crash', `AGENTS.md was not written: ${messageOf(error)}`)
       }
       yield { type: 'end', outcome }
     },

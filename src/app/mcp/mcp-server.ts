@@ -11,7 +11,7 @@ import { version } from '../version.ts'
 import { CrewError } from '../../crew/error.ts'
 import { entriesOf } from '../crew/crew-log.ts'
 import { once } from 'node:events'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { keyIn, addressOf } from '../server-access.ts'
 import { homeOf } from '../place.ts'
 
@@ -106,7 +106,7 @@ export async function serve(io: Io, served: ToolServerOptions, http: string | un
   const library = await loadMcpLibrary()
   const make = toolServer(library, served)
   const trouble = (error: Error) => {
-    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${wordsOf(error)}`)
+    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
   }
   if (address)
     return overHttp(io, address, (key) =>
@@ -127,7 +127,7 @@ async function overHttp(
 ): Promise<void> {
   const { key, file } = keyIn(homeOf(io.env), 'mcp.key')
   const serving = await open(key).catch((error) => {
-    throw new UsageError(`--http: ${host}:${port} cannot be served: ${wordsOf(error)}.`, 1)
+    throw new UsageError(`--http: ${host}:${port} cannot be served: ${messageOf(error)}.`, 1)
   })
   print(io, serving.url)
   say(io, `Clients send "Authorization: Bearer <key>"; the key is in ${file}. Ctrl+C ends it.`)

@@ -22,7 +22,7 @@ import { modelOf } from './native-model.ts'
 import { serversOf } from './native-servers.ts'
 import { subagentsOf } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { toldItems, contextChanges, changeGuide } from '../../agents/native/context-changes.ts'
 import { requestedSkill, skillGuide } from '../../agents/native/skill.ts'
 import { WindowUse } from '../../agents/native/window-trim.ts'
@@ -157,7 +157,7 @@ function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
     tell(`The skill ${skill.name} is loaded.`)
     return [guide]
   } catch (error) {
-    tell(wordsOf(error))
+    tell(messageOf(error))
     return []
   }
 }

@@ -18,7 +18,7 @@ import { HubClient } from '../hub/hub-client.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { say } from '../../core/io.ts'
@@ -118,7 +118,7 @@ export async function placeOfWork(io: Io, { place, settings, agent, state }: Pla
     const { worktree, cwd, notes } = await worktrees.make(worktrees.plan(name), place.cwd)
     return { cwd, worktree, workspace: worktreeWorkspace(io, place.root, worktree, worktrees), notes }
   } catch (error) {
-    say(io, `termaite: ${wordsOf(error)}; ${agent.name} works in the project itself.`)
+    say(io, `termaite: ${messageOf(error)}; ${agent.name} works in the project itself.`)
     return { cwd: place.cwd, workspace: plainWorkspace, notes: [] }
   }
 }

@@ -7,7 +7,7 @@ import type { Ready } from '../../app/supervision/preflight.ts'
 import type { WorkWishes } from '../../app/supervision/supervised-agent.ts'
 import { once } from 'node:events'
 import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { superviseCli } from '../../mind/supervise/supervisor.ts'
 import { keysInFile } from '../../safety/keys.ts'
@@ -89,7 +89,7 @@ export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities
         voice.tell(told)
         if (told.type === 'asking' && !attended && kind === 'pty')
           warn('nobody can answer that here: start it in a terminal, or with --tmux')
-        void save().catch((error) => warn(wordsOf(error)))
+        void save().catch((error) => warn(messageOf(error)))
       },
       used: (usage) => meter.spend(usage),
       mask,
@@ -117,7 +117,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
   } catch (error) {
     const system = `${process.platform} ${process.arch}, node ${process.version}`
     throw new UsageError(
-      `${name} got no terminal: ${wordsOf(error)} (${system}). Check that you may open /dev/ptmx, or use --tmux.`,
+      `${name} got no terminal: ${messageOf(error)} (${system}). Check that you may open /dev/ptmx, or use --tmux.`,
       1,
     )
   }
@@ -125,7 +125,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
 
 /** What it worked in goes with it, unless something of a task is in it still. */
 async function cleared(workspace: TaskWorkspace, { session }: Ready): Promise<string | undefined> {
-  return session.state.flight ? undefined : workspace.clear().catch((error) => wordsOf(error))
+  return session.state.flight ? undefined : workspace.clear().catch((error) => messageOf(error))
 }
 
 type End = { end: SupervisionEnd; meter: TokenMeter; stays: string | undefined; interrupted: boolean }

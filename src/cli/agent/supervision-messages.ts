@@ -6,7 +6,7 @@ import type { TerminalLog } from '../../store/terminal-log.ts'
 import type { Notice } from '../../core/talk/notice.ts'
 import { openNotify } from '../../app/notify.ts'
 import { say } from '../../core/io.ts'
-import { momentFrom } from '../../base/moment.ts'
+import { localTimeFrom } from '../../base/local-time.ts'
 import { taskIdOf } from '../../hub/task-rules.ts'
 import { shortId } from '../../app/hub/hub-client.ts'
 import { oneLine } from '../../base/table.ts'
@@ -75,7 +75,7 @@ export function toldWords(told: SupervisionEvent, now: number): string {
     case 'nudged':
       return `told to go on: ${oneLine(told.why, longest)}`
     case 'parked':
-      return `out of quota until ${momentFrom(now, told.until)}: ${oneLine(told.why, longest)}`
+      return `out of quota until ${localTimeFrom(now, told.until)}: ${oneLine(told.why, longest)}`
     case 'restarting':
       return `${oneLine(told.why, longest)}; started again in ${Math.ceil(told.in / 1000)} s`
     case 'done':

@@ -8,7 +8,7 @@ import { print, say } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
 import { orUsage, statText, turnNamed, whyNone } from '../../app/undo.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -19,7 +19,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     const turns = await orUsage(snapshots.list())
     if (values.json) print(io, JSON.stringify(turns))
     else if (turns.length === 0) say(io, `termaite: ${await whyNone(project)}`)
-    else print(io, table(turns.map((turn) => [turn.turn, moment(turn.at), oneLine(turn.prompt, 60)])))
+    else print(io, table(turns.map((turn) => [turn.turn, localTime(turn.at), oneLine(turn.prompt, 60)])))
     return 0
   }
   const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastUndoable(turns) ?? turns.at(-1)!)

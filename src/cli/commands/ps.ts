@@ -2,7 +2,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { print, say } from '../../core/io.ts'
 import { runningTurns } from '../../app/running-turns.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -18,7 +18,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
           turn,
           // One that is idle in its terminal needs nobody who carries it.
           String(pid ?? (slot ? '' : 'elsewhere')),
-          moment(since),
+          localTime(since),
           slot ? `${by} ${slot.state}` : (by ?? ''),
           project,
           oneLine(prompt, 50),

@@ -6,7 +6,7 @@ import { atHub, shortId } from '../../app/hub/hub-client.ts'
 import { print } from '../../core/io.ts'
 import { sinceOf } from '../args.ts'
 import { stripAnsi } from '../../base/ansi.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 /** What was done since a time: a person who comes back in the morning reads this first. */
@@ -57,8 +57,8 @@ export function reportWords(report: Report): string {
     ['Spent, each agent in all', spentLines(spent)],
   ]
   const told = parts.filter(([, lines]) => lines.length > 0).map(([head, lines]) => ['', head, ...lines].join('\n'))
-  if (told.length === 0) return `Nothing happened since ${moment(since)}.`
-  return [`Since ${moment(since)}`, ...told].join('\n')
+  if (told.length === 0) return `Nothing happened since ${localTime(since)}.`
+  return [`Since ${localTime(since)}`, ...told].join('\n')
 }
 
 function line({ id, prompt, agent, minutes, says, changed }: Row): string {

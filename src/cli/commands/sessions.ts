@@ -11,7 +11,7 @@ import { openIndex } from '../../store/index/index.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { sessionNamed, title } from '../../desk/session-named.ts'
 import { oneLine, table } from '../../base/table.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
@@ -94,7 +94,7 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
         ['SESSION', 'LAST', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'ABOUT'],
         ...sessions.map((session) => [
           session.id,
-          moment(session.last),
+          localTime(session.last),
           String(session.turns),
           ...(of.project ? [] : [session.path ?? session.project]),
           title(session),
@@ -110,7 +110,7 @@ async function show(asked: Asked, id: string | undefined): Promise<number> {
   if (json) print(io, JSON.stringify({ ...session, tools: await index.toolTrace(session.id) }))
   else
     for (const message of session.messages)
-      print(io, stripAnsi(`${moment(message.at)} ${message.by}: ${message.text.trim()}\n`))
+      print(io, stripAnsi(`${localTime(message.at)} ${message.by}: ${message.text.trim()}\n`))
   return 0
 }
 
@@ -120,7 +120,7 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
   if (json) print(io, JSON.stringify(hits))
   else if (hits.length === 0)
     say(io, of.project ? 'Nothing found in this project; --all looks everywhere.' : 'Nothing found.')
-  else print(io, table(hits.map((hit) => [hit.session, moment(hit.at), hit.by, oneLine(hit.snippet, 100)])))
+  else print(io, table(hits.map((hit) => [hit.session, localTime(hit.at), hit.by, oneLine(hit.snippet, 100)])))
   return hits.length > 0 || json ? 0 : 1
 }
 
@@ -142,12 +142,12 @@ export async function* exported(
     yield `${JSON.stringify({ ...about, entries: await Promise.all(entries.map(whole)) }, null, 2)}\n`
     return
   }
-  yield `# ${session.name ?? oneLine(session.first ?? session.id, 80)}\n\n${session.path ?? session.project}, ${moment(session.started)} to ${moment(session.last)}\n`
+  yield `# ${session.name ?? oneLine(session.first ?? session.id, 80)}\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
   for (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
 }
 
 function markdown(entry: Entry): string {
-  const head = `\n## ${entry.by}, ${moment(entry.at)}\n\n`
+  const head = `\n## ${entry.by}, ${localTime(entry.at)}\n\n`
   switch (entry.type) {
     case 'prompt':
     case 'steer':

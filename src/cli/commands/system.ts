@@ -1,7 +1,7 @@
 import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { Machine } from '../../machine/machine.ts'
 import { facts } from '../../machine/words.ts'
 import { fileStore } from '../../store/files/store.ts'
@@ -27,7 +27,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 function report(spec: SystemSpec, scannedAt = 0): string {
   const programs = Object.entries(spec.binaries).sort(([one], [other]) => (one < other ? -1 : 1))
   return [
-    table([...facts(spec).filter(([name]) => name !== 'Programs'), ['Scanned', moment(scannedAt)]]),
+    table([...facts(spec).filter(([name]) => name !== 'Programs'), ['Scanned', localTime(scannedAt)]]),
     ...(programs.length > 0
       ? ['', table(programs.map(([name, { path, version }]) => [name, version ?? '', path]))]
       : []),

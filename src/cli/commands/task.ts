@@ -3,7 +3,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubClient } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
-import { momentFrom, moment } from '../../base/moment.ts'
+import { localTimeFrom, localTime } from '../../base/local-time.ts'
 import { atHub, shortId, taskLike } from '../../app/hub/hub-client.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
@@ -69,7 +69,7 @@ function list(io: Io, tasks: Task[], all: boolean, json: boolean): void {
   const rows = wanted.map((task) => [
     shortId(task.id),
     task.state,
-    momentFrom(io.clock.now(), task.moved),
+    localTimeFrom(io.clock.now(), task.moved),
     task.agent ?? '',
     oneLine(task.question ?? task.why ?? '', 40),
     oneLine(task.prompt, 60),
@@ -92,10 +92,10 @@ export function taskWords(task: Task): string {
     prompt,
     '',
     ...history.map(
-      ({ at, state, by, why }) => `${moment(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}`,
+      ({ at, state, by, why }) => `${localTime(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}`,
     ),
     ...(notes.length > 0
-      ? ['', ...notes.map(({ at, by, kind, text }) => `${moment(at)}  ${by}, ${kind}: ${text}`)]
+      ? ['', ...notes.map(({ at, by, kind, text }) => `${localTime(at)}  ${by}, ${kind}: ${text}`)]
       : []),
     ...(result ? ['', result.message] : []),
     ...(result?.diff ? ['', result.diff] : []),

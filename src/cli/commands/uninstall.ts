@@ -2,7 +2,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { Wired } from '../../app/mcp/mcp-entries.ts'
 import { existsSync, rmSync } from 'node:fs'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { codeCache, homeFolder, lookAround, remove } from '../../app/home-files.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say } from '../../core/io.ts'
@@ -55,6 +55,6 @@ function takenBack({ client, file }: Wired): string | undefined {
     if (change) carryOut(change)
     return undefined
   } catch (error) {
-    return `our entry is still in ${file.path}: it ${wordsOf(error)}. Take it out with: termaite mcp remove ${client.name}`
+    return `our entry is still in ${file.path}: it ${messageOf(error)}. Take it out with: termaite mcp remove ${client.name}`
   }
 }

@@ -3,7 +3,7 @@ import type { Entry, EntryOf, Event } from './entry.ts'
 import type { Ask, Question } from './question.ts'
 import type { Log } from './store.ts'
 import { newId } from '../../base/id.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { isEntry } from './entry.ts'
 
 type Parts = {
@@ -54,7 +54,7 @@ export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQu
     )
     const byItself = waited(question, clock, signal)
     const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself])
-      .catch((error) => keep({ type: 'note', text: `nobody could be asked: ${wordsOf(error)}` }, 'termaite'))
+      .catch((error) => keep({ type: 'note', text: `nobody could be asked: ${messageOf(error)}` }, 'termaite'))
       .finally(() => settled.abort())
     if (!first && !over) await (closing = keep({ type: 'answer', ask }, 'termaite'))
     if (!first || first.kept) return first?.picks

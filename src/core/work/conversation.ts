@@ -5,7 +5,7 @@ import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
 import type { Ref, Blobs, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
 import { drain } from '../../base/relay.ts'
 import { newId } from '../../base/id.ts'
@@ -148,7 +148,7 @@ export class Conversation {
         if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
         await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
       } catch (error) {
-        unkept ??= wordsOf(error)
+        unkept ??= messageOf(error)
         await out.push(event)
       }
     }
@@ -178,7 +178,7 @@ export class Conversation {
       ...(world.attended ? { attended: true } : {}),
     }
     const tell = async (around: Promise<string[]> | undefined) => {
-      for (const text of (await around?.catch((error) => [wordsOf(error)])) ?? [])
+      for (const text of (await around?.catch((error) => [messageOf(error)])) ?? [])
         await keep({ type: 'note', text }, 'termaite')
     }
     const work = (async () => {

@@ -4,7 +4,7 @@ import type { Question } from '../talk/question.ts'
 import type { Agent, Turn } from './agent.ts'
 import type { Consent, Policy, PolicyDecision } from './policy.ts'
 import type { Result, Tool, ToolCall } from './tool.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
 import { drain } from '../../base/relay.ts'
 import { consult } from './verbs.ts'
@@ -135,6 +135,6 @@ const no = (text: string, denied?: string): Result => ({
 })
 
 function words(error: unknown): string {
-  const text = wordsOf(error)
+  const text = messageOf(error)
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

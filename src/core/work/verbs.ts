@@ -4,7 +4,7 @@ import type { Ask } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import { relay } from '../../base/relay.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../talk/tokens.ts'
 
@@ -40,7 +40,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
       yield event
     }
   } catch (error) {
-    return failed('crash', `${agent.name} broke: ${wordsOf(error)}`)
+    return failed('crash', `${agent.name} broke: ${messageOf(error)}`)
   } finally {
     leave.abort()
     // Its own clean-up is waited for, as long as the grace lasts: a hung one never returns.

@@ -2,7 +2,7 @@ import type { Question } from '../../core/talk/question.ts'
 import type { Crew } from '../../crew/crew.ts'
 import type { Asked, Slot } from '../../crew/slot.ts'
 import type { Io } from '../../core/io.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { questionText } from '../../faces/question-text.ts'
 import { ask } from '../../faces/terminal-questions.ts'
 import { print, UsageError } from '../../core/io.ts'
@@ -39,7 +39,7 @@ async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: 
       try {
         return picked(question, typed.split(/\s+/))
       } catch (error) {
-        shown = wordsOf(error)
+        shown = messageOf(error)
       }
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Io } from '../../core/io.ts'
 import type { OpenCrew } from '../../app/crew/crews.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { noMore, slotOf } from './verbs.ts'
 
@@ -20,6 +20,6 @@ export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]:
     if (left === 'exited') say(io, `slot ${id} has left its terminal.`)
     return left === 'ended' ? Number(io.signal.reason) : 0
   } catch (error) {
-    throw new UsageError(`crew attach: ${wordsOf(error)}.`, 1)
+    throw new UsageError(`crew attach: ${messageOf(error)}.`, 1)
   }
 }

@@ -1,5 +1,5 @@
 import type { Slot } from '../../crew/slot.ts'
-import { momentFrom } from '../../base/moment.ts'
+import { localTimeFrom } from '../../base/local-time.ts'
 import { questionWords } from '../../crew/tools/shown.ts'
 import { oneLine, table } from '../../base/table.ts'
 
@@ -22,7 +22,7 @@ export function crewTable(slots: readonly Slot[], { now, answer, columns = Infin
       String(slot.id),
       slot.agent,
       stateWords(slot),
-      momentFrom(now, slot.since),
+      localTimeFrom(now, slot.since),
       oneLine(slot.task, 80),
     ]),
   ]).split('\n')

@@ -3,7 +3,7 @@ import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { channelWords, leashWords } from '../../app/agent-channel.ts'
 import { windowOf, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
@@ -39,7 +39,7 @@ function line({ settings, leash }: App, agent: AgentSettings, standing: readonly
 
 export function stateWords({ state, until, why }: AgentStanding): string {
   return [
-    `${state}${until === undefined ? '' : ` until ${moment(until)}`}`,
+    `${state}${until === undefined ? '' : ` until ${localTime(until)}`}`,
     ...(why === undefined ? [] : [oneLine(why, 60)]),
   ].join(': ')
 }

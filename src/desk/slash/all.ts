@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { agentsCommand } from './agents.ts'
 import { auditCommand } from './audit.ts'
 import { changeCommands } from './changes.ts'
@@ -92,7 +92,7 @@ function toldWhenBroken(command: Command): Command {
       try {
         await command.run(args, world)
       } catch (error) {
-        world.say(wordsOf(error), 'error')
+        world.say(messageOf(error), 'error')
       }
     },
   }

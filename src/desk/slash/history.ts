@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Log } from '../../core/talk/store.ts'
 import type { Hold } from '../hold.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
@@ -44,7 +44,7 @@ async function newestTurns(log: Log<Entry>, session: string, most: number): Prom
 function short(entries: Entry[]): string {
   const [asked] = entries
   const prompt = asked?.type === 'prompt' ? asked.text : ''
-  return `${moment(asked!.at)} you: ${oneLine(prompt, 100)}\n  ${answer(entries)}`
+  return `${localTime(asked!.at)} you: ${oneLine(prompt, 100)}\n  ${answer(entries)}`
 }
 
 function answer(entries: Entry[]): string {

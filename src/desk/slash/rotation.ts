@@ -2,7 +2,7 @@ import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Strategy } from '../../core/work/agent.ts'
 import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
 import type { Hold } from '../hold.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { strategies } from '../../core/work/agent.ts'
 import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
@@ -73,6 +73,6 @@ function pickAgent(hold: Hold, world: CommandWorld): Promise<string | undefined>
 function aimedWords(agent: string, agents: readonly AgentStanding[]): string {
   if (agent === auto) return 'The rotation decides who takes the next turn.'
   const { state, until } = agents.find(({ name }) => name === agent) ?? { state: 'ready' }
-  const away = state === 'ready' ? '' : ` It is ${state}${until === undefined ? '' : ` until ${moment(until)}`}.`
+  const away = state === 'ready' ? '' : ` It is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}.`
   return `${agent} takes the next turn; after it the rotation goes on.${away}`
 }

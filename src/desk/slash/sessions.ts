@@ -1,7 +1,7 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Session } from '../../store/index/index.ts'
 import type { Hold } from '../hold.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { UsageError } from '../../core/io.ts'
 import { sessionNamed, title } from '../session-named.ts'
 import { choose, goingOn } from './choose.ts'
@@ -71,7 +71,7 @@ async function goOn(hold: Hold, session: Session, { say }: CommandWorld): Promis
 
 const asOption = (session: Session) => ({
   id: session.id,
-  label: `${moment(session.last)} · ${session.turns} ${session.turns === 1 ? 'turn' : 'turns'} · ${title(session)}`,
+  label: `${localTime(session.last)} · ${session.turns} ${session.turns === 1 ? 'turn' : 'turns'} · ${title(session)}`,
 })
 
 const listed = (hold: Hold) => withIndex(hold, (index, project) => index.sessions({ project }))

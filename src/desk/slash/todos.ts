@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { told, todoFile, TodoList } from '../../tools/todo/list.ts'
 import { UsageError } from '../../core/io.ts'
 import { block } from './block.ts'
@@ -13,7 +13,7 @@ export function todosCommand(hold: Hold): Command {
       if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
       const items = await new TodoList().read(hold.app().place.cwd).catch((error) => {
         // The rest of the words is for the model.
-        throw new UsageError(`${wordsOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
+        throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
       })
       if (items.length === 0) say('There are no tasks.', 'note')
       else say(block(told(items).text), 'text')

@@ -3,7 +3,7 @@ import type { Hold } from '../hold.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../../base/files.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { oneLine } from '../../base/table.ts'
 import { filled, template } from './template.ts'
 
@@ -24,7 +24,7 @@ export function userCommands(hold: Hold, taken: readonly string[]): UserCommands
       else found.commands.push(command)
     }
   } catch (error) {
-    if (!isMissing(error)) found.warnings.push(`${folder} cannot be read: ${wordsOf(error)}.`)
+    if (!isMissing(error)) found.warnings.push(`${folder} cannot be read: ${messageOf(error)}.`)
   }
   return found
 }
@@ -43,6 +43,6 @@ function commandIn(hold: Hold, path: string, name: string, taken: readonly strin
       run: async (args) => hold.send(filled(template(readFileSync(path, 'utf8')).body, args)),
     }
   } catch (error) {
-    return wordsOf(error)
+    return messageOf(error)
   }
 }

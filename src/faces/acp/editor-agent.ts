@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { AcpSdk } from './acp-sdk.ts'
 import type { EditorDesk, EditorDesks } from './editor-desk.ts'
 import { Readable, Writable } from 'node:stream'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { EditorSession } from './editor-session.ts'
 
 export type AgentParts = { sdk: AcpSdk; desks: EditorDesks; clock: Clock; version: string }
@@ -140,7 +140,7 @@ class EditorAgent {
       return await work()
     } catch (error) {
       const { RequestError } = this.#parts.sdk
-      throw error instanceof RequestError ? error : new RequestError(-32602, wordsOf(error))
+      throw error instanceof RequestError ? error : new RequestError(-32602, messageOf(error))
     }
   }
 }

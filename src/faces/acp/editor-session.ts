@@ -12,7 +12,7 @@ import type { Leash, WorkMode } from '../../core/work/agent.ts'
 import type { DeskEvent } from '../chat/chat-desk.ts'
 import type { AcpSdk } from './acp-sdk.ts'
 import type { EditorDesk } from './editor-desk.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { leashes } from '../../core/work/agent.ts'
 import { oneLine } from '../chat/transcript/screen-text.ts'
 import { PendingPrompt, promptText, stopReason } from './editor-prompt.ts'
@@ -170,7 +170,7 @@ export class EditorSession {
         screen: { ...noScreen, fill: (text) => say(text, 'text') },
       })
     } catch (error) {
-      if (!signal.aborted) await this.#updates.notice(wordsOf(error), 'error')
+      if (!signal.aborted) await this.#updates.notice(messageOf(error), 'error')
     }
     if (!this.#parts.seat.busy) pending.end()
   }

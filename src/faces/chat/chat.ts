@@ -7,7 +7,7 @@ import type { KeyActions } from './screen/screen-keys.ts'
 import type { ChatState } from './chat-state.ts'
 import type { RenderContext } from './transcript/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
@@ -192,7 +192,7 @@ class Chat {
   }
 
   broke(error: unknown): void {
-    this.#leave({ why: 'broken', message: wordsOf(error) })
+    this.#leave({ why: 'broken', message: messageOf(error) })
   }
 
   /** The first cause wins. */

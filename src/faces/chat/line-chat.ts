@@ -167,7 +167,7 @@ export class LineConversation {
   }
 
   async show(happening: DeskEvent): Promise<void> {
-    const words = await this.#wordsOf(happening)
+    const words = await this.#messageOf(happening)
     if (words !== undefined) this.#pen.say(words)
     this.#rest()
   }
@@ -187,7 +187,7 @@ export class LineConversation {
     this.#desk.answer(asked.ask, picks)
   }
 
-  async #wordsOf(happening: DeskEvent): Promise<string | undefined> {
+  async #messageOf(happening: DeskEvent): Promise<string | undefined> {
     switch (happening.type) {
       case 'said':
         return happening.how === 'error' ? `Error: ${happening.text}` : unfenced(happening.text)

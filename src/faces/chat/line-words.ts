@@ -2,7 +2,7 @@ import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Command } from '../../core/talk/command.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Closing, Standing } from './chat-desk.ts'
-import { moment } from '../../base/moment.ts'
+import { localTime } from '../../base/local-time.ts'
 import { questionText } from '../question-text.ts'
 import { commandUsage, findCommands } from './command-search.ts'
 import { duration, lineCounts, thoughtWords, tokens } from './numbers.ts'
@@ -69,7 +69,7 @@ export function openedWords(entries: readonly Entry[]): string {
 
 export function waitingWords(now: Standing['waiting']): string {
   if (!now) return 'Nothing waits any more.'
-  return `The request waits for ${now.agent} until ${moment(now.until)} and is sent then; Ctrl+C gives it up.`
+  return `The request waits for ${now.agent} until ${localTime(now.until)} and is sent then; Ctrl+C gives it up.`
 }
 
 /** What a palette would show. */

@@ -1,5 +1,5 @@
 import type { Parser } from '../../core/work/shape.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { HubError } from '../../hub/task-rules.ts'
 
@@ -43,7 +43,7 @@ export async function answerRequest(routes: readonly HubRoute[], request: HubReq
   } catch (error) {
     if (error instanceof HubError) return refusal(statuses[error.kind], error.message)
     if (error instanceof WrongInput) return refusal(400, error.message)
-    return refusal(error instanceof StoreError ? 507 : 500, wordsOf(error))
+    return refusal(error instanceof StoreError ? 507 : 500, messageOf(error))
   }
 }
 
@@ -58,7 +58,7 @@ export function readBody<T>(shape: Parser<T>, body: unknown): T {
   try {
     return shape.parse(body ?? {})
   } catch (error) {
-    throw new WrongInput(wordsOf(error))
+    throw new WrongInput(messageOf(error))
   }
 }
 

@@ -1,7 +1,7 @@
 import type { CallToolResult, Server, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Clock } from '../../base/clock.ts'
 import type { Risk, Tool, ToolOutput } from '../../core/work/tool.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { nobody } from '../../core/talk/question.ts'
 
@@ -122,7 +122,7 @@ async function callTool(
     })
     return resultOf(output)
   } catch (error) {
-    return { content: [{ type: 'text', text: wordsOf(error) }], isError: true }
+    return { content: [{ type: 'text', text: messageOf(error) }], isError: true }
   } finally {
     over.abort()
   }

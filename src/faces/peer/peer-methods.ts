@@ -1,6 +1,6 @@
 import type { Peer } from '../../core/talk/peer.ts'
 import type { Exit, Terminal } from '../../core/screen/terminal.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { eventFrame, frameOf, longestFrame, version } from './peer-frames.ts'
 
 type Params = Record<string, unknown>
@@ -26,7 +26,7 @@ export class PeerMethods {
       if (known) return { done: (await this.#table[method]!(params)) ?? null }
       return { error: `no such method: version ${version} has follow, leave, ${Object.keys(this.#table).join(', ')}` }
     } catch (error) {
-      return { error: wordsOf(error) }
+      return { error: messageOf(error) }
     }
   }
 }

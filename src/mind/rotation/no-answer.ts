@@ -1,6 +1,6 @@
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Away } from './health.ts'
-import { momentFrom } from '../../base/moment.ts'
+import { localTimeFrom } from '../../base/local-time.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
 /** What became of each agent in a turn that no agent answered. */
@@ -52,5 +52,5 @@ const states: Record<Away['as'], string> = { parked: 'out of quota', busy: 'busy
 
 /** Why an agent is not asked, and until when. */
 export function awayWords({ as, until }: Away, now: number): string {
-  return until <= now ? `was ${states[as]}, and is free again` : `${states[as]} until ${momentFrom(now, until)}`
+  return until <= now ? `was ${states[as]}, and is free again` : `${states[as]} until ${localTimeFrom(now, until)}`
 }

@@ -1,7 +1,7 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Agent, Leash, Roster, Traits, Turn } from '../../core/work/agent.ts'
 import { defined } from '../../base/defined.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { toldTo } from '../../core/talk/view.ts'
 
@@ -10,7 +10,7 @@ export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, all
   try {
     return roster.open(name, defined({ cwd, leash, allowed }))
   } catch (error) {
-    const why = wordsOf(error)
+    const why = messageOf(error)
     return {
       name,
       traits: { window: Infinity, memory: 'none', talks: false, steers: false },

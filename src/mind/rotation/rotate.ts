@@ -4,7 +4,7 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
 import type { Cooldown, Health, Limit } from './health.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { take } from '../../core/work/verbs.ts'
 import { AttemptRecord } from '../attempt.ts'
@@ -52,7 +52,7 @@ export function rotate(roster: Roster, o: Rotation): Agent {
         // The agent that answered one piece of a turn takes the next piece too: it knows what it did.
         outcome = yield* round.run(last?.turn === turn.id ? last.by : undefined)
       } catch (error) {
-        outcome = failed('crash', `the rotation broke: ${wordsOf(error)}`)
+        outcome = failed('crash', `the rotation broke: ${messageOf(error)}`)
       }
       if (round.answeredBy !== undefined) last = { turn: turn.id, by: round.answeredBy }
       yield { type: 'end', outcome }
@@ -284,7 +284,8 @@ class Round {
     try {
       return await health
     } catch (error) {
-      if (!this.#healthLost) yield note(`continuing without the agents' health record, which failed: ${wordsOf(error)}`)
+      if (!this.#healthLost)
+        yield note(`continuing without the agents' health record, which failed: ${messageOf(error)}`)
       this.#healthLost = true
       return instead
     }

@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Looser, Turn } from '../../core/work/agent.ts'
 import type { Absent } from './no-answer.ts'
-import { momentFrom } from '../../base/moment.ts'
+import { localTimeFrom } from '../../base/local-time.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
 /** Asks whether an agent of another vendor may be given the conversation. */
@@ -84,7 +84,7 @@ export async function askHandOver(
   next: string,
 ): Promise<Outcome | undefined> {
   const now = turn.clock.now()
-  const back = momentFrom(now, spent.until)
+  const back = localTimeFrom(now, spent.until)
   const picks = await turn.ask(
     {
       about: 'quota',
@@ -103,7 +103,7 @@ export async function askHandOver(
 
 /** Asks whether to wait while no agent is free: the outcome that ends the turn, or undefined without an answer. */
 export async function askWait(turn: Turn, { name, away }: Absent): Promise<Outcome | undefined> {
-  const back = momentFrom(turn.clock.now(), away.until)
+  const back = localTimeFrom(turn.clock.now(), away.until)
   const picks = await turn.ask(
     {
       about: 'quota',

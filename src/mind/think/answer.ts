@@ -1,5 +1,5 @@
 import type { Parser, Shape } from '../../core/work/shape.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { object, parser } from '../../core/work/shape.ts'
 import { bracketed, fencedBlocks } from './answer/pieces.ts'
 
@@ -24,13 +24,13 @@ export function answerIn<T>(text: string, { parse }: Pick<Parser<T>, 'parse'>): 
     try {
       value = JSON.parse(json)
     } catch (error) {
-      broken ??= wordsOf(error)
+      broken ??= messageOf(error)
       continue
     }
     try {
       return { ok: true, value: parse(value) }
     } catch (error) {
-      unfit ??= wordsOf(error)
+      unfit ??= messageOf(error)
     }
   }
   return { ok: false, why: unfit ?? broken ?? 'there is no JSON in it' }

@@ -4,7 +4,7 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/talk/framework.ts'
 import type { Asked, Minds } from './minds.ts'
 import type { Way } from './thinker.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { note, toldOf } from './course.ts'
 import { count } from './words.ts'
@@ -69,7 +69,7 @@ export async function* agreedTo(
   if (picks?.includes('always'))
     for (const words of await agree().then(
       () => [],
-      (error) => [wordsOf(error)],
+      (error) => [messageOf(error)],
     ))
       yield note(`that is not remembered: ${words}`)
   return picks?.includes('go') || picks?.includes('always') || false

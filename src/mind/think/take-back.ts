@@ -1,6 +1,6 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Course } from './course.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { note } from './course.ts'
 import { count } from './words.ts'
 
@@ -13,7 +13,7 @@ export async function* takenBack(
   course: Course,
 ): AsyncGenerator<Event, string | undefined> {
   const words = await became(name, mark, course).catch(
-    (error) => `what ${name} changed could not be taken back: ${wordsOf(error)}`,
+    (error) => `what ${name} changed could not be taken back: ${messageOf(error)}`,
   )
   if (words !== undefined) yield note(words)
   return words

@@ -7,7 +7,7 @@ import type { Routing } from './route.ts'
 import type { Choice } from './select/chosen.ts'
 import type { Way } from './thinker.ts'
 import { relay } from '../../base/relay.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { take } from '../../core/work/verbs.ts'
 import { beyond, consented } from './consent.ts'
@@ -39,7 +39,7 @@ export function think(actor: Agent, o: Thought): Agent {
       try {
         outcome = yield* thought(actor, o, { ...turn, ask: sharedOnce(turn.ask) })
       } catch (error) {
-        outcome = failed('crash', `thinking broke: ${wordsOf(error)}`)
+        outcome = failed('crash', `thinking broke: ${messageOf(error)}`)
       }
       yield { type: 'end', outcome }
     },
@@ -89,7 +89,7 @@ async function readied(framework: Exclude<Framework, 'direct'>, o: Thought): Pro
     if ('why' in minds) return { lacks: minds.why, usual: o.how === 'auto' }
     return { minds, way: await o.way(framework) }
   } catch (error) {
-    return { lacks: wordsOf(error), usual: false }
+    return { lacks: messageOf(error), usual: false }
   }
 }
 

@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/talk/framework.ts'
 import type { Asked, Minds } from './minds.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { Course } from './course.ts'
 
@@ -31,7 +31,7 @@ export function thinker(
       try {
         outcome = yield* think(course)
       } catch (error) {
-        outcome = failed('crash', `${framework} broke: ${wordsOf(error)}`)
+        outcome = failed('crash', `${framework} broke: ${messageOf(error)}`)
       }
       const { passed, calls, actor } = course
       const ms = turn.clock.now() - began

@@ -3,7 +3,7 @@ import type { HookAnswer, HookRan } from './hook-answer.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
 import { start } from '../../base/process/run.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { answerOf } from './hook-answer.ts'
 
 export type HookWorld = {
@@ -96,7 +96,7 @@ async function runHook({ command, timeout }: Required<Hook>, input: string, worl
   try {
     run = await start({ argv: ['/bin/sh', '-c', command], cwd, env, clock })
   } catch (error) {
-    return { ...nothing, trouble: `could not start: ${wordsOf(error)}` }
+    return { ...nothing, trouble: `could not start: ${messageOf(error)}` }
   }
   let trouble: string | undefined
   const end = (why: string) => {

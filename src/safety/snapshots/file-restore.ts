@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { onDisk, parentOf, readablePath, workFile } from './snapshot-repository.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { randomName } from '../../base/id.ts'
 import { errorCode, isMissing } from '../../base/files.ts'
 import { writeObjects } from './git-objects.ts'
@@ -143,5 +143,5 @@ function checkFolders(root: string, path: RawPath, make: boolean): boolean {
 }
 
 function blocked(error: unknown): Blocked {
-  return error instanceof Blocked ? error : new Blocked(wordsOf(error))
+  return error instanceof Blocked ? error : new Blocked(messageOf(error))
 }

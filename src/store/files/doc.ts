@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Mutex } from './mutex.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { isMissing, makeFolder, replaceFile } from '../../base/files.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { storeError } from '../trouble.ts'
@@ -52,7 +52,7 @@ export class FileDoc<T> implements Doc<T> {
     try {
       found = JSON.parse(text)
     } catch (error) {
-      const why = wordsOf(error)
+      const why = messageOf(error)
       throw new StoreError(`${this.#path} is not valid JSON (${why}); ${next}`, { cause: error })
     }
     const known = this.#known(found)

@@ -1,6 +1,6 @@
 import type { IPty, IPtyForkOptions } from '@lydell/node-pty'
 import type { Terminal as Emulator } from '@xterm/headless'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 export type { IPty, Emulator }
 
@@ -23,7 +23,7 @@ async function loadPty() {
     return (await import('@lydell/node-pty')).default
   } catch (error) {
     throw new Error(
-      `embedded terminals do not work on this machine (${process.platform} ${process.arch}): ${wordsOf(error).split('\n')[0]}. ` +
+      `embedded terminals do not work on this machine (${process.platform} ${process.arch}): ${messageOf(error).split('\n')[0]}. ` +
         'Install tmux, or install termaite again without --no-optional.',
       { cause: error },
     )

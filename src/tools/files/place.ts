@@ -5,7 +5,7 @@ import { open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../base/files.ts'
 import { nearest } from '../../base/nearest.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 /** A file that is open, and where it really is. */
 export type Opened = { file: FileHandle; real: string; stats: BigIntStats }
@@ -34,7 +34,7 @@ export async function trouble(error: unknown, at: string, path: string): Promise
   if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} does not exist. ${await instead(at)}`
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be opened: permission denied.`
   if (code === 'ELOOP') return `${path} is a link that leads in a circle.`
-  return `${path} could not be opened: ${wordsOf(error)}.`
+  return `${path} could not be opened: ${messageOf(error)}.`
 }
 
 async function instead(at: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { join, resolve, sep } from 'node:path'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { isMissing } from '../../base/files.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 /** How one server is reached. `shown` is its command or address as it was written, before any variable was filled in. */
 export type ServerConfig = {
@@ -79,7 +79,7 @@ export async function readServers(read: ReadServers): Promise<{ servers: ServerC
       if (!read.trusted) warnings.push(`${file} is not used: this folder is not trusted.`)
       else take(await serversIn(file, await textAt(path, read.root)), file)
     } catch (error) {
-      if (!isMissing(error)) warnings.push(`${file} could not be read: ${wordsOf(error).split('\n')[0]}`)
+      if (!isMissing(error)) warnings.push(`${file} could not be read: ${messageOf(error).split('\n')[0]}`)
     }
   }
   return { servers: [...servers.values()], warnings }

@@ -1,6 +1,6 @@
 import type { ServerConfig } from './server-config.ts'
 import { errorCode } from '../../base/files.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 /** `passing` may go away by itself, `login` needs a person, `final` needs another configuration. */
 export type Fault = { is: 'passing' | 'login' | 'final'; why: string }
@@ -18,7 +18,7 @@ export function faultOf(error: unknown, config: ServerConfig, last: string): Fau
 /** What a model is told of a call that failed. */
 export function callFault(error: unknown, name: string, last: string): string {
   if (wantsLogin(error)) return loginWanted(name)
-  if (!isLost(error)) return wordsOf(error) + causeOf(error)
+  if (!isLost(error)) return messageOf(error) + causeOf(error)
   return (
     `the MCP server ${name} ended while it worked on this (${last || firstLine(error)}). It is being started again; ` +
     'whether this was done is not known: look before you call it again'
@@ -37,7 +37,7 @@ export const isForgotten = (error: unknown) => statusOf(error) === 404
 /** A server that understood the greeting, and refused it. */
 export const isRefusal = (error: unknown) =>
   (error as { name?: string } | undefined)?.name === 'ProtocolError' ||
-  /protocol version is not supported/.test(wordsOf(error))
+  /protocol version is not supported/.test(messageOf(error))
 
 const isLost = (error: unknown) => /connection closed|not connected|server is not running/i.test(firstLine(error))
 
@@ -53,4 +53,4 @@ function causeOf(error: unknown): string {
   return code ? ` (${code})` : ''
 }
 
-const firstLine = (error: unknown) => wordsOf(error).split('\n')[0]!.slice(0, 300)
+const firstLine = (error: unknown) => messageOf(error).split('\n')[0]!.slice(0, 300)

@@ -2,7 +2,7 @@ import type { Run, Exit } from '../../base/process/run.ts'
 import type { ToolParts } from '../parts.ts'
 import { existsSync } from 'node:fs'
 import { errorCode } from '../../base/files.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell'>
 
@@ -31,7 +31,7 @@ function cannotStart(error: unknown, cwd: string): string {
   // The system says of a missing folder that the program is missing.
   if (!existsSync(cwd)) return `the working directory ${cwd} is gone. Tell the person: nothing can run there.`
   if (errorCode(error) === 'E2BIG') return 'the command is too long. Write it to a file with file_creator and run that.'
-  return `no shell could be started: ${wordsOf(error)}.`
+  return `no shell could be started: ${messageOf(error)}.`
 }
 
 /** Hands over what a run prints, from both outputs, and waits for its end. */

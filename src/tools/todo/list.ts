@@ -2,7 +2,7 @@ import type { PlanItem } from '../../core/talk/entry.ts'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMissing } from '../../base/files.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { putInPlace } from '../files/replace.ts'
 
 export const todoFile = '.todos.json'
@@ -16,7 +16,7 @@ export class TodoList {
   async read(cwd: string): Promise<PlanItem[]> {
     const text = await readFile(join(cwd, todoFile), 'utf8').catch((error) => {
       if (isMissing(error)) return undefined
-      throw new Error(`${todoFile} could not be read: ${wordsOf(error)}.`)
+      throw new Error(`${todoFile} could not be read: ${messageOf(error)}.`)
     })
     return text === undefined ? [] : itemsIn(text)
   }

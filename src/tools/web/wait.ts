@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { wordsOf } from '../../base/words.ts'
+import { messageOf } from '../../base/error-message.ts'
 
 const longestMs = 30_000
 
@@ -19,7 +19,7 @@ export async function patiently<T>(
     if (outer.aborted) throw new Error('cancelled.')
     if (late.signal.aborted && !over.signal.aborted)
       throw new Error(`${what} gave no answer for ${longestMs / 1000} s. Try again later, or go on without it.`)
-    throw new Error(`${what} could not be reached: ${wordsOf(error)}.`)
+    throw new Error(`${what} could not be reached: ${messageOf(error)}.`)
   } finally {
     over.abort()
   }

@@ -4,7 +4,7 @@ import type { Course } from '../course.ts'
 import type { KeptTree } from './kept.ts'
 import type { TreeTask } from './tree.ts'
 import { merge } from '../../../base/merge.ts'
-import { wordsOf } from '../../../base/words.ts'
+import { messageOf } from '../../../base/error-message.ts'
 import { failed } from '../../../core/talk/outcome.ts'
 import { actWords } from '../pac.ts'
 import { taskWords } from './reach.ts'
@@ -62,7 +62,7 @@ async function* inRoom(
   try {
     room = await apart.open(course.turn.signal)
   } catch (error) {
-    const why = wordsOf(error)
+    const why = messageOf(error)
     yield shown({ type: 'end', outcome: failed('crash', why) })
     return { why, shut: true }
   }
@@ -75,7 +75,7 @@ async function* inRoom(
     course.learn(task.task, outcome.text, by)
     return { reply: outcome.text, files: joined.files }
   } catch (error) {
-    return { why: wordsOf(error) }
+    return { why: messageOf(error) }
   } finally {
     await room.drop()
   }

@@ -9,7 +9,7 @@ import type {
 } from '../block.ts'
 import type { RenderContext } from '../render-context.ts'
 import type { Failure, FailureKind } from '../../../../core/talk/outcome.ts'
-import { moment } from '../../../../base/moment.ts'
+import { localTime } from '../../../../base/local-time.ts'
 import { isOwnQuestion, ourselves } from '../block.ts'
 import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
 import { bounded, safeText, indented, listed, oneLine, wrapped } from '../screen-text.ts'
@@ -34,7 +34,7 @@ export function questionLines(asked: QuestionBlock, width: number, { theme }: Re
 
 /** A turn that goes on by itself, later. */
 export function waitsLines({ agent, until }: WaitBlock, width: number, { theme }: RenderContext): string[] {
-  const when = until === undefined ? '' : ` until ${moment(until)}`
+  const when = until === undefined ? '' : ` until ${localTime(until)}`
   const words = `waiting for ${oneLine(agent, 60)}${when}, then it goes on by itself`
   return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('⏸')} `)
 }
@@ -121,7 +121,7 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
 }
 
 function told(message: string, { retryAt }: Failure): string {
-  return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${moment(retryAt)}`
+  return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${localTime(retryAt)}`
 }
 
 function saidLines(said: string, width: number, context: RenderContext): string[] {
