@@ -19,7 +19,7 @@ import { learningRedactor } from '../safety/redaction.ts'
 import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/store.ts'
 import { memoryStore } from '../store/memory.ts'
-import { nothingYet } from './native/native-parts.ts'
+import { newNativeState } from './native/native-parts.ts'
 import { openProject, openSession, setAsideIfBroken } from './project.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
@@ -78,7 +78,7 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     mask,
     learn,
     audited: !wishes.ephemeral,
-    lasting: nothingYet(),
+    state: newNativeState(),
   }
   return {
     io,

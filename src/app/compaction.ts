@@ -38,7 +38,7 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
     ),
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
-  if (compacted.ok && app.native.lasting.session) app.native.lasting.session.compacted = true
+  if (compacted.ok && app.native.state.session) app.native.state.session.compacted = true
   return compacted
 }
 
@@ -76,15 +76,15 @@ export type Trigger = 'manual' | 'auto'
 export async function compactionRefused(app: App, trigger: Trigger, signal: AbortSignal): Promise<string | undefined> {
   const { native, settings: own } = app
   const { store, clock, root, cwd, home } = native
-  const [{ TrustBook }, { hooks }, { withBrought }] = await Promise.all([
+  const [{ TrustBook }, { runSeatHooks }, { withFolderSettings }] = await Promise.all([
     import('../safety/trust/trust.ts'),
     import('./native/native-hooks.ts'),
     import('./native/native-trust.ts'),
   ])
   const { state } = await new TrustBook(store, { clock, own: home }).of(root, cwd)
-  const { settings } = state === 'trusted' ? await withBrought(own, native) : { settings: own }
+  const { settings } = state === 'trusted' ? await withFolderSettings(own, native) : { settings: own }
   if (!settings.hooks.PreCompact) return undefined
-  const said = await hooks('PreCompact', { trigger, custom_instructions: '' }, { settings }, native, signal)
+  const said = await runSeatHooks('PreCompact', { trigger, custom_instructions: '' }, { settings }, native, signal)
   const against = said.blocked ?? said.stop
   return against === undefined ? undefined : `a hook forbids it: ${against}`
 }

@@ -264,14 +264,14 @@ export class ProjectDesk implements ChatDesk {
 
   async #over(seen: TurnSeen, prompt: string): Promise<void> {
     if (seen.waits !== undefined) await this.#waiting.begin(seen.waits, prompt)
-    if (this.app().native.lasting.trustGiven) await this.#takeTrust()
+    if (this.app().native.state.trustGiven) await this.#takeTrust()
     await this.#ledger.refresh()
     this.#offers.after(seen)
   }
 
   /** What came with the folder holds everybody from now on. */
   async #takeTrust(): Promise<void> {
-    delete this.app().native.lasting.trustGiven
+    delete this.app().native.state.trustGiven
     await this.hold.reload().catch((error) => this.#say(messageOf(error), 'error'))
   }
 

@@ -6,12 +6,12 @@ import fc from 'fast-check'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { isPlanTool } from '../../src/core/work/tool.ts'
-import { boxOf } from '../../src/app/native/toolbox.ts'
-import { heldBy } from '../../src/app/native/native-permissions.ts'
+import { toolboxOf } from '../../src/app/native/toolbox.ts'
+import { policyFor } from '../../src/app/native/native-permissions.ts'
 import { openNative } from '../../src/app/native/native-agent.ts'
 import type { Agent } from '../../src/core/work/agent.ts'
 import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.ts'
-import { closeNative, nothingYet } from '../../src/app/native/native-parts.ts'
+import { closeNative, newNativeState } from '../../src/app/native/native-parts.ts'
 import { openProject } from '../../src/app/project.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { inMode } from '../../src/settings/work-mode.ts'
@@ -66,7 +66,7 @@ async function planner(t: TestContext, baseURL: string) {
     ...{ home, root, cwd: root, env, clock: realClock, store, blobs: store.blobs('b'), session: 's' },
     project: openProject(store, root).doc,
     mask: (text) => text,
-    lasting: nothingYet(),
+    state: newNativeState(),
   }
   t.after(() => closeNative(parts))
   const seat: NativeSeat = { agent, settings, leash: 'all', window: 200_000 }
@@ -120,8 +120,8 @@ test('in plan mode no sequence of calls changes a byte, whatever the leash', { t
 
 test('a tool that is no planner’s is refused by the policy as well, were it there', async (t) => {
   const { root, seat, parts } = await planner(t, 'http://127.0.0.1:1')
-  const { tools } = boxOf('native', parts).box
-  const policy = await heldBy(seat, tools, [], parts)
+  const { tools } = toolboxOf('native', parts).box
+  const policy = await policyFor(seat, tools, [], parts)
   const others = tools.filter((tool) => !isPlanTool(tool))
   const verdicts = await Promise.all(
     others.map(async (tool) => [

@@ -57,7 +57,7 @@ test('hands run under the rules of our own agent, signed by termaite; an interpr
   const refused = await used({ ...turn, leash: 'read' }, hands, 'bash', { command: 'touch made.txt' })
   assert.equal(refused.result.ok, false)
   await closeNative(app.native)
-  assert.equal(app.native.lasting.boxes.size, 0)
+  assert.equal(app.native.state.toolboxes.size, 0)
 })
 
 test('what anybody proposes is done on the whole leash only where all of them have it', async (t) => {

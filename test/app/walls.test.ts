@@ -1,4 +1,4 @@
-import { nothingYet } from '../../src/app/native/native-parts.ts'
+import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,8 +11,8 @@ import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.
 import type { ProjectDoc } from '../../src/app/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { boxOf } from '../../src/app/native/toolbox.ts'
-import { wallsOf, wallsWords } from '../../src/app/native/native-sandbox.ts'
+import { toolboxOf } from '../../src/app/native/toolbox.ts'
+import { sandboxedShell, sandboxWords } from '../../src/app/native/native-sandbox.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
@@ -42,9 +42,9 @@ function held({ leash = 'edit', network = 'rule', enabled = true, allow = [], ru
     store,
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {} }),
-    lasting: { ...nothingYet(), sandbox, held: new Map([['own', seat]]) },
+    state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]) },
   }
-  return { parts, seat, walls: wallsOf('own', parts, () => boxOf('own', parts).box.tools) }
+  return { parts, seat, walls: sandboxedShell('own', parts, () => toolboxOf('own', parts).box.tools) }
 }
 
 const program = async (command: string, how: Held = {}) => (await held(how).walls.shell(command))[0]
@@ -107,10 +107,10 @@ test('where there is no sandbox it is said once in a project, and on asking', as
   assert.deepEqual(await walls.shell('ls'), ['bash', '-c', 'ls'])
   await walls.shell('ls')
   const words = 'Commands run without a sandbox: it rains. The rules alone hold them.'
-  assert.deepEqual(parts.lasting.notes, [words])
-  assert.equal(await wallsWords(seat.settings, without), words)
+  assert.deepEqual(parts.state.notes, [words])
+  assert.equal(await sandboxWords(seat.settings, without), words)
   assert.equal(
-    await wallsWords(seat.settings, system),
+    await sandboxWords(seat.settings, system),
     'Commands run in a sandbox: the project is writable, the rest only readable, and the network is there where a rule or a yes allows it.',
   )
 })

@@ -55,10 +55,10 @@ test('/mcp refresh ends them and begins with what is configured now', async (t) 
   seat.app.settings.mcpServers = { demo: server }
   assert.deepEqual(await seat.type('/mcp'), [['note', words]], 'what runs is what was configured when it began')
   assert.match((await seat.type('/mcp refresh')).at(-1)![1], /\n● demo /)
-  const first = await seat.app.native.lasting.servers
+  const first = await seat.app.native.state.servers
   seat.app.settings.mcpServers = { later: server }
   assert.match((await seat.type('/mcp refresh')).at(-1)![1], /^```text\n● later [^\n]*\n[^\n]*\n```$/)
-  assert.equal(await seat.app.native.lasting.servers, first, 'a turn at work has them too')
+  assert.equal(await seat.app.native.state.servers, first, 'a turn at work has them too')
   seat.app.settings.mcpServers = {}
   assert.deepEqual(await seat.type('/mcp refresh'), [['note', words]])
 })
@@ -67,7 +67,7 @@ test('/mcp login shows the page, and the server is there once somebody was at it
   const seat = await seated(t, native)
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
-  seat.app.native.lasting.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
+  seat.app.native.state.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
   assert.match((await seat.type('/mcp')).at(-1)![1], /\n◌ web {2}wants a login: \/mcp login web\n/)
   const { say } = seat.world
   const pages: Promise<unknown>[] = []

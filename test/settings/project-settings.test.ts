@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { TrustBook } from '../../src/safety/trust/trust.ts'
 import { fileStore } from '../../src/store/files/store.ts'
-import { broughtLines, withBrought } from '../../src/app/native/native-trust.ts'
+import { folderFileLines, withFolderSettings } from '../../src/app/native/native-trust.ts'
 import { readSettings, type Overrides } from '../../src/settings/settings.ts'
 
 const agents = [
@@ -181,7 +181,7 @@ test('hooks and servers come with a trusted folder, Claude Code’s too, and are
   house.lay('.claude/settings.local.json', '[')
   house.lay('.mcp.json', { mcpServers: { web: { url: 'https://example.com/mcp' } } })
   const own = await house.read()
-  const { settings, warnings } = await withBrought(own, house)
+  const { settings, warnings } = await withFolderSettings(own, house)
   assert.deepEqual(settings.hooks, {
     Stop: [{ hooks: [{ command: 'one' }] }],
     PreToolUse: [{ matcher: 'Bash', hooks: [{ command: 'two\n\u202eevil' }] }],
@@ -194,7 +194,7 @@ test('hooks and servers come with a trusted folder, Claude Code’s too, and are
     warnings.map((words) => words.split(':')[0]),
     ['Not all hooks of .claude/settings.json are run', '.claude/settings.local.json is not used'],
   )
-  assert.deepEqual(await broughtLines(house, ['.claude/settings.json', '.mcp.json', '.termaite/settings.json']), [
+  assert.deepEqual(await folderFileLines(house, ['.claude/settings.json', '.mcp.json', '.termaite/settings.json']), [
     '.claude/settings.json',
     '    hook PreToolUse (Bash): two\\n\\u202eevil',
     '.mcp.json',

@@ -23,7 +23,7 @@ import { nobody } from '../../core/talk/question.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { take } from '../../core/work/verbs.ts'
 import { memoryStore } from '../../store/memory.ts'
-import { closeNative, nothingYet } from '../native/native-parts.ts'
+import { closeNative, newNativeState } from '../native/native-parts.ts'
 import { openProject } from '../project.ts'
 import { openRoster } from '../roster.ts'
 
@@ -155,7 +155,7 @@ export async function askOneWord(
     session: 'doctor',
     project: openProject(store, place.root).doc,
     mask: (text) => text,
-    lasting: nothingYet(),
+    state: newNativeState(),
   }
   const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native, io })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })

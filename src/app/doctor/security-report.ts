@@ -11,7 +11,7 @@ import { TrustBook } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { print } from '../../core/io.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
-import { wallsWords } from '../native/native-sandbox.ts'
+import { sandboxWords } from '../native/native-sandbox.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 
 type Finding = { level: 'ok' | 'look' | 'mend'; words: string }
@@ -51,7 +51,7 @@ async function sandboxFindings({ env }: Io, settings: Settings): Promise<Finding
   if (!settings.agents.some(({ kind }) => kind === 'native')) return []
   const walls = sandbox({ platform: process.platform, env })
   const held = settings.sandbox.enabled && (await walls.none()) === undefined
-  return [{ level: held ? 'ok' : 'look', words: (await wallsWords(settings, walls)).replace(/\.$/, '') }]
+  return [{ level: held ? 'ok' : 'look', words: (await sandboxWords(settings, walls)).replace(/\.$/, '') }]
 }
 
 /** A program nobody knows is taken for one that understands every such flag. */

@@ -6,23 +6,23 @@ import { machineWords } from '../../machine/words.ts'
 const patienceMs = 1000
 
 /** What our own agent is told of the machine; `edition` is another one after a person had it scanned anew. */
-export type Told = { words: string; edition: string }
+export type MachineFacts = { words: string; edition: string }
 
 /** At once, from what is known; where that is old, a scan follows behind the first request, for the next session. */
-export async function machineTold(parts: NativeParts, asked: Promise<void>): Promise<Told> {
-  const { known, scan } = machineIn(parts)
+export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {
+  const { known, scan } = machineOf(parts)
   const { spec, asked: refreshed, fresh } = await known.known()
   if (!fresh && !scan) void scanBehind(parts, asked)
   return { words: machineWords(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
 /** The machine as this run knows it. */
-export function machineIn({ store, env, clock, lasting }: Pick<NativeParts, 'store' | 'env' | 'clock' | 'lasting'>) {
-  return (lasting.machine ??= { known: new Machine(store, { env, clock }) })
+export function machineOf({ store, env, clock, state }: Pick<NativeParts, 'store' | 'env' | 'clock' | 'state'>) {
+  return (state.machine ??= { known: new Machine(store, { env, clock }) })
 }
 
 async function scanBehind(parts: NativeParts, asked: Promise<void>): Promise<void> {
-  const machine = machineIn(parts)
+  const machine = machineOf(parts)
   const { signal } = (machine.scan = new AbortController())
   await asked
   await parts.clock.sleep(patienceMs, signal)

@@ -14,13 +14,13 @@ import { sessionFrame } from '../../agents/native/session-frame.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { isPlanTool } from '../../core/work/tool.ts'
-import { boxOf, listed, offered, maskedTool } from './toolbox.ts'
-import { heldBy } from './native-permissions.ts'
-import { hookedTurn, hookedTool } from './native-hooks.ts'
-import { machineTold } from './machine-facts.ts'
+import { toolboxOf, loadableSkills, offeredTools, maskedTool } from './toolbox.ts'
+import { policyFor } from './native-permissions.ts'
+import { turnHooks, toolWithHooks } from './native-hooks.ts'
+import { machineFacts } from './machine-facts.ts'
 import { modelOf } from './native-model.ts'
 import { serversOf } from './native-servers.ts'
-import { subagentsOf } from './native-subagents.ts'
+import { subagentConsult } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { toldItems, contextChanges, changeGuide } from '../../agents/native/context-changes.ts'
@@ -36,33 +36,33 @@ export async function* openNative(
   trusted: boolean,
 ): AsyncGenerator<Event, Agent> {
   const { agent, settings } = seat
-  const { blobs, clock, cwd, root, home, lasting } = parts
+  const { blobs, clock, cwd, root, home, state } = parts
   const asked = Promise.withResolvers<void>()
   const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
   const wishes = { settings: settings.mcpServers, trusted, after: asked.promise }
   const [machine, servers] = await Promise.all([
-    machineTold(parts, asked.promise),
+    machineFacts(parts, asked.promise),
     mode === 'plan' ? undefined : serversOf(parts, wishes),
   ])
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
   const opened = opening({ cwd, root, home, trusted }, { mode, date, system: machine.words, ...meta })
-  const { box, use } = boxOf(agent.name, parts)
+  const { box, use } = toolboxOf(agent.name, parts)
   const { own } = box
   const handing = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
-  use(subagentsOf(handing), listed(opened.skills))
-  const tools = offered([...box.tools, ...(servers?.tools() ?? [])]).filter(
+  use(subagentConsult(handing), loadableSkills(opened.skills))
+  const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
     (tool) => mode === 'agent' || isPlanTool(tool),
   )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
-  const watched = (tool: Tool) => maskedTool(hookedTool(tool, seat, parts), parts)
+  const watched = (tool: Tool) => maskedTool(toolWithHooks(tool, seat, parts), parts)
   const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     key: `${mode} ${model.name}${machine.edition}`,
     async make(): Promise<FrameAndTold> {
       // A folder that is not trusted was told of before.
-      if (trusted) lasting.notes.push(...opened.warnings)
+      if (trusted) state.notes.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
       return { frame: frameOf(opened.system, tools), told }
     },
@@ -71,9 +71,9 @@ export async function* openNative(
     name: agent.name,
     model,
     tools: tools.map(watched),
-    ...hookedTurn(seat, parts),
+    ...turnHooks(seat, parts),
     ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
-    policy: await heldBy(seat, box.tools, readable, parts),
+    policy: await policyFor(seat, box.tools, readable, parts),
     frame: framed.frame,
     before: beforeEach({
       agent: agent.name,
@@ -81,7 +81,7 @@ export async function* openNative(
       framed,
       opened,
       servers,
-      tell: (words) => void lasting.notes.push(words),
+      tell: (words) => void state.notes.push(words),
       window: () => Math.min(seat.window, model.window),
     }),
   })

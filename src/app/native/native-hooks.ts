@@ -19,10 +19,10 @@ const halted = new WeakMap<AbortSignal, string>()
 const besides = new WeakMap<object, readonly string[]>()
 
 /** What the hooks say to a call: they may forbid it, want it asked, spare the question, change what it runs with or end the turn. */
-export function hooked(policy: Policy, seat: NativeSeat, parts: NativeParts): Policy {
+export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts): Policy {
   if (!seat.settings.hooks.PreToolUse) return policy
   return async (tool, input, turn) => {
-    const said = await hooks('PreToolUse', { tool_input: input }, seat, parts, turn.signal, tool)
+    const said = await runSeatHooks('PreToolUse', { tool_input: input }, seat, parts, turn.signal, tool)
     if (said.stop !== undefined) halted.set(turn.signal, said.stop)
     const given = said.input === undefined ? input : tool.parse(said.input)
     if (said.context.length > 0 && typeof given === 'object' && given !== null) besides.set(given, said.context)
@@ -41,7 +41,7 @@ function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcom
 }
 
 /** What the hooks say to a call and to what it gave stands behind it, for the model. */
-export function hookedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
+export function toolWithHooks(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   const { PreToolUse, PostToolUse } = seat.settings.hooks
   if (!PreToolUse && !PostToolUse) return tool
   return {
@@ -51,7 +51,7 @@ export function hookedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): To
       const output = await tool.run(input, call)
       const text = typeof output === 'string' ? output : output.text
       const told = { tool_input: input, tool_response: text }
-      const { blocked, stop, context } = await hooks('PostToolUse', told, seat, parts, call.signal, tool)
+      const { blocked, stop, context } = await runSeatHooks('PostToolUse', told, seat, parts, call.signal, tool)
       if (stop !== undefined) halted.set(call.signal, stop)
       const words = [...before, blocked, stop, ...context].filter((one) => one !== undefined)
       return words.length === 0 ? output : withWords(output, words)
@@ -62,13 +62,13 @@ export function hookedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): To
 type Hooks = Pick<Native, 'opens' | 'ends' | 'halts'>
 
 /** What the hooks say when a session begins, to a prompt, and to an answer that would end the turn. */
-export function hookedTurn(seat: NativeSeat, parts: NativeParts): Hooks {
+export function turnHooks(seat: NativeSeat, parts: NativeParts): Hooks {
   const { SessionStart, SessionEnd, UserPromptSubmit } = seat.settings.hooks
   return {
     ...((SessionStart || SessionEnd || UserPromptSubmit) && {
       async opens(turn) {
         const begun = await sessionBegun(turn, seat, parts)
-        const said = await hooks('UserPromptSubmit', { prompt: turn.prompt }, seat, parts, turn.signal)
+        const said = await runSeatHooks('UserPromptSubmit', { prompt: turn.prompt }, seat, parts, turn.signal)
         const refused = said.blocked ?? said.stop
         return { hookGuides: [...begun, ...said.context], ...(refused === undefined ? {} : { refused }) }
       },
@@ -78,7 +78,7 @@ export function hookedTurn(seat: NativeSeat, parts: NativeParts): Hooks {
 }
 
 /** The same for a subagent, which has no session of its own. */
-export const hookedSubagent = (seat: NativeSeat, parts: NativeParts): Hooks => ending('SubagentStop', seat, parts)
+export const subagentHooks = (seat: NativeSeat, parts: NativeParts): Hooks => ending('SubagentStop', seat, parts)
 
 function ending(event: 'Stop' | 'SubagentStop', seat: NativeSeat, parts: NativeParts): Hooks {
   return {
@@ -89,7 +89,7 @@ function ending(event: 'Stop' | 'SubagentStop', seat: NativeSeat, parts: NativeP
     ...(seat.settings.hooks[event] && {
       async ends(answer, again, { signal }) {
         const told = { stop_hook_active: again, last_assistant_message: answer }
-        const said = await hooks(event, told, seat, parts, signal)
+        const said = await runSeatHooks(event, told, seat, parts, signal)
         return said.stop === undefined ? said.blocked : undefined
       },
     }),
@@ -105,11 +105,11 @@ function withWords(output: ToolOutput, words: readonly string[]): ToolOutput {
 export type Hooking = Pick<NativeSeat, 'settings'>
 
 /** Runs the hooks of an event with what every one of them is told; what they say to the person is a note. */
-export async function hooks(
+export async function runSeatHooks(
   event: HookEvent,
   told: Record<string, unknown>,
   { settings }: Hooking,
-  { cwd, root, env, clock, session, lasting, home, audited }: NativeParts,
+  { cwd, root, env, clock, session, state, home, audited }: NativeParts,
   signal: AbortSignal,
   tool?: Tool,
 ): Promise<HookOutcome> {
@@ -120,7 +120,7 @@ export async function hooks(
     ...told,
   }
   const said = await runHooks(event, input, { settings: settings.hooks, cwd, root, env, clock, signal, tool })
-  lasting.notes.push(...said.messages, ...said.warnings)
+  state.notes.push(...said.messages, ...said.warnings)
   return said
 }
 
@@ -135,18 +135,18 @@ const shared: Record<Mode, string> = {
 
 /** With the first turn of our own agent in a session of this run its hooks are told, and so after a summary; gives what they tell the model. */
 export async function sessionBegun(turn: Turn, seat: NativeSeat, parts: NativeParts): Promise<string[]> {
-  const { lasting, session } = parts
+  const { state, session } = parts
   const source = sourceOf(turn, parts)
   if (source === undefined) return []
   const over = new AbortController().signal
-  const end = async (reason: string) => (await hooks('SessionEnd', { reason }, seat, parts, over)).warnings
-  lasting.session = { id: session, end }
-  const { context } = await hooks('SessionStart', { source }, seat, parts, turn.signal)
+  const end = async (reason: string) => (await runSeatHooks('SessionEnd', { reason }, seat, parts, over)).warnings
+  state.session = { id: session, end }
+  const { context } = await runSeatHooks('SessionStart', { source }, seat, parts, turn.signal)
   return context
 }
 
-function sourceOf({ history }: Turn, { lasting, session }: NativeParts): string | undefined {
-  const was = lasting.session
+function sourceOf({ history }: Turn, { state, session }: NativeParts): string | undefined {
+  const was = state.session
   if (was?.id === session) return was.compacted ? 'compact' : undefined
   if (history.length > 0) return 'resume'
   return was ? 'clear' : 'startup'
@@ -171,5 +171,5 @@ export function notifyOfAsks(event: Event, seat: NativeSeat, parts: NativeParts,
 function notify({ about, text }: Question, seat: NativeSeat, parts: NativeParts, signal: AbortSignal): void {
   const kind = about === 'permission' ? 'permission_prompt' : 'elicitation_dialog'
   const told = { message: text, title: 'termaite', notification_type: kind }
-  void hooks('Notification', told, seat, parts, signal)
+  void runSeatHooks('Notification', told, seat, parts, signal)
 }

@@ -32,17 +32,17 @@ export type NativeParts = {
   /** Whether what is done is written down for an audit. */
   audited?: boolean
   /** What lasts as long as the run. */
-  lasting: Lasting
+  state: NativeState
 }
 
 export type Consult = NonNullable<ToolParts['consult']>
 
 /** `use`: whom its subagent tool hands work to and what it can load from now on; a box outlives the turn that made it. */
-export type Box = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
+export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
 
 /** The tools of each agent, which remember what was read, the MCP servers of all, and the audit with what is being written. */
-export type Lasting = {
-  boxes: Map<string, Box>
+export type NativeState = {
+  toolboxes: Map<string, Toolbox>
   servers?: Promise<McpServers | undefined>
   audit?: Audit
   lines: Promise<void>[]
@@ -51,7 +51,7 @@ export type Lasting = {
   /** The session that our own agent works in, once hooks were told of it; `end` gives what went wrong with them. */
   session?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
   /** Each agent as it is held now: its tools outlive the turn that made them. */
-  held: Map<string, NativeSeat>
+  seats: Map<string, NativeSeat>
   sandbox?: Sandbox
   /** What is known of the machine, and what ends a scan of it. */
   machine?: { known: Machine; scan?: AbortController }
@@ -61,32 +61,38 @@ export type Lasting = {
   trustGiven?: boolean
 }
 
-export const nothingYet = (): Lasting => ({ boxes: new Map(), lines: [], notes: [], held: new Map(), told: new Set() })
+export const newNativeState = (): NativeState => ({
+  toolboxes: new Map(),
+  lines: [],
+  notes: [],
+  seats: new Map(),
+  told: new Set(),
+})
 
 /** The session is left: its hooks are told, and what went wrong with them is given back. */
-export async function leaveSession({ lasting }: Pick<NativeParts, 'lasting'>, reason: string): Promise<string[]> {
-  const { session } = lasting
-  delete lasting.session
+export async function leaveSession({ state }: Pick<NativeParts, 'state'>, reason: string): Promise<string[]> {
+  const { session } = state
+  delete state.session
   return (await session?.end(reason)) ?? []
 }
 
 /** Said to the person with the next event, the first time. */
-export function noteOnce({ lasting }: Pick<NativeParts, 'lasting'>, text: string): void {
-  if (!lasting.told.has(text)) lasting.notes.push(text)
-  lasting.told.add(text)
+export function noteOnce({ state }: Pick<NativeParts, 'state'>, text: string): void {
+  if (!state.told.has(text)) state.notes.push(text)
+  state.told.add(text)
 }
 
 /** Ends what the tools and the servers left running. */
-export async function closeNative({ lasting }: Pick<NativeParts, 'lasting'>): Promise<void> {
-  const { boxes, servers, machine } = lasting
-  delete lasting.servers
-  delete lasting.machine
+export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promise<void> {
+  const { toolboxes, servers, machine } = state
+  delete state.servers
+  delete state.machine
   machine?.scan?.abort()
   await Promise.all([
-    ...[...boxes.values()].map(({ box }) => box.close()),
+    ...[...toolboxes.values()].map(({ box }) => box.close()),
     servers?.then((all) => all?.close()),
     machine?.known.settled(),
   ])
-  boxes.clear()
-  await Promise.allSettled(lasting.lines)
+  toolboxes.clear()
+  await Promise.allSettled(state.lines)
 }

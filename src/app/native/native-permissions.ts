@@ -4,11 +4,11 @@ import type { Mode } from '../../safety/rules/permission-modes.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
-import { hooked } from './native-hooks.ts'
+import { withHooks } from './native-hooks.ts'
 import { Audit } from '../../safety/audit/audit.ts'
 
 /** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
-export async function heldBy(
+export async function policyFor(
   seat: NativeSeat,
   tools: readonly Tool[],
   readable: readonly string[],
@@ -28,7 +28,7 @@ export async function heldBy(
     remember: async (rule) =>
       void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),
   })
-  return audited(hooked(held, seat, parts), seat.agent.name, parts)
+  return withAudit(withHooks(held, seat, parts), seat.agent.name, parts)
 }
 
 /** Whoever gives the whole leash means it; a mode that was chosen to be stricter stays so. */
@@ -40,7 +40,7 @@ export function modeOf({ leash, settings }: NativeSeat): Mode {
 const longest = 400
 
 /** What may run is written down: who was asked and what was said before it runs, and that it ran; what a rule refuses is, too. */
-export function audited(policy: Policy, by: string, parts: NativeParts): Policy {
+export function withAudit(policy: Policy, by: string, parts: NativeParts): Policy {
   const audit = auditOf(parts)
   if (!audit) return policy
   return async (tool, input, turn) => {
@@ -63,20 +63,20 @@ export function audited(policy: Policy, by: string, parts: NativeParts): Policy 
 }
 
 /** The book of this run; none where nothing is to be kept. */
-export function auditOf({ audited, lasting, store, clock, mask }: NativeParts): Audit | undefined {
-  return audited ? (lasting.audit ??= new Audit(store, { clock, mask })) : undefined
+export function auditOf({ audited, state, store, clock, mask }: NativeParts): Audit | undefined {
+  return audited ? (state.audit ??= new Audit(store, { clock, mask })) : undefined
 }
 
 /** Nobody waits for a line about what is done; the end of the turn does. */
-function note({ lasting }: NativeParts, line: Promise<void>): void {
+function note({ state }: NativeParts, line: Promise<void>): void {
   line.catch(() => {})
-  lasting.lines.push(line)
+  state.lines.push(line)
 }
 
 /** Why what was done could not be written down, if it could not. */
-export async function auditTrouble({ lasting }: NativeParts): Promise<string[]> {
-  lasting.audit?.settle()
-  const ends = await Promise.allSettled(lasting.lines.splice(0))
+export async function auditTrouble({ state }: NativeParts): Promise<string[]> {
+  state.audit?.settle()
+  const ends = await Promise.allSettled(state.lines.splice(0))
   const [first] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []))
   return first ? [`what was done is not in the audit: ${first.message}`] : []
 }

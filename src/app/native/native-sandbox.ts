@@ -10,7 +10,7 @@ import { modeOf } from './native-permissions.ts'
 
 type Argv = readonly [string, ...string[]]
 
-export type ShellWalls = {
+export type SandboxedShell = {
   env: NativeParts['env']
   shell(command: string): Promise<Argv>
   /** A tool whose output says that there was no network, where that is why it failed. */
@@ -18,15 +18,15 @@ export type ShellWalls = {
 }
 
 /** What a shell command of an agent is run by: walls where the system has them, else the policy alone holds it. */
-export function wallsOf(name: string, parts: NativeParts, tools: () => readonly Tool[]): ShellWalls {
-  const { root, env, home, lasting } = parts
+export function sandboxedShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): SandboxedShell {
+  const { root, env, home, state } = parts
   const offline = new Set<string>()
   return {
     // To look at a project runs nothing that its repository names, and writes nothing.
     env: { ...withGitConfig(env, [noMonitor]), GIT_OPTIONAL_LOCKS: '0' },
     async shell(command) {
       const plain: Argv = ['bash', '-c', command]
-      const seat = lasting.held.get(name)
+      const seat = state.seats.get(name)
       if (!seat?.settings.sandbox.enabled) return plain
       const network = await reachesOut(command, seat, tools(), parts)
       const inside = await sandboxOf(parts).wrap(plain, { root, network, home: env.HOME ?? home })
@@ -42,7 +42,7 @@ export function wallsOf(name: string, parts: NativeParts, tools: () => readonly 
 }
 
 /** How commands are held in, in words. */
-export async function wallsWords({ sandbox: wanted }: NativeSeat['settings'], walls: Sandbox): Promise<string> {
+export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], walls: Sandbox): Promise<string> {
   const { enabled, network } = wanted
   const none = enabled ? await walls.none() : 'the settings switch it off'
   if (none !== undefined) return `Commands run without a sandbox: ${none}. The rules alone hold them.`
@@ -51,8 +51,8 @@ export async function wallsWords({ sandbox: wanted }: NativeSeat['settings'], wa
 
 const reach = { rule: 'is there where a rule or a yes allows it', all: 'is open', none: 'is closed' }
 
-export const sandboxOf = ({ lasting, env }: NativeParts) =>
-  (lasting.sandbox ??= sandbox({ platform: process.platform, env }))
+export const sandboxOf = ({ state, env }: NativeParts) =>
+  (state.sandbox ??= sandbox({ platform: process.platform, env }))
 
 /** What needs no yes in the usual mode is no reason for a network; everything else had one, or a rule that says so. */
 const tame: ReadonlySet<ShellClass> = new Set(['reads', 'edits', 'runs', 'removes', 'outside', 'secrets'])
@@ -96,9 +96,9 @@ function withReason(tool: Tool, offline: ReadonlySet<string>): Tool {
   }
 }
 
-async function tellOnce(none: string, { project, lasting }: NativeParts): Promise<void> {
+async function tellOnce(none: string, { project, state }: NativeParts): Promise<void> {
   const was = (await project.read()).sandboxOff
   if (was === none) return
-  lasting.notes.push(`Commands run without a sandbox: ${none}. The rules alone hold them.`)
+  state.notes.push(`Commands run without a sandbox: ${none}. The rules alone hold them.`)
   await project.update((doc) => ({ ...doc, sandboxOff: none }))
 }

@@ -27,17 +27,17 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ...(more ? { looser: more } : {}),
     },
     async *turn(turn) {
-      const [{ openNative }, { trustedIn }, { auditTrouble }, { notifying, notifyOfAsks }] = await Promise.all([
+      const [{ openNative }, { checkTrust }, { auditTrouble }, { notifying, notifyOfAsks }] = await Promise.all([
         import('./native-agent.ts'),
         import('./native-trust.ts'),
         import('./native-permissions.ts'),
         import('./native-hooks.ts'),
       ])
-      const { held, trusted } = yield* trustedIn(turn, seat, parts)
+      const { held, trusted } = yield* checkTrust(turn, seat, parts)
       const own = { ...turn, leash: held.leash, ask: notifying(turn.ask, held, parts) }
       for await (const event of (yield* openNative(held, parts, own, trusted)).turn(own)) {
         notifyOfAsks(event, held, parts, turn.signal)
-        for (const text of parts.lasting.notes.splice(0)) yield { type: 'note', text }
+        for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }
         if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
         yield event
       }

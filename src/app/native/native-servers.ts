@@ -8,26 +8,26 @@ import { version } from '../version.ts'
 
 const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 
-export type ServerWishes = { settings: Record<string, unknown>; trusted: boolean; after: Promise<unknown> }
+export type ServerOptions = { settings: Record<string, unknown>; trusted: boolean; after: Promise<unknown> }
 
 /** The MCP servers of this run, started once; undefined when none is configured, and then nothing of it is loaded. */
-export function serversOf(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
-  return (parts.lasting.servers ??= open(parts, wishes))
+export function serversOf(parts: NativeParts, wishes: ServerOptions): Promise<McpServers | undefined> {
+  return (parts.state.servers ??= open(parts, wishes))
 }
 
 /** The same, with what is configured now: those that run are ended first. */
-export async function refreshedServers(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
-  const running = await parts.lasting.servers
+export async function refreshedServers(parts: NativeParts, wishes: ServerOptions): Promise<McpServers | undefined> {
+  const running = await parts.state.servers
   const config = await configured(parts, wishes)
   if (running && config) await running.refresh(config)
   else {
     await running?.close()
-    delete parts.lasting.servers
+    delete parts.state.servers
   }
   return serversOf(parts, wishes)
 }
 
-async function configured(parts: NativeParts, { settings, trusted }: ServerWishes): Promise<McpConfig | undefined> {
+async function configured(parts: NativeParts, { settings, trusted }: ServerOptions): Promise<McpConfig | undefined> {
   const { root, home, env } = parts
   const own = Object.keys(settings).length > 0
   if (!own && !(trusted && files.some((file) => existsSync(join(root, file))))) return undefined
@@ -36,7 +36,7 @@ async function configured(parts: NativeParts, { settings, trusted }: ServerWishe
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
 }
 
-async function open(parts: NativeParts, wishes: ServerWishes): Promise<McpServers | undefined> {
+async function open(parts: NativeParts, wishes: ServerOptions): Promise<McpServers | undefined> {
   const { root, env, clock, blobs } = parts
   const config = await configured(parts, wishes)
   if (!config) return undefined

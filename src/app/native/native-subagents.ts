@@ -12,12 +12,12 @@ import { chosenSubagent } from '../../agents/native/user-subagents.ts'
 import { WindowUse } from '../../agents/native/window-trim.ts'
 import { hookNames, isMatch } from '../../safety/hooks/hook-run.ts'
 import { withModel } from '../../settings/agent-settings.ts'
-import { listed, offered, toolsIn, maskedTool } from './toolbox.ts'
-import { heldBy } from './native-permissions.ts'
-import { hookedSubagent, hookedTool } from './native-hooks.ts'
+import { loadableSkills, offeredTools, openTools, maskedTool } from './toolbox.ts'
+import { policyFor } from './native-permissions.ts'
+import { subagentHooks, toolWithHooks } from './native-hooks.ts'
 import { modelOf } from './native-model.ts'
 
-export type Handing = {
+export type SubagentParts = {
   seat: NativeSeat
   parts: NativeParts
   trusted: boolean
@@ -30,7 +30,7 @@ export type Handing = {
 }
 
 /** A task is done by a fresh agent that sees nothing but it; its answer alone comes back. */
-export function subagentsOf(handing: Handing): Consult {
+export function subagentConsult(handing: SubagentParts): Consult {
   return async (given, call) => {
     const { subagent, task } = chosenSubagent(given, handing.subagents)
     const outcome = await call.consult(await openSubagent(handing, subagent), subagent?.name ?? 'subagent', task)
@@ -40,13 +40,13 @@ export function subagentsOf(handing: Handing): Consult {
   }
 }
 
-async function openSubagent(handing: Handing, subagent: UserSubagent | undefined): Promise<Agent> {
+async function openSubagent(handing: SubagentParts, subagent: UserSubagent | undefined): Promise<Agent> {
   const { seat, parts, trusted, date, system: machine, servers } = handing
   const { cwd, root, home } = parts
   const role = subagent ? { role: subagent.role } : {}
   const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, system: machine, ...role })
-  const box = toolsIn(seat.agent.name, parts, listed(skills))
-  const tools = offered([...box.tools, ...(servers?.tools() ?? [])]).filter(
+  const box = openTools(seat.agent.name, parts, loadableSkills(skills))
+  const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
     (tool) => !tool.delegates && !tool.leadOnly && isNamed(tool, subagent?.tools),
   )
   const frame = frameOf(system, tools)
@@ -58,9 +58,9 @@ async function openSubagent(handing: Handing, subagent: UserSubagent | undefined
   return nativeAgent({
     name: seat.agent.name,
     model,
-    tools: tools.map((tool) => maskedTool(hookedTool(tool, seat, parts), parts)),
-    ...hookedSubagent(seat, parts),
-    policy: await heldBy(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
+    tools: tools.map((tool) => maskedTool(toolWithHooks(tool, seat, parts), parts)),
+    ...subagentHooks(seat, parts),
+    policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,
     before: async (done, { history }) => (room ??= new WindowUse(frame, history)).due(done, model.window),
     close: () => box.close(),

@@ -17,23 +17,23 @@ import { projectFile } from '../../settings/settings-schema.ts'
 export type Trusted = { held: NativeSeat; trusted: boolean }
 
 /** Whether what comes with the project may run and steer our agent: whoever watches is asked once, nobody there means no. */
-export async function* trustedIn(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, Trusted> {
+export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, Trusted> {
   const trusted = yield* judged(turn, seat, parts)
-  parts.lasting.held.set(seat.agent.name, trusted.held)
+  parts.state.seats.set(seat.agent.name, trusted.held)
   return trusted
 }
 
 async function* judged(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, Trusted> {
-  const { store, clock, root, cwd, home, lasting } = parts
+  const { store, clock, root, cwd, home, state } = parts
   const book = new TrustBook(store, { clock, own: home })
   const standing = await book.of(root, cwd)
   if (standing.state === 'trusted') return { held: await heldBy(seat, parts), trusted: true }
-  const question = async () => trustQuestion(root, standing, await broughtLines(parts, standing.files))
+  const question = async () => trustQuestion(root, standing, await folderFileLines(parts, standing.files))
   const picks = turn.attended ? await turn.ask(await question(), turn.signal) : undefined
   const answer = picks?.includes('trust') ? 'trust' : 'no'
   if (picks) await auditOf(parts)?.record({ type: 'trust', what: root, answer, session: parts.session, turn: turn.id })
   if (answer === 'trust' && (await book.trust(root, standing.mark, cwd)).state === 'trusted') {
-    lasting.trustGiven = true
+    state.trustGiven = true
     return { held: await heldBy(seat, parts), trusted: true }
   }
   // What the settings would say was told of when they were read.
@@ -45,19 +45,19 @@ async function* judged(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncG
 
 /** As the settings were read, unless the folder was trusted since: what is read again narrows nothing twice. */
 async function heldBy(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat> {
-  const { settings, warnings } = await withBrought(seat.settings, parts)
+  const { settings, warnings } = await withFolderSettings(seat.settings, parts)
   for (const words of warnings) noteOnce(parts, words)
-  if (!parts.lasting.trustGiven) return { ...seat, settings }
+  if (!parts.state.trustGiven) return { ...seat, settings }
   const own = settings.agents.find(({ name }) => name === seat.agent.name)
   return { ...seat, settings, leash: tighter(seat.leash, own?.leash ?? settings.leash) }
 }
 
-export type Folder = { root: string; home: string }
+export type TrustedFolder = { root: string; home: string }
 
 /** The settings with what comes with a folder that is trusted: it narrows, and its hooks and servers are added. */
-export async function withBrought(
+export async function withFolderSettings(
   settings: Settings,
-  { root, home }: Folder,
+  { root, home }: TrustedFolder,
 ): Promise<{ settings: Settings; warnings: string[] }> {
   const said = await projectSettings(root, home)
   const { by, warnings } = projectHooks(root, said.hooks)
@@ -73,7 +73,7 @@ export async function withBrought(
 }
 
 /** The files that come with a folder and what they would start, for a person to see: nothing of it is run or filled in here. */
-export async function broughtLines(folder: Folder, files: readonly string[]): Promise<string[]> {
+export async function folderFileLines(folder: TrustedFolder, files: readonly string[]): Promise<string[]> {
   const { servers, hooks, setup } = await startsOf(folder)
   return files.flatMap((file) => [
     file,
@@ -86,7 +86,7 @@ export async function broughtLines(folder: Folder, files: readonly string[]): Pr
 type Starts = { servers: ServerConfig[]; hooks: Record<string, HookSettings>; setup?: string }
 
 /** What cannot be read starts nothing, and is said when it would. */
-async function startsOf({ root, home }: Folder): Promise<Starts> {
+async function startsOf({ root, home }: TrustedFolder): Promise<Starts> {
   const said = await projectSettings(root, home).catch(() => undefined)
   const settings = said?.mcpServers
   const { servers: all } = await readServers({ root, home: root, env: {}, trusted: true, settings })

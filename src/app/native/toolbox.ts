@@ -1,10 +1,10 @@
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Skill, ToolParts } from '../../tools/parts.ts'
-import type { Box, Consult, NativeParts } from './native-parts.ts'
+import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
-import { wallsOf, sandboxOf } from './native-sandbox.ts'
+import { sandboxedShell, sandboxOf } from './native-sandbox.ts'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,14 +13,14 @@ import { Background } from '../../tools/shell/background.ts'
 import { findProgram } from '../installed-programs.ts'
 
 /** The tools of one agent, as long as the run lasts: they remember what was read. */
-export function boxOf(name: string, parts: NativeParts): Box {
-  const { boxes } = parts.lasting
-  const known = boxes.get(name)
+export function toolboxOf(name: string, parts: NativeParts): Toolbox {
+  const { toolboxes } = parts.state
+  const known = toolboxes.get(name)
   if (known) return known
   let consult: Consult | undefined
   const skills: Skill[] = []
-  const made: Box = {
-    box: toolsIn(name, parts, skills, async (task, call) => {
+  const made: Toolbox = {
+    box: openTools(name, parts, skills, async (task, call) => {
       if (!consult) throw new Error('nobody is there to take it')
       return consult(task, call)
     }),
@@ -29,23 +29,23 @@ export function boxOf(name: string, parts: NativeParts): Box {
       skills.splice(0, Infinity, ...now)
     },
   }
-  boxes.set(name, made)
+  toolboxes.set(name, made)
   return made
 }
 
 type Unlisted = { unlisted?: true }
 
 /** Those that a model may load by itself. */
-export const listed = <S extends Unlisted>(skills: readonly S[]) => skills.filter(({ unlisted }) => !unlisted)
+export const loadableSkills = <S extends Unlisted>(skills: readonly S[]) => skills.filter(({ unlisted }) => !unlisted)
 
 /** The tools that go into a frame: those that there is something to call for. */
-export const offered = (tools: readonly Tool[]): Tool[] => tools.filter((tool) => tool.available?.() ?? true)
+export const offeredTools = (tools: readonly Tool[]): Tool[] => tools.filter((tool) => tool.available?.() ?? true)
 
 /** Fresh tools; without `consult` there is no subagent among them. */
-export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
-  const { root, clock, blobs, mask, lasting } = parts
-  const walls = wallsOf(name, parts, () => made.tools)
-  const sandboxed = apart(parts)
+export function openTools(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
+  const { root, clock, blobs, mask, state } = parts
+  const walls = sandboxedShell(name, parts, () => made.tools)
+  const sandboxed = runApart(parts)
   const made: ToolSet = nativeTools({
     root,
     env: walls.env,
@@ -59,7 +59,7 @@ export function toolsIn(name: string, parts: NativeParts, skills: readonly Skill
     shell: walls.shell,
     // Read when it is needed: the settings may change while the tools last.
     get web() {
-      return lasting.held.get(name)?.settings.web ?? {}
+      return state.seats.get(name)?.settings.web ?? {}
     },
   })
   return { ...made, tools: made.tools.map(walls.told) }
@@ -91,7 +91,7 @@ const short: Record<string, string> = {
 }
 
 /** Runs code in an empty folder of its own, behind walls; undefined where the system is known to have none. */
-export function apart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
+export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, mask, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', env) === undefined) return undefined
   return async (language, code, call) => {

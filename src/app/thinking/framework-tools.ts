@@ -12,10 +12,10 @@ import { relay } from '../../base/relay.ts'
 import { perform } from '../../core/work/perform.ts'
 import { spotOf } from '../../safety/places.ts'
 import { replTool } from '../../tools/repl.ts'
-import { toolsIn, maskedTool } from '../native/toolbox.ts'
-import { heldBy } from '../native/native-permissions.ts'
-import { hookedTool } from '../native/native-hooks.ts'
-import { wallsOf } from '../native/native-sandbox.ts'
+import { openTools, maskedTool } from '../native/toolbox.ts'
+import { policyFor } from '../native/native-permissions.ts'
+import { toolWithHooks } from '../native/native-hooks.ts'
+import { sandboxedShell } from '../native/native-sandbox.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /** Whoever of us needs hands, beside any agent. */
@@ -33,11 +33,11 @@ export function handsOf(app: App): Hands {
       const leash = isTrusted(settings) ? whole.leash : tighter(whole.leash, 'edit')
       const turn = { ...whole, ask, leash }
       const seat = seatOf(turn)
-      native.lasting.held.set(name, seat)
+      native.state.seats.set(name, seat)
       const box = boxIn(native)
       const found = box.tools.find((one) => one.name === tool)
-      const held = found && maskedTool(hookedTool(found, seat, native), native)
-      const policy = await heldBy(seat, box.tools, box.own, native)
+      const held = found && maskedTool(toolWithHooks(found, seat, native), native)
+      const policy = await policyFor(seat, box.tools, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
       return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
     },
@@ -61,18 +61,18 @@ const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash
 
 /** Our own agent's tools, and interpreters that stay: they end with the run. */
 function boxIn(native: NativeParts): ToolSet {
-  const known = native.lasting.boxes.get(name)
+  const known = native.state.toolboxes.get(name)
   if (known) return known.box
   const { clock, blobs, mask } = native
-  const { tools, own, close } = toolsIn(name, native, [])
-  const { env, shell } = wallsOf(name, native, () => tools)
+  const { tools, own, close } = openTools(name, native, [])
+  const { env, shell } = sandboxedShell(name, native, () => tools)
   const repl = replTool({ env, clock, blobs, mask, shell })
   const box = {
     tools: [...tools, repl.tool],
     own,
     close: async () => void (await Promise.all([close(), repl.close()])),
   }
-  native.lasting.boxes.set(name, { box, use: () => {} })
+  native.state.toolboxes.set(name, { box, use: () => {} })
   return box
 }
 

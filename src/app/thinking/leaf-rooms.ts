@@ -10,7 +10,7 @@ import { serialQueue } from '../../base/serial-queue.ts'
 import { rosterParts } from '../app.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { madeReady } from '../../worktrees/worktree-setup.ts'
-import { nothingYet, closeNative, leaveSession } from '../native/native-parts.ts'
+import { newNativeState, closeNative, leaveSession } from '../native/native-parts.ts'
 import { openRoster } from '../roster.ts'
 import { newWorktree, removeWorktree } from '../../worktrees/leaf-worktrees.ts'
 
@@ -49,7 +49,7 @@ export function apartOf(app: App, first?: string): Apart | undefined {
         lacks: `${[ignored, ...ready].join('; ')}.`,
         join: () => joining(copy.bringBack),
         async drop() {
-          if (native.lasting.session !== app.native.lasting.session) await leaveSession(native, 'other').catch(() => [])
+          if (native.state.session !== app.native.state.session) await leaveSession(native, 'other').catch(() => [])
           await closeNative(native).catch(() => {})
           copy.forget()
           await remove(path)
@@ -66,9 +66,9 @@ const ignored = 'What git ignores is not in it: installed dependencies, builds, 
 
 /** Our own agent in a copy: its tools, its walls and its servers are those of that folder. */
 function nativeIn({ native }: App, root: string, cwd: string): NativeParts {
-  const { session, trustGiven, told } = native.lasting
-  const lasting = { ...nothingYet(), told, ...(session ? { session } : {}), ...(trustGiven ? { trustGiven } : {}) }
-  return { ...native, root, cwd, lasting }
+  const { session, trustGiven, told } = native.state
+  const state = { ...newNativeState(), told, ...(session ? { session } : {}), ...(trustGiven ? { trustGiven } : {}) }
+  return { ...native, root, cwd, state }
 }
 
 /** Whoever of the rotation can; nobody is asked what to do about a failure, which is made up for in the project. */

@@ -6,7 +6,7 @@ import type { Snapshots } from '../../safety/snapshots.ts'
 import { machineWords } from '../../machine/words.ts'
 import { openConsultant } from '../rotation.ts'
 import { findProgram } from '../installed-programs.ts'
-import { machineIn } from '../native/machine-facts.ts'
+import { machineOf } from '../native/machine-facts.ts'
 import { handsOf } from './framework-tools.ts'
 import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
 import { nativeAgents, enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
@@ -40,7 +40,7 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
 
 /** What is decided by it must not be a day old. */
 async function machineNow({ native }: App) {
-  const { known } = machineIn(native)
+  const { known } = machineOf(native)
   const now = await known.known()
   return now.fresh ? now : known.scan()
 }

@@ -5,7 +5,7 @@ import type { Agreement } from '../../mind/think/consent.ts'
 import type { Way } from '../../mind/think/thinker.ts'
 import { leftFor } from '../../mind/think/decompose/left.ts'
 import { think } from '../../mind/think/think.ts'
-import { machineIn } from '../native/machine-facts.ts'
+import { machineOf } from '../native/machine-facts.ts'
 import { mindsOf, tellerIn } from './thinking-minds.ts'
 import { treesOf } from './task-trees.ts'
 
@@ -21,7 +21,7 @@ export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'>
   const ways = waysIn(app, agreement, how === 'resume', first)
   return think(actor, {
     how: how === 'resume' ? 'decompose' : how,
-    spec: async () => (await machineIn(app.native).known.known()).spec,
+    spec: async () => (await machineOf(app.native).known.known()).spec,
     teller: () => tellerIn(app),
     minds: () => mindsOf(app, actor),
     way: (framework) => ways[framework](),

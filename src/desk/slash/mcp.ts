@@ -4,7 +4,7 @@ import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
 import { mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'
 import { UsageError } from '../../core/io.ts'
-import { withBrought } from '../../app/native/native-trust.ts'
+import { withFolderSettings } from '../../app/native/native-trust.ts'
 import { refreshedServers, serversOf } from '../../app/native/native-servers.ts'
 import { block } from './block.ts'
 import { goingOn, knownWord } from './choose.ts'
@@ -39,7 +39,7 @@ export function mcpCommand(hold: Hold): Command {
 
 async function opened(app: App, trusted: boolean, anew: boolean): Promise<McpServers | undefined> {
   const { native } = app
-  const { settings } = trusted ? await withBrought(app.settings, native) : app
+  const { settings } = trusted ? await withFolderSettings(app.settings, native) : app
   const wishes = { settings: settings.mcpServers, trusted, after: Promise.resolve() }
   return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
 }

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
 import { UsageError } from '../../core/io.ts'
-import { sandboxOf, wallsWords } from '../../app/native/native-sandbox.ts'
+import { sandboxOf, sandboxWords } from '../../app/native/native-sandbox.ts'
 import { block } from './block.ts'
 import { choose, goingOn, knownWord } from './choose.ts'
 
@@ -17,7 +17,7 @@ export function permissionsCommand(hold: Hold): Command {
       const { project, settings, native } = hold.app()
       const kept = (await project.doc.read()).rules ?? []
       if (args.trim() === '')
-        return world.say(rulesText(hold, kept, await wallsWords(settings, sandboxOf(native))), 'text')
+        return world.say(rulesText(hold, kept, await sandboxWords(settings, sandboxOf(native))), 'text')
       if (kept.length === 0)
         throw new UsageError(
           'nothing was said "always" to in this project; the rules of the settings are changed with /config.',

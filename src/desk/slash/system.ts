@@ -3,7 +3,7 @@ import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Hold } from '../hold.ts'
 import { facts } from '../../machine/words.ts'
 import { UsageError } from '../../core/io.ts'
-import { machineIn } from '../../app/native/machine-facts.ts'
+import { machineOf } from '../../app/native/machine-facts.ts'
 import { list } from '../../base/table.ts'
 
 /** Looks at the machine again, and lets every session be told of it anew. */
@@ -13,7 +13,7 @@ export function refreshSystemCommand(hold: Hold): Command {
     help: 'Look again at what this machine can do, and tell termaite’s own agent.',
     async run(args, { say, signal }) {
       if (args.trim() !== '') throw new UsageError('/refresh-system takes no words.')
-      const { known } = machineIn(hold.app().native)
+      const { known } = machineOf(hold.app().native)
       const before = await known.known()
       const { spec, unkept } = await known.scan({ asked: true, signal })
       if (signal.aborted) return

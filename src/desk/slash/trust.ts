@@ -3,7 +3,7 @@ import type { Hold } from '../hold.ts'
 import { trustQuestion } from '../../safety/trust/trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { auditOf } from '../../app/native/native-permissions.ts'
-import { broughtLines } from '../../app/native/native-trust.ts'
+import { folderFileLines } from '../../app/native/native-trust.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
 import { choose } from './choose.ts'
 import { trustBook } from './native.ts'
@@ -23,7 +23,7 @@ export function trustCommand(hold: Hold): Command {
       const now = await book.of(root, cwd)
       if (now.files.length === 0) return world.say('Nothing comes with this folder that needs trust.', 'note')
       if (now.state === 'trusted') {
-        const shows = [{ type: 'text' as const, text: (await broughtLines(app.native, now.files)).join('\n') }]
+        const shows = [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
         const text = `What comes with ${root} is trusted as it is now, until one of its files changes.`
         const options = [
           { id: 'keep', label: 'Keep trusting it' },
@@ -34,7 +34,10 @@ export function trustCommand(hold: Hold): Command {
         await settled(hold, 'forget')
         return world.say(`${root} is no longer trusted. ${begun}`, 'note')
       }
-      const picks = await world.ask(trustQuestion(root, now, await broughtLines(app.native, now.files)), world.signal)
+      const picks = await world.ask(
+        trustQuestion(root, now, await folderFileLines(app.native, now.files)),
+        world.signal,
+      )
       if (picks?.includes('no')) await audited(hold, 'no')
       if (!picks?.includes('trust')) return world.say('It stays unused.', 'note')
       if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
