@@ -1,26 +1,10 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Leash } from '../core/work/agent.ts'
+import { defined } from '../base/defined.ts'
 import { resetTime } from '../core/talk/reset-time.ts'
 
-/** A full disk has a quota too, and no provider gives it back. */
-const quotaWords = /(?<!\bdisk )\bquota\b|\busage limit|\brate[ -]?limit|\b429\b|\bRESOURCE_EXHAUSTED\b/i
-const overflowWords =
-  /\b(context|prompt|input)\b.{0,40}\btoo (long|large|big)\b|\bcontext[ _-]?(length|window)\b.{0,40}\b(exceed|limit|full)|\bexceeds?\b.{0,40}\bcontext\b|\bmaximum context\b/i
-
-/** What the end of a command without a profile says: only the last line of its error channel counts, and only when it failed. */
-export function plainFailure(ended: Ended): Failure | undefined {
-  if (ended.code === 0) return undefined
-  const line = lastLine(ended.err)
-  if (quotaWords.test(line)) {
-    const retryAt = resetTime(line, ended.now)
-    return { kind: 'quota', message: line, ...(retryAt === undefined ? {} : { retryAt }) }
-  }
-  if (overflowWords.test(line)) return { kind: 'overflow', message: line }
-  return undefined
-}
-
-/** What a failed run means, the profile's knowledge first. */
+/** The failure that a finished process means, if any; the profile's own knowledge comes first. */
 export function processFailure(name: string, ended: Ended, profile: Profile | undefined): Failure | undefined {
   const known = profile ? profile.failure(ended) : plainFailure(ended)
   if (known) return known
@@ -32,12 +16,28 @@ export function processFailure(name: string, ended: Ended, profile: Profile | un
   return { kind: 'crash', message: `${name} ${how}${words ? `: ${words}` : ' and said nothing'}` }
 }
 
+/** Leaves out "disk quota": no provider gives that one back. */
+const quotaWords = /(?<!\bdisk )\bquota\b|\busage limit|\brate[ -]?limit|\b429\b|\bRESOURCE_EXHAUSTED\b/i
+const overflowWords =
+  /\b(context|prompt|input)\b.{0,40}\btoo (long|large|big)\b|\bcontext[ _-]?(length|window)\b.{0,40}\b(exceed|limit|full)|\bexceeds?\b.{0,40}\bcontext\b|\bmaximum context\b/i
+
+/** The failure of a command without a profile, read from the last line of stderr alone, and only when it failed. */
+export function plainFailure(ended: Ended): Failure | undefined {
+  if (ended.code === 0) return undefined
+  const line = lastLine(ended.err)
+  if (quotaWords.test(line))
+    return defined<Failure>({ kind: 'quota', message: line, retryAt: resetTime(line, ended.now) })
+  if (overflowWords.test(line)) return { kind: 'overflow', message: line }
+  return undefined
+}
+
+/** The failure of a program that is not installed or may not be run. */
 export function missingProgram(name: string, why: string, profile: Profile | undefined): Failure {
   const next = profile ? `install it with: ${profile.install}` : 'check its command in the settings'
   return { kind: 'missing', message: `${name} could not be run (${why}); ${next}` }
 }
 
-/** Why a CLI is not started at all: it would do more than its leash allows. */
+/** The failure of a CLI that is not started, because it would do more than its leash allows. */
 export function leashFailure(
   name: string,
   leash: Leash,
@@ -47,13 +47,13 @@ export function leashFailure(
   return cannotHold(name, leash, Object.keys(facts.leashes))
 }
 
-/** The failure that names the leashes which would work, and `why` this one does not. */
+/** Names the leashes that would work, and `why` this one does not. */
 export function cannotHold(name: string, leash: Leash, others: readonly string[], why = ''): Failure {
   const message = `${name} cannot be held to the leash "${leash}"${why}: run it with --leash ${others.join(' or ')}, or leave it out`
   return { kind: 'missing', message }
 }
 
-/** The last words of a stream, however long it was. */
+/** The end of a stream, however long the stream was. */
 export class Tail {
   #text = ''
   #limit: number
@@ -64,7 +64,7 @@ export class Tail {
 
   add(text: string): void {
     this.#text += text
-    // Cut now and then, not at each word: a short text is not copied again and again.
+    // Cut seldom, so that a short text is not copied with every word.
     if (this.#text.length > 4 * this.#limit) this.#text = this.#text.slice(-this.#limit)
   }
 
@@ -73,7 +73,7 @@ export class Tail {
   }
 }
 
-/** The last line that says something, short enough for a message. */
+/** The last line of a text, short enough for a message. */
 export function lastLine(text: string): string {
   const line = text.trimEnd().split('\n').at(-1)!.trim()
   return line.length > 300 ? `${line.slice(0, 300)}…` : line

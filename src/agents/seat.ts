@@ -1,13 +1,21 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Agent, Leash, Traits, Turn } from '../core/work/agent.ts'
+import type { Profile } from '../core/work/profile.ts'
 import { Channel } from '../base/channel.ts'
+import { defined } from '../base/defined.ts'
 import { failed } from '../core/talk/outcome.ts'
-import { tighter } from '../core/work/agent.ts'
+import { looser, tighter } from '../core/work/agent.ts'
 
-/** Takes one turn and tells of it; its end is the last thing it says. `resume` is a thread that was handed in. */
-export type TakeTurn = (turn: Turn, resume: string | undefined, emit: (event: Event) => Promise<void>) => Promise<void>
+/** Sends an event of a turn outward; resolves when there is room for the next one. */
+export type Emit = (event: Event) => Promise<void>
 
-/** A seat whose turns are taken by a function: held to its leash, left or closed at any moment, and never throwing. */
+/** Takes one turn and emits its events, the `end` last. `resume` is the key of a thread that was handed in. */
+export type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
+
+/**
+ * Makes an agent of a function that takes its turns. The agent keeps to the tighter of its own leash and the turn's, can
+ * be left or closed at any moment, and never throws.
+ */
 export function seatedAgent(
   name: string,
   traits: Traits,
@@ -42,4 +50,13 @@ export function seatedAgent(
       await work
     },
   }
+}
+
+/** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can hold. */
+export function profileTraits(
+  profile: Profile | undefined,
+  leash: Leash,
+  leashes: Profile['leashes'] = {},
+): Pick<Traits, 'vendor' | 'login' | 'looser'> {
+  return defined({ vendor: profile?.vendor, login: profile?.login, looser: looser(leash, leashes) })
 }

@@ -5,18 +5,21 @@ import type { Clock } from '../base/clock.ts'
 
 export type TimeLimits = { timeoutMs: number; silenceMs: number }
 
-/** What of a turn the watch goes by. */
+/** The parts of a turn that the watch needs. */
 export type WatchedTurn = Pick<Turn, 'clock' | 'ask' | 'attended'>
 
-/** Watches one turn: too long in all, or nothing that shows that the agent is alive. Its time stands still at a card. */
+/**
+ * Ends a turn that takes too long, or whose agent shows no sign of life for too long. The time that a person spends at
+ * a card does not count.
+ */
 export class TurnWatch {
   #name: string
   #limits: TimeLimits
   #turn: WatchedTurn
   #deadline: number
-  #thinking: CardTime
-  #heard = 0
-  /** Aborts at the next sign of life: what was asked about the silence is withdrawn by it. */
+  #cardTime: CardTime
+  #heardAt = 0
+  /** Aborts at the next sign of life, which withdraws the card about the silence. */
   #quiet = new AbortController()
 
   constructor(name: string, limits: TimeLimits, turn: WatchedTurn) {
@@ -24,36 +27,37 @@ export class TurnWatch {
     this.#limits = limits
     this.#turn = turn
     this.#deadline = turn.clock.now() + limits.timeoutMs
-    this.#thinking = new CardTime(turn.clock)
+    this.#cardTime = new CardTime(turn.clock)
   }
 
-  /** How the agent asks the person of the turn. */
+  /** Asks the person of the turn; the clock stands still until the answer. */
   readonly ask: Ask = async (question, withdrawn) => {
     try {
-      return await this.#thinking.about(this.#turn.ask(question, withdrawn))
+      return await this.#cardTime.during(this.#turn.ask(question, withdrawn))
     } finally {
       this.heard()
     }
   }
 
-  /** Calls `stop` when a limit is passed before `over`. */
+  /** Calls `stop` when a limit is passed before `over` aborts. `alive` is asked when the agent has been silent too long. */
   begin(over: AbortSignal, alive: (since: number) => Promise<boolean>, stop: (failure: Failure) => void): void {
     this.heard()
-    void this.#timeout(over, stop)
-    void this.#silence(over, alive, stop)
+    // Both loops end with `over` and never throw: the caller waits for the turn, not for its watch.
+    void this.#watchTimeout(over, stop)
+    void this.#watchSilence(over, alive, stop)
   }
 
-  /** A sign of life. */
+  /** Records a sign of life of the agent. */
   heard(): void {
-    this.#heard = this.#turn.clock.now()
+    this.#heardAt = this.#turn.clock.now()
     this.#quiet.abort()
   }
 
-  async #timeout(over: AbortSignal, stop: (failure: Failure) => void): Promise<void> {
+  async #watchTimeout(over: AbortSignal, stop: (failure: Failure) => void): Promise<void> {
     const { clock } = this.#turn
     for (;;) {
-      await this.#thinking.over()
-      const left = this.#deadline + this.#thinking.ms - clock.now()
+      await this.#cardTime.closed()
+      const left = this.#deadline + this.#cardTime.ms - clock.now()
       if (over.aborted) return
       if (left <= 0) break
       await clock.sleep(left, over)
@@ -62,32 +66,32 @@ export class TurnWatch {
     stop({ kind: 'timeout', message })
   }
 
-  async #silence(
+  async #watchSilence(
     over: AbortSignal,
     alive: (since: number) => Promise<boolean>,
     stop: (failure: Failure) => void,
   ): Promise<void> {
     const { clock } = this.#turn
     while (!over.aborted) {
-      const left = this.#heard + this.#limits.silenceMs - clock.now()
+      const left = this.#heardAt + this.#limits.silenceMs - clock.now()
       if (left > 0) await clock.sleep(left, over)
-      else if (this.#thinking.open || (await alive(this.#heard))) this.heard()
+      else if (this.#cardTime.open || (await alive(this.#heardAt))) this.heard()
       else {
-        const failure = await this.#decided(over)
+        const failure = await this.#silenceFailure(over)
         if (failure && !over.aborted) return stop(failure)
         this.heard()
       }
     }
   }
 
-  /** Why the silent agent is ended; undefined when it is waited for. */
-  async #decided(over: AbortSignal): Promise<Failure | undefined> {
+  /** The failure to end the silent agent with; undefined when it is given more time. */
+  async #silenceFailure(over: AbortSignal): Promise<Failure | undefined> {
     const long = seconds(this.#limits.silenceMs)
     if (this.#turn.attended) {
       this.#quiet = new AbortController()
       const { signal } = this.#quiet
-      const card = askSilence(this.#name, long, this.#turn.ask, AbortSignal.any([over, signal]))
-      const wish = await this.#thinking.about(card)
+      const card = askAboutSilence(this.#name, long, this.#turn.ask, AbortSignal.any([over, signal]))
+      const wish = await this.#cardTime.during(card)
       if (wish === 'wait' || signal.aborted) return undefined
       if (wish === 'stop') return { kind: 'aborted', message: `${this.#name} was silent for ${long} and was stopped` }
     }
@@ -96,10 +100,8 @@ export class TurnWatch {
   }
 }
 
-const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
-
-/** What a person wants of an agent that says nothing; undefined when nobody answered. */
-export async function askSilence(
+/** Asks the person what to do with a silent agent; undefined when nobody answered. */
+async function askAboutSilence(
   agent: string,
   long: string,
   ask: Ask,
@@ -108,7 +110,7 @@ export async function askSilence(
   const picks = await ask(
     {
       about: 'silence',
-      text: `${agent} has said nothing for ${long}, no tool of it is at work, and no file has changed.`,
+      text: `${agent} has said nothing for ${long}; none of its tools is running, and no file has changed.`,
       from: [],
       agent,
       options: [
@@ -122,8 +124,8 @@ export async function askSilence(
   return (['wait', 'switch', 'stop'] as const).find((wish) => picks?.includes(wish))
 }
 
-/** The time that somebody thinks at a card: it is the person's own, and counts against no agent. */
-export class CardTime {
+/** Measures how long cards were open in a turn: that time is the person's, and no agent's. */
+class CardTime {
   #clock: Clock
   #cards = 0
   #since = 0
@@ -139,12 +141,13 @@ export class CardTime {
     return this.#cards > 0
   }
 
-  /** All of it so far; cards that are open at once are thought about at once. */
+  /** The whole time so far; cards that are open side by side count once. */
   get ms(): number {
     return this.#before + (this.open ? this.#clock.now() - this.#since : 0)
   }
 
-  async about<T>(answer: Promise<T>): Promise<T> {
+  /** Counts the time until a card is answered. */
+  async during<T>(answer: Promise<T>): Promise<T> {
     if (this.#cards++ === 0) {
       this.#since = this.#clock.now()
       this.#done = Promise.withResolvers()
@@ -160,7 +163,9 @@ export class CardTime {
   }
 
   /** Resolves when no card is open. */
-  async over(): Promise<void> {
+  async closed(): Promise<void> {
     while (this.open) await this.#done.promise
   }
 }
+
+const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

@@ -1,44 +1,41 @@
 import type { Question, Shown } from '../core/talk/question.ts'
+import { defined } from '../base/defined.ts'
 
-/** What moves the cursor, turns the direction of writing, or is not seen at all; a line may end as on Windows. */
-const unseen = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\r(?!\n)/g
+/** Characters that move the cursor, turn the direction of writing, or are not seen; a line may end as on Windows. */
+const hidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\r(?!\n)/g
 
 /**
- * A text before a yes, with every control character spelled out: taken away, a backspace would take what stands
- * before it along, and something else would be allowed than what was seen.
+ * Spells out every control character of a text that a person says yes to. A character that was merely left out could
+ * hide what stands before it (a backspace does), and the person would allow something else than they saw.
  */
 export function visible(text: string): string {
-  return text.replaceAll(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replaceAll(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A question of an agent as a person may be shown it: what is picked goes back by the ids, which stay as they are. */
+/** An agent's question as a person may be shown it; the ids of its options, by which it is answered, stay as they are. */
 export function visibleQuestion(question: Question): Question {
   const { text, shows, options } = question
-  return {
+  return defined({
     ...question,
     text: visible(text),
-    ...(shows ? { shows: shows.map(visibleShown) } : {}),
-    options: options.map(({ label, grants, ...option }) => ({
-      ...option,
-      label: visible(label),
-      ...(grants === undefined ? {} : { grants: visible(grants) }),
-    })),
-  }
+    shows: shows?.map(visibleShown),
+    options: options.map(({ label, grants, ...option }) =>
+      defined({ ...option, label: visible(label), grants: visibleOr(grants) }),
+    ),
+  })
 }
 
 function visibleShown(shown: Shown): Shown {
   switch (shown.type) {
     case 'command':
-      return {
-        ...shown,
-        command: visible(shown.command),
-        ...(shown.cwd === undefined ? {} : { cwd: visible(shown.cwd) }),
-      }
+      return defined({ ...shown, command: visible(shown.command), cwd: visibleOr(shown.cwd) })
     case 'diff': {
-      const before = shown.before === undefined ? {} : { before: visible(shown.before) }
-      return { ...shown, path: visible(shown.path), ...before, after: visible(shown.after) }
+      const { path, before, after } = shown
+      return defined({ ...shown, path: visible(path), before: visibleOr(before), after: visible(after) })
     }
     case 'text':
       return { ...shown, text: visible(shown.text) }
   }
 }
+
+const visibleOr = (text: string | undefined) => (text === undefined ? undefined : visible(text))

@@ -100,9 +100,9 @@ test('a card shows the command or the diff, what each answer is with the narrowe
     events.filter(({ type }) => type === 'call' || type === 'result' || type === 'end'),
     [
       { type: 'call', call: 'a', tool: 'edit', input: { path: 'a.txt' } },
-      { type: 'result', call: 'a', ok: false, text: 'it was not allowed' },
+      { type: 'result', call: 'a', ok: false, text: 'not allowed' },
       { type: 'call', call: 'b', tool: 'execute', input: { command: 'rm -rf x #\b\b\b\b' } },
-      { type: 'result', call: 'b', ok: false, text: 'it was not allowed' },
+      { type: 'result', call: 'b', ok: false, text: 'not allowed' },
       { type: 'end', outcome: { ok: true, text: 'Done.' } },
     ],
   )

@@ -30,7 +30,7 @@ test('an agent that dies is a crash in its last words, and one that is not there
   })
   assert.deepEqual(await failure({ steps: [{ complain: 'bye' }, { exit: 0 }] }), {
     kind: 'crash',
-    message: 'sayer left before it answered: bye',
+    message: 'sayer exited before it answered: bye',
   })
   const profile = profileOf({ acp: facts({ command: () => 'no-such-agent --acp' }) })
   await using it = await ground()
@@ -105,7 +105,7 @@ test('how it stopped decides what the answer is', async () => {
   const say = { say: 'So far.' }
   const ok = { ok: true, text: 'So far.' }
   assert.deepEqual(await ended({ steps: [say], stop: 'max_tokens' }), {
-    notes: ['sayer stopped early: its answer was as long as it may be'],
+    notes: ['sayer stopped early: its answer reached the longest length allowed'],
     end: { type: 'end', outcome: ok },
   })
   assert.deepEqual(await ended({ steps: [say], stop: 'refusal' }), {
@@ -161,14 +161,14 @@ test('the session is held to the leash by a mode or an option, and what cannot b
       ok: false,
       failure: {
         kind: 'missing',
-        message: `sayer cannot be held to the leash "ask", for it ${why}: run it with --leash edit, or leave it out`,
+        message: `sayer cannot be held to the leash "ask", because it ${why}: run it with --leash edit, or leave it out`,
       },
     },
   })
   assert.deepEqual(await held({}), { sent: [], end: unheld('has no mode "careful"') })
   assert.deepEqual(await held({ made: { modes }, modeError: { code: -32603, message: 'not here' } }), {
     sent: [['session/set_mode', 'careful']],
-    end: unheld('would not go into its mode "careful" (not here)'),
+    end: unheld('refused its mode "careful" (not here)'),
   })
 })
 
@@ -178,7 +178,7 @@ test('what speaks no ACP, or cannot be held to the leash at all, is not started'
   const profile = profileOf({ acp: facts() })
   assert.deepEqual(failureIn(await played(it, { steps: [] }, { over: { ...composed, profile: profileOf() } })), {
     kind: 'missing',
-    message: 'sayer does not speak ACP of its own: give it a command that does, or leave its kind out',
+    message: 'sayer does not speak ACP by itself: give it a command that does, or leave its kind out',
   })
   assert.deepEqual(failureIn(await played(it, { steps: [] }, { leash: 'read', over: { ...composed, profile } })), {
     kind: 'missing',
@@ -190,7 +190,7 @@ test('what speaks no ACP, or cannot be held to the leash at all, is not started'
   )
   assert.deepEqual(await failure({ steps: [], version: 2 }), {
     kind: 'missing',
-    message: 'sayer speaks version 2 of ACP, and version 1 is needed',
+    message: 'sayer speaks version 2 of ACP; termaite needs version 1',
   })
 })
 

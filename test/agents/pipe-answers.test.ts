@@ -97,7 +97,7 @@ test('an answer that cannot be kept fails, and leaves nothing running', limit, a
     type: 'end',
     outcome: {
       ok: false,
-      failure: { kind: 'crash', message: 'sayer could not be heard out: the disk is full' },
+      failure: { kind: 'crash', message: 'the output of sayer could not be read to its end: the disk is full' },
     },
   })
 })

@@ -12,7 +12,7 @@ import { until } from '../until.ts'
 
 const card: Question = {
   about: 'silence',
-  text: 'sayer has said nothing for 5 s, no tool of it is at work, and no file has changed.',
+  text: 'sayer has said nothing for 5 s; none of its tools is running, and no file has changed.',
   from: [],
   agent: 'sayer',
   options: [

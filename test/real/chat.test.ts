@@ -159,7 +159,7 @@ const all: Record<string, Ways> = {
       '● gemini',
       '  ✓ execute touch one.txt · # s',
       '  ? touch one.txt → Allow',
-      '  ✗ execute touch two.txt — it was not allowed · # s',
+      '  ✗ execute touch two.txt — not allowed · # s',
       '  ? touch two.txt → Reject',
       '  ✓ edit a.txt · +1 −1 · # s',
       '  ? Writing to a.txt → Allow',

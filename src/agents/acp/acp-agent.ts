@@ -1,49 +1,47 @@
-import type { Agent, Turn, Leash } from '../../core/work/agent.ts'
-import type { Seat, PipeSpec } from '../pipe/pipe-command.ts'
-import type { Event } from '../../core/talk/entry.ts'
-import type { Emit } from '../pipe/speech.ts'
+import type { Outcome, Failure } from '../../core/talk/outcome.ts'
+import type { Agent, Leash, Traits, Turn } from '../../core/work/agent.ts'
 import type { PipeParts } from '../pipe/pipe-agent.ts'
-import type { Failure } from '../../core/talk/outcome.ts'
-import { looser } from '../../core/work/agent.ts'
-import { seatedAgent } from '../seat.ts'
+import type { PipeSeat, PipeSpec } from '../pipe/pipe-command.ts'
+import type { Emit } from '../seat.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
 import { resumedThread } from '../pipe/pipe-command.ts'
+import { leashFailure } from '../process-failure.ts'
+import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { runAcpProcess } from './acp-process.ts'
-import { leashFailure } from '../process-failure.ts'
 
-/** A command that speaks the Agent Client Protocol on its pipes: it can ask, and is held by our answers. One process a turn. */
-export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
+export type AcpParts = Pick<PipeParts, 'env' | 'changed'>
+
+/**
+ * An agent that speaks the Agent Client Protocol on its pipes: it can ask, and our answers hold it to its leash. One
+ * process a turn.
+ */
+export function acpAgent(spec: PipeSpec, seat: PipeSeat, parts: AcpParts): Agent {
   const facts = spec.profile?.acp
-  const more = looser(seat.leash, facts?.leashes ?? {})
-  const traits = {
+  const traits: Traits = {
     window: spec.window,
-    memory: 'own' as const,
+    memory: 'own',
     talks: facts?.leashes[seat.leash] !== undefined,
     steers: facts?.steering !== undefined,
-    ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
-    ...(more ? { looser: more } : {}),
+    ...profileTraits(spec.profile, seat.leash, facts?.leashes),
   }
   return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takeAcpTurn(spec, resume, parts, turn, emit))
 }
 
-export type AcpParts = Pick<PipeParts, 'env' | 'changed'>
-
-/** One turn: on its own thread if the agent still has it, and then the facts of its end. */
-export async function takeAcpTurn(
+/** Takes one turn, on the agent's own thread if it still has it, and then emits the facts of its end. */
+async function takeAcpTurn(
   spec: PipeSpec,
   resume: string | undefined,
   parts: AcpParts,
   turn: Turn,
   emit: Emit,
 ): Promise<void> {
-  const end = (outcome: Extract<Event, { type: 'end' }>['outcome']) => emit({ type: 'end', outcome })
+  const end = (outcome: Outcome) => emit({ type: 'end', outcome })
   if (turn.signal.aborted) return end(failed('aborted', `${spec.name} was cancelled before it started`))
   const argv = acpArgv(spec, turn.leash)
-  const failure = acpStartFailure(spec, turn.leash)
-  if (failure || !argv) return end({ ok: false, failure: failure! })
+  if ('kind' in argv) return end({ ok: false, failure: argv })
   let waiting = 0
   const say: Emit = async (event) => {
     waiting++
@@ -64,10 +62,11 @@ export async function takeAcpTurn(
         history: resumed ? thread.entries : turn.history,
         attempts: turn.attempts,
         steered: turn.steered,
-        ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
+        metaInstruction: spec.metaInstruction,
       })),
     watch: new TurnWatch(spec.name, spec, turn),
     emit: say,
+    // An event that waits to be taken holds the process up: that silence is ours.
     alive: async (since) => waiting > 0 || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false),
   })
   if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
@@ -86,20 +85,13 @@ export async function takeAcpTurn(
   await end(outcome)
 }
 
-export function acpArgv(spec: PipeSpec, leash: Leash): [string, ...string[]] | undefined {
-  const { command, args, model } = spec
+/** The command to start, or why none is started: the agent speaks no ACP, or would do more than its leash allows. */
+function acpArgv({ name, command, args, model, profile }: PipeSpec, leash: Leash): [string, ...string[]] | Failure {
   if (command !== undefined) return args ? [command, ...args] : ['bash', '-c', command]
-  const composed = spec.profile?.acp?.command({ leash, ...(model === undefined ? {} : { model }) })
-  return composed === undefined ? undefined : ['bash', '-c', composed]
-}
-
-/** Why it is not started at all: nothing speaks ACP, or it would do more than its leash allows. */
-export function acpStartFailure(spec: PipeSpec, leash: Leash): Failure | undefined {
-  if (spec.command !== undefined) return undefined
-  const facts = spec.profile?.acp
+  const facts = profile?.acp
   if (!facts) {
-    const message = `${spec.name} does not speak ACP of its own: give it a command that does, or leave its kind out`
+    const message = `${name} does not speak ACP by itself: give it a command that does, or leave its kind out`
     return { kind: 'missing', message }
   }
-  return leashFailure(spec.name, leash, facts)
+  return leashFailure(name, leash, facts) ?? ['bash', '-c', facts.command({ leash, model })]
 }

@@ -1,10 +1,11 @@
 import type { ToolCall, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { FileChange } from '../../core/talk/entry.ts'
-import type { Emit } from '../pipe/speech.ts'
+import type { Emit } from '../seat.ts'
+import { defined } from '../../base/defined.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { shortPath } from '../../base/short-path.ts'
 
-/** A tool call as far as it is known: agents tell of it bit by bit. */
+/** A tool call as far as it is known: agents describe it in several updates. */
 export type Call = Omit<Partial<ToolCall>, 'toolCallId'> & { id: string }
 
 type Kept = Call & { told: boolean; over: boolean; shown: string; diffs: FileChange[] }
@@ -12,11 +13,11 @@ type Kept = Call & { told: boolean; over: boolean; shown: string; diffs: FileCha
 type CallParts = {
   cwd: string
   emit: Emit
-  /** What a terminal of ours has printed. */
+  /** What one of our terminals has printed. */
   printed(terminal: string): string
 }
 
-/** The tool calls of one turn: each is told once, when it says what it does or begins to do it, and ended once. */
+/** The tool calls of one turn: each is emitted once, when its input is known or it begins, and ended once. */
 export class Calls {
   #parts: CallParts
   #calls = new Map<string, Kept>()
@@ -25,7 +26,7 @@ export class Calls {
     this.#parts = parts
   }
 
-  /** Whether a tool is at work. */
+  /** Whether a tool is running. */
   get open(): boolean {
     return [...this.#calls.values()].some(({ told, over }) => told && !over)
   }
@@ -39,29 +40,29 @@ export class Calls {
     if (call.told && update.content) await this.#progress(call)
   }
 
-  /** A call that is asked about: it is kept before anybody says yes. */
+  /** Emits a call that permission is asked for, so that it is kept before the answer. */
   async asked(update: ToolCallUpdate): Promise<Call> {
     const call = this.#known(update)
     await this.#tell(call)
     return call
   }
 
-  /** What was refused does not run, and most agents say no more of it. */
+  /** Ends a refused call: it does not run, and most agents send no result for it. */
   async refuse(id: string): Promise<void> {
     const call = this.#calls.get(id)
     if (!call || call.over) return
     call.over = true
-    await this.#parts.emit({ type: 'result', call: id, ok: false, text: 'it was not allowed' })
+    await this.#parts.emit({ type: 'result', call: id, ok: false, text: 'not allowed' })
   }
 
   #known(update: ToolCall | ToolCallUpdate): Kept {
     const { toolCallId: id, ...said } = update
     const known = this.#calls.get(id) ?? { id, told: false, over: false, shown: '', diffs: [] }
-    // What an update leaves out is as it was.
+    // A field that an update leaves out keeps its value.
     for (const [key, value] of Object.entries(said))
       if (value !== undefined && value !== null && !(key === 'rawInput' && !saysWhat(value)))
         Object.assign(known, { [key]: value })
-    // Some show the change when they ask, and say no more of it when it is made.
+    // Some agents show the change when they ask, and not again when it is made.
     const diffs = diffsOf(known.content, this.#parts.cwd)
     if (diffs.length > 0) known.diffs = diffs
     this.#calls.set(id, known)
@@ -85,8 +86,8 @@ export class Calls {
     call.over = true
     const ok = call.status === 'completed'
     const text = this.#text(call.content) || rawText(call.rawOutput)
-    const data = ok && call.diffs.length > 0 ? { data: call.diffs } : {}
-    await this.#parts.emit({ type: 'result', call: call.id, ok, text, ...data })
+    const data = ok && call.diffs.length > 0 ? call.diffs : undefined
+    await this.#parts.emit(defined({ type: 'result', call: call.id, ok, text, data }))
   }
 
   #text(content: readonly ToolCallContent[] = []): string {
@@ -102,7 +103,7 @@ export function toolOf({ name, kind }: Call): string {
   return name ?? (kind && kind !== 'other' ? kind : 'tool')
 }
 
-/** The input as the agent gives it, or what its title and places tell. */
+/** The input as the agent gives it, else what the title and the locations of the call tell. */
 export function inputOf(call: Call, cwd: string): unknown {
   if (saysWhat(call.rawInput)) return call.rawInput
   if (call.kind === 'execute') return { command: call.title }
@@ -120,13 +121,13 @@ export function commandOf(call: Call): string | undefined {
 export function diffsOf(content: readonly ToolCallContent[] | undefined, cwd: string): FileChange[] {
   return (content ?? []).flatMap((one) => {
     if (one.type !== 'diff') return []
-    // The CLIs say an empty old text for a file that was not there.
-    const before = one.oldText ? { before: one.oldText } : {}
-    return [{ path: shortPath(one.path, cwd), ...before, after: one.newText }]
+    // For a file that was not there, the CLIs give an empty old text.
+    const before = one.oldText || undefined
+    return [defined({ path: shortPath(one.path, cwd), before, after: one.newText })]
   })
 }
 
-/** Whether an input is there yet: where a command runs says nothing of what it does. */
+/** Whether an input says what the call does; a working folder alone does not. */
 function saysWhat(input: unknown): boolean {
   if (typeof input !== 'object' || input === null) return input !== undefined && input !== null
   return Object.keys(input).some((key) => key !== 'cwd')

@@ -18,6 +18,7 @@ import { Refusal, forbid, mustAgree, realPathInside, isInGitFolder } from './acp
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { defined } from '../../base/defined.ts'
 import { isMissing } from '../../base/files.ts'
 import { shortPath } from '../../base/short-path.ts'
 
@@ -27,11 +28,11 @@ type ClientParts = {
   telling: UpdateReader
   terminals: Terminals
   steering: AcpFacts['steering']
-  /** What was typed meanwhile. */
+  /** What was typed during the turn. */
   steer(): Promise<string[]>
 }
 
-/** What we can do for an agent: all of it is under the rules, so an agent that has us do it is held by them. */
+/** What we offer to do for an agent, all of it under the rules of its turn. */
 export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities {
   return {
     fs: { readTextFile: facts?.readsItself !== true, writeTextFile: true },
@@ -42,12 +43,12 @@ export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities
 
 const notAllowed = -32603
 
-/** The client's side of the protocol: every request of the agent, answered under the rules of this turn. */
+/** The client's side of the protocol: answers every request of the agent under the rules of its turn. */
 export function clientApp(sdk: Sdk, { rules, calls, telling, terminals, steering, steer }: ClientParts): ClientApp {
   const { client, methods, RequestError } = sdk
   const { session, fs, terminal, elicitation } = methods.client
 
-  /** A refusal goes to the agent in its own words. */
+  /** Sends a refusal to the agent as an error with its message. */
   const inWords = async <T>(work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -98,7 +99,7 @@ type Field = {
   items?: { enum?: string[]; anyOf?: { const: string; title: string }[] }
 }
 
-/** A form that an agent wants filled in: one card for each of its fields. What we cannot show is declined. */
+/** Fills in a form for an agent, with one card for each field; declines what we cannot show. */
 export async function elicit(
   request: CreateElicitationRequest,
   rules: Rules,
@@ -120,14 +121,14 @@ export async function elicit(
 function questionOf(message: string, field: Field): Question {
   const options = choicesOf(field)
   const label = field.description ?? field.title
-  return {
+  return defined<Question>({
     about: 'choice',
     text: label ? `${message}\n${label}` : message,
     from: [],
-    ...(field.type === 'array' ? { multiple: true } : {}),
-    ...(options.length === 0 ? { free: true } : {}),
+    multiple: field.type === 'array' || undefined,
+    free: options.length === 0 || undefined,
     options,
-  }
+  })
 }
 
 function choicesOf({ type, enum: words, oneOf, items }: Field): Question['options'] {
@@ -151,10 +152,10 @@ function valueOf({ type }: Field, picks: string[]): string | number | boolean | 
   return Number.isFinite(number) && (type === 'number' || Number.isInteger(number)) ? number : undefined
 }
 
-/** Longer files are read in parts, by the agent's own tools. */
+/** The agent reads longer files in parts, with its own tools. */
 const longestFile = 16 * 1024 * 1024
 
-/** A file of the project as it is on the disk; undefined when there is none. */
+/** Reads a file of the project from the disk; undefined when there is none. */
 export async function readFile({ path, line, limit }: ReadTextFileRequest, rules: Rules): Promise<string | undefined> {
   const text = await textAt(await within(path, 'reading', rules))
   if (text === undefined || (line == null && limit == null)) return text
@@ -163,22 +164,21 @@ export async function readFile({ path, line, limit }: ReadTextFileRequest, rules
   return lines.slice(from, limit == null ? undefined : from + limit).join('')
 }
 
-/** Writes a file of the project as far as the leash allows; what a person already saw is not shown again. */
+/** Writes a file of the project as far as the leash allows; a change that the person already saw is not shown again. */
 export async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, signal: AbortSignal) {
   const real = await within(path, 'writing', rules)
   const short = shortPath(real, rules.cwd)
   const what = `writing ${short}`
-  if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
+  if (rules.leash === 'read') forbid(rules, what, 'this agent may only read')
   const edits = rules.leash === 'edit' || rules.allowed.hasEdits
   const free = rules.leash === 'all' || (edits && !isInGitFolder(rules.root, real))
   if (!free && !rules.allowed.takeWrite(real, content)) {
     const before = await textAt(real)
-    const old = before === undefined ? {} : { before }
-    const shown = { type: 'diff' as const, path: short, ...old, after: content }
+    const shown = defined({ type: 'diff' as const, path: short, before, after: content })
     await mustAgree(rules, what, { text: `Write ${short}`, shows: [shown] }, signal)
   }
   await mkdir(dirname(real), { recursive: true })
-  // The last part is no link, or `real` would not be its path: one that came since then is not followed.
+  // `real` holds no link; a link that was put there since then is not followed.
   const file = await open(real, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW)
   try {
     await file.writeFile(content)

@@ -4,29 +4,29 @@ import { AnsiStripper } from '../../base/ansi.ts'
 import { Lines } from '../../base/lines.ts'
 import { Tail } from '../process-failure.ts'
 
-/** What is longer is no sentence about a retry, and not kept for one. */
+/** A longer line of stderr is no message about a retry. */
 const longestComplaint = 64 * 1024
 
 export type ConnectionListener = {
-  /** A `session/update`, in its order: the next line is not read before it is through. */
+  /** Takes a `session/update`; the next line is read when it is done. */
   update(params: unknown): Promise<void>
-  /** A line that is no message. */
+  /** Takes a line that is no message of the protocol. */
   junk(line: string): Promise<void>
   complaint(line: string): void
-  /** A sign of life. */
+  /** Called at every sign of life. */
   heard(): void
 }
 
 export type AcpConnection = {
-  /** Every message but the updates, which wait for whoever shows them. */
+  /** Every message but the updates, which go to the listener one by one. */
   stream: Stream
-  /** Its last words, once all it wrote is through. */
+  /** The last words of both outputs, once all of them was read. */
   words: Promise<{ out: string; err: string }>
 }
 
 /**
- * The two outputs of an agent's process, read. What it prints between its messages is passed over:
- * answered with an error, as the protocol has it, it would only confuse whoever prints a greeting.
+ * Reads the two outputs of an agent's process. Lines between its messages are passed over: the protocol wants them
+ * answered with an error, which would only confuse a program that prints a greeting.
  */
 export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection {
   const asked = new Set<unknown>()
@@ -34,7 +34,7 @@ export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection 
   const stream: Stream = {
     readable: new ReadableStream({
       start: (controller) => void (messages = controller),
-      // Whoever hung up is told nothing more.
+      // A reader that hung up gets no more messages.
       cancel: () => void (messages = undefined),
     }),
     writable: new WritableStream({
@@ -54,7 +54,7 @@ export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection 
       return hearing.junk(line)
     }
     if (message.method === 'session/update') return hearing.update(message.params)
-    // An answer that nobody waits for: said twice, or to nothing.
+    // An answer without a request: sent twice, or out of the blue.
     if (message.method === undefined && !asked.delete(message.id)) return
     messages?.enqueue(message as unknown as AnyMessage)
   }
@@ -104,7 +104,7 @@ function parsed(line: string): Loose | undefined {
 
 export type Sdk = typeof import('@agentclientprotocol/sdk')
 
-/** Read when the first ACP agent takes a turn: its schemas are most of a start, and nobody else needs them. */
+/** Loads the SDK with the first turn of an ACP agent: its schemas would be most of every start. */
 export function loadSdk(): Promise<Sdk> {
   return import('@agentclientprotocol/sdk')
 }

@@ -2,6 +2,7 @@ import type { Ended } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { PromptResponse } from '@agentclientprotocol/sdk'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { processFailure, plainFailure, lastLine } from '../process-failure.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -16,7 +17,7 @@ const authRequired = -32000
 
 export const isAuth = (error: unknown) => isRpcError(error) && error.code === authRequired
 
-/** What an error that the agent answered with means. */
+/** The failure behind an error that the agent answered with. */
 export function rpcFailure(spec: PipeSpec, error: RpcError, now: number): Failure {
   const message = sentenceOf(error)
   const known = spec.profile?.acp?.failure(message, now)
@@ -29,15 +30,15 @@ export function rpcFailure(spec: PipeSpec, error: RpcError, now: number): Failur
   return plain ?? { kind: 'crash', message: `${spec.name} failed: ${message}` }
 }
 
-/** What a connection that ended before the answer means. */
+/** The failure behind a connection that ended before the answer. */
 export function connectionFailure(spec: PipeSpec, ended: Ended, error: unknown): Failure {
   const known = processFailure(spec.name, ended, spec.profile)
   if (known) return known
   const words = lastLine(ended.err) || messageOf(error)
-  return { kind: 'crash', message: `${spec.name} left before it answered: ${words}` }
+  return { kind: 'crash', message: `${spec.name} exited before it answered: ${words}` }
 }
 
-/** The words that say most: an "Internal error" has its reason in the data. */
+/** The message that says most: an "Internal error" has its reason in the data. */
 function sentenceOf({ message, data }: RpcError): string {
   if (typeof data === 'string' && data !== '') return data
   const { details, message: inner } = (data ?? {}) as { details?: unknown; message?: unknown }
@@ -45,7 +46,7 @@ function sentenceOf({ message, data }: RpcError): string {
   return (reason as string | undefined) ?? message
 }
 
-/** What a turn that the agent ended itself came to. */
+/** The outcome of a turn that the agent itself ended. */
 export function answerOutcome(
   name: string,
   { stopReason }: PromptResponse,
@@ -55,21 +56,21 @@ export function answerOutcome(
   const refused = stopReason === 'refusal'
   if (text === '' && denials.length > 0) return failed('denied', `${name} was not allowed: ${denials.join(', ')}`)
   if (text === '' && !refused) return failed('crash', `${name} gave an empty answer (it stopped with "${stopReason}")`)
-  return {
+  return defined<Outcome>({
     ok: true,
     text: text === '' ? `${name} declined to answer.` : text,
-    ...(refused ? { refused } : {}),
-    ...(denials.length > 0 ? { denials: [...denials] } : {}),
-  }
+    refused: refused || undefined,
+    denials: denials.length > 0 ? [...denials] : undefined,
+  })
 }
 
 const early: Partial<Record<PromptResponse['stopReason'], string>> = {
-  max_tokens: 'its answer was as long as it may be',
-  max_turn_requests: 'it asked its model as often as it may in one turn',
+  max_tokens: 'its answer reached the longest length allowed',
+  max_turn_requests: 'it reached the number of model requests allowed in one turn',
   cancelled: 'it says that the turn was cancelled',
 }
 
-/** What is to be said of an answer that is not all that was meant to come. */
+/** The note about an answer that was cut short. */
 export function earlyStopNote(name: string, { stopReason }: PromptResponse): string | undefined {
   const why = early[stopReason]
   return why && `${name} stopped early: ${why}`

@@ -2,12 +2,13 @@ import type { PermissionOption, RequestPermissionRequest, RequestPermissionRespo
 import type { Shown } from '../../core/talk/question.ts'
 import type { Call } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
+import { defined } from '../../base/defined.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
 import { realPathInside, isInGitFolder } from './acp-rules.ts'
 
 export type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
-/** Answers an agent that asks before it acts: by the leash where that decides, else a person does. */
+/** Answers an agent that asks before it acts: by the leash where that decides, else by asking the person. */
 export async function answerPermission(
   { options }: RequestPermissionRequest,
   call: Call,
@@ -21,7 +22,7 @@ export async function answerPermission(
     rules.deny(what)
     return answer(no)
   }
-  // Without a way to say yes it is no permission that is asked for, but a choice.
+  // Options without a yes are no permission but a choice, which the person makes.
   if (once && (await isFree(call, rules))) {
     await remember(call, once, rules)
     return answer(once)
@@ -32,11 +33,13 @@ export async function answerPermission(
     text: call.title ?? what,
     from: [],
     shows: shownOf(call, rules.cwd),
-    options: narrowestFirst(options).map((option) => ({
-      id: option.optionId,
-      label: option.name,
-      ...(option.kind === 'allow_always' ? { grants: grantsOf(option, call, rules) } : {}),
-    })),
+    options: narrowestFirst(options).map((option) =>
+      defined({
+        id: option.optionId,
+        label: option.name,
+        grants: option.kind === 'allow_always' ? grantsOf(option, call, rules) : undefined,
+      }),
+    ),
   }
   const picks = await rules.ask(question, withdrawn)
   if (withdrawn.aborted) return answer(undefined)
@@ -46,7 +49,7 @@ export async function answerPermission(
   return answer(picked?.kind === 'allow_always' && rules.keepsAlways ? once : picked)
 }
 
-/** Whether it needs no yes: by the leash, or by one that was given for always. */
+/** Whether no yes is needed: the leash allows the call, or the person allowed it for the rest of the turn. */
 async function isFree(call: Call, rules: Rules): Promise<boolean> {
   const { leash, allowed, root } = rules
   if (leash === 'all') return true
@@ -55,11 +58,11 @@ async function isFree(call: Call, rules: Rules): Promise<boolean> {
   return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, root)
 }
 
-/** What an "always" covers: known where we keep it, and else the agent's own affair. */
+/** What an "always" covers: known where we keep it, else up to the agent. */
 function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
   if (!rules.keepsAlways) return `${name}, as ${rules.name} understands it`
   if (commandOf(call) !== undefined) return 'this command, until the turn ends'
-  return isEdit(call) ? 'every edit in the project, until the turn ends' : 'this once: there is nothing it could cover'
+  return isEdit(call) ? 'every edit in the project, until the turn ends' : 'this call alone'
 }
 
 function answer(option: PermissionOption | undefined): Permit {
@@ -71,7 +74,7 @@ const isYes = ({ kind }: PermissionOption) => kind === 'allow_once' || kind === 
 
 const byReach: readonly PermissionOption['kind'][] = ['allow_once', 'allow_always', 'reject_once', 'reject_always']
 
-/** An Enter picks the first one: that must not be the yes that covers most. */
+/** Sorts the narrowest yes to the front: Enter picks the first option. */
 function narrowestFirst(options: readonly PermissionOption[]): PermissionOption[] {
   return options.toSorted((a, b) => byReach.indexOf(a.kind) - byReach.indexOf(b.kind))
 }
@@ -81,7 +84,7 @@ function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOpti
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]
 }
 
-/** What was said yes to is not asked about again: neither when the agent has it done by us, nor after an "always". */
+/** Remembers a yes, so that the same act is not asked about again when the agent has us do it, nor after an "always". */
 async function remember(call: Call, option: PermissionOption, { allowed, root }: Rules): Promise<void> {
   if (!isYes(option)) return
   for (const one of call.content ?? []) {
@@ -96,7 +99,7 @@ async function remember(call: Call, option: PermissionOption, { allowed, root }:
 
 const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind === 'move'
 
-/** Whether it changes files of the project and nothing else. */
+/** Whether a call changes files of the project and nothing else. */
 async function isPlainEdit(call: Call, root: string): Promise<boolean> {
   if (!isEdit(call)) return false
   const paths = [
@@ -118,7 +121,7 @@ function shownOf(call: Call, cwd: string): Shown[] {
   return [{ type: 'text', text: texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2) }]
 }
 
-/** What it was to do, short enough for a list of denials. */
+/** What a call was to do, short enough for a list of denials. */
 function wordsOf(call: Call, cwd: string): string {
   const [change] = diffsOf(call.content, cwd)
   const text = commandOf(call) ?? change?.path ?? call.title ?? ''

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Emit } from '../pipe/speech.ts'
+import type { Emit } from '../seat.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { AcpConnection } from './acp-connection.ts'
@@ -28,26 +28,26 @@ export type AcpJob = {
   turn: Turn
   argv: [string, ...string[]]
   env: Record<string, string | undefined>
-  /** The thread to go on with. */
+  /** The key of the thread to resume. */
   key: string | undefined
-  /** What is said to it: all there is, or what its thread has not heard. */
+  /** The prompt: with the whole view, or with what a resumed thread has not seen. */
   prompt(resumed: boolean): string
   watch: TurnWatch
   emit: Emit
-  /** Whether something shows that it works, though it says nothing. */
+  /** Whether the agent is at work although it says nothing. */
   alive(since: number): Promise<boolean>
 }
 
-/** `left` are the pids that would not die. */
+/** `left` holds the pids that would not die. */
 export type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
 
-/** How long an agent that was told to stop may take to say that it did. */
+/** How long an agent that was cancelled may take to say so. */
 const cancelMs = 2_000
 
-/** Runs the agent for one prompt, to its answer or until it is stopped; nothing of it is left then, whatever happened. */
+/** Runs the agent for one prompt, to its answer or until it is stopped; no process of it is left afterwards, whatever happened. */
 export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const { spec, turn, argv, env } = job
-  // Read while the process starts, which takes longer.
+  // Loaded while the process starts, which takes longer.
   const loading = loadSdk()
   loading.catch(() => {})
   const over = new AbortController()
@@ -63,7 +63,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   let cause: Failure | undefined
   let cancelSession: (() => void) | undefined
   const stop = (failure: Failure) => {
-    // The first cause wins: what follows from being stopped is not why it was.
+    // The first cause wins: an error that follows from the stop did not cause it.
     if (over.signal.aborted) return
     cause = failure
     over.abort()
@@ -109,7 +109,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const left = [...(await side.terminals.end()), ...(await leave(run, turn.clock))]
   const outcome = await acpOutcome(job, heard, cause, run, link, side)
   const usage = 'response' in heard ? side.spent.usage(heard.response) : undefined
-  return { outcome, ...(session ? { session } : {}), ...(usage ? { usage } : {}), left }
+  return { outcome, session, usage, left }
 }
 
 async function acpOutcome(
@@ -136,7 +136,7 @@ async function acpOutcome(
   return { ok: false, failure: connectionFailure(spec, { ...words, ...(await run.exited), now }, error) }
 }
 
-/** How long an agent may take to leave once its input is closed. */
+/** How long an agent may take to exit once its input is closed. */
 const leaveMs = 500
 
 async function leave(run: Run, clock: Clock): Promise<number[]> {
@@ -155,10 +155,10 @@ type SideParts = {
   emit: Emit
 }
 
-/** How long nothing is replayed before the replay counts as over: some answer a load before they are through. */
+/** How long no update may come before the replay of a loaded session counts as over: some agents answer the load first. */
 const quietMs = 100
 
-/** Our side of one turn: what is heard, what is allowed, and what runs for the agent. */
+/** Our side of one turn: the updates that are read, the rules, and the terminals that run for the agent. */
 export class ClientSide {
   readonly rules: Rules
   readonly calls: Calls
@@ -194,7 +194,7 @@ export class ClientSide {
     })
   }
 
-  /** Whether something is under way that explains a silence. */
+  /** Whether a tool or a terminal is running, which explains a silence. */
   get busy(): boolean {
     return this.calls.open || this.terminals.running
   }
@@ -211,7 +211,7 @@ export class ClientSide {
     }
   }
 
-  /** Said once: whoever prints one line that is no message prints more. */
+  /** Notes an unreadable line, once: an agent that prints one prints more. */
   async junk(line: string): Promise<void> {
     if (this.#broken) return
     this.#broken = true

@@ -3,29 +3,29 @@ import type { Leash } from '../../core/work/agent.ts'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { realOf } from '../../base/real-path.ts'
 
-/** Under what an agent's requests are served in one turn. */
+/** The rules under which an agent's requests are served in one turn. */
 export type Rules = {
   name: string
   leash: Leash
   cwd: string
-  /** The real path of the project, beyond which no file is read or written. */
+  /** The real path of the project; no file outside is read or written. */
   root: string
   ask: Ask
-  /** Aborts when the turn is over: nobody waits for an answer any more. */
+  /** Aborts when the turn is over: no answer is awaited any more. */
   over: AbortSignal
   allowed: TurnGrants
-  /** Whether an "always" is kept by us, for an agent that cannot. */
+  /** Whether we keep an "always", for an agent that cannot. */
   keepsAlways: boolean
-  /** Takes down what was not allowed, where no person said so. */
+  /** Notes a refusal that no person decided. */
   deny(what: string): void
 }
 
-/** Thrown to refuse a request: its words go to the agent, which can do something else then. */
+/** Thrown to refuse a request: its message goes to the agent, which can then do something else. */
 export class Refusal extends Error {
   override name = 'Refusal'
 }
 
-/** One yes-or-no card about something that we are asked to do; throws unless somebody says yes. */
+/** Shows a yes-or-no card about something that we are asked to do; throws a Refusal unless the answer is yes. */
 export async function mustAgree(
   rules: Rules,
   what: string,
@@ -50,7 +50,7 @@ export function forbid(rules: Rules, what: string, why: string): never {
   throw new Refusal(`${what} was refused: ${why}.`)
 }
 
-/** What a person has said yes to in this turn: one act is not asked about twice, and one yes is not two. */
+/** What the person has said yes to in this turn: the same act is not asked about twice, and a yes for once counts once. */
 export class TurnGrants {
   #writes = new Map<string, string>()
   #commands = new Set<string>()
@@ -61,13 +61,13 @@ export class TurnGrants {
     this.#writes.set(path, after)
   }
 
-  /** Once, or the same command as often as it comes. */
+  /** Allows a command once, or for the rest of the turn. */
   command(line: string, always: boolean): void {
     const allowed = always ? this.#always : this.#commands
     allowed.add(line.trim())
   }
 
-  /** Every edit in the project from now on. */
+  /** Allows every edit in the project for the rest of the turn. */
   edits(): void {
     this.#edits = true
   }
@@ -80,25 +80,25 @@ export class TurnGrants {
     return this.#always.has(line.trim())
   }
 
-  /** Whether this very text may be written there; the yes is spent then. */
+  /** Whether exactly this text may be written there; spends the yes. */
   takeWrite(path: string, after: string): boolean {
     return this.#writes.get(path) === after && this.#writes.delete(path)
   }
 
-  /** Whether this very command may be run; a yes for once is spent then. */
+  /** Whether exactly this command may be run; spends a yes for once. */
   takeCommand(line: string): boolean {
     return this.hasCommandAlways(line) || this.#commands.delete(line.trim())
   }
 }
 
-/** The real path of a file in a project, whether it is there yet or not; undefined when it leads out of it. */
+/** The real path of a file in the project, which need not exist yet; undefined when it leads out of the project. */
 export async function realPathInside(root: string, path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return undefined
   const real = await realOf(resolve(path))
   return real !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
 }
 
-/** Whether a change of it can make a program run: what Git keeps is no file of the project. */
+/** Whether a path is inside a `.git` folder, where a change can make a program run. */
 export function isInGitFolder(root: string, real: string): boolean {
   return relative(root, real).split(sep).includes('.git')
 }

@@ -18,16 +18,16 @@ export type Wanted = {
   spec: PipeSpec
   cwd: string
   leash: Leash
-  /** The thread to go on with. */
+  /** The key of the thread to resume. */
   key: string | undefined
-  /** Resolves when nothing is told any more that a `session/load` replays. */
+  /** Resolves when a `session/load` replays nothing more. */
   quiet(): Promise<void>
 }
 
-/** `resumed` is whether it is the thread that was wanted, `lasting` whether it can be gone on with later. */
+/** `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. */
 export type Session = { id: string; resumed: boolean; lasting: boolean }
 
-/** Why no session was opened, where the agent itself did not fail. */
+/** Thrown when no session is opened, though the agent itself did not fail. */
 export class SessionRefused extends Error {
   override name = 'Hindered'
   failure: Failure
@@ -38,7 +38,7 @@ export class SessionRefused extends Error {
   }
 }
 
-/** Shakes hands, goes on with the thread or begins one, and holds the session to the leash. */
+/** Initializes the agent, resumes the thread or begins one, and holds the session to the leash. */
 export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted): Promise<Session> {
   const { spec } = wanted
   const hello = await agent.request<InitializeResponse>(sdk.methods.agent.initialize, {
@@ -46,7 +46,7 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
     clientCapabilities: capabilitiesFor(spec.profile?.acp),
   })
   if (hello.protocolVersion !== sdk.PROTOCOL_VERSION) {
-    const message = `${spec.name} speaks version ${hello.protocolVersion} of ACP, and version ${sdk.PROTOCOL_VERSION} is needed`
+    const message = `${spec.name} speaks version ${hello.protocolVersion} of ACP; termaite needs version ${sdk.PROTOCOL_VERSION}`
     throw new SessionRefused({ kind: 'missing', message })
   }
   const resumed = await resume(agent, sdk, hello, wanted)
@@ -58,7 +58,7 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
 const canResume = ({ agentCapabilities }: InitializeResponse) => !!agentCapabilities?.sessionCapabilities?.resume
 const canLoad = ({ agentCapabilities }: InitializeResponse) => agentCapabilities?.loadSession === true
 
-/** The thread as the agent can go on with it; undefined when it cannot, or has lost it. */
+/** Resumes the thread; undefined when the agent cannot, or has lost it. */
 async function resume(
   agent: ClientContext,
   { methods }: Sdk,
@@ -80,7 +80,7 @@ async function resume(
   }
 }
 
-/** Sets the mode that the leash stands for, by whichever way the agent offers it; one that cannot be set is no leash. */
+/** Sets the session mode that the leash needs, as a mode or as an option; an agent that has neither cannot be held to it. */
 async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, wanted: Wanted): Promise<void> {
   const { spec, leash } = wanted
   const facts = spec.profile?.acp
@@ -95,11 +95,11 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
       await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode })
     else if (option?.type === 'select' && JSON.stringify(option.options).includes(JSON.stringify(mode)))
       await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: mode })
-    else throw new SessionRefused(cannotHold(spec.name, leash, held, `, for it has no mode "${mode}"`))
+    else throw new SessionRefused(cannotHold(spec.name, leash, held, `, because it has no mode "${mode}"`))
   } catch (error) {
     if (!isRpcError(error)) throw error
     throw new SessionRefused(
-      cannotHold(spec.name, leash, held, `, for it would not go into its mode "${mode}" (${messageOf(error)})`),
+      cannotHold(spec.name, leash, held, `, because it refused its mode "${mode}" (${messageOf(error)})`),
     )
   }
 }

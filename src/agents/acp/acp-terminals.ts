@@ -2,6 +2,7 @@ import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse 
 import type { Clock } from '../../base/clock.ts'
 import type { Exit, Run } from '../../base/process/run.ts'
 import type { Rules } from './acp-rules.ts'
+import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { start } from '../../base/process/run.ts'
 import { realPathInside, Refusal, forbid, mustAgree } from './acp-rules.ts'
@@ -10,7 +11,7 @@ type Terminal = { run: Run; printed: TerminalOutput; exit?: TerminalExitStatus; 
 
 type TerminalParts = { rules: Rules; clock: Clock; env: Record<string, string | undefined> }
 
-/** The commands an agent has us run, each in a process group of its own; none outlives the turn. */
+/** The commands that an agent has us run, each in a process group of its own; none outlives the turn. */
 export class Terminals {
   #parts: TerminalParts
   #terminals = new Map<string, Terminal>()
@@ -27,13 +28,13 @@ export class Terminals {
   async create(request: CreateTerminalRequest, signal: AbortSignal): Promise<string> {
     const { rules, clock } = this.#parts
     const { command, args = [], env = [], cwd } = request
-    // A variable can change what a command does as much as a word of it.
+    // A variable can change what a command does, so it is shown as a part of it.
     const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
     const line = [...set, command, ...args.map(quoted)].join(' ')
     const place = await realPathInside(rules.root, cwd ?? rules.cwd)
     const what = `running ${line}`
     if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
-    if (rules.leash === 'read') forbid(rules, what, 'this agent may only look')
+    if (rules.leash === 'read') forbid(rules, what, 'this agent may only read')
     const agreed = (cwd ?? rules.cwd) === rules.cwd && rules.allowed.takeCommand(line)
     if (rules.leash !== 'all' && !agreed) {
       const shows = [{ type: 'command' as const, command: line, cwd: place }]
@@ -61,7 +62,7 @@ export class Terminals {
 
   output(id: string): TerminalOutputResponse {
     const { printed, exit } = this.#find(id)
-    return { ...printed.output, ...(exit ? { exitStatus: exit } : {}) }
+    return defined({ ...printed.output, exitStatus: exit })
   }
 
   async wait(id: string): Promise<TerminalExitStatus> {
@@ -78,12 +79,12 @@ export class Terminals {
     await run.end()
   }
 
-  /** What it printed, also after its release: the call that it belongs to still shows it. */
+  /** What a terminal printed, also after its release: the call that it belongs to still shows it. */
   printed(id: string): string {
     return this.#kept.get(id)?.output.output ?? ''
   }
 
-  /** Gives the pids that would not die. */
+  /** Ends every command and returns the pids that would not die. */
   async end(): Promise<number[]> {
     return (await Promise.all([...this.#terminals.values()].map(({ run }) => run.end()))).flat()
   }
@@ -108,14 +109,14 @@ const statusOf = ({ code, signal }: Exit): TerminalExitStatus => ({
   signal: signal ?? null,
 })
 
-/** As a shell would need it, so that what is shown can be read as one command. */
+/** Quotes a word for a shell, so that the card shows one readable command. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 const mostBytes = 1 << 20
 
-/** The last bytes a terminal printed, cut where a character begins. */
+/** The last bytes that a terminal printed, cut where a character begins. */
 export class TerminalOutput {
   #bytes = Buffer.alloc(0)
   #limit: number
@@ -139,5 +140,5 @@ export class TerminalOutput {
   }
 }
 
-/** Whether a byte goes on with the character before it. */
+/** Whether a byte continues the character before it. */
 const isInside = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000

@@ -2,7 +2,7 @@ import type { ContentBlock, ContentChunk, SessionNotification } from '@agentclie
 import type { Clock } from '../../base/clock.ts'
 import type { AcpFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
-import type { Emit } from '../pipe/speech.ts'
+import type { Emit } from '../seat.ts'
 import type { Calls } from './acp-calls.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
@@ -17,7 +17,7 @@ type UpdateParts = {
 
 type Voice = 'text' | 'thought'
 
-/** What an agent tells while it works, as events; its words are gathered for the reply. */
+/** Turns an agent's updates into events, and gathers its text for the reply. */
 export class UpdateReader {
   #parts: UpdateParts
   #strippers: Record<Voice, AnsiStripper> = { text: new AnsiStripper(), thought: new AnsiStripper() }
@@ -26,19 +26,19 @@ export class UpdateReader {
   #message: string | undefined
   #told = 0
   #fault: Failure | undefined
-  /** What comes before the prompt is replayed, or about the session: nobody asked for it. */
+  /** Whether updates are emitted: those before the prompt are replayed, or about the session. */
   listening = false
 
   constructor(parts: UpdateParts) {
     this.#parts = parts
   }
 
-  /** How many updates came so far. */
+  /** The number of updates so far. */
   get told(): number {
     return this.#told
   }
 
-  /** The failure that it ended with, by its own words. */
+  /** The failure that the agent reported as text. */
   get fault(): Failure | undefined {
     return this.#fault
   }
@@ -73,7 +73,7 @@ export class UpdateReader {
     }
   }
 
-  /** Lets out what a stripper holds back, before anything else is said; the next words are a paragraph of their own. */
+  /** Emits what a stripper holds back, before an event of another kind; the next text begins a new paragraph. */
   async pause(): Promise<void> {
     const voice = this.#speaking
     this.#speaking = undefined
@@ -91,7 +91,7 @@ export class UpdateReader {
     await this.#out(voice, this.#strippers[voice].push(text))
   }
 
-  /** Whether the CLI speaks for itself; what it says of a failure is the last word, unless it goes on after it. */
+  /** Whether a text is a remark of the CLI and no part of the answer. A failure counts unless more text follows it. */
   #isRemark(text: string): boolean {
     const { facts, clock } = this.#parts
     this.#fault = facts?.fault?.test(text) ? facts.failure(text, clock.now()) : undefined
@@ -119,7 +119,7 @@ function textOf(content: ContentBlock): string {
 type Tokens = { input: number; output: number; cached: number }
 
 /**
- * What a turn cost, from the places where agents say it: the reply to the prompt (`usage`, or Gemini's
+ * The tokens of a turn, from the places where agents report them: the reply to the prompt (`usage`, or Gemini's
  * `_meta.quota.token_count`), or `_meta.usage` of each step's last chunk, as Qwen does.
  */
 export class SpentTokens {
@@ -145,7 +145,7 @@ function tokensOf(said: unknown): Tokens | undefined {
   const cached = count(said, 'cachedReadTokens', 'cached_tokens')
   const total = count(said, 'totalTokens', 'total_tokens')
   if (input + output === 0) return undefined
-  // Some count cached tokens in the input and some beside it, and thoughts in the total alone: the total decides.
+  // Agents count cached tokens within the input or beside it, and thoughts in the total alone: the total decides.
   const read = Math.max(input, Math.min(input + cached, total - output))
   return { input: read, output: Math.max(output, total - read), cached }
 }

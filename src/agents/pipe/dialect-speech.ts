@@ -2,7 +2,8 @@ import type { Writable } from 'node:stream'
 import type { Dialect, Step } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Emit, Speech } from './speech.ts'
+import type { Emit } from '../seat.ts'
+import type { Speech } from './speech.ts'
 import type { Ask, Question, Shown } from '../../core/talk/question.ts'
 import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
 import { Lines } from '../../base/lines.ts'
@@ -15,17 +16,17 @@ type SpeechParts = {
   name: string
   emit: Emit
   turn: Pick<Turn, 'ask' | 'steer' | 'cwd'>
-  /** Where answers go; closed once the CLI has said its last word. */
+  /** Answers go here; closed once the CLI has said its last word. */
   stdin: Writable
   /** Aborts when nobody waits for an answer any more. */
   withdrawn: AbortSignal
 }
 
-/** A CLI's structured output, line by line, as its dialect understands it. */
+/** Speech of a CLI with structured output: each line is read by its dialect, and each step is carried out. */
 export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
   const lines = new Lines()
   const calls = new Set<string>()
-  /** Aborts at the CLI's last word: nothing more is handed to it. */
+  /** Aborts at the CLI's last word: nothing more is sent to it. */
   const over = new AbortController()
   const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
   let speaking: keyof typeof strippers | undefined
@@ -53,14 +54,14 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     }
   }
 
-  /** Lets out the character that a stripper holds back, before anything else is said. */
+  /** Emits what a stripper holds back, before an event of another kind. */
   const pause = async () => {
     const delta = speaking ? strippers[speaking].end() : ''
     if (speaking && delta !== '') await parts.emit({ type: speaking, delta })
     speaking = undefined
   }
 
-  const leave = () => {
+  const close = () => {
     over.abort()
     parts.stdin.end()
   }
@@ -77,9 +78,9 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
         return
       case 'end':
         outcome = step.outcome
-        return leave()
+        return close()
       case 'reply':
-        // Kept back: until the end is known it is half an answer.
+        // Emitted at the end alone: until then it may be half an answer.
         reply = step.text
         return
       case 'text':
@@ -106,12 +107,13 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
   return {
     typed: true,
     open(prompt) {
+      // Ends with the turn, and the turn does not wait for a person to type.
       void forwardSteering(dialect, parts.turn.steer, parts.stdin, AbortSignal.any([parts.withdrawn, over.signal]))
       return { text: dialect.open(prompt), stays: dialect.asks === true }
     },
     async hear(text) {
       for (const line of lines.push(text)) await takeAll(await read(line))
-      if (dialect.over?.()) leave()
+      if (dialect.over?.()) close()
     },
     stop() {
       const words = dialect.stop?.()
@@ -139,11 +141,11 @@ type AskParts = {
   stdin: Writable
   /** Aborts when nobody waits for an answer any more. */
   withdrawn: AbortSignal
-  /** An answer that could not be put into words. */
+  /** Reports an answer that could not be written. */
   failed(error: Error): Promise<void>
 }
 
-/** The questions of one turn: as many at once as the CLI likes, each answered on its stdin. */
+/** The questions of one turn: several may be open at once, and each is answered on the CLI's stdin. */
 export class DialectQuestions {
   #parts: AskParts
   #open = new Set<{ id: string | undefined; back: AbortController }>()
@@ -152,7 +154,7 @@ export class DialectQuestions {
     this.#parts = parts
   }
 
-  /** Not waited for: what else the CLI says meanwhile is heard, and so is its end. */
+  /** Asks without waiting: the CLI may go on, withdraw the question or end meanwhile. */
   ask(step: Asked): void {
     const one = { id: step.id, back: new AbortController() }
     this.#open.add(one)
@@ -173,7 +175,7 @@ export class DialectQuestions {
   }
 }
 
-/** Hands over what is typed meanwhile, until the turn is over; whoever says nothing at once has nobody who types. */
+/** Sends what is typed during the turn to the CLI, until the turn is over or `steer` says that nobody types. */
 export async function forwardSteering(
   dialect: Dialect,
   steer: Turn['steer'],
@@ -183,16 +185,19 @@ export async function forwardSteering(
   while (dialect.steer && !over.aborted) {
     const typed = await steer(over)
     if (typed.length === 0) return
-    // Loaded when something was typed: it costs a start more than our own code.
+    // Loaded when something was typed: the module costs a start more than our own code does.
     const { randomUUID } = process.getBuiltinModule('node:crypto')
     for (const text of typed) stdin.write(dialect.steer(text, randomUUID()))
   }
 }
 
-/** A longer file is nothing to look at before a yes. */
+/** A longer file is not shown in a card. */
 const longestBefore = 256 * 1024
 
-/** A CLI that means to write a file whole does not say what is in it now: a yes is given to the difference. Files of the project have short names. */
+/**
+ * Adds what is in a file now to a question about overwriting it, so that the person sees the difference. Files of the
+ * project get short names.
+ */
 export async function withFileContents(question: Question, cwd: string): Promise<Question> {
   if (!question.shows) return question
   return { ...question, shows: await Promise.all(question.shows.map((shown) => whole(shown, cwd))) }

@@ -1,48 +1,47 @@
 import type { Agent, Traits, Turn } from '../../core/work/agent.ts'
-import type { PipeSpec, Seat } from './pipe-command.ts'
+import type { PipeSeat, PipeSpec } from './pipe-command.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { PipeResult } from './pipe-process.ts'
-import type { Emit, Speech } from './speech.ts'
-import { looser } from '../../core/work/agent.ts'
-import { seatedAgent } from '../seat.ts'
-import { composingProfile, dialectOf, pipeArgv, pipeThread } from './pipe-command.ts'
+import type { Emit } from '../seat.ts'
+import type { Speech } from './speech.ts'
+import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
-import { dialectSpeech } from './dialect-speech.ts'
 import { leashFailure } from '../process-failure.ts'
+import { profileTraits, seatedAgent } from '../seat.ts'
+import { TurnWatch } from '../turn-watch.ts'
+import { dialectSpeech } from './dialect-speech.ts'
+import { composingProfile, dialectOf, pipeArgv, pipeThread } from './pipe-command.ts'
 import { runCommand } from './pipe-process.ts'
 import { plainSpeech } from './speech.ts'
-import { TurnWatch } from '../turn-watch.ts'
 
 export type { PipeSpec } from './pipe-command.ts'
 
-/** A command that reads a prompt from a pipe and answers on another: one process a turn. */
-export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
+export type PipeParts = {
+  blobs: Blobs
+  env: Record<string, string | undefined>
+  /** Whether a file below the folder changed since then: some work shows nowhere else. */
+  changed?(cwd: string, since: number): Promise<boolean>
+}
+
+/** An agent that reads a prompt from a pipe and answers on another: one process a turn. */
+export function pipeAgent(spec: PipeSpec, seat: PipeSeat, parts: PipeParts): Agent {
   const profile = composingProfile(spec)
-  const more = looser(seat.leash, profile?.leashes ?? {})
   const traits: Traits = {
     window: spec.window,
     memory: profile?.resumes ? 'own' : 'none',
     talks: profile?.leashes[seat.leash] !== undefined,
     steers: dialectOf(spec, seat.leash, undefined)?.steer !== undefined,
-    ...(spec.profile ? { vendor: spec.profile.vendor, login: spec.profile.login } : {}),
-    ...(more ? { looser: more } : {}),
+    ...profileTraits(spec.profile, seat.leash, profile?.leashes),
   }
   return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takePipeTurn(spec, resume, parts, turn, emit))
 }
 
-export type PipeParts = {
-  blobs: Blobs
-  env: Record<string, string | undefined>
-  /** Whether files below changed since then: work that makes no sound. */
-  changed?(cwd: string, since: number): Promise<boolean>
-}
-
-/** One turn: on its own thread if there is one, anew if that is lost, then the facts of its end. */
-export async function takePipeTurn(
+/** Takes one turn on the agent's own thread, or on a new one when that is lost, and then emits the facts of its end. */
+async function takePipeTurn(
   spec: PipeSpec,
   resume: string | undefined,
   parts: PipeParts,
@@ -67,16 +66,17 @@ export async function takePipeTurn(
     if (!dialect) return plainSpeech(parts.blobs, say)
     return dialectSpeech(dialect, { name: spec.name, emit: say, turn: asking, stdin: run.stdin, withdrawn })
   }
+  // An event that waits to be taken holds the process up: that silence is ours.
   const alive = async (speech: Speech, since: number) =>
     waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)
-  const prompted = (history: Turn['history']) =>
+  const promptFor = (history: Turn['history']) =>
     promptText({
       agent: spec.name,
       prompt: turn.prompt,
       history,
       attempts: turn.attempts,
       steered: turn.steered,
-      ...(spec.metaInstruction === undefined ? {} : { metaInstruction: spec.metaInstruction }),
+      metaInstruction: spec.metaInstruction,
     })
   const run = (key: string | undefined, prompt: string) =>
     runCommand({
@@ -92,20 +92,20 @@ export async function takePipeTurn(
 
   const thread = pipeThread(spec, turn.history, resume)
   let { key } = thread
-  let prompt = prompted(thread.entries)
+  let prompt = promptFor(thread.entries)
   let done = await run(key, prompt)
   if (key !== undefined && lostThread(spec, done)) {
     key = undefined
     said.clear()
-    prompt = prompted(turn.history)
+    prompt = promptFor(turn.history)
     done = await run(key, prompt)
   }
   const { outcome, left } = done
   if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
   if (outcome.ok) {
-    // The turn that was answered last must name the thread, whether or not the CLI says it again.
+    // The next turn resumes the thread that this one names, even where the CLI does not name it again.
     if (key !== undefined && !said.has('thread')) await say({ type: 'thread', key })
-    await say({ type: 'reply', text: outcome.text, ...(outcome.whole ? { whole: outcome.whole } : {}) })
+    await say(defined({ type: 'reply', text: outcome.text, whole: outcome.whole }))
     if (!said.has('usage')) await say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))
   }
   await emit(ended(outcome))

@@ -4,8 +4,8 @@ import type { Leash, Turn } from '../../core/work/agent.ts'
 import { missed } from '../../core/talk/view.ts'
 
 /**
- * A `command` alone runs under bash exactly as written; with `args` it is an argv;
- * left out, the profile composes it from the leash.
+ * An agent of the settings that runs as one process a turn. A `command` alone runs under bash exactly as written; with
+ * `args` it is an argv; without a command the profile composes one from the leash.
  */
 export type PipeSpec = {
   name: string
@@ -20,9 +20,9 @@ export type PipeSpec = {
   metaInstruction?: string
 }
 
-export type Seat = { leash: Leash; resume?: string | undefined }
+export type PipeSeat = { leash: Leash; resume?: string | undefined }
 
-/** The profile that composes the command, when nobody wrote one. */
+/** The profile that composes the command; undefined when the person wrote one. */
 export function composingProfile(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined
 }
@@ -33,32 +33,27 @@ export function pipeArgv(
   resume: string | undefined,
 ): [string, ...string[]] {
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
-  const composed = composingProfile(spec)?.command({ ...composedFor(spec, leash, resume), attended })
+  const composed = composingProfile(spec)?.command({ leash, resume, model: spec.model, attended })
   return ['bash', '-c', spec.command ?? composed ?? '']
 }
 
-/** A dialect is spoken by what the profile composes, and by an own command that asks for it. */
+/** The dialect of a turn's output: that of the composed command, or of the person's own command when it asks for it. */
 export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefined): Dialect | undefined {
-  const { profile, command, args = [] } = spec
-  if (command === undefined) return profile?.dialect?.(composedFor(spec, leash, resume))
+  const { profile, command, args = [], model } = spec
+  if (command === undefined) return profile?.dialect?.({ leash, resume, model })
   const own = [command, ...args].join(' ')
   return profile?.speaks(own) ? profile.dialect?.({ command: own }) : undefined
 }
 
-const composedFor = ({ model }: PipeSpec, leash: Leash, resume: string | undefined) => ({
-  leash,
-  ...(resume === undefined ? {} : { resume }),
-  ...(model === undefined ? {} : { model }),
-})
-
+/** The key of a thread to resume, and the entries that the thread has not seen. */
 export type Thread = { key?: string; entries: readonly Entry[] }
 
-/** The thread to go on with, and what it has not seen; without a thread, the whole view. */
+/** The thread that a turn goes on with; without one, the agent is given the whole view. */
 export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {
   return composingProfile(spec)?.resumes ? resumedThread(spec.name, history, resume) : { entries: history }
 }
 
-/** The same for an agent that can resume. */
+/** The thread of an agent that can resume: the one that was handed in, or its last one on the log. */
 export function resumedThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
   const known = missed(history, name)
   if (resume === undefined || resume === known.key) return known

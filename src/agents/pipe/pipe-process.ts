@@ -14,7 +14,7 @@ import { missingProgram, processFailure, Tail, lastLine } from '../process-failu
 import { Lines } from '../../base/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
-/** What is longer is no sentence about a retry, and not kept for one. */
+/** A longer line of stderr is no message about a retry. */
 const longestComplaint = 64 * 1024
 
 export type PipeJob = {
@@ -28,10 +28,10 @@ export type PipeJob = {
   alive(speech: Speech, since: number): Promise<boolean>
 }
 
-/** `left` are the pids that would not die. */
+/** `left` holds the pids that would not die. */
 export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[] }
 
-/** Runs the command once, to its end or until it is stopped; nothing of it is left then, whatever happened. */
+/** Runs the command to its end, or until it is stopped; no process of it is left afterwards, whatever happened. */
 export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
   let run: Run
@@ -44,7 +44,7 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   let cause: Failure | undefined
   let speech: Speech | undefined
   const stop = (failure: Failure) => {
-    // The first cause wins: what follows from being stopped is not why it was.
+    // The first cause wins: an error that follows from the stop did not cause it.
     if (over.signal.aborted) return
     cause = failure
     const told = speech?.stop() ?? false
@@ -64,17 +64,17 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
       ? { ok: false, failure: cause }
       : pipeOutcome(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
   } catch (error) {
-    const message = `${spec.name} could not be heard out: ${messageOf(error)}`
+    const message = `the output of ${spec.name} could not be read to its end: ${messageOf(error)}`
     outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
   }
   over.abort()
   turn.signal.removeEventListener('abort', cancel)
   const left = await run.end()
   if (!outcome.ok) await speech?.drop().catch(() => {})
-  return { outcome, ...(ended ? { ended } : {}), left }
+  return { outcome, ended, left }
 }
 
-/** Hands over the prompt and listens to both channels until the process and all it wrote is through. */
+/** Sends the prompt, then reads both outputs until the process has ended and all it wrote was taken. */
 async function listenToEnd(
   job: PipeJob,
   run: Run,
@@ -113,25 +113,47 @@ async function listenToEnd(
       }
     }),
   ])
-  // Whoever was ended after its last word did not fail.
+  // A CLI that was ended after its last word did not fail.
   const how = (await lingering) ? { code: 0 } : exit
   return { out: out.text, err: err.text, ...how, now: job.turn.clock.now() }
 }
 
-/** How long a CLI may take to leave after its last word. */
+/** Judges a run that was not stopped: by its own account, then by its exit code and its last words. */
+export function pipeOutcome(
+  name: string,
+  account: Outcome | undefined,
+  typed: boolean,
+  ended: Ended,
+  profile: Profile | undefined,
+): Outcome {
+  const answered = account?.ok && account.text !== ''
+  if (typed && answered) return account
+  if (account && !account.ok && account.failure.kind !== 'crash') return account
+  const failure = processFailure(name, ended, profile)
+  // The message of a dialect says more about a crash than an exit code does.
+  if (failure && !(failure.kind === 'crash' && account && !account.ok)) return { ok: false, failure }
+  if (account && !account.ok) return account
+  if (answered) return account
+  if (account?.ok && account.denials?.length)
+    return failed('denied', `${name} was not allowed: ${account.denials.join(', ')}`)
+  const words = lastLine(ended.err)
+  return failed('crash', `${name} gave an empty answer${words ? ` (its last words: ${words})` : ''}`)
+}
+
+/** How long a CLI may take to exit after its last word. */
 const leaveMs = 5_000
 
-/** Ends a process that stays; false when it left by itself. */
+/** Ends a process that stays after its last word; false when it exited by itself. */
 async function endLingering(job: PipeJob, run: Run, over: AbortController): Promise<boolean> {
   await job.turn.clock.sleep(leaveMs, over.signal)
   if (over.signal.aborted) return false
-  // It has said all it had to: from here on it can be neither silent nor late.
+  // The answer is complete, so the watch over silence and time ends here.
   over.abort()
   await run.end()
   return true
 }
 
-/** How long a CLI that was told to stop may take to put its thread in order. */
+/** How long a CLI that was told to stop may take to save its thread. */
 const stopMs = 2_000
 
 async function endAfterGrace(run: Run, clock: Clock): Promise<void> {
@@ -154,26 +176,4 @@ export function startFailure(
       spec.profile,
     )
   return { kind: 'crash', message: `${spec.name} could not be started: ${error.message}` }
-}
-
-/** What a run that nobody stopped came to: by its own account, the way it ended, and its last words. */
-export function pipeOutcome(
-  name: string,
-  account: Outcome | undefined,
-  typed: boolean,
-  ended: Ended,
-  profile: Profile | undefined,
-): Outcome {
-  const answered = account?.ok && account.text !== ''
-  if (typed && answered) return account
-  if (account && !account.ok && account.failure.kind !== 'crash') return account
-  const failure = processFailure(name, ended, profile)
-  // A dialect's own words for a crash say more than an exit code.
-  if (failure && !(failure.kind === 'crash' && account && !account.ok)) return { ok: false, failure }
-  if (account && !account.ok) return account
-  if (answered) return account
-  if (account?.ok && account.denials?.length)
-    return failed('denied', `${name} was not allowed: ${account.denials.join(', ')}`)
-  const words = lastLine(ended.err)
-  return failed('crash', `${name} gave an empty answer${words ? ` (its last words: ${words})` : ''}`)
 }

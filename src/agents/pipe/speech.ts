@@ -1,32 +1,30 @@
 import type { Ended } from '../../core/work/profile.ts'
-import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Blobs, BlobWriter, Ref } from '../../core/talk/store.ts'
+import type { Emit } from '../seat.ts'
 import { cutEnds, joinCut, longestBody } from '../../core/talk/body.ts'
 
-/** How a command's output becomes events: as plain text, or by its dialect. */
+/** Turns a command's output into events: as plain text, or by its dialect. */
 export interface Speech {
-  /** Whether its own account of a good end outweighs what the exit and the last words say. */
+  /** Whether its own account of a good end outweighs the exit code and the last words. */
   typed: boolean
   /** What goes to stdin, and whether stdin stays open for answers. */
   open(prompt: string): { text: string; stays: boolean }
-  /** The next piece of its output, without control sequences. */
+  /** Takes the next piece of output, without control sequences. */
   hear(text: string): Promise<void>
-  /** Tells it to stop by itself; false when it knows no such word. */
+  /** Tells the command to stop by itself; false when it knows no word for that. */
   stop(): boolean
-  /** Whether its last word is said, though the process is still there. */
+  /** Whether the command has said its last word, though its process may still be there. */
   over(): boolean
-  /** Whether something is under way that explains a silence. */
+  /** Whether a tool is running, which explains a silence. */
   busy(): boolean
-  /** The outcome by its own account; undefined when it gave none. */
+  /** The outcome by the command's own account; undefined when it gave none. */
   finish(ended: Ended): Promise<Outcome | undefined>
-  /** Lets go of what it holds. */
+  /** Removes what was written for an answer that failed. */
   drop(): Promise<void>
 }
 
-export type Emit = (event: Event) => Promise<void>
-
-/** All that comes out is the answer. */
+/** Speech without a dialect: all output is the answer. */
 export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
   const answer = new PlainAnswer(blobs)
   return {
@@ -45,7 +43,7 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
   }
 }
 
-/** A plain answer as it goes by: in memory while it is short, its two ends and a blob once it is long. */
+/** Gathers a plain answer: in memory while it is short, as its two ends and a blob once it is long. */
 export class PlainAnswer {
   #blobs: Blobs
   #writer: BlobWriter | undefined
@@ -79,6 +77,7 @@ export class PlainAnswer {
     this.#tail = (this.#tail + more).slice(-cutEnds.tailChars)
   }
 
+  /** The answer; `whole` is the blob of one that was cut. */
   async finish(): Promise<{ text: string; whole?: Ref }> {
     if (!this.#writer) return { text: this.#text.trimEnd() }
     const whole = await this.#writer.done()

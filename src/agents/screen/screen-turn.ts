@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Emit } from '../pipe/speech.ts'
+import type { Emit } from '../seat.ts'
 import type { ScreenAnswer, PastedPrompt } from './screen-answer.ts'
 import type { State, TerminalProgram, ReadyWait } from './terminal-program.ts'
 import type { ScreenParts, ScreenSpec } from './screen-spec.ts'
