@@ -1,20 +1,20 @@
-import type { KeeperParts } from './parts.ts'
-import type { Slot, Slots } from './slot.ts'
+import type { KeeperParts } from './crew-parts.ts'
+import type { GoneSlot, HeldSlot, LivingSlot, Slot, Slots } from './slot.ts'
 import { Channel } from '../base/channel.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
-import { Carrier } from './carrier.ts'
-import { Ledger } from './ledger.ts'
-import { Patience } from './life.ts'
-import { allOf, isOver, isUnderWay, nameOf, worksOf } from './slot.ts'
+import { SlotLedger } from './slot-ledger.ts'
+import { gone, started } from './slot-moves.ts'
+import { SlotRunner } from './slot-runner.ts'
+import { allOf, isGone, isLiving, nameOf, needsKeeper, worksOf } from './slot.ts'
 
-/** So often it looks without being called: dead processes ring no bell, and held spawns run out of time. */
+/** How often a keeper looks without a change: dead processes announce nothing, and held slots run out of time. */
 const tickMs = 1_000
 
-/** A process that carries agents: those that it spawned, and those whose process is gone. */
+/** Runs the agents of a crew in this process: those that it spawned, and those whose process has ended. */
 export class Keeper {
   #parts: KeeperParts
-  #ledger: Ledger
-  #carriers = new Map<number, Carrier>()
+  #ledger: SlotLedger
+  #runners = new Map<number, SlotRunner>()
   #patience = new Patience()
   #leave = new AbortController()
   #due = new Channel<void>(1)
@@ -22,28 +22,30 @@ export class Keeper {
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
-    this.#ledger = new Ledger(parts.store, parts.workspace, parts.clock)
+    this.#ledger = new SlotLedger(parts.store, parts.workspace, parts.clock)
     this.#tending = this.#tend()
   }
 
-  /** Lets go of everything: what outlives us is taken up by whoever keeps the crew next, the rest is ended. */
+  /** Stops keeping: agents whose terminals outlive this process are left to the next keeper, the others are ended. */
   async leave(): Promise<void> {
     this.#leave.abort()
     this.#due.close()
     await this.#tending
-    await Promise.all([...this.#carriers.values()].map((carrier) => carrier.leave()))
-    await this.#ledger.change((now) => without(now, this.#parts.owner))
+    await Promise.all([...this.#runners.values()].map((runner) => runner.leave()))
+    await this.#ledger.change((now) => withoutOwner(now, this.#parts.owner))
   }
 
-  /** Lets go if nothing is left to be done here: whether it did. In one step, so that nobody speaks to us meanwhile. */
+  /** Leaves if no agent needs this keeper, and returns whether it did. Check and release are one change, so that no prompt comes between. */
   async retire(): Promise<boolean> {
     const { owner, outlives, alive } = this.#parts
     const isOthers = (slot: Slot) => slot.owner !== undefined && slot.owner !== owner && alive(slot.owner)
     let idle = false
     await this.#ledger.change((now) => {
-      const own = allOf(now).filter((slot) => !isOver(slot) && !isOthers(slot))
-      idle = outlives() ? !own.some(isUnderWay) : own.length === 0
-      return idle ? without(now, owner) : now
+      const own = allOf(now)
+        .filter(isLiving)
+        .filter((slot) => !isOthers(slot))
+      idle = outlives() ? !own.some(needsKeeper) : own.length === 0
+      return idle ? withoutOwner(now, owner) : now
     })
     if (idle) await this.leave()
     return idle
@@ -58,50 +60,46 @@ export class Keeper {
         this.#due.offer()
       }
     })()
-    const ringing = (async () => {
+    const watching = (async () => {
       while (!signal.aborted) {
         try {
           for await (const _ of this.#ledger.watch(signal)) this.#due.offer()
         } catch {
-          // A store that cannot be read now may be mended: whoever asks for the crew is told what is wrong with it.
+          // A store that cannot be read now may be readable later; commands that use the crew report what is wrong with it.
           await clock.sleep(tickMs, signal)
         }
       }
     })()
     for await (const _ of this.#due) await this.#look().catch(() => {})
-    await Promise.all([ticking, ringing])
+    await Promise.all([ticking, watching])
   }
 
   async #look(): Promise<void> {
     const { owner } = this.#parts
     const found = await this.#ledger.read()
-    const slots = this.#wouldChange(found) ? await this.#ledger.change((now) => this.#tended(now)) : found
+    // Tried on what was read first, so that a look at a crew at rest writes nothing.
+    const slots = this.#tended(found) === found ? found : await this.#ledger.change((now) => this.#tended(now))
     for (const slot of allOf(slots)) {
       if (slot.owner !== owner || slot.state === 'held' || this.#leave.signal.aborted) continue
-      const carrier = this.#carriers.get(slot.id)
-      if (!carrier && !isOver(slot)) this.#carry(slot)
-      else if (slot.wish) carrier?.kill()
-      else if (slot.queue.length > 0) carrier?.nudge()
+      const runner = this.#runners.get(slot.id)
+      if (!runner && isLiving(slot)) this.#run(slot)
+      else if (slot.wish) runner?.kill()
+      else if (slot.queue.length > 0) runner?.nudge()
     }
   }
 
-  /** Asked first, so that a look at a crew at rest writes nothing. */
-  #wouldChange(slots: Slots): boolean {
-    return this.#tended(slots) !== slots
-  }
-
-  /** The orphans are ours; held spawns go, fail, or wait on. */
+  /** Takes slots without a living owner, and lets held slots start, fail or wait on. */
   #tended(now: Slots): Slots {
     let slots = now
     const put = (slot: Slot) => (slots = { ...slots, slots: { ...slots.slots, [slot.id]: slot } })
     const { owner, alive, clock } = this.#parts
     for (const slot of allOf(now))
-      if (!isOver(slot) && (slot.owner === undefined || !alive(slot.owner))) put({ ...slot, owner })
+      if (!isGone(slot) && (slot.owner === undefined || !alive(slot.owner))) put({ ...slot, owner })
     for (let moved = true; moved;) {
       moved = false
       for (const slot of allOf(slots)) {
         if (slot.state !== 'held' || slot.owner !== owner) continue
-        const next = this.#held(slot, slots, clock.now())
+        const next = this.#heldNext(slot, slots, clock.now())
         if (next === slot) continue
         put(next)
         moved = true
@@ -110,33 +108,64 @@ export class Keeper {
     return slots
   }
 
-  #held(slot: Slot, slots: Slots, now: number): Slot {
-    const { wish: _wish, terminal: _terminal, ...rest } = slot
-    const ended = (state: 'failed' | 'exited', why: string): Slot => ({ ...rest, state, why, since: now, queue: [] })
+  #heldNext(slot: HeldSlot, slots: Slots, now: number): Slot {
+    const ended = (state: 'failed' | 'exited', why: string): GoneSlot => ({
+      ...gone(slot, { state, why, worktree: slot.worktree }),
+      since: now,
+    })
     if (slot.wish) return ended('exited', 'killed')
     const may = readinessOf(nameOf(slot.id), worksOf(slots))
-    if (may.ready) return { ...slot, state: 'starting', since: now }
+    if (may.ready) return started(slot, now)
     if ('never' in may) return ended('failed', may.never)
     if (!this.#patience.isOver(slot, slots, now, this.#parts.alive)) return slot
-    const waits = may.waitsFor.join(' and ')
-    return ended('failed', `${nameOf(slot.id)} was held for ${slot.patience / 1000} s, and ${waits} did not finish`)
+    const needs = may.waitsFor.join(' and ')
+    return ended('failed', `${nameOf(slot.id)} waited ${slot.patience / 1000} s, and ${needs} did not finish`)
   }
 
-  #carry(slot: Slot): void {
-    const carrier = new Carrier(slot, this.#parts, this.#ledger)
-    this.#carriers.set(slot.id, carrier)
-    // Somebody may have spoken to it just before it was put down: then it is taken up again.
-    void carrier.done.then(() => {
-      this.#carriers.delete(slot.id)
+  #run(slot: LivingSlot): void {
+    const runner = new SlotRunner(slot, this.#parts, this.#ledger)
+    this.#runners.set(slot.id, runner)
+    // A prompt may have come just before the runner was done: another look takes the slot up again.
+    void runner.done.then(() => {
+      this.#runners.delete(slot.id)
       this.#due.offer()
     })
   }
 }
 
-function without(now: Slots, owner: string): Slots {
+function withoutOwner(now: Slots, owner: string): Slots {
   const own = allOf(now).filter((slot) => slot.owner === owner)
   if (own.length === 0) return now
   const slots = { ...now.slots }
   for (const { owner: _owner, ...slot } of own) slots[slot.id] = slot
   return { ...now, slots }
+}
+
+/** How long each held slot has waited in vain: the time stands still while the slots that it needs make progress. */
+class Patience {
+  #spent = new Map<number, { ms: number; at: number }>()
+
+  /** Whether a slot has waited long enough; asked again and again. */
+  isOver(slot: HeldSlot, slots: Slots, now: number, alive: (owner: string) => boolean): boolean {
+    const before = this.#spent.get(slot.id) ?? { ms: 0, at: now }
+    const ms = before.ms + (needsProgress(slot, slots, now, alive) ? 0 : now - before.at)
+    this.#spent.set(slot.id, { ms, at: now })
+    return ms >= slot.patience
+  }
+}
+
+/** A busy agent that shows nothing for this long makes no progress. */
+const silentMs = 60_000
+
+/** Whether a slot that a held slot needs is at work, asks a person, or is held for a slot that makes progress. */
+function needsProgress(slot: HeldSlot, { slots }: Slots, now: number, alive: (owner: string) => boolean): boolean {
+  const progresses = (id: number, path: readonly number[]): boolean => {
+    const need = slots[id]
+    if (!need || path.includes(id)) return false
+    if (need.state === 'held') return need.needs.some((further) => progresses(further, [...path, id]))
+    if (need.owner === undefined || !alive(need.owner)) return false
+    if (need.state === 'asking') return true
+    return need.state === 'busy' && now - (need.seen ?? need.since) < silentMs
+  }
+  return slot.needs.some((id) => progresses(id, [slot.id]))
 }

@@ -1,23 +1,24 @@
-import type { Worktree } from '../core/work/worktree.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/store.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { WorkItem } from '../core/work/dependencies.ts'
+import type { Worktree } from '../core/work/worktree.ts'
+import { defined } from '../base/defined.ts'
 
 export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited', 'failed'] as const
 
 export type SlotState = (typeof slotStates)[number]
 
-/** What is to be said to an agent; `id` tells two equal ones apart. */
+/** A prompt that is to be sent to an agent; the id tells two equal texts apart. */
 export type Send = { id: string; text: string }
 
-/** A turn under way: kept before anything is typed, so that nothing is typed twice. */
+/** A turn under way. It is kept before its prompt is typed, so that no prompt is typed twice. */
 export type Flight = {
   turn: string
-  /** What its prompt carries, to be looked for on the screen. */
+  /** The mark in the prompt, by which it is found on the screen. */
   mark: string
-  /** Whether the agent was seen to have taken it. */
+  /** Whether the agent was seen at work on it. */
   taken?: true
 }
 
@@ -26,90 +27,164 @@ export type Asked = { ask: string; turn: string; question: Question }
 
 export type Artifact = { turn: string; ref: Ref; fenced: boolean; truncated: boolean }
 
-/** A crew member's place. */
-export type Slot = {
+/** How a turn ended, and the sign by which its end was seen. */
+export type LastTurn = { turn: string; failure?: Failure; by?: string }
+
+/** The fields that a slot has in every state. */
+type SlotBase = {
   id: number
   agent: string
-  /** What it was spawned for, short enough to be listed. */
+  /** The task it was spawned for, short enough for a list. */
   task: string
   cwd: string
   leash: Leash
-  /** What a person said it may do, beyond what the settings allow. */
+  /** A leash that a person gave, beyond the settings. */
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
+  /** The slots that must have finished before it starts. */
   needs: number[]
-  /** How long it may be held, in ms. */
+  /** How long it waits for them, in ms. */
   patience: number
-  state: SlotState
-  /** Why it is in this state, where that needs saying. */
-  why?: string
-  /** Since when it is in this state. */
+  /** When its state began. */
   since: number
-  /** The process that carries it; nobody: the next one that keeps a crew. */
+  /** The process that runs it; without one, the next keeper takes it. */
   owner?: string
   session: string
-  /** Found by this id where it lives; left out once it is gone. */
-  terminal?: { id: string }
-  /** What the agent's own memory is resumed by. */
+  /** The key by which the agent's own memory is resumed. */
   thread?: string
-  flight?: Flight
-  queue: Send[]
-  asks?: Asked[]
-  /** How the last turn ended, and by which sign that was seen. */
-  last?: { turn: string; failure?: Failure; by?: string }
+  last?: LastTurn
   artifact?: Artifact
-  /** The last it showed, once its terminal is gone. */
-  screen?: Ref
   worktree?: Worktree
-  /** When it last showed life. */
+  /** When the agent last showed life. */
   seen?: number
-  /** A wish of somebody who does not carry it. */
-  wish?: 'kill'
 }
+
+type Living = SlotBase & {
+  /** The id by which its terminal is found. */
+  terminal: { id: string }
+  /** Set by a process that does not run it. */
+  wish?: 'kill'
+  queue: Send[]
+  screen?: undefined
+}
+type NoFlight = { flight?: undefined }
+type NoAsks = { asks?: undefined }
+type NoReason = { why?: undefined }
+
+/** Waits for the slots that it needs. */
+export type HeldSlot = Living & NoFlight & NoAsks & NoReason & { state: 'held' }
+export type StartingSlot = Living & NoFlight & NoAsks & NoReason & { state: 'starting' }
+/** Has a turn under way. */
+export type WorkingSlot = Living & NoAsks & NoReason & { state: 'busy'; flight: Flight }
+/** Is about to be sent the first prompt of its queue. */
+export type QueuedSlot = Living & NoFlight & NoAsks & NoReason & { state: 'busy'; queue: [Send, ...Send[]] }
+export type IdleSlot = Living & NoFlight & NoAsks & NoReason & { state: 'idle'; queue: [] }
+/** Asks a person: during a turn, or without a flight while it starts. */
+export type AskingSlot = Living & NoReason & { state: 'asking'; asks: [Asked, ...Asked[]]; flight?: Flight }
+/** Its last turn failed; its agent still lives and can be sent another prompt. */
+export type FailedSlot = Living & NoFlight & NoAsks & { state: 'failed'; why: string }
+
+/** A slot whose agent lives or has yet to start. */
+export type LivingSlot = HeldSlot | StartingSlot | WorkingSlot | QueuedSlot | IdleSlot | AskingSlot | FailedSlot
+
+/** A slot whose agent has ended; `screen` is the last that its terminal showed. */
+export type GoneSlot = SlotBase &
+  NoFlight &
+  NoAsks & {
+    state: 'exited' | 'failed'
+    why: string
+    queue: []
+    screen?: Ref
+    terminal?: undefined
+    wish?: undefined
+  }
+
+/** A crew member's place. */
+export type Slot = LivingSlot | GoneSlot
 
 export type Slots = { next: number; slots: Record<string, Slot> }
 
 export const noSlots: Slots = { next: 1, slots: {} }
 
+/** An error that the caller can do something about; its message is shown as it is. */
+export class CrewError extends Error {
+  override name = 'CrewError'
+}
+
 export const allOf = ({ slots }: Slots): Slot[] => Object.values(slots).sort((a, b) => a.id - b.id)
 
-/** Whether nothing can come of it any more. */
-export function isOver({ state, terminal }: Slot): boolean {
-  return state === 'exited' || (state === 'failed' && terminal === undefined)
+/** Whether the agent of a slot has ended. */
+export function isGone(slot: Slot): slot is GoneSlot {
+  return slot.terminal === undefined
 }
 
-/** Whether somebody has to carry it on: an idle one needs nobody until it is spoken to. */
-export function isUnderWay({ state, queue, flight, wish }: Slot): boolean {
-  if (wish) return true
-  return (
-    state === 'held' || state === 'starting' || state === 'busy' || state === 'asking' || !!flight || !!queue.length
-  )
+export function isLiving(slot: Slot): slot is LivingSlot {
+  return slot.terminal !== undefined
 }
 
-/** Whether whoever waits for it need not wait longer. */
+/** Whether a living slot needs a keeper now; an idle one needs none until it is sent a prompt. */
+export function needsKeeper({ state, queue, wish }: LivingSlot): boolean {
+  return (state !== 'idle' && state !== 'failed') || queue.length > 0 || wish !== undefined
+}
+
+/** Whether a wait for the slot is over. */
 export function isSettled({ state }: Slot): boolean {
   return state === 'idle' || state === 'asking' || state === 'exited' || state === 'failed'
 }
 
-/** As it is named in words, and by others that need it. */
+/** The name of a slot in messages and in dependencies. */
 export const nameOf = (id: number | string): string => `slot ${id}`
 
-/** What became of one that was to be ended: a worktree that stays is said with it. */
-export function endedWords({ id, state, why }: Slot, killed: boolean): string {
-  return killed ? `${nameOf(id)}: ${state}${why === undefined ? '' : ` (${why})`}` : `${nameOf(id)} was gone already`
+/** The result of a kill, for a person; a worktree that stays is named in `why`. */
+export function killedWords({ id, state, why }: Slot, killed: boolean): string {
+  return killed ? `${nameOf(id)}: ${state}${why ? ` (${why})` : ''}` : `${nameOf(id)} had already stopped`
 }
 
-/** A slot as others wait for it: one that left after its answer has given it. */
+/** A slot as others wait for it; one that exited after its answer counts as done. */
 export function workOf(slot: Slot): WorkItem {
   const work = { id: nameOf(slot.id), needs: slot.needs.map(nameOf) }
   const answered = slot.last !== undefined && slot.last.failure === undefined
   if (slot.state === 'idle' || (slot.state === 'exited' && answered)) return { ...work, state: 'done' }
-  if (slot.state === 'failed' || slot.state === 'exited')
-    return { ...work, state: 'dead', ...(slot.why === undefined ? {} : { why: slot.why }) }
+  if (slot.state === 'failed' || slot.state === 'exited') return { ...work, state: 'dead', why: slot.why || undefined }
   return { ...work, state: slot.state === 'held' ? 'waiting' : 'running' }
 }
 
 export function worksOf(slots: Slots): Map<string, WorkItem> {
   return new Map(allOf(slots).map((slot) => [nameOf(slot.id), workOf(slot)]))
+}
+
+/** A slot as it is stored: its fields may disagree with its state. */
+export type StoredSlot = SlotBase & {
+  state: SlotState
+  why?: string
+  flight?: Flight
+  asks?: Asked[]
+  terminal?: { id: string }
+  wish?: 'kill'
+  queue?: Send[]
+  screen?: Ref
+}
+
+/** Reads the stored slots of a workspace. */
+export function parseSlots(stored: unknown): Slots {
+  const { next, slots } = stored as { next: number; slots: Record<string, StoredSlot> }
+  return { next, slots: Object.fromEntries(Object.entries(slots).map(([id, slot]) => [id, parseSlot(slot)])) }
+}
+
+/** Gives a stored slot the state that its fields agree with: an older termaite could be killed between two changes. */
+export function parseSlot(stored: StoredSlot): Slot {
+  const { state, why = '', flight, asks = [], terminal, wish, queue = [], screen, ...base } = stored
+  if (state === 'exited' || (state === 'failed' && !terminal))
+    return defined({ ...base, state, why, queue: [], screen })
+  // The id of the session is as unique as that of a terminal.
+  const living = defined({ ...base, terminal: terminal ?? { id: base.session }, queue, wish })
+  const [asked, ...moreAsked] = asks
+  if (state === 'asking' && asked) return defined({ ...living, state, asks: [asked, ...moreAsked], flight })
+  if (flight) return { ...living, state: 'busy', flight }
+  if (state === 'failed') return { ...living, state, why }
+  if (state === 'held' || state === 'starting') return { ...living, state }
+  if (state === 'asking') return { ...living, state: 'starting' }
+  const [first, ...more] = queue
+  return first ? { ...living, state: 'busy', queue: [first, ...more] } : { ...living, state: 'idle', queue: [] }
 }

@@ -1,36 +1,37 @@
 import type { Leash } from '../core/work/agent.ts'
-import type { CrewParts } from './parts.ts'
-import type { Slot, Slots } from './slot.ts'
+import type { CrewParts } from './crew-parts.ts'
+import type { HeldSlot, Slots } from './slot.ts'
+import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { nearest } from '../base/nearest.ts'
-import { readinessOf, placeholders } from '../core/work/dependencies.ts'
-import { CrewError } from './error.ts'
-import { allOf, isOver, nameOf, worksOf } from './slot.ts'
+import { placeholders, readinessOf } from '../core/work/dependencies.ts'
+import { started } from './slot-moves.ts'
+import { allOf, CrewError, isLiving, nameOf, worksOf } from './slot.ts'
 
 export type Spawn = {
   agent: string
   task?: string
   cwd: string
   leash: Leash
-  /** A leash that a person gave it, whatever the settings say. */
+  /** A leash that a person gave it, beyond the settings. */
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
   dependsOn?: readonly number[]
   dependsOnTimeoutMs?: number
-  /** In a worktree of its own; a text is its name. */
+  /** Whether it works in a worktree of its own; a text is the worktree's name. */
   worktree?: boolean | string
 }
 
-/** How long a spawn may be held when nobody says otherwise. */
-const patience = 300_000
+/** How long a slot waits for its dependencies by default. */
+const defaultPatienceMs = 300_000
 
-/** So much of a task is listed. */
-const listed = 300
+/** The longest task in a list. */
+const listedLength = 300
 
-/** The slots with one more; throws words when it can never run. */
+/** Adds a slot; throws a CrewError when it could never run. */
 export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: number): Slots {
-  const { clock, owner, carries, worktrees } = parts
+  const { clock, owner, isKeeper } = parts
   refuseUnknown(spawn.agent, parts)
   refuseTooMany(now, parts.limits, elsewhere)
   const { agent, cwd, leash, allowed, model, mode, task = '', dependsOn = [] } = spawn
@@ -38,40 +39,40 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const stray = placeholders(task).find((need) => !dependsOn.includes(Number(need)))
   if (stray !== undefined)
     throw new CrewError(`{{slot_${stray}.output}} is in the task, but depends_on does not name ${stray}. Add it there.`)
-  if (spawn.worktree && !worktrees) throw new CrewError('there is no git repository here to make a worktree of.')
   const at = clock.now()
-  const slot: Slot = {
+  const slot: HeldSlot = defined({
     id,
     agent,
-    task: task.length > listed ? `${task.slice(0, listed - 1)}…` : task,
+    task: task.length > listedLength ? `${task.slice(0, listedLength - 1)}…` : task,
     cwd,
     leash,
-    ...(allowed === undefined ? {} : { allowed }),
-    ...(model === undefined ? {} : { model }),
-    ...(mode === undefined ? {} : { mode }),
+    allowed,
+    model,
+    mode,
     needs: [...new Set(dependsOn)],
-    patience: spawn.dependsOnTimeoutMs ?? patience,
-    state: 'held',
+    patience: spawn.dependsOnTimeoutMs ?? defaultPatienceMs,
+    state: 'held' as const,
     since: at,
-    ...(carries ? { owner } : {}),
+    owner: isKeeper ? owner : undefined,
     session: newId(at),
     terminal: { id: crypto.randomUUID() },
     queue: task === '' ? [] : [{ id: newId(at), text: task }],
-    ...(spawn.worktree ? { worktree: worktrees!.plan(worktreeName(spawn.worktree, id)) } : {}),
-  }
+    worktree: spawn.worktree ? plannedTree(spawn.worktree, id, parts) : undefined,
+  })
   const slots: Slots = { next: id + 1, slots: { ...now.slots, [id]: slot } }
   const may = readinessOf(nameOf(id), worksOf(slots))
   if ('never' in may) throw new CrewError(`${may.never}.`)
-  return may.ready ? { ...slots, slots: { ...slots.slots, [id]: { ...slot, state: 'starting' } } } : slots
+  return may.ready ? { ...slots, slots: { ...slots.slots, [id]: started(slot, at) } } : slots
 }
 
-function worktreeName(wanted: string | true, id: number): string {
+function plannedTree(wanted: string | true, id: number, { worktrees }: CrewParts) {
+  if (!worktrees) throw new CrewError('there is no git repository here to make a worktree from.')
   const name = wanted === true ? `slot-${id}` : wanted
   if (!/^[A-Za-z0-9][\w.-]{0,60}$/.test(name) || name.endsWith('.lock') || name.includes('..'))
     throw new CrewError(
       `worktree: found ${JSON.stringify(wanted)}, allowed: true, or a name of letters, digits, "_", "." and "-".`,
     )
-  return name
+  return worktrees.plan(name)
 }
 
 function refuseUnknown(agent: string, { names: all, lacks }: CrewParts): void {
@@ -85,10 +86,10 @@ function refuseUnknown(agent: string, { names: all, lacks }: CrewParts): void {
 }
 
 function refuseTooMany(now: Slots, { perWorkspace, total }: CrewParts['limits'], elsewhere: number): void {
-  const here = allOf(now).filter((slot) => !isOver(slot)).length
-  const mend = 'kill one that is done (kill_agent, termaite crew kill), or raise it in the settings.'
+  const here = allOf(now).filter(isLiving).length
+  const mend = 'kill one that is done (kill_agent, termaite crew kill), or raise the limit in the settings.'
   if (here >= perWorkspace)
-    throw new CrewError(`${here} agents are in this workspace, and crew.perWorkspace allows ${perWorkspace}: ${mend}`)
+    throw new CrewError(`this workspace has ${here} agents, and crew.perWorkspace allows ${perWorkspace}: ${mend}`)
   if (here + elsewhere >= total)
-    throw new CrewError(`${here + elsewhere} agents are at work in all, and crew.total allows ${total}: ${mend}`)
+    throw new CrewError(`${here + elsewhere} agents are alive in all, and crew.total allows ${total}: ${mend}`)
 }

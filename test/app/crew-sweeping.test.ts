@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { Ledger } from '../../src/crew/ledger.ts'
+import { SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { fileStore } from '../../src/store/files/store.ts'
 import { sweepTerminals } from '../../src/app/crew/crew-terminals.ts'
 
@@ -16,7 +16,7 @@ test('what is left of terminals is looked at once, but for those that are fresh 
   for (const name of [stray, fresh, taken, 'prompts']) mkdirSync(join(folder, name), { recursive: true })
   const long = new Date(Date.now() - 2 * 3_600_000)
   for (const name of [stray, taken, 'prompts']) utimesSync(join(folder, name), long, long)
-  await new Ledger(fileStore(home, { clock: realClock }), 'work', realClock).change(() => ({
+  await new SlotLedger(fileStore(home, { clock: realClock }), 'work', realClock).change(() => ({
     next: 2,
     slots: {
       1: {

@@ -1,5 +1,6 @@
 import type { Question } from '../../src/core/talk/question.ts'
-import type { Slot } from '../../src/crew/slot.ts'
+import type { Slot, StoredSlot } from '../../src/crew/slot.ts'
+import { parseSlot } from '../../src/crew/slot.ts'
 import type { Settings } from '../../src/settings/settings.ts'
 import type { TestContext } from 'node:test'
 import { execFileSync } from 'node:child_process'
@@ -119,20 +120,21 @@ test('what is typed after `termaite crew` is a tool’s input', () => {
 
 test('a crew is listed as wide as the terminal is, and what somebody has to act on stands whole below its slot', () => {
   const at = Date.parse('2026-11-15T10:41:00Z')
-  const made = (id: number, more: Partial<Slot>): Slot => ({
-    id,
-    agent: 'claude',
-    task: 'look at every file of the project, and say what is wrong with it, in one line each',
-    cwd: '/',
-    leash: 'ask',
-    needs: [],
-    patience: 0,
-    state: 'idle',
-    since: at,
-    session: '',
-    queue: [],
-    ...more,
-  })
+  const made = (id: number, more: Partial<StoredSlot>): Slot =>
+    parseSlot({
+      id,
+      agent: 'claude',
+      task: 'look at every file of the project, and say what is wrong with it, in one line each',
+      cwd: '/',
+      leash: 'ask',
+      needs: [],
+      patience: 0,
+      state: 'idle',
+      since: at,
+      session: '',
+      queue: [],
+      ...more,
+    })
   const question: Question = {
     about: 'permission',
     text: 'Run it?',
@@ -155,15 +157,15 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
   ]
   const time = localTimeFrom(at, at)
   assert.deepEqual(crewTable(slots, { now: at, answer: '/crew answer', columns: 60 }).split('\n'), [
-    `SLOT  AGENT   STATE            ${'SINCE'.padEnd(time.length)}  TASK`,
-    `1     claude  asking           ${time}  look at every file of…`,
+    `SLOT  AGENT   STATE                  ${'SINCE'.padEnd(time.length)}  TASK`,
+    `1     claude  asking                 ${time}  look at every f…`,
     '      asks: Run it? · $ rm -rf build',
     '      /crew answer 1 <1 Yes | 2 No>',
-    `2     claude  failed           ${time}  look at every file of…`,
+    `2     claude  failed                 ${time}  look at every f…`,
     '      claude could not be run: it is not installed; install it with npm install -g it',
-    `3     claude  held for 1, 2    ${time}  look at every file of…`,
-    `5     claude  exited (killed)  ${time}  short`,
-    `4     claude  busy, 1 queued   ${time}  short`,
+    `3     claude  waiting for slot 1, 2  ${time}  look at every f…`,
+    `5     claude  exited (killed)        ${time}  short`,
+    `4     claude  busy, 1 queued         ${time}  short`,
   ])
 })
 

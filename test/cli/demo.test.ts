@@ -44,7 +44,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
     ].join('\n'),
   )
   const crew = out.slice(out.indexOf('Two agents in terminals'), out.indexOf('\nNothing that was said'))
-  assert.match(crew, /^slot 2: gum held, held until slot 1 is idle$/m)
+  assert.match(crew, /^slot 2: gum waiting for slot 1$/m)
   assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)
   assert.match(crew, /^Closed: 2 agents were ended\.$/m)
   assert.deepEqual(

@@ -25,8 +25,8 @@ test('the time of a held spawn stands still while what it needs shows life, and 
     (await crew.slots()).map(({ state, why }) => [state, why]),
     [
       ['busy', undefined],
-      ['failed', 'slot 2 was held for 300 s, and slot 1 did not finish'],
-      ['failed', 'slot 3 needs slot 2, which failed: slot 2 was held for 300 s, and slot 1 did not finish'],
+      ['failed', 'slot 2 waited 300 s, and slot 1 did not finish'],
+      ['failed', 'slot 3 needs slot 2, which failed: slot 2 waited 300 s, and slot 1 did not finish'],
     ],
   )
 })
@@ -58,11 +58,11 @@ test('limits are for those who live: in this workspace, and in all', async (cont
   await spawn()
   await spawn()
   await clock.turn(300)
-  const mend = 'kill one that is done (kill_agent, termaite crew kill), or raise it in the settings.'
-  await assert.rejects(spawn(), { message: `2 agents are in this workspace, and crew.perWorkspace allows 2: ${mend}` })
+  const mend = 'kill one that is done (kill_agent, termaite crew kill), or raise the limit in the settings.'
+  await assert.rejects(spawn(), { message: `this workspace has 2 agents, and crew.perWorkspace allows 2: ${mend}` })
   await crew.kill(1)
   elsewhere = 4
-  await assert.rejects(spawn(), { message: `5 agents are at work in all, and crew.total allows 5: ${mend}` })
+  await assert.rejects(spawn(), { message: `5 agents are alive in all, and crew.total allows 5: ${mend}` })
   elsewhere = 3
   assert.equal((await spawn()).id, 3)
 })

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
-import { cleaned, newRows } from '../../src/crew/rows.ts'
+import { cleaned, newRows } from '../../src/crew/slot-output.ts'
 import { crewOf, machine, place } from './rig.ts'
 
 test('reads the last lines, only what is new, and waits for a pattern until its time is over', async (context) => {

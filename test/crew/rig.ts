@@ -3,7 +3,7 @@ import type { Terminal } from '../../src/core/screen/terminal.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Store } from '../../src/core/talk/store.ts'
 import type { Agent, RosterSeat } from '../../src/core/work/agent.ts'
-import type { KeeperParts } from '../../src/crew/parts.ts'
+import type { KeeperParts } from '../../src/crew/crew-parts.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { nonceOf } from '../../src/core/screen/fence.ts'
@@ -26,7 +26,7 @@ export function crewOf(context: TestContext, seats: Seats, part: Rig = {}) {
     workspace: 'w',
     owner: 'me',
     alive: () => true,
-    carries: true,
+    isKeeper: true,
     names: () => Object.keys(seats),
     find: async (): Promise<Terminal | undefined> => undefined,
     limits: { perWorkspace: 10, total: 20 },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { ToolCall } from '../../src/core/work/tool.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { crewTools } from '../../src/crew/tools.ts'
+import { crewTools } from '../../src/crew/crew-tools.ts'
 import { crewOf, machine } from './rig.ts'
 
 const far = Number.MAX_SAFE_INTEGER
@@ -136,7 +136,7 @@ test('a list is waited for: any of it, or all', async (context) => {
 test('what is wrong with a call is said in words that mend it', async (context) => {
   const { call, tools } = conductor(context)
   await assert.rejects(call('spawn_agent', { task: 'x' }), {
-    message: 'agent_type is missing; there are claude (writes), gemini.',
+    message: 'agent_type is missing. Agents: claude (writes), gemini.',
   })
   await assert.rejects(call('spawn_agent', { agent_type: 'claud' }), {
     message: 'there is no agent "claud"; did you mean "claude"?',

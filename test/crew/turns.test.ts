@@ -98,7 +98,7 @@ test('the middle of three is killed: the others keep their numbers, and the next
     ],
   )
   await assert.rejects(crew.send(2, 'hello'), {
-    message: 'slot 2 is gone: it is exited (killed). Spawn another one.',
+    message: 'slot 2 has stopped: it is exited (killed). Spawn another agent.',
   })
 })
 
@@ -117,7 +117,7 @@ test('one that exits after its answer has settled, one that exits before it fail
   assert.deepEqual(
     (await crew.slots()).slice(0, 2).map(({ state, why, terminal }) => [state, why, terminal]),
     [
-      ['exited', 'exited with 0', undefined],
+      ['exited', 'exited with code 0', undefined],
       ['failed', 'it exited before it answered', undefined],
     ],
   )

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { realClock } from '../../src/base/clock.ts'
 import { Crew } from '../../src/crew/crew.ts'
-import { Ledger } from '../../src/crew/ledger.ts'
+import { SlotLedger } from '../../src/crew/slot-ledger.ts'
+import { withoutQuestions } from '../../src/crew/slot-moves.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { answer } from '../../src/desk/crew/answering.ts'
 
@@ -23,7 +24,7 @@ const question: Question = {
 /** A person at a terminal, and a crew of one agent that asks. */
 async function asked(t: TestContext) {
   const store = memoryStore()
-  const ledger = new Ledger(store, 'w', realClock)
+  const ledger = new SlotLedger(store, 'w', realClock)
   await ledger.change(() => ({
     next: 2,
     slots: {
@@ -38,6 +39,7 @@ async function asked(t: TestContext) {
         state: 'asking',
         since: 0,
         session: 's',
+        terminal: { id: 't' },
         queue: [],
         asks: [{ ask: 'first', turn: 'turn', question }],
       },
@@ -49,7 +51,7 @@ async function asked(t: TestContext) {
     clock: realClock,
     owner: 'me',
     alive: () => true,
-    carries: false,
+    isKeeper: false,
     names: () => ['claude'],
     find: async () => undefined,
     limits: { perWorkspace: 1, total: 1 },
@@ -96,7 +98,7 @@ test('who is asked while it is answered in its terminal is told so, and answers 
   const done = answer(io, crew, ['1'])
   done.catch(() => {})
   await shows('Run it?')
-  await ledger.edit(1, ({ asks: _asks, ...slot }) => ({ ...slot, state: 'busy' }))
+  await ledger.edit(1, (slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
   await assert.rejects(done, { message: 'slot 1 was answered elsewhere.', code: 1 })
   assert.deepEqual(await said(), [])
 })

@@ -9,8 +9,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { ownerMark } from '../../src/base/owner.ts'
-import { logOf } from '../../src/crew/kept.ts'
-import { Ledger } from '../../src/crew/ledger.ts'
+import { parseSlot } from '../../src/crew/slot.ts'
+import { logOf, SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { fileStore } from '../../src/store/files/store.ts'
 import { Attending } from '../../src/desk/crew/attending.ts'
 import { folderOf, questions, sitDown } from './desk.ts'
@@ -57,10 +57,10 @@ async function beside(t: TestContext, cards = true) {
   t.after(() => attending.close())
   const store = fileStore(join(folder, 'termaite'), { clock: realClock })
   const { slug } = desk.app().project
-  const ledger = new Ledger(store, slug, realClock)
+  const ledger = new SlotLedger(store, slug, realClock)
   const asks = (id: number, asks: Slot['asks'], owner = ownerMark()) =>
     ledger.change((now) => {
-      const slot: Slot = { ...fresh, id, state: asks ? 'asking' : 'busy', owner, ...(asks ? { asks } : {}) }
+      const slot = parseSlot({ ...fresh, id, state: asks ? 'asking' : 'starting', owner, asks })
       return { next: id + 1, slots: { ...now.slots, [id]: slot } }
     })
   const said = async (id: number) => {

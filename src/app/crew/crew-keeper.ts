@@ -6,9 +6,8 @@ import { spawn } from 'node:child_process'
 import { openSync, closeSync, readFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
-import { waitFor } from '../../crew/waiting.ts'
-import { Ledger } from '../../crew/ledger.ts'
-import { isOver, isUnderWay } from '../../crew/slot.ts'
+import { SlotLedger } from '../../crew/slot-ledger.ts'
+import { isGone, isLiving, needsKeeper } from '../../crew/slot.ts'
 import { UsageError, say } from '../../core/io.ts'
 import { thisProgram } from '../mcp/own-program.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -27,7 +26,7 @@ export async function keep(io: Io, crews: Crews, workspace: string): Promise<voi
   while (!io.signal.aborted) {
     await io.clock.sleep(lookMs, io.signal)
     const slots = await crew.slots()
-    if (slots.some((slot) => isOurs(slot) && !isOver(slot) && isUnderWay(slot))) restless = io.clock.now()
+    if (slots.some((slot) => isOurs(slot) && isLiving(slot) && needsKeeper(slot))) restless = io.clock.now()
     // A crew that was closed needs nobody.
     const rested = slots.length === 0 || io.clock.now() - restless >= lingerMs
     if (rested && (await keeper!.retire())) return
@@ -47,12 +46,12 @@ const startMs = 15_000
 export async function ensureKept(io: Io, place: Place, { crew, parts }: OpenCrew): Promise<void> {
   const { alive, store, clock, workspace } = parts
   const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
-  const lone = (slots: readonly Slot[]) => slots.filter((slot) => !isOver(slot) && isUnderWay(slot) && !isKept(slot))
-  const ledger = new Ledger(store, workspace, clock)
+  const lone = (slots: readonly Slot[]) => slots.filter((slot) => isLiving(slot) && needsKeeper(slot) && !isKept(slot))
+  const ledger = new SlotLedger(store, workspace, clock)
   const untilTaken = async (ms: number) => {
     const ids = lone(await crew.slots()).map(({ id }) => id)
-    const settled = (slot: Slot) => isOver(slot) || isKept(slot)
-    await waitFor(ledger, clock, ids, { until: clock.now() + ms, settled, signal: io.signal })
+    const settled = (slot: Slot) => isGone(slot) || isKept(slot)
+    await ledger.wait(ids, { until: clock.now() + ms, settled, signal: io.signal })
     return lone(await crew.slots())
   }
   const slots = await crew.slots()

@@ -3,7 +3,7 @@ import type { Crew } from '../../crew/crew.ts'
 import type { Question } from '../../core/talk/question.ts'
 import { localTime } from '../../base/local-time.ts'
 import { isEntry } from '../../core/talk/entry.ts'
-import { questionWords } from '../../crew/tools/shown.ts'
+import { questionWords } from '../../crew/tools/slot-view.ts'
 
 /** A slot's conversation, oldest first. */
 export async function entriesOf(crew: Crew, id: number): Promise<Entry[]> {

@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { Slot } from '../../crew/slot.ts'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { allOf, isOver } from '../../crew/slot.ts'
-import { Ledger } from '../../crew/ledger.ts'
+import { allOf, isLiving } from '../../crew/slot.ts'
+import { SlotLedger } from '../../crew/slot-ledger.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { isHere, ownerPid } from '../../base/owner.ts'
 import { knownProjects } from '../projects.ts'
@@ -27,8 +27,8 @@ export async function livingSlots(home: string, clock: Clock): Promise<LivingSlo
   const store = fileStore(home, { clock })
   const found = await Promise.all(
     workspacesOf(home).map(async (workspace) => {
-      const slots = await new Ledger(store, workspace, clock).read().catch(() => undefined)
-      return (slots ? allOf(slots) : []).filter((slot) => !isOver(slot)).map((slot) => ({ ...slot, workspace }))
+      const slots = await new SlotLedger(store, workspace, clock).read().catch(() => undefined)
+      return (slots ? allOf(slots) : []).filter(isLiving).map((slot) => ({ ...slot, workspace }))
     }),
   )
   return found.flat()

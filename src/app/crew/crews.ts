@@ -1,16 +1,15 @@
 import type { Store } from '../../core/talk/store.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import type { KeeperParts } from '../../crew/parts.ts'
-import type { CrewDesk } from '../../crew/tools.ts'
+import type { KeeperParts, LastRows } from '../../crew/crew-parts.ts'
+import type { CrewDesk } from '../../crew/tools/crew-desk.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { Seen } from '../../crew/reading.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
 import { Crew } from '../../crew/crew.ts'
 import { Keeper } from '../../crew/keeper.ts'
-import { crewTools } from '../../crew/tools.ts'
-import { workspaceNamed } from '../../crew/workspace.ts'
+import { crewTools } from '../../crew/crew-tools.ts'
+import { SlotLedger, workspaceNamed } from '../../crew/slot-ledger.ts'
 import { TrustBook } from '../../safety/trust/trust.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { slugOf } from '../project.ts'
@@ -19,7 +18,6 @@ import { crewRoster, lacking, spawnable } from './crew-roster.ts'
 import { terminalsOf } from './crew-terminals.ts'
 import { livingSlots } from './crew-workspaces.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
-import { Ledger } from '../../crew/ledger.ts'
 import { allOf } from '../../crew/slot.ts'
 import { redactor } from '../../safety/redaction.ts'
 import { say } from '../../core/io.ts'
@@ -55,15 +53,15 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
       clock: io.clock,
       owner: ownerMark(),
       alive: isAlive,
-      carries,
+      isKeeper: carries,
       names: roster.names,
       lacks: (name) => lacking(settings, name),
       find: terminals.find,
       limits: settings.crew,
       elsewhere: async () =>
         (await livingSlots(place.home, io.clock)).filter((slot) => slot.workspace !== workspace).length,
-      ...(worktrees ? { worktrees } : {}),
-      ...(carries ? {} : { seen: seenIn(store, workspace) }),
+      worktrees,
+      lastRows: carries ? undefined : storedLastRows(store, workspace),
       roster,
       outlives: terminals.outlives,
     }
@@ -111,8 +109,8 @@ export function worktreeParts(
   return { root, home, slug, env: io.env, trusted, ...(setup === undefined ? {} : { setup }) }
 }
 
-/** What was read of each slot from the shell, where every command is a process of its own. */
-export function seenIn(store: Store, workspace: string): Seen {
+/** The last rows that were read of each slot from the shell, where every command is a process of its own. */
+function storedLastRows(store: Store, workspace: string): LastRows {
   const doc = store.doc<Record<string, string[]>>(`crew/${workspace}/seen`, {})
   return {
     get: async (slot) => (await doc.read())[slot] ?? [],
@@ -131,7 +129,7 @@ export async function noticeAsks(
   const warn = (words: string) => say(io, `termaite: ${words}`)
   const notify = openNotify(settings, { io, cwd, mask: redactor(io.env), warn })
   const told = new Set<string>()
-  for await (const slots of new Ledger(store, workspace, clock).watch(signal))
+  for await (const slots of new SlotLedger(store, workspace, clock).watch(signal))
     for (const { id, agent, asks = [] } of allOf(slots))
       for (const { ask, question } of asks) {
         if (told.has(ask)) continue

@@ -3,8 +3,7 @@ import type { Io } from '../../core/io.ts'
 import type { Place } from '../../app/place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Crews, OpenCrew } from '../../app/crew/crews.ts'
-import { CrewError } from '../../crew/error.ts'
-import { isOver } from '../../crew/slot.ts'
+import { CrewError, isLiving } from '../../crew/slot.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
@@ -129,7 +128,7 @@ async function logs({ io, open, values }: Desk, [word, ...more]: readonly string
 async function close({ io, open, values }: Desk, words: readonly string[]): Promise<number> {
   noMore('close', words)
   const slots = await open.crew.slots()
-  const living = slots.filter((slot) => !isOver(slot)).length
+  const living = slots.filter(isLiving).length
   const ends = living === 0 ? 'Drop' : `End ${living === 1 ? 'the agent' : `the ${living} agents`} at work and drop`
   const question = `${ends} what all agents of ${open.crew.workspace} said?`
   if (slots.length > 0 && !(await confirm(io, question, values.yes === true))) {

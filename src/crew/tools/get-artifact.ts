@@ -1,8 +1,8 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { CrewDesk } from './desk.ts'
-import { slot, workspace } from './desk.ts'
+import type { CrewDesk } from './crew-desk.ts'
 import { parser } from '../../core/work/shape.ts'
-import { flagSchema, objectOf, slotSchema, textSchema } from './shown.ts'
+import { slot, workspace } from './crew-desk.ts'
+import { flagSchema, objectOf, slotSchema, textSchema } from './slot-view.ts'
 
 const output = objectOf({ slot: slotSchema, output: textSchema, truncated: flagSchema, fenced: flagSchema })
 
@@ -11,7 +11,7 @@ export function getArtifact(desk: CrewDesk): Tool {
   return {
     name: 'get_artifact',
     description:
-      "An agent's last answer, whole up to 1 MB (truncated tells of a cut). fenced: the agent marked it as its answer; else it is the text since the prompt.",
+      "Get an agent's last answer, up to 1 MB; truncated is true when it was cut. fenced is true when the agent marked the text as its answer; otherwise it is everything since the prompt.",
     schema: input.schema,
     output,
     risk: 'read',

@@ -1,15 +1,15 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { CrewDesk } from './desk.ts'
-import { deadline, seconds, slot, workspace } from './desk.ts'
+import type { CrewDesk } from './crew-desk.ts'
 import { about, boolean, integer, optional, parser, string } from '../../core/work/shape.ts'
-import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './shown.ts'
+import { deadline, seconds, slot, workspace } from './crew-desk.ts'
+import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 
 const input = parser({
   slot,
-  lines: optional(about('The last so many lines of its terminal. Default 50.', integer(1, 10_000))),
-  clean: optional(about('Without borders, fence marks and empty space.', boolean())),
-  since_last: optional(about('Only what is new since the last read.', boolean())),
-  pattern: optional(about('JavaScript regular expression: waits until the output matches.', string())),
+  lines: optional(about('How many of the last lines of the terminal to return. Default 50.', integer(1, 10_000))),
+  clean: optional(about('Leave out borders, fence marks and repeated empty lines.', boolean())),
+  since_last: optional(about('Return only lines that are new since the last read.', boolean())),
+  pattern: optional(about('A JavaScript regular expression: wait until the output matches it.', string())),
   timeout: optional(about('Seconds to wait for the pattern. Default 30.', seconds)),
   workspace,
 })
@@ -24,7 +24,7 @@ export function readFromAgent(desk: CrewDesk): Tool {
   return {
     name: 'read_from_agent',
     description:
-      "What an agent's terminal shows, with what scrolled off. For its final answer use get_artifact. With a pattern it waits until the output matches.",
+      "Read an agent's terminal, including lines that have scrolled off. For the agent's final answer use get_artifact. With a pattern, wait until the output matches.",
     schema: input.schema,
     output,
     risk: 'read',
@@ -34,9 +34,9 @@ export function readFromAgent(desk: CrewDesk): Tool {
       const id = wishes.slot!
       const read = await desk.crew(wishes.workspace).read(id, {
         lines: wishes.lines ?? 50,
-        ...(wishes.clean ? { clean: true } : {}),
-        ...(wishes.since_last ? { sinceLast: true } : {}),
-        ...(wishes.pattern === undefined ? {} : { pattern: wishes.pattern }),
+        clean: wishes.clean,
+        sinceLast: wishes.since_last,
+        pattern: wishes.pattern,
         until: deadline(desk.clock, wishes.timeout ?? 30, until).at,
         signal,
       })

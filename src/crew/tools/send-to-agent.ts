@@ -1,15 +1,15 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { CrewDesk } from './desk.ts'
-import { slot, workspace } from './desk.ts'
+import type { CrewDesk } from './crew-desk.ts'
 import { about, parser, string } from '../../core/work/shape.ts'
-import { objectOf, slotSchema, stateSchema } from './shown.ts'
+import { slot, workspace } from './crew-desk.ts'
+import { objectOf, slotSchema, stateSchema } from './slot-view.ts'
 
 export function sendToAgent(desk: CrewDesk): Tool {
-  const input = parser({ slot, text: about('What to tell it.', string()), workspace })
+  const input = parser({ slot, text: about('The prompt.', string()), workspace })
   return {
     name: 'send_to_agent',
     description:
-      'Give an agent its next prompt. While it is busy or asks somebody, the prompt is queued and sent once, in order.',
+      'Send an agent its next prompt. While the agent is busy or asks a question, the prompt is queued; each prompt is sent once, in order.',
     schema: input.schema,
     output: objectOf({ slot: slotSchema, state: stateSchema }),
     risk: 'run',
@@ -17,7 +17,7 @@ export function sendToAgent(desk: CrewDesk): Tool {
     async run(raw) {
       const wishes = raw as { slot: number; text: string; workspace?: string }
       const { id, state, queue } = await desk.crew(wishes.workspace).send(wishes.slot, wishes.text)
-      const before = queue.length > 1 ? `, after ${queue.length - 1} before it` : ''
+      const before = queue.length > 1 ? `, ${queue.length - 1} prompts go first` : ''
       return { text: `slot ${id}: ${state}${before}`, data: { slot: id, state } }
     },
   }

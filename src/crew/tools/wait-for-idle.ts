@@ -1,25 +1,28 @@
 import type { Tool, ToolCall } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
-import type { Waited } from '../waiting.ts'
-import type { CrewDesk } from './desk.ts'
-import { deadline, seconds, slot, workspace } from './desk.ts'
+import type { Waited } from '../slot-ledger.ts'
+import type { CrewDesk } from './crew-desk.ts'
+import { defined } from '../../base/defined.ts'
 import { about, either, integer, list, oneOf, optional, parser } from '../../core/work/shape.ts'
+import { deadline, seconds, slot, workspace } from './crew-desk.ts'
 import {
   flagSchema,
   objectOf,
-  questionOf,
   questionSchema,
+  questionView,
   questionWords,
   slotSchema,
   stateSchema,
   textSchema,
-} from './shown.ts'
+} from './slot-view.ts'
 
 const input = parser({
   slot: about('A slot, or a list of slots.', either(list(slot, 1), slot)),
-  mode: optional(about('With a list: until any of them is idle, or all. Default all.', oneOf('any', 'all'))),
+  mode: optional(about('For a list: wait until any of the slots is idle, or all. Default all.', oneOf('any', 'all'))),
   timeout: optional(about('Seconds to wait. Default 120.', seconds)),
-  lines: optional(about('So many last lines of its terminal come with the result. Default 100.', integer(1, 10_000))),
+  lines: optional(
+    about('How many of the last lines of the terminal to return with the result. Default 100.', integer(1, 10_000)),
+  ),
   workspace,
 })
 
@@ -27,7 +30,10 @@ const one = {
   slot: slotSchema,
   is_idle: flagSchema,
   state: stateSchema,
-  by: { type: 'string', description: 'The sign by which it was seen: fence, pattern, children, quiet, journal, exit.' },
+  by: {
+    type: 'string',
+    description: 'The sign by which the state was recognised: fence, pattern, children, quiet, journal, exit.',
+  },
   why: textSchema,
   output: textSchema,
   question: questionSchema,
@@ -36,14 +42,14 @@ const needed = ['slot', 'is_idle', 'state', 'by', 'output']
 
 const output = objectOf({ ...one, retry: flagSchema, slots: { type: 'array', items: objectOf(one, needed) } }, needed)
 
-/** So often whoever waits is told that there is still something to wait for. */
+/** How often a waiting client is told that the wait goes on. */
 const progressMs = 5_000
 
 export function waitForIdle(desk: CrewDesk): Tool {
   return {
     name: 'wait_for_idle',
     description:
-      'Wait until an agent has finished its turn. A question of the agent ends the wait (state asking: only a person can answer it, in its terminal or with `termaite crew answer`), and so do exited and failed. is_idle false with retry true: still at work, call again. The whole answer is in get_artifact.',
+      "Wait until an agent has finished its turn. A question of the agent ends the wait too (state asking: only a person can answer, in the agent's terminal or with `termaite crew answer`), and so do the states exited and failed. is_idle false with retry true means that the agent is still at work: call wait_for_idle again. Call get_artifact for the whole answer.",
     schema: input.schema,
     output,
     risk: 'read',
@@ -57,22 +63,23 @@ export function waitForIdle(desk: CrewDesk): Tool {
       const waited = await showingLife(desk, call, crew, ids, () =>
         crew.wait(ids, { until: at, mode, signal: call.signal }),
       )
-      const each = await Promise.all(waited.map((slot) => told(crew, slot, wishes.lines ?? 100)))
+      const each = await Promise.all(waited.map((slot) => waitedView(crew, slot, wishes.lines ?? 100)))
       const decisive = each[decisiveOf(waited, mode)]!
       const idle = mode === 'all' ? each.every(({ is_idle }) => is_idle) : decisive.is_idle
       const over = waited.some(({ slot }) => slot?.state === 'asking') || waited[decisiveOf(waited, mode)]!.settled
-      const data = {
+      const data = defined({
         ...decisive,
         is_idle: idle,
-        ...(!idle && !over && short ? { retry: true } : {}),
-        ...(Array.isArray(wishes.slot) ? { slots: each } : {}),
-      }
-      return { text: [...each.map(words), ...(data.retry ? ['Still at work: wait again.'] : [])].join('\n\n'), data }
+        retry: !idle && !over && short ? true : undefined,
+        slots: Array.isArray(wishes.slot) ? each : undefined,
+      })
+      const more = data.retry ? ['Still at work: call wait_for_idle again.'] : []
+      return { text: [...each.map(waitedWords), ...more].join('\n\n'), data }
     },
   }
 }
 
-/** The one that a wait ended by: a question first, then whoever is done (any) or is not (all). */
+/** The index of the slot that decided a wait: one that asks, else one that is done (any) or one that is not (all). */
 function decisiveOf(waited: readonly Waited[], mode: 'any' | 'all'): number {
   const asks = waited.findIndex(({ slot }) => slot?.state === 'asking')
   if (asks >= 0) return asks
@@ -82,23 +89,22 @@ function decisiveOf(waited: readonly Waited[], mode: 'any' | 'all'): number {
   return Math.max(0, mode === 'any' ? done : open >= 0 ? open : bad)
 }
 
-async function told(crew: Crew, { id, slot }: Waited, lines: number) {
+async function waitedView(crew: Crew, { id, slot }: Waited, lines: number) {
   const state = slot?.state ?? 'exited'
   const read = slot && (await crew.read(id, { lines, until: 0 }).catch(() => undefined))
   const why = slot ? slot.why : 'the workspace was closed'
-  const asked = slot?.asks?.[0]
-  return {
+  return defined({
     slot: id,
     is_idle: state === 'idle' || (state === 'exited' && slot?.last !== undefined && !slot.last.failure),
     state,
     by: state === 'exited' ? 'exit' : state === 'idle' ? (slot?.last?.by ?? 'ready') : 'state',
-    ...(why === undefined ? {} : { why }),
+    why: why || undefined,
     output: read?.output ?? '',
-    ...(asked ? { question: questionOf(asked.question) } : {}),
-  }
+    question: slot?.asks && questionView(slot.asks[0].question),
+  })
 }
 
-function words(one: Awaited<ReturnType<typeof told>>): string {
+function waitedWords(one: Awaited<ReturnType<typeof waitedView>>): string {
   const asks =
     one.question &&
     `asks: ${questionWords(one.question)} (${one.question.options.map(({ label }) => label).join(' / ')})`
@@ -106,6 +112,7 @@ function words(one: Awaited<ReturnType<typeof told>>): string {
   return [head, asks, one.output].filter((part) => part !== undefined && part !== '').join('\n')
 }
 
+/** Reports the states of the slots to the client while it waits: clients give up on a silent call. */
 async function showingLife<T>(
   desk: CrewDesk,
   { progress, signal }: ToolCall,

@@ -4,9 +4,9 @@ import type { App } from '../../app/app.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isAlive } from '../../base/owner.ts'
-import { Ledger } from '../../crew/ledger.ts'
+import { SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf } from '../../crew/slot.ts'
-import { questionWords } from '../../crew/tools/shown.ts'
+import { questionWords } from '../../crew/tools/slot-view.ts'
 import { fileStore } from '../../store/files/store.ts'
 import { watchFile } from '../../base/file-watch.ts'
 import { answerWords, put } from './putting.ts'
@@ -22,7 +22,7 @@ export type AttendingParts = {
 /** What the agents of a project's crew ask, brought before the person who sits in its chat, until it is closed. */
 export class Attending {
   #parts: AttendingParts
-  #ledger: Ledger
+  #ledger: SlotLedger
   #file: string
   #told = new Map<string, AbortController>()
   #watched: { path: string; close(): void } | undefined
@@ -33,7 +33,7 @@ export class Attending {
   constructor(parts: AttendingParts) {
     const { io, place, project } = parts.app()
     this.#parts = parts
-    this.#ledger = new Ledger(fileStore(place.home, { clock: io.clock }), project.slug, io.clock)
+    this.#ledger = new SlotLedger(fileStore(place.home, { clock: io.clock }), project.slug, io.clock)
     this.#file = join(place.home, 'crew', project.slug, 'slots.json')
     this.#ring()
   }

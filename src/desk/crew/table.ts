@@ -1,6 +1,6 @@
 import type { Slot } from '../../crew/slot.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
-import { questionWords } from '../../crew/tools/shown.ts'
+import { questionWords } from '../../crew/tools/slot-view.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 export type TableWishes = {
@@ -32,7 +32,7 @@ export function crewTable(slots: readonly Slot[], { now, answer, columns = Infin
 }
 
 function stateWords({ state, why, needs, queue }: Slot): string {
-  if (state === 'held') return `held for ${needs.join(', ')}`
+  if (state === 'held') return `waiting for slot ${needs.join(', ')}`
   if (why !== undefined && why.length <= short) return `${state} (${why})`
   return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
 }

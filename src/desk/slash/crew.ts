@@ -1,7 +1,7 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { OpenCrew } from '../../app/crew/crews.ts'
 import type { Hold } from '../hold.ts'
-import { endedWords } from '../../crew/slot.ts'
+import { killedWords } from '../../crew/slot.ts'
 import { UsageError } from '../../core/io.ts'
 import { put } from '../crew/putting.ts'
 import { block } from './block.ts'
@@ -48,7 +48,7 @@ async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[],
   const id = slotOf(verb, slot)
   if (verb === 'kill') {
     const killed = await crew.kill(id)
-    world.say(endedWords(await crew.slot(id), killed), 'note')
+    world.say(killedWords(await crew.slot(id), killed), 'note')
   } else if (verb === 'attach') {
     const { attach } = await import('../crew/attaching.ts')
     await world.screen.suspend(() => attach(io, open, [String(id)]))

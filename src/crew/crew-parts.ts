@@ -2,31 +2,33 @@ import type { Clock } from '../base/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Store } from '../core/talk/store.ts'
 import type { Roster } from '../core/work/agent.ts'
-import type { Seen } from './reading.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
 
-/** What everyone who looks at a crew needs, whether or not they carry it. */
+/** The rows that each slot's terminal showed at its last read. */
+export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }
+
+/** The parts that every process with a crew needs, whether or not it is a keeper. */
 export type CrewParts = {
   store: Store
   workspace: string
   clock: Clock
-  /** Who we are, and whether another one still is. */
+  /** This process, and whether another one still runs. */
   owner: string
   alive(owner: string): boolean
-  /** Whether this process carries what is spawned in it. */
-  carries: boolean
+  /** Whether this process is a keeper, which runs the agents that are spawned in it. */
+  isKeeper: boolean
   /** Every agent that can be spawned. */
   names(): readonly string[]
-  /** Why an agent that one may well expect cannot be spawned, and what mends it. */
+  /** Why a known agent cannot be spawned, and what to do about it. */
   lacks?(name: string): string | undefined
-  /** A living terminal, in whichever process it is. */
+  /** Finds a living terminal, whichever process opened it. */
   find(id: string): Promise<Terminal | undefined>
   limits: { perWorkspace: number; total: number }
   /** How many agents live in all other workspaces. */
   elsewhere(): Promise<number>
   worktrees?: Worktrees
-  /** What was read before; left out, it is forgotten with the process. */
-  seen?: Seen
+  /** Kept over processes; without it, the last rows are forgotten with the process. */
+  lastRows?: LastRows
 }
 
 /** `outlives`: whether terminals go on when this process ends. */

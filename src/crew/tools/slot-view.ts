@@ -1,5 +1,6 @@
 import type { Question } from '../../core/talk/question.ts'
 import type { Slot } from '../slot.ts'
+import { defined } from '../../base/defined.ts'
 import { slotStates } from '../slot.ts'
 
 type Schema = Record<string, unknown>
@@ -9,7 +10,7 @@ export const stateSchema: Schema = { type: 'string', enum: slotStates }
 export const textSchema: Schema = { type: 'string' }
 export const flagSchema: Schema = { type: 'boolean' }
 
-/** An object with these fields, those of `needed` always among them. */
+/** The schema of an object; the fields in `needed` are always there. */
 export function objectOf(properties: Record<string, Schema>, needed = Object.keys(properties)): Schema {
   return { type: 'object', properties, required: needed, additionalProperties: false }
 }
@@ -24,12 +25,12 @@ export const questionSchema = objectOf(
   ['about', 'text', 'options'],
 )
 
-/** A question as a conductor sees it: only a person answers it. */
-export function questionOf({ about, text, shows, options }: Question) {
-  return { about, text, ...(shows ? { shows } : {}), options: options.map(({ id, label }) => ({ id, label })) }
+/** A question as a coordinating model sees it, which cannot answer it. */
+export function questionView({ about, text, shows, options }: Question) {
+  return defined({ about, text, shows, options: options.map(({ id, label }) => ({ id, label })) })
 }
 
-/** A question on one line, with what it is about: nobody says yes to something they have not seen. */
+/** A question on one line, with the command, file or text it is about: nobody should agree to something unseen. */
 export function questionWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string {
   const about = shows.map((one) =>
     one.type === 'command' ? `$ ${one.command}` : one.type === 'diff' ? one.path : one.text,
@@ -37,29 +38,30 @@ export function questionWords({ text, shows = [] }: Pick<Question, 'text' | 'sho
   return [text, ...about].join(' · ')
 }
 
-/** One agent in a list. */
-export function agentOf(slot: Slot, now: number) {
+/** A slot in a list. */
+export function slotView(slot: Slot, now: number) {
   const { id, agent, state, why, task, since, cwd, leash, model, needs, queue, asks, artifact, worktree } = slot
-  return {
+  return defined({
     slot: id,
     agent_type: agent,
     state,
-    ...(why === undefined ? {} : { why }),
+    why: why || undefined,
     task,
     since: new Date(since).toISOString(),
     seconds: Math.max(0, Math.round((now - since) / 1000)),
     cwd,
     leash,
-    ...(model === undefined ? {} : { model }),
-    ...(needs.length > 0 ? { depends_on: needs } : {}),
-    ...(queue.length > 0 ? { queued: queue.length } : {}),
-    ...(asks?.[0] ? { question: questionOf(asks[0].question) } : {}),
+    model,
+    depends_on: needs.length > 0 ? needs : undefined,
+    queued: queue.length > 0 ? queue.length : undefined,
+    question: asks && questionView(asks[0].question),
     has_artifact: artifact !== undefined,
-    ...(worktree ? { worktree: worktree.path, branch: worktree.branch } : {}),
-  }
+    worktree: worktree?.path,
+    branch: worktree?.branch,
+  })
 }
 
-export const agentSchema = objectOf(
+export const slotViewSchema = objectOf(
   {
     slot: slotSchema,
     agent_type: textSchema,

@@ -1,0 +1,54 @@
+import type { Terminal } from '../core/screen/terminal.ts'
+import type { Entry, EntryOf } from '../core/talk/entry.ts'
+import type { Outcome } from '../core/talk/outcome.ts'
+import type { Flight } from './slot.ts'
+
+/**
+ * Looks at a turn that another process left unfinished: how it has ended, or else the mark of its prompt if that was
+ * sent. A prompt is sent again only when it was certainly not sent before.
+ */
+export async function interruptedTurn(
+  { turn, mark, taken }: Flight,
+  entries: readonly Entry[],
+  terminal: Terminal | undefined,
+): Promise<{ over: Outcome } | { sent: string | undefined }> {
+  const over = outcomeOf(turn, entries)
+  if (over) return { over }
+  const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
+  if (!prompt) return { over: crashed('the prompt of this turn is lost') }
+  if (!terminal && taken) return { over: crashed('its terminal is gone, and the answer with it') }
+  const { text } = prompt as EntryOf<'prompt'>
+  return { sent: taken || (terminal && (await showsPrompt(terminal, mark, text))) ? mark : undefined }
+}
+
+const crashed = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
+
+/** How a turn ended, by its entries; undefined while it has not. */
+function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | undefined {
+  const own = entries.filter((entry) => entry.turn === turn)
+  const end = own.find((entry) => entry.type === 'end')
+  if (!end) return undefined
+  const reply = own.findLast((entry) => entry.type === 'reply')
+  // An end whose text is that of the reply is kept without it.
+  if (!end.outcome.ok || end.outcome.text !== '' || !reply) return end.outcome
+  return { ...end.outcome, text: reply.text, whole: reply.whole }
+}
+
+/** How far back a prompt is looked for. */
+const historyRows = 2_000
+
+/** This much of a prompt's longest line tells it from other prompts. */
+const tellingLength = 60
+
+/**
+ * Whether a terminal shows a prompt, or has shown it: by its mark, or by its words where it carries no mark. Rows are
+ * compared without spaces, because a screen folds and indents them.
+ */
+async function showsPrompt(terminal: Terminal, mark: string, prompt: string): Promise<boolean> {
+  const shown = withoutSpaces((await terminal.history(historyRows)).join(''))
+  const lines = prompt.split('\n').map(withoutSpaces)
+  const longest = lines.reduce((one, other) => (other.length > one.length ? other : one), '')
+  return shown.includes(mark) || (longest !== '' && shown.includes(longest.slice(0, tellingLength)))
+}
+
+const withoutSpaces = (text: string) => text.replaceAll(/\s+/g, '')

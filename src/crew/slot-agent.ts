@@ -1,0 +1,76 @@
+import type { Event } from '../core/talk/entry.ts'
+import type { Ask } from '../core/talk/question.ts'
+import type { Agent, Roster, Turn } from '../core/work/agent.ts'
+import type { LivingSlot, Slot } from './slot.ts'
+import { answered, asking } from './slot-moves.ts'
+
+/** Opens a slot's agent in the slot's terminal; a terminal that lives is taken up, else it opens with the first turn. */
+export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
+  const { agent, cwd, leash, allowed, terminal, mode, model, thread } = slot
+  return roster.open(agent, {
+    cwd,
+    leash,
+    allowed,
+    terminal: { id: terminal.id, title: titleOf(slot), mode },
+    model,
+    resume: thread,
+  })
+}
+
+/** The title of a slot's window. */
+export function titleOf({ id, agent, state }: Slot): string {
+  return `${id} ${agent} ${state}`
+}
+
+/** Wraps an agent for one turn; `before` runs before the agent is given the turn. */
+export function announced(agent: Agent, before: (turn: Turn) => Promise<unknown>): Agent {
+  return {
+    name: agent.name,
+    traits: agent.traits,
+    close: () => agent.close(),
+    async *turn(turn) {
+      await before(turn)
+      yield* agent.turn(turn)
+    },
+  }
+}
+
+const workEvents = new Set<Event['type']>(['text', 'thought', 'call', 'reply', 'progress'])
+
+/** Whether an event shows that the agent has got its prompt. */
+export function showsWork(event: Event): boolean {
+  return event.type === 'state' ? event.state === 'busy' : workEvents.has(event.type)
+}
+
+/** How the questions of an agent are kept in its slot. */
+export type SlotQuestions = {
+  edit(change: (slot: LivingSlot) => LivingSlot): Promise<Slot | undefined>
+  /** Called after each change. */
+  shown(slot: Slot): Promise<void>
+  /** Once aborted, nothing more is kept. */
+  left: AbortSignal
+}
+
+/**
+ * Keeps an agent's questions in its slot and never answers them: an answer is written to the slot's log. `start` is the
+ * turn of questions that come before the first turn.
+ */
+export function slotAsk({ edit, shown, left }: SlotQuestions, start?: string): Ask {
+  return async (question, withdrawn, ask = '') => {
+    if (withdrawn.aborted) return undefined
+    const asked = await edit((slot) => asking(slot, { ask, turn: start ?? slot.flight?.turn ?? '', question }))
+    if (asked) await shown(asked)
+    await aborted(withdrawn)
+    if (left.aborted) return undefined
+    const now = await edit((slot) => (slot.state === 'asking' ? answered(slot, ask) : slot))
+    if (now) await shown(now)
+    return undefined
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,90 @@
+import type { Ref } from '../core/talk/store.ts'
+import type { Worktree } from '../core/work/worktree.ts'
+import type {
+  Artifact,
+  Asked,
+  AskingSlot,
+  FailedSlot,
+  Flight,
+  GoneSlot,
+  HeldSlot,
+  IdleSlot,
+  LastTurn,
+  LivingSlot,
+  QueuedSlot,
+  Send,
+  StartingSlot,
+  WorkingSlot,
+} from './slot.ts'
+import { defined } from '../base/defined.ts'
+
+/** Starts a slot whose dependencies have finished. */
+export function started(slot: HeldSlot, since: number): StartingSlot {
+  return { ...slot, state: 'starting', since }
+}
+
+/** Queues a prompt; an agent without a turn is about to get it. */
+export function withSend(slot: LivingSlot, send: Send): LivingSlot {
+  const [first, ...more] = slot.queue
+  const queue: [Send, ...Send[]] = first ? [first, ...more, send] : [send]
+  if (slot.state !== 'idle' && slot.state !== 'failed') return { ...slot, queue }
+  return { ...fieldsOf(slot), state: 'busy', queue }
+}
+
+/** Begins the turn of a queued prompt: from here on it is under way, and no longer in the queue. */
+export function takenOff(slot: LivingSlot, send: Send, flight: Flight, now: number): WorkingSlot {
+  const queue = slot.queue.filter(({ id }) => id !== send.id)
+  return { ...fieldsOf(slot), state: 'busy', flight, queue, seen: now }
+}
+
+/** Notes that the agent showed life; `taken` when it was seen at work on its prompt. */
+export function seenAlive(slot: LivingSlot, now: number, taken: boolean): LivingSlot {
+  if (!taken || !slot.flight) return { ...slot, seen: now }
+  return { ...slot, seen: now, flight: { ...slot.flight, taken: true } }
+}
+
+export function asking(slot: LivingSlot, one: Asked): AskingSlot {
+  const [first, ...more] = slot.asks ?? []
+  const asks: [Asked, ...Asked[]] = first ? [first, ...more, one] : [one]
+  return defined({ ...fieldsOf(slot), state: 'asking', asks, flight: slot.flight })
+}
+
+/** Removes an answered question; after the last one the agent goes on. */
+export function answered(slot: AskingSlot, ask: string): LivingSlot {
+  const [first, ...more] = slot.asks.filter((one) => one.ask !== ask)
+  return first ? { ...slot, asks: [first, ...more] } : withoutQuestions(slot)
+}
+
+/** Drops all questions, for example those of a process that has ended. */
+export function withoutQuestions(slot: AskingSlot): WorkingSlot | StartingSlot {
+  const { flight } = slot
+  return flight ? { ...fieldsOf(slot), state: 'busy', flight } : { ...fieldsOf(slot), state: 'starting' }
+}
+
+export type TurnResult = { last?: LastTurn; artifact?: Artifact }
+
+/** The agent is ready, or its turn has ended. */
+export function settled(
+  slot: LivingSlot,
+  result: TurnResult,
+  failure: string | undefined,
+): FailedSlot | QueuedSlot | IdleSlot {
+  const fields = { ...fieldsOf(slot), ...result }
+  if (failure !== undefined) return { ...fields, state: 'failed', why: failure }
+  const [first, ...more] = slot.queue
+  return first ? { ...fields, state: 'busy', queue: [first, ...more] } : { ...fields, state: 'idle', queue: [] }
+}
+
+export type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
+
+/** Ends a slot for good; `worktree` is given when it stays. */
+export function gone(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
+  const { terminal: _terminal, wish: _wish, worktree: _worktree, ...fields } = fieldsOf(slot)
+  return defined({ ...fields, state, why, screen, worktree, queue: [] })
+}
+
+/** The fields that a living slot keeps from state to state. */
+function fieldsOf(slot: LivingSlot) {
+  const { state: _state, why: _why, flight: _flight, asks: _asks, screen: _screen, ...fields } = slot
+  return fields
+}

@@ -1,0 +1,142 @@
+import type { CrewParts, LastRows } from './crew-parts.ts'
+import type { SlotLedger } from './slot-ledger.ts'
+import type { Slot, SlotState } from './slot.ts'
+import { defined } from '../base/defined.ts'
+import { readText } from '../core/talk/store.ts'
+import { blobsOf } from './slot-ledger.ts'
+import { CrewError, isGone } from './slot.ts'
+
+export type ReadOptions = {
+  lines: number
+  /** Leaves out borders, fence marks and repeated empty lines. */
+  clean?: boolean
+  /** Returns only the rows since the last read. */
+  sinceLast?: boolean
+  /** Waits for output that matches, at most until `until`. */
+  pattern?: string
+  until: number
+  signal?: AbortSignal
+}
+
+export type Read = { output: string; state: SlotState; matched?: boolean }
+
+/** Last rows that are forgotten with the process. */
+export function lastRowsInMemory(): LastRows {
+  const known = new Map<number, string[]>()
+  return { get: async (slot) => known.get(slot) ?? [], set: async (slot, rows) => void known.set(slot, rows) }
+}
+
+type Parts = Pick<CrewParts, 'store' | 'workspace' | 'clock' | 'find'> & { ledger: SlotLedger; lastRows: LastRows }
+
+/** How far back a read looks for the rows of the last read. */
+const mostRows = 10_000
+
+/** How many rows of each read are remembered: fewer could not be told from others like them. */
+const leastRows = 200
+
+/** A screen may have this many empty rows below its last text. */
+const emptyRows = 200
+
+const pollMs = 200
+
+/** Reads what a slot's terminal shows, or showed last. */
+export async function readSlot(parts: Parts, id: number, options: ReadOptions): Promise<Read> {
+  const { clock, ledger, lastRows } = parts
+  const { lines, clean, sinceLast, pattern, until, signal } = options
+  const matches = pattern === undefined ? undefined : await patternTest(pattern)
+  for (;;) {
+    const slot = await ledger.slot(id)
+    const rows = slot ? await rowsOf(parts, slot, sinceLast ? mostRows : Math.max(lines, leastRows)) : []
+    const fresh = sinceLast ? newRows(await lastRows.get(id), rows) : rows
+    const output = (clean ? cleaned(fresh) : fresh).slice(-lines).join('\n')
+    const matched = matches?.(output)
+    const waits = matched === false && slot !== undefined && !isGone(slot) && clock.now() < until && !signal?.aborted
+    if (!waits) {
+      await lastRows.set(id, rows.slice(-leastRows))
+      return defined({ output, state: slot?.state ?? 'exited', matched })
+    }
+    await clock.sleep(Math.min(pollMs, until - clock.now()), signal)
+  }
+}
+
+async function rowsOf({ store, workspace, find }: Parts, slot: Slot, lines: number): Promise<string[]> {
+  const terminal = slot.terminal && (await find(slot.terminal.id))
+  if (terminal) return withoutEmptyEnd(await terminal.history(lines + emptyRows)).slice(-lines)
+  // An agent that has ended, or never had a screen, is known by what was kept of it.
+  const ref = slot.screen ?? slot.artifact?.ref
+  if (!ref) return []
+  return withoutEmptyEnd((await readText(blobsOf(store, workspace), ref)).split('\n')).slice(-lines)
+}
+
+function withoutEmptyEnd(rows: readonly string[]): string[] {
+  const last = rows.findLastIndex((row) => row.trim() !== '')
+  return rows.slice(0, last + 1).map((row) => row.trimEnd())
+}
+
+/** Matching is cut off after this time: a pattern that backtracks would stop the whole process. */
+const patternMs = 250
+
+/** A test for a regular expression of a client: limited in time, and refused at once when it is invalid. */
+async function patternTest(source: string): Promise<(text: string) => boolean> {
+  try {
+    new RegExp(source, 'm')
+  } catch (error) {
+    throw new CrewError(`pattern: ${(error as Error).message}.`)
+  }
+  const { Script, createContext } = await import('node:vm')
+  const script = new Script('new RegExp(source, "m").test(text)')
+  return (text) => {
+    try {
+      return script.runInContext(createContext({ source, text }), { timeout: patternMs }) === true
+    } catch {
+      throw new CrewError(`pattern: ${source} takes too long on this output; write one that does not backtrack.`)
+    }
+  }
+}
+
+/** This many equal rows in a row are not drawn twice by chance. */
+const tellingRows = 20
+
+/** How many of the last rows may have been drawn over: a prompt, a line that was going on. */
+const looseRows = 3
+
+/**
+ * The rows that were not there at the last read. A screen scrolls, so the end of the last read is looked for in the
+ * present rows; a screen that was drawn anew altogether is new as a whole.
+ */
+export function newRows(before: readonly string[], now: readonly string[]): string[] {
+  for (let drop = 0; drop <= looseRows && drop < before.length; drop++) {
+    const length = before.length - drop
+    const end = before.slice(Math.max(0, length - tellingRows), length)
+    // So few rows may come again anywhere: they were the beginning of the output, and must still be it.
+    const at = length <= tellingRows ? (startsWith(now, end, 0) ? 0 : -1) : lastIndexOf(now, end)
+    if (at >= 0) return now.slice(at + end.length)
+  }
+  return [...now]
+}
+
+function startsWith(rows: readonly string[], part: readonly string[], at: number): boolean {
+  return part.every((row, index) => rows[at + index] === row)
+}
+
+function lastIndexOf(rows: readonly string[], part: readonly string[]): number {
+  for (let at = rows.length - part.length; at >= 0; at--) if (startsWith(rows, part, at)) return at
+  return -1
+}
+
+const frame = /^[\s│┃|║]+|[\s│┃|║]+$/gu
+const rule = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝▀▄▔▁_=-]+$/u
+const fenceMark = /\[\/?(?:termaite-response-[0-9a-f]{6}|termtile-response)\]/
+
+/** The text of a screen, without the frames, rules and fence marks around it. */
+export function cleaned(rows: readonly string[]): string[] {
+  const texts = rows.filter((row) => !rule.test(row) || row.trim() === '').map((row) => unframed(row))
+  const said = texts.filter((row) => !(fenceMark.test(row) && row.replace(fenceMark, '').replace(/^\W+/u, '') === ''))
+  return said.filter((row, index) => row !== '' || (index > 0 && said[index - 1] !== ''))
+}
+
+/** Only a row that has a frame loses its indent. */
+function unframed(row: string): string {
+  const trimmed = row.trimEnd()
+  return /^\s*[│┃║|]/u.test(trimmed) || /[│┃║|]$/u.test(trimmed) ? trimmed.replaceAll(frame, '') : trimmed
+}

@@ -1,0 +1,252 @@
+import type { Exit, Terminal } from '../core/screen/terminal.ts'
+import type { Entry, Event } from '../core/talk/entry.ts'
+import type { Failure, Outcome } from '../core/talk/outcome.ts'
+import type { Blobs, Ref } from '../core/talk/store.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
+import type { KeeperParts } from './crew-parts.ts'
+import type { SlotLedger } from './slot-ledger.ts'
+import type { TurnResult } from './slot-moves.ts'
+import type { Flight, LivingSlot, Send, Slot } from './slot.ts'
+import { Channel } from '../base/channel.ts'
+import { defined } from '../base/defined.ts'
+import { messageOf } from '../base/error-message.ts'
+import { newId } from '../base/id.ts'
+import { nonceOf } from '../core/screen/fence.ts'
+import { turnQuestions } from '../core/talk/turn-questions.ts'
+import { Conversation } from '../core/work/conversation.ts'
+import { keepArtifact, withArtifacts } from './artifact.ts'
+import { interruptedTurn } from './interrupted-turn.ts'
+import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
+import { endSlot, lastScreen } from './slot-ending.ts'
+import { blobsOf, logOf } from './slot-ledger.ts'
+import { seenAlive, settled, takenOff, withoutQuestions } from './slot-moves.ts'
+import { isGone } from './slot.ts'
+
+/** How often the life of an agent at work is noted in its slot. */
+const lifeMs = 15_000
+
+const retryMs = 1_000
+
+/** Runs one slot in its keeper: prepares it, then runs turn after turn until the agent ends or the keeper leaves. */
+export class SlotRunner {
+  readonly done: Promise<void>
+  #id: number
+  #parts: KeeperParts
+  #ledger: SlotLedger
+  #blobs: Blobs
+  #conversation: Conversation
+  #agent: Agent | undefined
+  #stop = new AbortController()
+  #left = new AbortController()
+  #news = new Channel<void>(1)
+  #heard = this.#news[Symbol.asyncIterator]()
+  #watched: Terminal | undefined
+  #exit: Exit | undefined
+  #closing: Promise<Ref | undefined> | undefined
+  /** Whether the agent was opened here: if it still has no terminal then, it is one without. */
+  #used = false
+  #taken = false
+  #seenAt = 0
+
+  constructor(slot: LivingSlot, parts: KeeperParts, ledger: SlotLedger) {
+    const { store, workspace, clock, owner, alive } = parts
+    this.#id = slot.id
+    this.#parts = parts
+    this.#ledger = ledger
+    this.#blobs = blobsOf(store, workspace)
+    const log = logOf(store, workspace, slot.id)
+    this.#conversation = new Conversation({ log, blobs: this.#blobs, session: slot.session, clock, owner, alive })
+    // When not even the end can be stored, the keeper does not try again at once.
+    this.done = this.#run(slot).catch((error) =>
+      this.#end('failed', messageOf(error)).catch(() => clock.sleep(retryMs, this.#left.signal)),
+    )
+  }
+
+  /** Has the runner look at its slot again. */
+  nudge(): void {
+    this.#news.offer()
+  }
+
+  /** Ends the agent with its terminal. Its turn is not asked to stop first, which would only take time. */
+  kill(): void {
+    this.#stop.abort()
+    this.nudge()
+    void this.#close()
+  }
+
+  /** Leaves the agent to the next keeper, or ends it when its terminal does not outlive this process. */
+  async leave(): Promise<void> {
+    if (this.#parts.outlives() && (!this.#agent || this.#agent.leave)) {
+      this.#left.abort()
+      this.nudge()
+      await this.#agent?.leave?.()
+    } else this.kill()
+    await this.done
+  }
+
+  async #run(found: LivingSlot): Promise<void> {
+    await this.#prepare(found)
+    for (;;) {
+      const slot = await this.#ledger.slot(this.#id)
+      if (!slot || isGone(slot) || slot.owner !== this.#parts.owner || this.#left.signal.aborted) return
+      if (slot.wish) this.kill()
+      if (this.#stop.signal.aborted) await this.#end('exited', slot.wish ? 'killed' : 'it ended with its keeper')
+      else if (this.#exit) await this.#exited(slot, this.#exit)
+      else if (slot.flight) await this.#takeUp(slot, slot.flight)
+      else if (slot.queue[0]) await this.#next(slot, slot.queue[0])
+      else if (slot.state === 'starting') await this.#ready(slot)
+      else if (await this.#lives(slot)) await this.#heard.next()
+      else await this.#end('exited', 'its terminal is gone')
+    }
+  }
+
+  /** Clears what a dead process left half done: questions without an asker, a prompt that was kept and never sent. */
+  async #prepare({ flight, worktree, cwd }: LivingSlot): Promise<void> {
+    if (!flight) await this.#conversation.settle()
+    await this.#edit((slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
+    const { worktrees } = this.#parts
+    if (!worktree || worktree.made) return
+    if (!worktrees) throw new Error('there is no git repository here to make its worktree from')
+    const made = await worktrees.make(worktree, cwd)
+    await this.#edit((slot) => ({ ...slot, cwd: made.cwd, worktree: made.worktree }))
+    for (const text of made.notes) await this.#conversation.append({ type: 'note', text }, 'termaite')
+  }
+
+  #open(slot: LivingSlot): Agent {
+    this.#used = true
+    return (this.#agent ??= openSlotAgent(this.#parts.roster, slot))
+  }
+
+  /** Starts the agent, before its first prompt. */
+  async #ready(slot: LivingSlot): Promise<void> {
+    const { clock, store, workspace } = this.#parts
+    const agent = this.#open(slot)
+    const turn = newId(clock.now())
+    const keep = async (event: Event, by: string) => {
+      if (!this.#left.signal.aborted) await this.#conversation.append(event as Entry, by, turn)
+    }
+    const log = logOf(store, workspace, this.#id)
+    const questions = turnQuestions({ log, clock, turn, person: slotAsk(this.#questions, turn), keep })
+    const signal = AbortSignal.any([this.#stop.signal, this.#left.signal])
+    const failure = await agent.start?.(signal, questions.ask)
+    await questions.close()
+    if (!signal.aborted) await this.#settle(failure)
+  }
+
+  async #next(slot: LivingSlot, send: Send): Promise<void> {
+    const text = await withArtifacts(send.text, slot, this.#ledger, this.#blobs)
+    // The flight is kept before anything is typed.
+    const takeOff = ({ id: turn }: Turn) =>
+      this.#edit((slot) => takenOff(slot, send, { turn, mark: nonceOf(turn) }, this.#parts.clock.now()))
+    const agent = announced(this.#open(slot), takeOff)
+    await this.#follow(this.#conversation.converse(agent, text, this.#world(slot)))
+  }
+
+  /** Goes on with a turn that another process left. */
+  async #takeUp(slot: LivingSlot, flight: Flight): Promise<void> {
+    const { entries } = await this.#conversation.read()
+    const found = await interruptedTurn(flight, entries, await this.#find(slot))
+    if ('over' in found) return this.#land(flight.turn, found.over)
+    this.#taken = flight.taken === true
+    const agent = announced(this.#open(slot), async () => {})
+    await this.#follow(this.#conversation.takeUp(agent, flight.turn, this.#world(slot), found.sent))
+  }
+
+  #world({ cwd, leash }: LivingSlot) {
+    return { cwd, leash, signal: this.#stop.signal, left: this.#left.signal, ask: slotAsk(this.#questions) }
+  }
+
+  async #follow(events: AsyncGenerator<Event>): Promise<void> {
+    for await (const event of events) {
+      if (event.type === 'end') await this.#land((event as Entry).turn, event.outcome)
+      else await this.#see(event)
+    }
+    this.#taken = false
+  }
+
+  async #see(event: Event): Promise<void> {
+    if (event.type === 'prompt') return
+    if (event.type === 'thread') await this.#edit((slot) => ({ ...slot, thread: event.key }))
+    const now = this.#parts.clock.now()
+    const taken = !this.#taken && showsWork(event)
+    if (!taken && now - this.#seenAt < lifeMs) return
+    this.#seenAt = now
+    this.#taken ||= taken
+    const slot = await this.#edit((slot) => seenAlive(slot, now, this.#taken))
+    if (taken && slot) await this.#lives(slot)
+  }
+
+  async #land(turn: string, outcome: Outcome): Promise<void> {
+    if (!outcome.ok) return this.#settle(outcome.failure, { last: { turn, failure: outcome.failure } })
+    const { seen } = outcome
+    const artifact = await keepArtifact(this.#blobs, turn, outcome, seen?.fenced === true)
+    await this.#settle(undefined, { last: defined({ turn, by: seen?.by }), artifact })
+  }
+
+  /** Notes that the agent is ready or its turn is over; an agent that failed and has no terminal has ended. */
+  async #settle(failure: Failure | undefined, result: TurnResult = {}): Promise<void> {
+    const slot = await this.#edit((slot) =>
+      // The state of an agent that is being killed changes once, when it has ended.
+      this.#stop.signal.aborted ? { ...slot, ...result } : settled(slot, result, failure?.message),
+    )
+    if (!slot || this.#stop.signal.aborted) return
+    await this.#retitle(slot)
+    await this.#lives(slot)
+    if (failure && !this.#watched) await this.#end('failed', failure.message)
+  }
+
+  async #find({ terminal }: Slot): Promise<Terminal | undefined> {
+    return terminal && this.#parts.find(terminal.id)
+  }
+
+  /** Whether the agent has its terminal, which is watched from then on. */
+  async #lives(slot: Slot): Promise<boolean> {
+    const terminal = this.#agent?.terminal ?? (await this.#find(slot))
+    if (!terminal) return this.#used
+    if (terminal.id === this.#watched?.id) return true
+    this.#watched = terminal
+    await this.#retitle(slot)
+    void terminal.exited.then((exit) => {
+      this.#exit = exit
+      this.nudge()
+    })
+    return true
+  }
+
+  async #exited(slot: LivingSlot, { code, signal }: Exit): Promise<void> {
+    if (slot.state === 'failed') return this.#end('failed', slot.why)
+    await this.#end('exited', code === undefined ? `ended by signal ${signal}` : `exited with code ${code}`)
+  }
+
+  #questions = {
+    edit: (change: (slot: LivingSlot) => LivingSlot) => this.#edit(change),
+    shown: (slot: Slot) => this.#retitle(slot),
+    left: this.#left.signal,
+  }
+
+  async #retitle(slot: Slot): Promise<void> {
+    const terminal = this.#agent?.terminal ?? this.#watched
+    await terminal?.retitle(titleOf(slot), slot.state === 'asking').catch(() => {})
+  }
+
+  /** Closes the agent, once; its last screen is kept before its terminal is closed. */
+  #close(): Promise<Ref | undefined> {
+    return (this.#closing ??= (async () => {
+      const screen = await lastScreen(this.#agent?.terminal ?? this.#watched, this.#blobs).catch(() => undefined)
+      await this.#agent?.close().catch(() => {})
+      return screen
+    })())
+  }
+
+  async #end(state: 'exited' | 'failed', why: string): Promise<void> {
+    const screen = await this.#close()
+    await endSlot(this.#parts, this.#ledger, this.#id, { state, why, screen })
+  }
+
+  /** Changes the slot while its agent lives and this process owns it. */
+  #edit(change: (slot: LivingSlot) => LivingSlot): Promise<Slot | undefined> {
+    return this.#ledger.edit(this.#id, (slot) =>
+      isGone(slot) || slot.owner !== this.#parts.owner ? undefined : change(slot),
+    )
+  }
+}
