@@ -59,7 +59,7 @@ describe('golden frames', { concurrency: 2 }, () => {
         rested('~1.9k tokens'),
       ])
       glass.type('quota please\r')
-      await sitting.framed('quota', ['cannot go on now', /by itself in [1-9] s/, '○'])
+      await sitting.framed('quota', ['cannot go on now', /is picked in [1-9] s/, '○'])
       glass.type(keys.down)
       glass.type(keys.enter)
       await sitting.framed('parked', ['⏸ waiting for alpha', / waits (for alpha )?until .*/, rested('~1.9k tokens')])
@@ -91,7 +91,12 @@ describe('golden frames', { concurrency: 2 }, () => {
       glass.type(keys.enter)
       await sitting.framed('changed', ['+1 −1', '+ ho', 'That is all', rested('$0.008')])
       glass.type('play question\r')
-      await sitting.framed('choice', ['Which colour?', 'Esc: no answer', 'answer · AskUserQuestion ·', '◌ Ask'])
+      await sitting.framed('choice', [
+        'Which colour?',
+        'Esc: skip this question',
+        'answer · AskUserQuestion ·',
+        '◌ Ask',
+      ])
     })
   }
 })

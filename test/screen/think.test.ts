@@ -23,7 +23,7 @@ describe('golden frames of a turn that is thought through', { concurrency: 2 }, 
       const sitting = new Sitting(glass, look, uncounted)
       await sitting.begun()
       glass.type('/think consensus make a pdf of notes.md\r')
-      await sitting.framed('think-consent', ['termaite asks', 'gamma as dependency', 'Esc: no answer'], seen)
+      await sitting.framed('think-consent', ['termaite asks', 'gamma as dependency', 'Esc: skip this question'], seen)
       glass.type(keys.down + keys.up)
       glass.type(keys.enter)
       const asked = [/◌ dependency scanner +gamma +I look/, /◌ fallback chain +alpha +I look/, '3 of 5']
@@ -36,7 +36,7 @@ describe('golden frames of a turn that is thought through', { concurrency: 2 }, 
       )
 
       glass.type('/think consensus make a pdf in vain\r')
-      await sitting.shows('Esc: no answer')
+      await sitting.shows('Esc: skip this question')
       glass.type(keys.down + keys.up)
       glass.type(keys.enter)
       await sitting.framed('think-unmet', ['This was not reached', '✗ not reached', 'alpha ● 97%', atRest], seen)

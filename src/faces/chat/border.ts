@@ -3,7 +3,7 @@ import type { Theme } from './theme.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { oneLine } from './transcript/screen-text.ts'
 
-/** The upper edge of the transcript, with what is shown in it. */
+/** The upper edge of the transcript, with its title. */
 export class TopBorder implements Component {
   #theme: Theme
   #title: () => readonly string[]
@@ -44,20 +44,20 @@ export class BottomBorder implements Component {
   }
 }
 
-/** How terminals mark a prompt, so that one can be jumped to; it is only seen at the beginning of a line. */
+/** Marks a prompt, so that terminals can jump to it; must stand at the beginning of a line. */
 export const promptMark = '\x1b]133;A\x07'
 
-/** Below this many columns the words need the room of the border. */
+/** With fewer columns there are no sides, because the words need their room. */
 const leastColumns = 24
 
-/** What is left of a line between the two sides of the border. */
+/** The width between the two sides of the border. */
 export function innerWidth(columns: number): number {
   return Math.max(1, columns < leastColumns ? columns : columns - 4)
 }
 
 /**
- * A line of the transcript between the sides of its border. They are part of the line: beside it they would have to be
- * laid over every row of every frame, which costs more than all the rest of a frame.
+ * A line of the transcript between the sides of its border. The sides are part of the line: to lay them over every
+ * row of every frame would cost more than all the rest of a frame.
  */
 export function withSides(line: string, columns: number, theme: Theme): string {
   if (columns < leastColumns) return line
@@ -65,10 +65,10 @@ export function withSides(line: string, columns: number, theme: Theme): string {
   const text = marked ? line.slice(promptMark.length) : line
   const room = ' '.repeat(Math.max(0, innerWidth(columns) - visibleWidth(text)))
   const edge = theme.accent('│')
-  return `${marked ? promptMark : ''}${edge} ${text}${ended(text)}${room} ${edge}`
+  return `${marked ? promptMark : ''}${edge} ${text}${closingSequence(text)}${room} ${edge}`
 }
 
-/** What was selected on the screen without the border that was selected with it. */
+/** A selected text without the border that was selected with it. */
 export function withoutSides(text: string): string {
   return text
     .split('\n')
@@ -76,8 +76,8 @@ export function withoutSides(text: string): string {
     .join('\n')
 }
 
-/** Nothing of a line reaches the border behind it. */
-function ended(text: string): string {
+/** Closes the colours and links of a line, so that none of them reaches the border. */
+function closingSequence(text: string): string {
   if (!text.includes('\x1b')) return ''
   return text.includes('\x1b]8;') ? '\x1b]8;;\x1b\\\x1b[0m' : '\x1b[0m'
 }

@@ -11,23 +11,23 @@ import { blocksOfEntries } from './transcript/entry-blocks.ts'
 export type OpenQuestion = { ask: string; turn: string; question: Question; by?: string }
 
 /**
- * All that is on the screen. The transcript is `done`, then `live`: what grows is in the short one,
- * so that a word more never copies the long one.
+ * Everything on the screen. The transcript is `done` followed by `live`: blocks that still change are in `live`,
+ * so that one more word never copies the long list.
  */
 export type ChatState = {
   done: readonly Block[]
   live: readonly Block[]
   running: readonly RunningTurn[]
-  /** The first is the one that is asked; the others wait behind it. */
+  /** The first question is shown as a card; the others wait behind it. */
   asks: readonly OpenQuestion[]
   queue: readonly string[]
   standing?: Standing
-  /** Whether nothing had been said when the conversation was opened: then it begins with the welcome. */
+  /** Whether the conversation was empty when it was opened; then the transcript begins with the welcome. */
   fresh: boolean
-  /** Whether there is more of the session above `oldest`. */
+  /** Whether the session has entries before `oldest`. */
   more: boolean
   oldest?: string
-  /** The turn that had no end when the conversation was opened: another process may be at it. */
+  /** The turn without an end when the conversation was opened: another process may run it. */
   unended?: string
   keys: number
   orphans: OrphanResults
@@ -45,52 +45,52 @@ export const emptyState: ChatState = {
   orphans: new Map(),
 }
 
-/** The screen after one more happening. */
-export function nextState(state: ChatState, happening: DeskEvent, now: number): ChatState {
-  switch (happening.type) {
+/** The state after one more event of the desk. */
+export function nextState(state: ChatState, event: DeskEvent, now: number): ChatState {
+  switch (event.type) {
     case 'opened':
-      return opened(state, happening.entries, happening.more)
+      return opened(state, event.entries, event.more)
     case 'standing':
-      return { ...state, standing: happening.standing }
+      return { ...state, standing: event.standing }
     case 'queue':
-      return { ...state, queue: happening.texts }
+      return { ...state, queue: event.texts }
     case 'stopping':
       return { ...state, running: state.running.map((run) => ({ ...run, stopping: true })) }
     case 'said':
-      return added(state, { type: 'told', text: happening.text, how: happening.how }, '')
+      return added(state, { type: 'told', text: event.text, how: event.how }, '')
     case 'closing':
-      return added(state, { type: 'closing', closing: happening.closing }, happening.closing.turn)
+      return added(state, { type: 'closing', closing: event.closing }, event.closing.turn)
     case 'event':
-      return happened(state, happening.turn, happening.event, now)
+      return happened(state, event.turn, event.event, now)
   }
 }
 
-/** The screen with more of the past above what it shows. */
+/** The state with earlier entries above the blocks it has. */
 export function withEarlier(state: ChatState, entries: readonly Entry[], more: boolean): ChatState {
-  const mint = minter(state)
+  const mint = keyMinter(state)
   const past = blocksOfEntries(entries, mint, state.orphans)
   const oldest = entries[0]?.id ?? state.oldest
   return {
     ...state,
     done: [...past.done, ...past.live, ...state.done],
     more,
-    ...(oldest === undefined ? {} : { oldest }),
+    oldest,
     keys: mint(),
     orphans: past.orphans,
   }
 }
 
-/** The screen without its oldest blocks, when there are more than that; they can be loaded again. */
+/** The state without its oldest blocks where it has more than `most`; they can be loaded again. */
 export function withoutOldest(state: ChatState, most: number): ChatState {
   const over = state.done.length + state.live.length - most
   if (over <= 0) return state
-  // Only a kept block can be the one before which the rest is loaded.
+  // The rest is loaded by the id of a kept entry, so the first block left must have one.
   const cut = state.done.findIndex((block, at) => at >= over && block.type === 'prompt' && block.entry !== undefined)
   if (cut <= 0) return state
   return { ...state, done: state.done.slice(cut), fresh: false, more: true, oldest: state.done[cut]!.entry! }
 }
 
-/** The screen without what was on it; nothing kept is touched. */
+/** The state with an empty transcript; kept entries are not touched. */
 export function cleared(state: ChatState): ChatState {
   const newest = state.live[0]?.entry
   const spoken = [...state.done, ...state.live].some(({ type }) => type === 'prompt')
@@ -100,40 +100,39 @@ export function cleared(state: ChatState): ChatState {
     live: state.running.length > 0 ? state.live : [],
     fresh: state.fresh && !spoken,
     more: false,
-    ...(newest ? { oldest: newest } : {}),
+    oldest: newest ?? state.oldest,
   }
 }
 
 function opened(state: ChatState, entries: readonly Entry[], more: boolean): ChatState {
-  const mint = minter(state)
+  const mint = keyMinter(state)
   const { done, live, orphans } = blocksOfEntries(entries, mint)
-  const { standing } = state
   return {
     ...emptyState,
-    ...(standing === undefined ? {} : { standing }),
+    standing: state.standing,
     done,
     live,
     asks: live.flatMap((block) =>
       block.type === 'question' && block.state === 'open'
-        ? [askOf(block.turn, block.ask, block.question, block.by)]
+        ? [{ ask: block.ask, turn: block.turn, question: block.question, by: block.by }]
         : [],
     ),
     fresh: entries.length === 0 && !more,
     more,
-    ...(entries[0] ? { oldest: entries[0].id } : {}),
+    oldest: entries[0]?.id,
     queue: state.queue,
-    ...(live[0] ? { unended: live[0].turn } : {}),
+    unended: live[0]?.turn,
     keys: mint(),
     orphans,
   }
 }
 
 function happened(state: ChatState, turn: string, event: Event, now: number): ChatState {
-  const mint = minter(state)
+  const mint = keyMinter(state)
   const live = foldEvent(state.live, event, { turn, at: (event as Partial<Entry>).at ?? now, mint })
-  const folded: ChatState = { ...state, live, asks: asked(state.asks, live, turn, event), keys: mint() }
+  const folded: ChatState = { ...state, live, asks: openQuestions(state.asks, live, turn, event), keys: mint() }
   if (turn === '') return settledIfIdle(folded)
-  if (event.type === 'end' && turn === state.unended) delete folded.unended
+  if (event.type === 'end' && turn === state.unended) folded.unended = undefined
   const was = state.running.find((run) => run.turn === turn)
   const run = advanceTurn(was, turn, event, now)
   const others = state.running.filter((other) => other !== was)
@@ -145,14 +144,14 @@ function added(state: ChatState, block: NewBlock, turn: string): ChatState {
   return settledIfIdle({ ...state, live: [...state.live, placed], keys: state.keys + 1 })
 }
 
-/** Once nothing runs and nothing is asked, nothing in the short list changes any more. */
+/** Moves `live` to `done` once no turn runs and no question is open: then no block changes any more. */
 function settledIfIdle(state: ChatState): ChatState {
   const moving = state.running.length > 0 || state.asks.length > 0 || state.unended !== undefined
   if (moving || state.live.length === 0) return state
   return { ...state, done: [...state.done, ...state.live], live: [] }
 }
 
-function asked(
+function openQuestions(
   asks: readonly OpenQuestion[],
   live: readonly Block[],
   turn: string,
@@ -161,7 +160,7 @@ function asked(
   switch (event.type) {
     case 'question': {
       const { by } = live.find((block) => block.type === 'question' && block.ask === event.ask) ?? event
-      return [...asks.filter(({ ask }) => ask !== event.ask), askOf(turn, event.ask, event.question, by)]
+      return [...asks.filter(({ ask }) => ask !== event.ask), { ask: event.ask, turn, question: event.question, by }]
     }
     case 'answer':
       return asks.filter(({ ask }) => ask !== event.ask)
@@ -172,14 +171,8 @@ function asked(
   }
 }
 
-const askOf = (turn: string, ask: string, question: Question, by?: string): OpenQuestion => ({
-  ask,
-  turn,
-  question,
-  ...(by === undefined ? {} : { by }),
-})
-
-function minter(state: ChatState): () => number {
+/** Gives the blocks their keys, from where the state left off. */
+function keyMinter(state: ChatState): () => number {
   let key = state.keys
   return () => key++
 }

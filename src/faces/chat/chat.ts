@@ -28,16 +28,16 @@ export type ChatParts = {
   clock: Clock
   env: Readonly<Record<string, string | undefined>>
   signal: AbortSignal
-  /** Whether it takes the whole screen, or prints where the terminal scrolls. */
+  /** Whether the chat takes the whole screen, or prints where the terminal scrolls. */
   altScreen: boolean
-  /** The terminal of this process, unless it is another one. */
+  /** Replaces the terminal of this process, for tests. */
   terminal?: Terminal
 }
 
-/** How the chat was left; when the screen broke, why. */
+/** How the chat ended; `broken` says what fault ended it. */
 export type ChatEnd = { why: 'exit' | 'aborted' } | { why: 'broken'; message: string }
 
-/** The chat on a screen, until the person leaves it; by then the terminal is as it was. */
+/** Shows the chat on a screen until the person leaves it, and gives the terminal back as it was. */
 export async function openChat(desk: ChatDesk, parts: ChatParts): Promise<ChatEnd> {
   const chat = new Chat(desk, parts, parts.terminal ?? new ProcessTerminal())
   const undo = parts.terminal
@@ -53,16 +53,15 @@ export async function openChat(desk: ChatDesk, parts: ChatParts): Promise<ChatEn
   }
 }
 
-/** More blocks than that are not held; a little more is let go at once, so that it is not done at each turn. */
+/** Blocks that are held; beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
 const [mostBlocks, keptBlocks] = [10_000, 9000]
-/** In the normal buffer all that is held is painted again at each change. */
+/** Blocks that are held in the normal buffer, where all of them are painted again at each change. */
 const keptInBuffer = 400
 const earlierEntries = 300
 
-/** What a turn at work is thought with is truer than what the next one would be. */
-function thinking({ running }: ChatState): Pick<Standing, 'thinking'> {
-  const phase = running.at(-1)?.phase
-  return phase ? { thinking: phase.framework } : {}
+/** The standing with the framework of the running turn, which says more than that of the next one. */
+function withRunningFramework(standing: Standing, { running }: ChatState): Standing {
+  return { ...standing, thinking: running.at(-1)?.phase?.framework ?? standing.thinking }
 }
 
 class Chat {
@@ -73,13 +72,13 @@ class Chat {
   #theme: ThemeSwitch
   #context: RenderContext
   #transcript: Transcript
-  #frame: ScreenLayout
+  #layout: ScreenLayout
   #input: InputBox
-  #slot: InputArea
-  #finder: PaletteOverlay
-  #stage: TerminalControl
+  #inputArea: InputArea
+  #palette: PaletteOverlay
+  #control: TerminalControl
   #loading = false
-  #wishes: KeyActions
+  #keys: KeyActions
   #ticker: Ticker
   #over = new AbortController()
   #end: ChatEnd | undefined
@@ -100,16 +99,16 @@ class Chat {
     this.#transcript = new Transcript({
       context: this.#context,
       welcome: (room) => welcome(standing(), theme, room),
-      height: () => this.#frame.height(),
-      repaint: () => this.#stage.repaint(),
+      height: () => this.#layout.height(),
+      repaint: () => this.#control.repaint(),
       later,
       nearTop: () => void this.#loadEarlier().catch(broken),
     })
-    this.#frame = screenLayout({
+    this.#layout = screenLayout({
       terminal,
       altScreen,
       theme,
-      title: () => ['termaite', standing().project, ...(standing().session ? [standing().session!] : [])],
+      title: () => ['termaite', standing().project, standing().session ?? ''].filter((word) => word !== ''),
       transcript: guarded(this.#transcript),
       working: guarded(
         new WorkingLine(
@@ -119,12 +118,12 @@ class Chat {
           () => this.#state.asks.length > 0,
         ),
       ),
-      status: guarded(new StatusLine(theme, clock, () => ({ ...standing(), ...thinking(this.#state) }))),
+      status: guarded(new StatusLine(theme, clock, () => withRunningFramework(standing(), this.#state))),
       unseen: () => this.#transcript.unseen,
       copy: (text) => this.#copy(text),
     })
-    this.#stage = new TerminalControl(this.#frame, { preserveScreen: altScreen })
-    const { tui, slot, scroll, room } = this.#frame
+    this.#control = new TerminalControl(this.#layout, { preserveScreen: altScreen })
+    const { tui, inputArea, scroll, room } = this.#layout
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({
       tui,
@@ -132,30 +131,30 @@ class Chat {
       desk,
       clock,
       onSubmit: (text) => {
-        // Whoever sends something wants to see what comes of it.
-        this.#frame.toEnd()
+        // A person who sends something wants to see its answer.
+        this.#layout.toEnd()
         desk.submit(text)
       },
-      openPalette: (query) => this.#finder.open(query),
-      edit: (text) => this.#stage.lend(() => editInEditor(text, env)),
+      openPalette: (query) => this.#palette.open(query),
+      edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
-    this.#slot = new InputArea({ tui, place: slot, input: this.#input, theme, clock, answer, broken, room })
-    this.#finder = new PaletteOverlay({
+    this.#inputArea = new InputArea({ tui, place: inputArea, input: this.#input, theme, clock, answer, broken, room })
+    this.#palette = new PaletteOverlay({
       tui,
       theme,
       commands: () => desk.commands,
       pick: (command) => this.#picked(command),
-      closed: () => this.#slot.focus(),
+      closed: () => this.#inputArea.focus(),
       broken,
     })
-    this.#wishes = typingKeys({
+    this.#keys = typingKeys({
       desk,
       clock,
       input: this.#input,
       openAll: () => this.#transcript.toggleAll(),
-      palette: () => this.#finder.open(''),
-      flash: (words) => this.#frame.flash(words),
+      palette: () => this.#palette.open(''),
+      flash: (words) => this.#layout.flash(words),
       leave: () => this.#leave({ why: 'exit' }),
     })
     this.#ticker = new Ticker(clock, this.#over.signal)
@@ -168,11 +167,12 @@ class Chat {
     const abort = () => this.#leave({ why: 'aborted' })
     signal.addEventListener('abort', abort, { once: true })
     bindKeys()
-    this.#stage.take()
+    this.#control.take()
     this.#desk.setScreen(this.#screen())
-    void this.#keepTheme()
+    // The terminal may name its background at any time.
+    void this.#followTheme()
     try {
-      for await (const happening of this.#desk.events(this.#over.signal)) this.#happened(happening)
+      for await (const event of this.#desk.events(this.#over.signal)) this.#happened(event)
       if (!this.#end) await new Promise((resolve) => this.#over.signal.addEventListener('abort', resolve))
     } catch (error) {
       this.broke(error)
@@ -185,25 +185,25 @@ class Chat {
     return this.#end ?? { why: 'exit' }
   }
 
-  /** Gives the terminal back; a second time it does nothing. */
+  /** Gives the terminal back; does nothing a second time. */
   restore(): void {
-    this.#slot.close()
-    this.#stage.giveBack()
+    this.#inputArea.close()
+    this.#control.giveBack()
   }
 
   broke(error: unknown): void {
     this.#leave({ why: 'broken', message: messageOf(error) })
   }
 
-  /** The first cause wins. */
+  /** Ends the chat; the first cause is the one that is told. */
   #leave(end: ChatEnd): void {
     this.#end ??= end
     this.restore()
     this.#over.abort()
   }
 
-  #happened(happening: DeskEvent): void {
-    this.#set(nextState(this.#state, happening, this.#parts.clock.now()))
+  #happened(event: DeskEvent): void {
+    this.#set(nextState(this.#state, event, this.#parts.clock.now()))
   }
 
   #set(state: ChatState): void {
@@ -211,15 +211,16 @@ class Chat {
     const { done, live, fresh, more, asks, queue } = this.#state
     this.#transcript.show(done, live, fresh ? 'welcome' : more ? 'more' : undefined)
     this.#input.setQueue(queue)
-    this.#slot.show(asks)
+    this.#inputArea.show(asks)
     const working = () => this.#state.running.length > 0
-    void this.#ticker.run(stepMs, working, () => this.#stage.repaint())
-    this.#stage.repaint()
+    // Ticks until no turn runs.
+    void this.#ticker.run(stepMs, working, () => this.#control.repaint())
+    this.#control.repaint()
   }
 
-  /** Nothing is let go while somebody reads further up. */
+  /** Cuts a long transcript, but not while the person reads further up. */
   #bounded(state: ChatState): ChatState {
-    const { scroll } = this.#frame
+    const { scroll } = this.#layout
     if (!scroll) return withoutOldest(state, keptInBuffer)
     const over = state.done.length > mostBlocks && scroll.isFollowingEnd
     return over ? withoutOldest(state, keptBlocks) : state
@@ -227,37 +228,37 @@ class Chat {
 
   #refine(what: 'colours' | 'diffs'): void {
     this.#transcript.refine(what)
-    this.#stage.repaint()
+    this.#control.repaint()
   }
 
-  #keepTheme(): Promise<void> {
-    const { tui } = this.#frame
+  #followTheme(): Promise<void> {
+    const { tui } = this.#layout
     return followBackground(tui, this.#parts.env, (to) => {
       if (!this.#theme.switchTo(to)) return
       tui.invalidate()
-      this.#stage.repaint()
+      this.#control.repaint()
     })
   }
 
   async #loadEarlier(): Promise<void> {
     const { more, oldest } = this.#state
-    if (this.#loading || !more || oldest === undefined || !this.#frame.scroll) return
+    if (this.#loading || !more || oldest === undefined || !this.#layout.scroll) return
     this.#loading = true
     const earlier = await this.#desk.earlier(oldest, earlierEntries).catch(() => ({ entries: [], more: false }))
     this.#loading = false
-    // Another conversation may have been opened meanwhile.
+    // Another conversation may have been opened while the entries were read.
     if (this.#state.oldest !== oldest || this.#end) return
     this.#set(withEarlier(this.#state, earlier.entries, earlier.more && earlier.entries.length > 0))
   }
 
   #key(data: string): boolean {
-    if (this.#frame.tui.hasOverlay()) return false
-    const { card } = this.#slot
-    const taken = pressKey(data, card ? cardKeys(this.#wishes) : this.#wishes)
-    // What is typed on as a card opens is still meant for the input.
+    if (this.#layout.tui.hasOverlay()) return false
+    const { card } = this.#inputArea
+    const taken = pressKey(data, card ? cardKeys(this.#keys) : this.#keys)
+    // Keys that were typed as a card opened are meant for the input.
     const early = !taken && card !== undefined && !card.wants(data)
     if (early) this.#input.handleInput(data)
-    if (taken) this.#stage.repaint()
+    if (taken) this.#control.repaint()
     return taken || early
   }
 
@@ -273,14 +274,14 @@ class Chat {
 
   #screen(): CommandScreen {
     return {
-      suspend: (work) => this.#stage.lend(work),
+      suspend: (work) => this.#control.lend(work),
       copy: (text) => this.#copy(text),
       clear: () => this.#set(cleared(this.#state)),
       fill: (text) => {
         this.#input.fill(text)
-        this.#stage.repaint()
+        this.#control.repaint()
       },
-      palette: (query) => this.#finder.open(query ?? ''),
+      palette: (query) => this.#palette.open(query ?? ''),
       exit: () => this.#leave({ why: 'exit' }),
     }
   }

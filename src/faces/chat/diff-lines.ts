@@ -4,17 +4,17 @@ export type DiffLine = { type: 'added' | 'removed' | 'same' | 'skip'; text: stri
 
 type Diff = Extract<Shown, { type: 'diff' }>
 
-/** Long enough for every edit a person reads; beyond it the two are shown without being compared. */
+/** Enough for every edit that a person reads; after it the two texts are shown without being compared. */
 const timeoutMs = 150
 
-/** The lines that change, and three around them; the library is loaded when a card first needs it. */
+/** The lines that change, with three around them; the library is loaded by the first diff. */
 export async function diffLines({ before = '', after }: Diff): Promise<DiffLine[]> {
   const patch = await import('diff').then(
     ({ structuredPatch }) =>
       structuredPatch('', '', before, after, undefined, undefined, { context: 3, timeout: timeoutMs }),
     () => undefined,
   )
-  if (!patch) return [...sided('removed', before), ...sided('added', after)]
+  if (!patch) return [...allLines('removed', before), ...allLines('added', after)]
   return patch.hunks.flatMap(({ lines }, at) => [
     ...(at > 0 ? [{ type: 'skip' as const, text: '⋯' }] : []),
     ...lines.filter((line) => !line.startsWith('\\')).map(read),
@@ -26,7 +26,7 @@ function read(line: string): DiffLine {
   return { type, text: line.slice(1) }
 }
 
-function sided(type: 'added' | 'removed', text: string): DiffLine[] {
+function allLines(type: 'added' | 'removed', text: string): DiffLine[] {
   return text === ''
     ? []
     : text

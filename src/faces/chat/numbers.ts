@@ -2,12 +2,12 @@ import type { Closing } from './chat-desk.ts'
 
 type Source = NonNullable<Closing['source']>
 
-/** How long something has been going on: it is looked at too often for parts of a second. */
+/** The time since something began, without parts of a second, because it is repainted often. */
 export function elapsed(ms: number): string {
   return ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : duration(ms)
 }
 
-/** How long, as short as it can be said: `0.4 s`, `12 s`, `3 min 20 s`, `1 h 05 min`. */
+/** A duration: `0.4 s`, `12 s`, `3 min 20 s`, `1 h 05 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000
   if (seconds < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`
@@ -17,7 +17,7 @@ export function duration(ms: number): string {
   return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
 }
 
-/** A number of tokens; what nobody reported is only about that. */
+/** A number of tokens; one that no agent reported is marked as approximate. */
 export function tokens(count: number, source: Source): string {
   return `${about(source)}${thousands(count)} tokens`
 }
@@ -26,7 +26,7 @@ export function cost(dollars: number, source: Source): string {
   return `${about(source)}$${dollars < 0.1 ? dollars.toFixed(3) : dollars.toFixed(2)}`
 }
 
-/** A time of today by its clock, any other with its day. */
+/** A time of today as hours and minutes, any other with its date. */
 export function clockTime(at: number, now: number): string {
   const date = new Date(at)
   const time = `${two(date.getHours())}:${two(date.getMinutes())}`
@@ -38,7 +38,7 @@ export function lineCounts({ added, removed }: { added: number; removed: number 
   return `+${added} −${removed}`
 }
 
-/** How a turn was thought through, and how many were asked besides. */
+/** The framework of a turn, and how many other agents were called. */
 export function thoughtWords({ framework, calls }: NonNullable<Closing['thought']>): string[] {
   return [framework, ...(calls === 0 ? [] : [`${calls} ${calls === 1 ? 'call' : 'calls'}`])]
 }

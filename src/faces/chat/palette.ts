@@ -23,11 +23,11 @@ export type PaletteParts = {
   close(): void
 }
 
-/** As many as matter: what is beyond them is found by a letter or an arrow. */
+/** Rows in sight; the others are found by a letter or an arrow key. */
 const most = 12
 const prompt = '/'
 
-/** Every command, found by a few letters of it. */
+/** All commands, to be found by a few letters. */
 export class Palette implements Component, Focusable {
   #parts: PaletteParts
   #line: TextField
@@ -98,7 +98,7 @@ export class Palette implements Component, Focusable {
     const lines = [
       theme.accent(prompt) + this.#line.render(Math.max(1, inside - prompt.length)),
       theme.quiet('─'.repeat(inside)),
-      ...(rows.length > 0 ? rows : [theme.quiet('  No command is like that; Esc goes back.')]),
+      ...(rows.length > 0 ? rows : [theme.quiet('  No command matches; Esc closes.')]),
     ]
     const foot = [...(place ? [place] : []), 'Enter picks', 'Esc closes'].join(' · ')
     return boxed(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
@@ -114,7 +114,7 @@ export type OverlayParts = {
   broken(error: unknown): void
 }
 
-/** The palette over the transcript, one at a time. */
+/** Shows the palette over the transcript, one at a time. */
 export class PaletteOverlay {
   #parts: OverlayParts
   #overlay: OverlayHandle | undefined

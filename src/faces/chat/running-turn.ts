@@ -2,7 +2,7 @@ import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework } from '../../core/talk/framework.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './transcript/event-facts.ts'
 
-/** A turn at work, as the working line tells it. */
+/** A turn that runs, as the working line shows it. */
 export type RunningTurn = {
   turn: string
   since: number
@@ -11,11 +11,11 @@ export type RunningTurn = {
   calls: readonly { call: string; tool: string }[]
   lastAt: number
   files: readonly string[]
-  /** Where it stands, when it is thought through. */
+  /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }
-  /** Who is asked right now besides, each in a role. */
+  /** The agents that are consulted right now, each in its role. */
   consulted?: readonly { role: string; by?: string }[]
-  /** Cancelled, and not over yet. */
+  /** The turn was cancelled and is not over yet. */
   stopping?: true
 }
 
@@ -30,7 +30,7 @@ export function advanceTurn(
   const since = (event as Partial<Entry>).at ?? now
   const run = was ?? { turn, since, calls: [], lastAt: now, files: [] }
   const by = isAgentEvent(event) ? event.by : run.by
-  const next: RunningTurn = { ...run, lastAt: now, ...(by === undefined ? {} : { by }) }
+  const next: RunningTurn = { ...run, lastAt: now, by }
   switch (event.type) {
     case 'call':
       return { ...next, calls: [...next.calls, { call: event.call, tool: event.tool }] }
@@ -60,8 +60,8 @@ function consulted(known: Consulted, role: string, event: Event): Consulted {
   if (event.type === 'end') return known.filter((one) => one.role !== role)
   const was = known.find((one) => one.role === role)
   const by = authorOf(event) ?? was?.by
-  const now = by === undefined ? { role } : { role, by }
-  if (was?.by === by && was) return known
+  const now = { role, by }
+  if (was && was.by === by) return known
   return was ? known.map((one) => (one === was ? now : one)) : [...known, now]
 }
 

@@ -1,16 +1,16 @@
 import type { TUI } from '@earendil-works/pi-tui'
 
-/** Wraps text in a colour; what is painted by none comes out as it went in. */
+/** Wraps text in a colour, or returns it unchanged. */
 export type Paint = (text: string) => string
 
-/** What a colour is for, never which one it is: `colours.ts` is the law that says which. */
+/** The purposes of colours; the colour law below says which colour each purpose has. */
 export type Theme = {
   name: 'dark' | 'light' | 'plain'
   /** The border, its title and the large letters. */
   accent: Paint
   strong: Paint
   quiet: Paint
-  /** What the person said. */
+  /** The person's own words. */
   user: Paint
   good: Paint
   warn: Paint
@@ -19,9 +19,9 @@ export type Theme = {
   removed: Paint
   code: Paint
   link: Paint
-  /** The row that Enter would take. */
+  /** The row that Enter would choose. */
   chosen: Paint
-  /** A steady colour for each name. */
+  /** The colour of a name, the same every time. */
   speaker(name: string): Paint
 }
 
@@ -29,12 +29,12 @@ export type Theme = {
  * The colour law.
  *
  * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen.
- *    The background is theirs; where something must stand out, both colours are turned round.
- * 2. Nothing is said by colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
- * 3. Red is what failed or goes, green what went well or is new, yellow what waits for somebody; nothing else has them.
- * 4. One accent: the border, its title, the large letters, and what can be followed.
+ *    The background is theirs; where something must stand out, both colours are reversed.
+ * 2. No meaning is in a colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
+ * 3. Red is for failures and removed lines, green for success and added lines, yellow for what waits for a person; for nothing else.
+ * 4. One accent: the border, its title, the large letters, and links.
  * 5. Each agent has one colour, the same in every session and on every machine, and never one of rule 3.
- * 6. What matters less is dim, what matters more is bold; neither is a colour.
+ * 6. Less important text is dim, more important text is bold; neither is a colour.
  */
 const sgr =
   (open: number | string, close: number): Paint =>
@@ -80,7 +80,7 @@ export const dark: Theme = {
   speaker: steady([magenta, brightBlue, cyan, brightMagenta].map((paint) => both(paint, bold))),
 }
 
-/** On white, yellow and most bright ones cannot be read: what waits is magenta, and no agent has that. */
+/** On white, yellow and most bright colours cannot be read: warnings are magenta, which no agent has here. */
 export const light: Theme = {
   ...dark,
   name: 'light',
@@ -92,7 +92,7 @@ export const light: Theme = {
   speaker: steady([blue, cyan, brightBlue].map((paint) => both(paint, bold))),
 }
 
-/** For NO_COLOR and for those who see none: weight, underline and reverse alone. */
+/** For NO_COLOR: weight, underline and reverse alone. */
 export const plain: Theme = {
   name: 'plain',
   accent: none,
@@ -110,7 +110,7 @@ export const plain: Theme = {
   speaker: () => bold,
 }
 
-/** The same name has the same colour in every session and on every machine. */
+/** Gives the same name the same colour in every session and on every machine. */
 function steady(paints: readonly Paint[]): (name: string) => Paint {
   return (name) => {
     let sum = 7
@@ -121,40 +121,40 @@ function steady(paints: readonly Paint[]): (name: string) => Paint {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** How long a terminal may take to name its background; nothing waits for it. */
+/** How long a terminal may take to name its background; the first paint does not wait for it. */
 const patienceMs = 1000
 
-/** The theme of the first paint, from what the environment says alone. */
+/** The theme of the first paint, from the environment alone. */
 export function firstTheme(env: Env): Theme {
   if (env.NO_COLOR) return plain
-  return hinted(env) ?? dark
+  return themeByHint(env) ?? dark
 }
 
-type Asked = Pick<
+type BackgroundSource = Pick<
   TUI,
   'queryTerminalBackgroundColor' | 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'
 >
 
-/** Turns the theme to what the terminal says of its own background, now and when that changes. */
-export async function followBackground(tui: Asked, env: Env, turn: (to: Theme) => void): Promise<void> {
+/** Chooses the theme by the background that the terminal names, now and whenever it changes. */
+export async function followBackground(tui: BackgroundSource, env: Env, choose: (theme: Theme) => void): Promise<void> {
   if (env.NO_COLOR) return
-  tui.onTerminalColorSchemeChange((scheme) => turn(scheme === 'light' ? light : dark))
+  tui.onTerminalColorSchemeChange((scheme) => choose(scheme === 'light' ? light : dark))
   tui.setTerminalColorSchemeNotifications(true)
   const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: patienceMs })
   // Perceived brightness: green weighs most.
-  if (rgb) turn(0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark)
+  if (rgb) choose(0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark)
 }
 
-/** COLORFGBG is `fg;bg`, or `fg;x;bg`: 7 and 9 to 15 are light ones. */
-function hinted(env: Env): Theme | undefined {
+/** The theme by COLORFGBG, which is `fg;bg` or `fg;x;bg`: 7 and 9 to 15 are light backgrounds. */
+function themeByHint(env: Env): Theme | undefined {
   const background = env.COLORFGBG?.split(';').at(-1)
   if (background === undefined || !/^\d+$/.test(background)) return undefined
   return Number(background) === 7 || Number(background) > 8 ? light : dark
 }
 
 /**
- * One theme for everybody who holds it, whose colours can change behind it: the terminal may say only
- * after the first paint that it is a light one.
+ * A theme whose colours can change while components hold it, because the terminal may name its background only
+ * after the first paint.
  */
 export class ThemeSwitch implements Theme {
   #now: Theme
@@ -180,7 +180,7 @@ export class ThemeSwitch implements Theme {
     return this.#now.name
   }
 
-  /** Whether that made a difference. */
+  /** Returns whether the theme changed. */
   switchTo(to: Theme): boolean {
     const changed = to !== this.#now
     this.#now = to

@@ -4,12 +4,12 @@ import { truncateToWidth, visibleWidth, Input } from '@earendil-works/pi-tui'
 import { oneLine } from './transcript/screen-text.ts'
 import { cleanText } from './input/paste.ts'
 
-/** A row to choose: `label` is what it is called, `help` what it does. */
+/** A row to choose, with its name and what it does. */
 export type Choice = { label: string; help?: string }
 
 const widestLabel = 34
 
-/** A list of which one row is chosen; it shows as many rows as it is told, and the chosen one is always among them. */
+/** A list in which one row is chosen; the chosen row is always among those that are shown. */
 export class ChoiceList<T extends Choice> {
   #theme: Theme
   #items: readonly T[] = []
@@ -29,7 +29,7 @@ export class ChoiceList<T extends Choice> {
     return this.#items[this.#chosen]
   }
 
-  /** The first row is chosen, or the one that was, where it is still among them and `keep` asks for it. */
+  /** Replaces the rows and chooses the first; `keep` chooses the former row where it is still there. */
   set(items: readonly T[], keep = false): void {
     const was = this.chosen?.label
     this.#items = items
@@ -42,13 +42,13 @@ export class ChoiceList<T extends Choice> {
       : 0
   }
 
-  /** Goes round at both ends. */
+  /** Moves the choice, past each end to the other. */
   move(by: number): void {
     const count = this.#items.length
     if (count > 0) this.#chosen = (this.#chosen + by + count) % count
   }
 
-  /** Chooses the row that was shown there. */
+  /** Chooses the row that was drawn at that line. */
   point(row: number): T | undefined {
     const item = this.#items[this.#from + row]
     if (item) this.#chosen = this.#from + row
@@ -64,19 +64,19 @@ export class ChoiceList<T extends Choice> {
     return shown.map((item, row) => this.#row(item, this.#from + row === this.#chosen, labels, width))
   }
 
-  /** Where it stands in a list that is longer than what is shown. */
+  /** The position of the chosen row, where not all rows are shown. */
   place(most: number): string {
     return this.#items.length > most ? `${this.#chosen + 1} of ${this.#items.length}` : ''
   }
 
   #row(item: T, chosen: boolean, labels: number, width: number): string {
-    // A name may hold anything: it is one row all the same.
+    // A name may hold line breaks, and must stay one row.
     const label = oneLine(item.label)
     const help = item.help && oneLine(item.help)
     const { chosen: paint, quiet } = this.#theme
     const mark = chosen ? '› ' : '  '
     const room = width - 2
-    // A row without help has the whole line: a long path is not cut for a column that is empty.
+    // A row without help has the whole line, so that a long path is not cut for an empty column.
     if (!help || room - labels < 12)
       return chosen ? paint(fitToWidth(mark + label, width)) : fitToWidth(mark + label, width)
     const name = `${fitToWidth(label, labels)}  `
@@ -85,7 +85,7 @@ export class ChoiceList<T extends Choice> {
   }
 }
 
-/** How many columns a box takes for itself. */
+/** The columns that a box takes for its sides. */
 export const boxSides = 4
 
 /** Lines in a frame of exactly `width` columns; `title` and `foot` sit in its upper and lower edge. */
@@ -103,7 +103,7 @@ export function boxed(
   ]
 }
 
-/** Exactly that wide: what is too long is cut, what is too short is filled. */
+/** A line cut or filled to exactly that width. */
 export function fitToWidth(line: string, width: number): string {
   const cut = truncateToWidth(line, width, '…')
   return cut + ' '.repeat(Math.max(0, width - visibleWidth(cut)))
@@ -115,7 +115,7 @@ function edge(left: string, right: string, width: number, paint: Paint, words = 
   return `${paint(`${left}─`)}${label}${paint(`${'─'.repeat(rest)}${right}`)}`
 }
 
-/** One line to type in; a secret one shows how much was typed, and nothing of it. */
+/** One line to type in; a secret line shows only how much was typed. */
 export class TextField implements Focusable {
   #input: Input
   #secret: boolean
@@ -138,12 +138,12 @@ export class TextField implements Focusable {
     return this.#input.getValue()
   }
 
-  /** A key. As bytes, those left out begin escape sequences: no keyboard sends them. */
+  /** Takes a key. C1 control characters are left out: they begin escape sequences, and no keyboard sends them. */
   handleInput(key: string): void {
     if (!/[\x80-\x9f]/.test(key)) this.#input.handleInput(key)
   }
 
-  /** A text that came as a whole. The library takes a paste where the cursor is: that is the one way to put it there. */
+  /** Inserts a text at the cursor, as a paste, because the library has no other way. */
   insert(text: string): void {
     const words = cleanText(text).replace(/\s+/g, ' ')
     if (words) this.#input.handleInput(`\x1b[200~${words}\x1b[201~`)

@@ -99,11 +99,11 @@ test('Ctrl+O shows all of it, page by page where there is no room, and less agai
   }
   assert.deepEqual(seen, [
     '… 22 more lines, Ctrl+O shows all',
-    'lines 1–11 of 32, Ctrl+O goes on',
-    'lines 12–22 of 32, Ctrl+O goes on',
+    'lines 1–11 of 32, Ctrl+O shows more',
+    'lines 12–22 of 32, Ctrl+O shows more',
     'lines 23–32 of 32, Ctrl+O shows less',
     '… 22 more lines, Ctrl+O shows all',
-    'lines 1–11 of 32, Ctrl+O goes on',
+    'lines 1–11 of 32, Ctrl+O shows more',
   ])
 })
 

@@ -121,12 +121,12 @@ test('Escape is no; for a spent quota and a silence it is what is safest, and th
   }
   assert.deepEqual(seen, [
     ['gemini asks for permission', 'Esc: no', [undefined]],
-    ['gemini asks', 'Esc: no answer', [undefined]],
+    ['gemini asks', 'Esc: skip this question', [undefined]],
     ['Do you trust this?', 'Esc: no', [undefined]],
     ['gemini needs a login', 'Esc: not now', [undefined]],
     ['gemini cannot go on now', 'Esc: Stop the turn', [['stop']]],
     ['gemini is silent', 'Esc: Wait for it', [['wait']]],
-    ['gemini was not allowed to do it', 'Esc: leave it so', [undefined]],
+    ['gemini was not allowed to do it', 'Esc: leave it undone', [undefined]],
     ['Another vendor would learn this', 'Esc: no', [undefined]],
   ])
 })
@@ -142,8 +142,8 @@ test('several are marked with Space or their numbers', async () => {
     '│ › 2 [ ] Take b                           │',
     '│   3 [x] Take c                           │',
     '│                                          │',
-    '│ Space marks · Enter answers · Esc: no    │',
-    '│ answer                                   │',
+    '│ Space marks · Enter answers · Esc: skip  │',
+    '│ this question                            │',
     '╰──────────────────────────────────────────╯',
   ])
   press(legacy.enter)
@@ -234,7 +234,7 @@ test('what is picked by itself is counted down, one paint a second, until it is 
   assert.deepEqual(
     { seen, painted, changes, asleep: clock.asleep },
     {
-      seen: ['“Take a” by itself in 10 s    ', '“Take a” by itself in 7 s     '],
+      seen: ['“Take a” is picked in 10 s    ', '“Take a” is picked in 7 s     '],
       painted: 3,
       changes: 3,
       asleep: 0,

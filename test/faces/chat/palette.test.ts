@@ -67,7 +67,7 @@ test('a paste picks nothing, not even one that ends before it ends', () => {
 
 test('arrows go round, and a query it was opened with can be mended', () => {
   const { picked, press, lines } = open('hx')
-  assert.equal(lines()[3], '│   No command is like that; Esc goes back.                │')
+  assert.equal(lines()[3], '│   No command matches; Esc closes.                        │')
   press(legacy.enter, legacy.backspace, legacy.up, legacy.enter, legacy.down, legacy.enter)
   assert.deepEqual(picked, ['switch', 'help'])
 })

@@ -113,7 +113,7 @@ test('the working line says what is at work, and nothing when nothing is', () =>
   )
   assert.equal(
     line([run, { ...run, turn: 'u' }], true),
-    ' * claude · 1 min 05 s · waits for your answer · 1 more at work · Ctrl+C cancels',
+    ' * claude · 1 min 05 s · waits for your answer · 1 more running · Ctrl+C cancels',
   )
 })
 

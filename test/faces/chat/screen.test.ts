@@ -316,7 +316,7 @@ test('what a command may do with the screen', { timeout }, async (t) => {
   const during = await screen.suspend(async () => [terminal.started, await terminal.buffer()])
   assert.deepEqual([during, terminal.started, await terminal.buffer()], [[false, 'normal'], true, 'alternate'])
   await seen('typed for you')
-  assert.equal(await screen.copy('héllo'), 'Copied, by the terminal.')
+  assert.equal(await screen.copy('héllo'), 'Copied by the terminal.')
   assert.ok(terminal.written.includes(`\x1b]52;c;${Buffer.from('héllo').toString('base64')}\x07`))
   screen.clear()
   await gone('answer 2')

@@ -4,16 +4,16 @@ import { fitToWidth, TextField } from '../widgets.ts'
 import { hangingLines } from './card-body.ts'
 import { readableText } from '../../question-text.ts'
 
-/** As many options as are in sight at once. */
+/** Options in sight at once. */
 const most = 9
 
-/** What may be answered: rows to choose from, marks where several may be, and a line for words of one's own. */
+/** The answers of a card: options to choose from, marks where several may be chosen, and a line for the person's own words. */
 export class CardAnswers {
   readonly line: TextField | undefined
   #question: Question
   #at = 0
   #marked = new Set<string>()
-  /** Which option each of the rows drawn last belongs to. */
+  /** The option of each row that was drawn last. */
   #drawn: number[] = []
 
   constructor(question: Question) {
@@ -27,7 +27,7 @@ export class CardAnswers {
     return this.#question.options.length + (this.line ? 1 : 0)
   }
 
-  /** Whether keys are letters of the line. */
+  /** Whether keys are typed into the line. */
   get writing(): boolean {
     return this.line !== undefined && this.#at === this.#question.options.length
   }
@@ -36,7 +36,7 @@ export class CardAnswers {
     if (this.count > 0) this.#at = (this.#at + by + this.count) % this.count
   }
 
-  /** Goes to that one; false when there is none. */
+  /** Moves to an answer; false when there is none at that index. */
   go(at: number): boolean {
     if (at < 0 || at >= this.count) return false
     this.#at = at
@@ -52,7 +52,7 @@ export class CardAnswers {
     if (id !== undefined && !this.#marked.delete(id)) this.#marked.add(id)
   }
 
-  /** What Enter would answer; undefined where that is nothing yet. */
+  /** The answer that Enter would give; undefined where there is none yet. */
   picks(): string[] | undefined {
     const { multiple, options } = this.#question
     const own = this.writing || multiple ? [this.line?.text.trim() ?? ''].filter((text) => text !== '') : []
@@ -67,7 +67,7 @@ export class CardAnswers {
     return this.#drawn[row] ?? -1
   }
 
-  /** In no more rows than there are: the one that Enter would pick stays in sight, with what it covers. */
+  /** Renders at most `room` rows; the option that Enter would pick stays in sight, with what it covers. */
   render(width: number, theme: Theme, room = Infinity): string[] {
     const count = this.#question.options.length
     const from = Math.max(0, Math.min(this.#at - most + 1, count - most))

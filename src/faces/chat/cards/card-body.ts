@@ -4,13 +4,13 @@ import type { DiffLine } from '../diff-lines.ts'
 import { wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { exactText, readableText } from '../../question-text.ts'
 
-/** A part of what a card shows: its lines, and how many of them are shown at first. */
+/** A part of a card's body: its lines, and how many of them are shown at first. */
 export type BodySection = { lines: string[]; most: number }
 
-/** Beyond this nobody reads: it is said how much more there is, so that nothing is hidden in silence. */
+/** Characters that are shown; the card says how many more there are, so that nothing is hidden silently. */
 const longest = 100_000
 
-/** The question's words and what it shows, laid out; a diff that is not compared yet has no lines. */
+/** Lays out the question's words and what it shows; a diff that is not computed yet has no lines. */
 export function bodySections(
   { text, shows = [] }: Question,
   diffs: ReadonlyMap<Shown, readonly DiffLine[]>,
@@ -58,36 +58,36 @@ function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrapTextWithAnsi(line, width))
 }
 
-/** Every line of it begins below the end of `mark`. */
+/** Wraps a text so that every line begins below the end of `mark`. */
 export function hangingLines(mark: string, text: string, width: number): string[] {
   const indent = ' '.repeat(mark.length)
   return wrapped(text, Math.max(1, width - mark.length)).map((line, at) => (at === 0 ? mark : indent) + line)
 }
 
-/** A part of which less than this is shown says nothing. */
-const least = 3
+/** A section is not cut to fewer lines, because they would say nothing. */
+const leastLines = 3
 
-/** What is on a card before it is opened, and then page by page, as much as there is room for. */
+/** Shows the body of a card cut to the room there is, and page by page once the person opens it. */
 export class BodyPages {
   #paint: Paint
   #page: number | undefined
 
-  /** `paint` is for what it says of itself. */
+  /** `paint` is for the hints about hidden lines. */
   constructor(paint: Paint) {
     this.#paint = paint
   }
 
-  /** Opens it, turns to the next page, and closes it after the last. */
+  /** Opens the first page, turns to the next, and closes after the last. */
   turn(sections: readonly BodySection[], room: number): void {
     const pages = Math.ceil(whole(sections).length / room)
     const next = this.#page === undefined ? 0 : this.#page + 1
-    const hides = brief(sections, room).some((most, at) => hidden(sections[at]!.lines, most) > 0)
+    const hides = shownAtFirst(sections, room).some((most, at) => hiddenLines(sections[at]!.lines, most) > 0)
     this.#page = hides && next < pages ? next : undefined
   }
 
   lines(sections: readonly BodySection[], room: number): string[] {
     if (this.#page === undefined) {
-      const most = brief(sections, room)
+      const most = shownAtFirst(sections, room)
       return sections.flatMap(({ lines }, at) => this.#cut(lines, most[at]!))
     }
     const all = whole(sections)
@@ -95,29 +95,29 @@ export class BodyPages {
     const shown = all.slice(from, from + room)
     const place = shown.length < all.length ? `lines ${from + 1}–${from + shown.length} of ${all.length}, ` : ''
     const last = from + shown.length >= all.length
-    return [...shown, this.#paint(`${place}Ctrl+O ${last ? 'shows less' : 'goes on'}`)]
+    return [...shown, this.#paint(`${place}Ctrl+O ${last ? 'shows less' : 'shows more'}`)]
   }
 
   #cut(lines: string[], most: number): string[] {
-    const more = hidden(lines, most)
+    const more = hiddenLines(lines, most)
     if (more === 0) return lines
     return [...lines.slice(0, most), this.#paint(`… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`)]
   }
 }
 
-/** How many lines are hidden: where it would say that one is, that one has room. */
-const hidden = (lines: readonly string[], most: number) => (lines.length - most > 1 ? lines.length - most : 0)
+/** How many lines are hidden; a single one is shown instead of the hint that would take its row. */
+const hiddenLines = (lines: readonly string[], most: number) => (lines.length - most > 1 ? lines.length - most : 0)
 
 const whole = (sections: readonly BodySection[]) => sections.flatMap(({ lines }) => lines)
 
-/** How many lines of each are shown at first: the longest gives way until all fit. */
-function brief(sections: readonly BodySection[], room: number): number[] {
+/** How many lines of each section are shown at first: the longest is cut until all of them fit. */
+function shownAtFirst(sections: readonly BodySection[], room: number): number[] {
   const most = sections.map((section) => Math.min(section.lines.length, section.most))
-  // A part that is cut takes one line more, to say so.
+  // A section that is cut takes one line more for its hint.
   const taken = () => most.reduce((sum, count, at) => sum + count + Number(count < sections[at]!.lines.length), 0)
   while (taken() > room) {
     const longest = most.indexOf(Math.max(...most))
-    if (most[longest]! <= least) break
+    if (most[longest]! <= leastLines) break
     most[longest]!--
   }
   return most

@@ -11,38 +11,38 @@ import { PasteReader } from '../input/paste.ts'
 import { CardAnswers } from './card-answers.ts'
 import { bodySections, BodyPages } from './card-body.ts'
 import { diffLines } from '../diff-lines.ts'
-import { leaving, cardPaint, cardTitle } from './card-kinds.ts'
+import { escapeAnswer, cardPaint, cardTitle } from './card-kinds.ts'
 import { readableText } from '../../question-text.ts'
 
 export type CardParts = {
   theme: Theme
   question: Question
-  /** Who asks. */
+  /** The agent that asks. */
   by?: string
   clock: Clock
-  /** How many rows it may take; without it, what fits on a small screen above the input. */
+  /** How many rows the card may take; without it, as many as fit on a small screen. */
   rows?(): number
-  /** Something on it looks different now. */
+  /** Called when the card has to be painted again. */
   changed(): void
   answer(picks?: string[]): void
 }
 
-/** Whoever was typing when it opened goes on typing this long before a key is meant for it. */
-const guardMs = 400
-/** Keys that nobody presses who has not seen it. */
-const seen = ['up', 'down', 'tab', 'shift+tab', 'ctrl+o'] as const
-/** Rows of a card that are always there: its frame, the blank lines, and one that says how to see more. */
+/** A person who was typing when the card opened must pause this long before a key counts as an answer. */
+const pauseMs = 400
+/** Keys that only a person presses who has seen the card. */
+const cardKeys = ['up', 'down', 'tab', 'shift+tab', 'ctrl+o'] as const
+/** Rows that every card has: its frame, the blank lines, and the hint about hidden lines. */
 const chrome = 5
 const smallest = 19
 const boxEdges = 2
-/** Fewer lines of what is asked say nothing, unless there is no room for more. */
+/** The body has at least this many lines, unless there is no room. */
 const leastBody = 3
 
-/** How many rows the answers have in a card that is too small for all of it. */
+/** Rows for the answers in a card that is too small for all of them. */
 const tightAnswers = (answers: number, rows: number) =>
   Math.min(answers, Math.max(1, Math.ceil((rows - boxEdges) * 0.6)))
 
-/** One question: who asks, what it is about, and what may be answered. */
+/** A question as a person sees it: who asks, what it is about, and the answers. */
 export class Card implements Component, Focusable {
   #parts: CardParts
   #answers: CardAnswers
@@ -63,6 +63,7 @@ export class Card implements Component, Focusable {
     this.#answers = new CardAnswers(parts.question)
     this.#pastes = new PasteReader(parts.clock)
     this.#quietSince = parts.clock.now()
+    // Ends when the card is closed.
     void this.#countDown()
     for (const shown of parts.question.shows ?? []) if (shown.type === 'diff') void this.#compare(shown)
   }
@@ -73,7 +74,7 @@ export class Card implements Component, Focusable {
 
   set focused(focused: boolean) {
     this.#focused = focused
-    this.#attend()
+    this.#updateFocus()
   }
 
   close(): void {
@@ -84,21 +85,21 @@ export class Card implements Component, Focusable {
     this.#body = undefined
   }
 
-  /** Whether a key is meant for it: what is typed on right after it opened, or was answered, is the input's. */
+  /** Whether a key is meant for the card: keys typed just after it opened, or after it was answered, are the input's. */
   wants(data: string): boolean {
     if (this.#open.signal.aborted) return false
     const now = this.#parts.clock.now()
-    if (seen.some((key) => matchesKey(data, key))) this.#awake = true
-    if (now - this.#quietSince >= guardMs) this.#awake = true
+    if (cardKeys.some((key) => matchesKey(data, key))) this.#awake = true
+    if (now - this.#quietSince >= pauseMs) this.#awake = true
     if (!this.#awake) this.#quietSince = now
     return this.#awake && !this.#strays(data)
   }
 
-  /** Letters that mean nothing here are the input's: whoever types them has not read it, and no Enter of theirs answers it. */
+  /** Letters that the card does not use go to the input: the person who types them has not read the card, and their Enter does not answer it. */
   #strays(data: string): boolean {
     if (matchesKey(data, 'escape')) return false
     const was = this.#straying
-    if (seen.some((key) => matchesKey(data, key))) this.#straying = false
+    if (cardKeys.some((key) => matchesKey(data, key))) this.#straying = false
     else this.#straying ||= this.#isStray(decodeKittyPrintable(data) ?? data)
     if (this.#straying !== was) this.#parts.changed()
     return this.#straying
@@ -113,7 +114,7 @@ export class Card implements Component, Focusable {
       if (!this.wants(text)) return
       if (type === 'key') this.#key(text)
       else this.#write((line) => line.insert(text))
-      this.#attend()
+      this.#updateFocus()
     }
   }
 
@@ -125,7 +126,7 @@ export class Card implements Component, Focusable {
 
   #key(data: string): void {
     const { question } = this.#parts
-    if (matchesKey(data, 'escape')) return this.#answer(leaving(question).picks)
+    if (matchesKey(data, 'escape')) return this.#answer(escapeAnswer(question).picks)
     if (matchesKey(data, 'up') || matchesKey(data, 'shift+tab')) return this.#answers.move(-1)
     if (matchesKey(data, 'down') || matchesKey(data, 'tab')) return this.#answers.move(1)
     if (matchesKey(data, 'ctrl+o')) return this.#pages.turn(this.#sections(this.#width), this.#room(this.#width))
@@ -153,8 +154,8 @@ export class Card implements Component, Focusable {
     this.#parts.answer(picks)
   }
 
-  /** The cursor is in the line only while letters go there. */
-  #attend(): void {
+  /** Shows the cursor in the line only while keys are typed into it. */
+  #updateFocus(): void {
     if (this.#answers.line) this.#answers.line.focused = this.#focused && this.#answers.writing
   }
 
@@ -208,7 +209,7 @@ export class Card implements Component, Focusable {
     return boxed(lines, width, paint, { title: paint(cardTitle(question, by)) })
   }
 
-  /** Where there is no room for all of it: what is asked and what Enter would answer, before any blank line or hint. */
+  /** A card without room for everything: the question and the answer of Enter come before blank lines and hints. */
   #tight(body: string[], answers: number, width: number, rows: number): string[] {
     const room = Math.max(1, rows - boxEdges - tightAnswers(answers, rows))
     const shown = this.#answers.render(width, this.#parts.theme, tightAnswers(answers, rows))
@@ -226,12 +227,12 @@ export class Card implements Component, Focusable {
     if (!otherwise) return undefined
     const label = options.find(({ id }) => id === otherwise.pick)?.label ?? otherwise.pick
     const seconds = Math.max(0, Math.ceil((otherwise.at - clock.now()) / 1000))
-    return `“${readableText(label)}” by itself in ${seconds} s`
+    return `“${readableText(label)}” is picked in ${seconds} s`
   }
 
   #keys(): string {
     const { multiple, options } = this.#parts.question
-    const esc = `Esc: ${leaving(this.#parts.question).says}`
+    const esc = `Esc: ${escapeAnswer(this.#parts.question).says}`
     if (this.#straying) return `What you type goes to the input · ↑ ↓ to answer here · ${esc}`
     const numbers = options.length > 1 ? `1–${Math.min(9, options.length)} or ` : ''
     if (this.#answers.count === 0) return esc
@@ -243,7 +244,7 @@ export class Card implements Component, Focusable {
     const at = this.#answers.drawnAt(event.y - this.#answersAt)
     if (at >= this.#parts.question.options.length) this.#answers.goWrite()
     else if (at >= 0) this.#number(at)
-    this.#attend()
+    this.#updateFocus()
     return { handled: true, focus: true }
   }
 }

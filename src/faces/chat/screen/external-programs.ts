@@ -7,7 +7,7 @@ import { editFile } from '../../../base/editor.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Programs that own the clipboard of this machine; a remote one is reached by the terminal alone. */
+/** Programs that own the clipboard of this machine; over a remote connection only the terminal can reach it. */
 const programs: readonly { argv: readonly [string, ...string[]]; needs?: string }[] = [
   { argv: ['pbcopy'] },
   { argv: ['wl-copy'], needs: 'WAYLAND_DISPLAY' },
@@ -15,19 +15,19 @@ const programs: readonly { argv: readonly [string, ...string[]]; needs?: string 
   { argv: ['xsel', '--clipboard', '--input'], needs: 'DISPLAY' },
 ]
 
-/** Terminals drop longer ones. */
-const longest = 74_000
+/** Terminals drop longer texts. */
+const longestEncoded = 74_000
 
-/** Puts text on the clipboard, by the terminal and by the machine's own program; the words say how, or why not. */
+/** Puts text on the clipboard, through the terminal and a program of the machine; returns words that say how, or why not. */
 export async function copyText(text: string, env: Env, write: (data: string) => void): Promise<string> {
   const encoded = Buffer.from(text).toString('base64')
-  const byTerminal = encoded.length <= longest
+  const byTerminal = encoded.length <= longestEncoded
   if (byTerminal) write(`\x1b]52;c;${encoded}\x07`)
   const program = programs.find(
     ({ argv, needs }) => (needs === undefined || env[needs]) && isInstalled(argv[0], env.PATH ?? ''),
   )
-  if (program && (await fed(program.argv, text, env))) return `Copied, by ${program.argv[0]}.`
-  if (byTerminal) return 'Copied, by the terminal.'
+  if (program && (await runWithInput(program.argv, text, env))) return `Copied with ${program.argv[0]}.`
+  if (byTerminal) return 'Copied by the terminal.'
   return 'Too long for the terminal to copy, and no clipboard program is installed (wl-copy, xclip, xsel or pbcopy).'
 }
 
@@ -43,8 +43,8 @@ function isInstalled(name: string, path: string): boolean {
   })
 }
 
-/** Whether it took the text. Some stay as long as they own the clipboard, so nothing waits for their end. */
-function fed([command, ...args]: readonly [string, ...string[]], text: string, env: Env): Promise<boolean> {
+/** Whether the program took the text. Some run as long as they own the clipboard, so their end is not waited for. */
+function runWithInput([command, ...args]: readonly [string, ...string[]], text: string, env: Env): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'ignore'], detached: true })
     child.once('error', () => resolve(false))
@@ -55,7 +55,7 @@ function fed([command, ...args]: readonly [string, ...string[]], text: string, e
   })
 }
 
-/** The text as it was left in the person's own editor; undefined when that could not be started or failed. */
+/** Opens a text in the person's own editor; undefined when the editor could not be started or failed. */
 export async function editInEditor(text: string, env: Env): Promise<string | undefined> {
   const folder = await mkdtemp(join(env.TMPDIR || tmpdir(), 'termaite-'))
   const file = join(folder, 'prompt.md')

@@ -14,14 +14,14 @@ export type InputAreaParts = {
   clock: Clock
   answer(ask: string, picks?: string[]): void
   broken(error: unknown): void
-  /** How many rows the place can have, when all else gives way. */
+  /** How many rows the area can have when everything else gives way. */
   room(): number
 }
 
-/** A card of so many rows may take nearly all of a small screen; a taller one leaves some of the transcript in sight. */
-const most = 18
+/** Rows of a card that may take nearly all of a small screen; a taller card leaves some of the transcript in sight. */
+const smallCard = 18
 
-/** The place where a person types, or answers: a card takes it as long as its question is open. */
+/** The area below the transcript: the input, or a card while its question is open. */
 export class InputArea {
   #parts: InputAreaParts
   #input: GuardedComponent
@@ -54,9 +54,9 @@ export class InputArea {
     return new Card({
       theme,
       question,
-      ...(by === undefined ? {} : { by }),
+      by,
       clock,
-      rows: () => Math.max(Math.min(most, this.#parts.room()), Math.floor(this.#parts.room() * 0.75)),
+      rows: () => Math.max(Math.min(smallCard, this.#parts.room()), Math.floor(this.#parts.room() * 0.75)),
       changed: () => tui.requestRender(),
       answer: (picks) => answer(ask, picks),
     })
@@ -66,11 +66,11 @@ export class InputArea {
     const { place, tui } = this.#parts
     place.clear()
     place.addChild(component)
-    // An overlay that is open keeps the keys until it is closed.
+    // The palette keeps the keys until it is closed.
     if (!tui.hasOverlay()) tui.setFocus(component)
   }
 
-  /** Gives the keys back to whoever is in the place. */
+  /** Gives the keys back to the input or the card. */
   focus(): void {
     this.#parts.tui.setFocus(this.#parts.place.children[0] ?? null)
   }

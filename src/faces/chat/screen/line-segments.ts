@@ -1,15 +1,15 @@
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 
-/** A part of a line, in its forms from the longest to the shortest; an empty last one lets it go. The least matters least. */
+/** A part of a line in its forms, longest first; an empty last form means that it can be dropped. A low priority gives way first. */
 export type Segment = { forms: readonly [string, ...string[]]; priority: number }
 
-const between = ' · '
+const separator = ' · '
 
-/** One line of as much as there is room for: all is shortened before anything is dropped, what matters least first. */
+/** Joins segments to one line that fits: all of them are shortened before any is dropped, the lowest priority first. */
 export function fitSegments(segments: readonly Segment[], width: number): string {
   const chosen = segments.map(() => 0)
   const words = () => segments.map(({ forms }, at) => forms[chosen[at]!]!).filter((form) => form !== '')
-  const size = () => words().reduce((sum, word) => sum + visibleWidth(word) + between.length, -between.length)
+  const size = () => words().reduce((sum, word) => sum + visibleWidth(word) + separator.length, -separator.length)
   while (size() > width) {
     const next = segments
       .flatMap(({ forms, priority }, at) => {
@@ -20,5 +20,5 @@ export function fitSegments(segments: readonly Segment[], width: number): string
     if (!next) break
     chosen[next.at]!++
   }
-  return truncateToWidth(words().join(between), Math.max(0, width), '…')
+  return truncateToWidth(words().join(separator), Math.max(0, width), '…')
 }

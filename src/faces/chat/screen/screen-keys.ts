@@ -4,7 +4,7 @@ import type { InputBox } from '../input/input-box.ts'
 import { KeybindingsManager, TUI_KEYBINDINGS, isKeyRelease, matchesKey, setKeybindings } from '@earendil-works/pi-tui'
 import { leashes } from '../../../core/work/agent.ts'
 
-/** What the keys of the screen do, and whether they did: what the screen does not take goes to where the cursor is. */
+/** The actions of the screen's own keys; one that returns false leaves the key to the focused component. */
 export type KeyActions = Record<'interrupt' | 'escape' | 'leave' | 'nextLeash' | 'openAll' | 'palette', () => boolean>
 
 const keys = {
@@ -17,7 +17,7 @@ const keys = {
   'ctrl+k': 'palette',
 } as const
 
-/** Home and End belong to the text that is typed, and Ctrl+F finds, as everywhere else. */
+/** Leaves Home and End to the text that is typed, and lets Ctrl+F search, as everywhere else. */
 export function bindKeys(): void {
   setKeybindings(
     new KeybindingsManager(TUI_KEYBINDINGS, {
@@ -31,11 +31,11 @@ export function bindKeys(): void {
   )
 }
 
-/** Whether the screen took the key. */
-export function pressKey(data: string, wishes: KeyActions): boolean {
+/** Runs the action of a key; false where the screen does not take it. */
+export function pressKey(data: string, actions: KeyActions): boolean {
   if (isKeyRelease(data)) return false
   const key = (Object.keys(keys) as (keyof typeof keys)[]).find((each) => matchesKey(data, each))
-  return key !== undefined && wishes[keys[key]]()
+  return key !== undefined && actions[keys[key]]()
 }
 
 export type TypingParts = {
@@ -48,16 +48,16 @@ export type TypingParts = {
   leave(): void
 }
 
-/** Two presses of Ctrl+C within this long leave. */
+/** A second Ctrl+C within this time leaves. */
 const twiceMs = 2000
 
-/** What the keys mean while a person types. */
+/** The actions of the keys while the person types. */
 export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyActions {
   let interrupted = -Infinity
   return {
     interrupt: () => {
       const now = clock.now()
-      // Whoever typed in between does not mean the second of two.
+      // Ctrl+C that cleared a text is not the second of two.
       if (!input.clear()) {
         if (now - interrupted < twiceMs) screen.leave()
         else desk.cancel()
@@ -66,13 +66,13 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       screen.flash('Ctrl+C again leaves')
       return true
     },
-    // A popup that is open closes itself.
+    // An open popup takes the key and closes itself.
     escape: () => {
       if (input.popupOpen()) return false
       desk.cancel()
       return true
     },
-    // In a text it deletes.
+    // In a text Ctrl+D deletes.
     leave: () => {
       if (input.text() !== '') return false
       screen.leave()
@@ -94,8 +94,8 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
   }
 }
 
-/** While a card is open all keys are its own, but the one that stops everything. */
-export function cardKeys(wishes: KeyActions): KeyActions {
-  const its = () => false
-  return { interrupt: wishes.interrupt, escape: its, leave: its, nextLeash: its, openAll: its, palette: its }
+/** While a card is open it has all keys except the one that cancels. */
+export function cardKeys(actions: KeyActions): KeyActions {
+  const none = () => false
+  return { interrupt: actions.interrupt, escape: none, leave: none, nextLeash: none, openAll: none, palette: none }
 }

@@ -20,33 +20,33 @@ export type ScreenParts = {
   transcript: Component
   working: Component
   status: Component
-  /** How many things came below what is in sight. */
+  /** How many blocks came below the lines in sight. */
   unseen(): number
   copy(text: string): Promise<string>
 }
 
-/** Below this many rows the words need the room of the border. */
+/** With fewer rows there is no border, because the words need its room. */
 const leastRows = 10
 
-/** Who is where on the screen. */
+/** The parts of the screen and their places. */
 export type ScreenLayout = {
   tui: TUI
-  /** The place above the status line: the input, or the card that is open. */
-  slot: MeasuredContainer
+  /** The area above the status line: the input, or the card that is open. */
+  inputArea: MeasuredContainer
   scroll?: Scroll
-  /** Shows the newest again, and follows it. */
+  /** Scrolls to the newest line, and follows it. */
   toEnd(): void
-  /** How many rows the transcript has, once the rest of a frame is rendered. */
+  /** How many rows are left for the transcript once the other parts are rendered. */
   height(): number
-  /** How many rows the slot can have, with one line of the transcript left. */
+  /** How many rows the input area can have, with one line of the transcript left. */
   room(): number
-  /** A word that goes by itself. */
+  /** Shows words for a moment. */
   flash(words: string): void
   stop(options?: TuiStopOptions): void
 }
 
 export function screenLayout(parts: ScreenParts): ScreenLayout {
-  // Asking a multiplexer what it can do costs a process; images are never shown, and links are our own business.
+  // Asking a multiplexer what it can do costs a process; images are never shown, and links are decided by `canLink`.
   setCapabilities({ images: null, trueColor: false, hyperlinks: false })
   return parts.altScreen ? wholeScreen(parts) : normalBuffer(parts)
 }
@@ -60,10 +60,10 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
       const count = unseen()
       return theme.chosen(count > 0 ? ` ↓ ${count} more below · Ctrl+End ` : ' ↓ Ctrl+End ')
     },
-    // No `openUrl`: a click that only brings the window to the front must not follow an agent's link. The terminal's own way does.
+    // No `openUrl`: a click that only brings the window to the front must not follow an agent's link. The terminal has its own way to do that.
     copySelection: async (text) => (await copy(withoutSides(text))).startsWith('Copied') || 'Not copied',
   })
-  const slot = new MeasuredContainer()
+  const inputArea = new MeasuredContainer()
   const scroll = new ScrollView(transcript, {
     follow: 'end',
     primary: true,
@@ -79,15 +79,15 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
       { component: scroll, basis: 0, grow: 1, minSize: 1 },
       { component: new BottomBorder(theme), basis: 1, shrink: 0, ...tall },
       { component: working, basis: 'auto', shrink: 0 },
-      { component: slot, basis: 'auto', shrink: 1, minSize: 1 },
+      { component: inputArea, basis: 'auto', shrink: 1, minSize: 1 },
       { component: parts.status, basis: 1, shrink: 0 },
     ]),
   )
   const free = () => terminal.rows - (terminal.rows >= leastRows ? 2 : 0) - working.height - 1
-  const height = () => Math.max(1, free() - slot.height)
+  const height = () => Math.max(1, free() - inputArea.height)
   return {
     tui,
-    slot,
+    inputArea,
     scroll,
     toEnd: () => scroll.scrollToEnd(),
     height,
@@ -97,27 +97,27 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
   }
 }
 
-/** In the normal buffer the terminal scrolls, so nothing stands beside the text. */
+/** In the normal buffer the terminal itself scrolls, so the text has no sides. */
 function normalBuffer(parts: ScreenParts): ScreenLayout {
   const tui = new TuiMainScreen(parts.terminal)
-  const slot = new MeasuredContainer()
+  const inputArea = new MeasuredContainer()
   const top = new TopBorder(parts.theme, parts.title)
-  for (const component of [top, parts.transcript, parts.working, slot, parts.status]) tui.addChild(component)
+  for (const component of [top, parts.transcript, parts.working, inputArea, parts.status]) tui.addChild(component)
   const stop = (options: TuiStopOptions = {}) => {
-    // What is left behind is what was said, without the place to type that nobody listens to any more.
+    // The conversation stays in the terminal, without an input that no longer works.
     if (!options.preserveScreen) {
-      for (const component of [parts.working, slot, parts.status]) tui.removeChild(component)
-      // The library blots out the character below the cursor: let it be none.
+      for (const component of [parts.working, inputArea, parts.status]) tui.removeChild(component)
+      // The library erases the character below the cursor, so an empty line is put there.
       tui.addChild(new Spacer(1))
       tui.renderNow()
     }
     tui.stop(options)
   }
   const height = () => parts.terminal.rows
-  return { tui, slot, toEnd: () => {}, height, room: () => Math.max(3, height() - 3), flash: () => {}, stop }
+  return { tui, inputArea, toEnd: () => {}, height, room: () => Math.max(3, height() - 3), flash: () => {}, stop }
 }
 
-/** A place for one component, that knows how many rows it took when it was last painted. */
+/** A container that knows how many rows it took when it was last painted. */
 export class MeasuredContainer extends Container {
   height = 0
 

@@ -9,7 +9,7 @@ import { fitSegments } from './line-segments.ts'
 
 const marks = { ready: '●', busy: '◐', 'cooling down': '◌', parked: '○', out: '✗' } as const
 
-/** How things stand, in one line that never becomes two. */
+/** The standing of the desk, in exactly one line. */
 export class StatusLine implements Component {
   #theme: Theme
   #clock: Clock
@@ -39,7 +39,7 @@ export class StatusLine implements Component {
         ? [
             {
               forms: [
-                warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}, Esc gives up`),
+                warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}, Esc cancels`),
                 warn(`waits for ${oneLine(waiting.agent, 40)} until ${this.#time(waiting.until)}`),
                 warn(`waits until ${this.#time(waiting.until)}`),
               ] as [string, string, string],
@@ -64,12 +64,12 @@ export class StatusLine implements Component {
     ]
   }
 
-  /** It goes before anything else is shortened for it. */
+  /** The framework is dropped before any other segment is shortened. */
   #thinking({ thinking = 'off' }: Standing): Segment[] {
     return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], priority: -100 }]
   }
 
-  /** The one who is next is kept longest, then those before the others. */
+  /** The agent that is next is kept longest, then the others in their order. */
   #agent(agent: AgentStanding, isNext: boolean, at: number): Segment {
     const { quiet, good, warn, bad } = this.#theme
     const paint = { ready: good, busy: warn, 'cooling down': warn, parked: warn, out: bad }[agent.state]

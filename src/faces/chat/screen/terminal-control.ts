@@ -1,20 +1,20 @@
 import type { TuiStopOptions } from '@earendil-works/pi-tui'
 import type { ScreenLayout } from './screen-layout.ts'
 
-/** Whether the terminal is ours, and the ways to take it, to lend it and to give it back. */
+/** Takes the terminal for the chat, lends it to other programs, and gives it back. */
 export class TerminalControl {
   #frame: ScreenLayout
   #atEnd: TuiStopOptions
   #on = false
   #over = false
 
-  /** `atEnd`: how the screen is left for good. */
+  /** `atEnd`: how the screen is left when the terminal is given back. */
   constructor(frame: ScreenLayout, atEnd: TuiStopOptions) {
     this.#frame = frame
     this.#atEnd = atEnd
   }
 
-  /** Takes it, and paints at once. */
+  /** Takes the terminal, and paints at once. */
   take(): void {
     this.#start()
     this.#frame.tui.renderNow()
@@ -24,7 +24,7 @@ export class TerminalControl {
     if (this.#on) this.#frame.tui.requestRender()
   }
 
-  /** Another program has the terminal while that runs. */
+  /** Lends the terminal to another program while `work` runs. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#on) return work()
     this.#on = false
@@ -39,7 +39,7 @@ export class TerminalControl {
     }
   }
 
-  /** For good; a second time it does nothing. */
+  /** Gives the terminal back for good; does nothing a second time. */
   giveBack(): void {
     this.#over = true
     if (!this.#on) return
@@ -47,7 +47,7 @@ export class TerminalControl {
     try {
       this.#frame.stop(this.#atEnd)
     } catch {
-      // The terminal went away: nothing is left to give back.
+      // The terminal is gone, so there is nothing to give back.
     }
   }
 
@@ -57,19 +57,19 @@ export class TerminalControl {
   }
 }
 
-/** A terminal that went away takes no more words, and that is no fault: a turn that still runs goes on without it. */
-const gone = () => {}
+/** Writing to a terminal that is gone is no fault: a turn that still runs goes on without it. */
+const ignoreGone = () => {}
 
 /**
- * Runs `restore` however the process ends; undone when it is no longer needed. A fault that nobody caught is told to
- * `broken`, so that it ends the chat in order: a second one ends the process.
+ * Runs `restore` however the process ends; the returned function undoes that. An uncaught fault is handed to `broken`,
+ * so that the chat ends in order; a second one ends the process.
  */
 export function restoreAtExit(restore: () => void, broken: (error: unknown) => void): () => void {
   process.on('exit', restore)
   process.on('uncaughtExceptionMonitor', restore)
   process.once('uncaughtException', broken)
-  // These stay: what was written last may fail only after the chat is left.
-  for (const stream of [process.stdin, process.stdout]) stream.off('error', gone).on('error', gone)
+  // These listeners stay, because the last write may fail after the chat is left.
+  for (const stream of [process.stdin, process.stdout]) stream.off('error', ignoreGone).on('error', ignoreGone)
   return () => {
     process.off('exit', restore)
     process.off('uncaughtExceptionMonitor', restore)

@@ -7,19 +7,19 @@ import { visibleWidth } from '@earendil-works/pi-tui'
 import { fit, wrapped } from '../transcript/screen-text.ts'
 import { BlockRenderer } from '../transcript/block-renderer.ts'
 
-/** With fewer rows than that a conversation needs the room of the large letters. */
-const tall = 26
+/** With fewer rows a conversation needs the room of the large letters. */
+const rowsForLargeLetters = 26
 
-/** The first thing that anybody sees: the name, and what to do next in three lines; it makes room for what is said below it. */
+/** The name of the program and what to do next, in three lines; shrinks as blocks appear below. */
 export function welcome(standing: Standing, theme: Theme, { width, height, below, spoken }: Room): string[] {
   const alone = below === 0
-  // Who has no agent is led through the setup, which says itself what to do next.
+  // Without an agent the setup follows, which says what to do next.
   const steps = alone || (!spoken && standing.agents.length > 0) ? nextSteps(standing) : []
   const told = steps.flatMap((step) => wrapped(step, width)).map(theme.quiet)
-  // Where there is no room for both, the name is more.
+  // Where there is no room for both, the name stays.
   const words = told.length + 4 <= height ? told : []
   const others = 4 + words.length + below
-  const rows = height >= tall ? largeLetters.length : spoken ? smallLetters.length : height - others
+  const rows = height >= rowsForLargeLetters ? largeLetters.length : spoken ? smallLetters.length : height - others
   const letters = lettersFor(width, alone ? rows : Math.max(smallLetters.length, rows))
   const block = [
     ...centred([theme.quiet('Welcome to')], width),
@@ -50,15 +50,15 @@ function lettersFor(width: number, height: number): readonly string[] {
   return fits(smallLetters) ? smallLetters : ['TERMAITE']
 }
 
-/** Each block as a whole, so that letters stay above each other. */
+/** Centres lines as one block, so that the letters stay above each other. */
 function centred(lines: readonly string[], width: number): string[] {
   const widest = Math.max(...lines.map(visibleWidth))
   const margin = ' '.repeat(Math.max(0, Math.floor((width - widest) / 2)))
   return lines.map((line) => margin + line)
 }
 
-/** Drawn once and kept: a font at run time would cost a start more than the whole screen. */
-export const largeLetters: readonly string[] = [
+/** Drawn beforehand: a font at run time would cost a start more than the whole screen. */
+const largeLetters: readonly string[] = [
   '██████  ██████  █████   ██   ██   ████   ██  ██████  ██████',
   '  ██    ██      ██  ██  ███ ███  ██  ██  ██    ██    ██',
   '  ██    █████   █████   ███████  ██████  ██    ██    █████',
@@ -66,14 +66,14 @@ export const largeLetters: readonly string[] = [
   '  ██    ██████  ██  ██  ██   ██  ██  ██  ██    ██    ██████',
 ]
 
-/** For a window in which the large ones have no room. */
-export const smallLetters: readonly string[] = [
+/** For a window without room for the large letters. */
+const smallLetters: readonly string[] = [
   '▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀',
   ' █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀',
   ' ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀',
 ]
 
-/** What stays in the scrollback of the terminal: the last answer. */
+/** The last answer, to stay in the scrollback of the terminal. */
 export function farewell({ done, live }: ChatState, context: RenderContext, columns: number): string {
   const isReply = (block: ChatState['done'][number]) => block.type === 'reply' && !block.live
   const reply = live.findLast(isReply) ?? done.findLast(isReply)

@@ -8,21 +8,21 @@ import { elapsed } from '../numbers.ts'
 import { oneLine } from '../transcript/screen-text.ts'
 import { fitSegments } from './line-segments.ts'
 
-/** Calm: one step a quarter of a second, none while nothing runs. */
+/** The spinner makes four steps a second while a turn runs. */
 export const stepMs = 250
 const frames = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 
-/** After that long without a word it is said how long it has been. */
+/** After this long without an event the line says how long it has been. */
 const silentMs = 5000
 
-/** What is at work right now; no line at all when nothing is. */
+/** The turn that runs now; no line when none does. */
 export class WorkingLine implements Component {
   #theme: Theme
   #clock: Clock
   #running: () => readonly RunningTurn[]
   #asked: () => boolean
 
-  /** `asked`: whether it is the person's turn to say something. */
+  /** `asked`: whether a question waits for the person. */
   constructor(theme: Theme, clock: Clock, running: () => readonly RunningTurn[], asked: () => boolean) {
     this.#theme = theme
     this.#clock = clock
@@ -45,7 +45,7 @@ export class WorkingLine implements Component {
     const more = this.#running().length - 1
     const spinner = theme.accent(frames[Math.floor((now - run.since) / stepMs) % frames.length]!)
     const files = run.files.length
-    // Esc answers an open card.
+    // While a card is open Esc answers it.
     const way = this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'
     const optional = (word: string, priority: number) =>
       word === '' ? [] : [{ forms: [word, ''] as [string, string], priority }]
@@ -57,14 +57,14 @@ export class WorkingLine implements Component {
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
         ...optional(silent > silentMs && !this.#asked() ? theme.quiet(`last event ${elapsed(silent)} ago`) : '', 5),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
-        ...optional(more > 0 ? theme.quiet(`${more} more at work`) : '', 3),
+        ...optional(more > 0 ? theme.quiet(`${more} more running`) : '', 3),
         run.stopping ? { forms: [theme.warn('cancelling')], priority: 8 } : optional(theme.quiet(way), 6)[0]!,
       ],
       Math.max(0, width),
     )
   }
 
-  /** Who is at work; where it is thought through, in which framework and where that stands before that. */
+  /** The agent that works; in a framework, the framework and its phase before it. */
   #who({ by, phase, consulted = [] }: RunningTurn, spinner: string): Segment[] {
     const theme = this.#theme
     const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
@@ -83,7 +83,7 @@ export class WorkingLine implements Component {
 
 const clipped = (words: string, most: number) => truncateToWidth(words, most, '…')
 
-/** Ticks as long as there is something to tick for; an idle screen has no timer at all. */
+/** Ticks only while it is wanted, so that an idle screen has no timer at all. */
 export class Ticker {
   #clock: Clock
   #signal: AbortSignal
