@@ -59,7 +59,7 @@ test(
       assert.deepEqual([state, result?.message, diff, handed], ['IN_REVIEW', `Thing ${n} is made.`, [`+made-${n}`], 1])
     }
     assert.match(first.said(), /own: out of quota until .*: Anthropic is busy: /)
-    assert.match(second.said(), /own: started again on its own session\n/)
+    assert.match(second.said(), /own: restarted in its session\n/)
     const [agent] = await at.hub.agents()
     assert.deepEqual([agent!.source, agent!.capabilities, agent!.workspace], ['CLI', ['own'], at.machine.project])
     assert.equal(at.git('status', '--porcelain'), '')

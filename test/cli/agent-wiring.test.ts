@@ -43,7 +43,7 @@ async function people(t: TestContext) {
         child.stdout!.resume()
         for await (const chunk of child.stderr!.setEncoding('utf8')) {
           lines += String(chunk)
-          if (lines.includes('gemini: at its workflow')) break
+          if (lines.includes('gemini: reading its instructions')) break
         }
         child.kill('SIGTERM')
         await once(child, 'exit')

@@ -29,7 +29,7 @@ const refused: [args: string[], sentence: string][] = [
     ['-p', 'x', '-a', '-c'],
     '-a needs a <name|auto>, but "-c" follows. If you mean that as its value, write --agent="-c".',
   ],
-  [['-c', '--cwd', '.', '-p', 'x'], '--continue and --cwd name two folders; leave one of them out.'],
+  [['-c', '--cwd', '.', '-p', 'x'], '--continue and --cwd name two different folders. Use only one of them.'],
 ]
 
 for (const [args, sentence] of refused)

@@ -10,7 +10,7 @@ test('config edit opens the settings, and makes them where there are none', asyn
   const edited = await machine.run(['config', 'edit'], {
     env: { EDITOR: `sed -i 's/"agents": \\[\\]/"leash": "edit"/'` },
   })
-  assert.deepEqual([edited.code, edited.out], [0, 'The settings are right.\n'])
+  assert.deepEqual([edited.code, edited.out], [0, 'The settings are valid.\n'])
   const { leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as { leash: string }
   assert.equal(leash, 'edit')
 })
@@ -46,5 +46,5 @@ test('in a terminal one may go back into the editor until it is right', inTermin
   const card = /settings\.json:1: is not JSON[^]*1 Edit again\s+2 Leave the file as it is\s+> /
   const { code, out } = await typed(machine, ['config', 'edit'], [[card, '1\r']], { EDITOR })
   assert.equal(code, 0, out)
-  assert.match(out, /The settings are right\./)
+  assert.match(out, /The settings are valid\./)
 })

@@ -10,7 +10,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   mkdirSync(tmp)
   const { code, out, err } = await machine.run(['demo'], { env: { TMPDIR: tmp } })
   assert.equal(code, 0, err)
-  assert.match(out, /only its model is a script; fir and gum sit$/m)
+  assert.match(out, /its model is a script; fir and gum run in$/m)
   assert.match(
     err,
     /^chosen by juniper: a short plan \(it needs nothing\); not a drawn plan \(there is no plotter here\)$/m,
@@ -20,7 +20,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   assert.equal(
     own.replace(/^index .*$/m, 'index …'),
     [
-      'Our own agent reads, edits, and asks what only you can decide.',
+      'termaite’s own agent reads, edits, and asks what only you can decide.',
       '$ termaite -p "Greet the world" -a elder --leash edit',
       'Which other greeting?',
       '1. Hallo',
@@ -37,7 +37,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
       '-# hello',
       '+# Hello, world',
       '',
-      'and your answer is the next prompt.',
+      'and your answer is the next prompt:',
       '$ termaite -p Hallo -a elder --leash edit',
       'Done: README.md greets in both.',
       '',

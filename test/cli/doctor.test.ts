@@ -61,9 +61,9 @@ test('the report names whom it asks, and what keeps an agent from its turns', as
     ],
   })
   const one = await machine.run(['doctor', 'good'], { env })
-  assert.equal(one.err, 'Asking good for one word; --quick leaves that out.\n')
+  assert.equal(one.err, 'Asking good for one word; --quick skips this.\n')
   const all = await machine.run(['doctor'], { env })
-  assert.equal(all.err, 'Asking 4 agents for one word each; --quick leaves that out.\n')
+  assert.equal(all.err, 'Asking 4 agents for one word each; --quick skips this.\n')
   const rows = JSON.parse((await machine.run(['doctor', '--json'], { env })).out) as Row[]
   assert.deepEqual(
     rows.map(({ name, answers, works, next }) => [name, answers, works, next]),

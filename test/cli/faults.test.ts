@@ -141,7 +141,7 @@ test('agents that are all switched off are not "none configured"', async (t) => 
   const words = 'every agent is disabled: a, b. Enable one with: termaite config edit'
   machine.settings({ agents: ['a', 'b'].map((name) => ({ name, ...agent, enabled: false })) })
   await refuses(machine, ['-p', 'x'], 2, words)
-  assert.equal((await machine.run(['config', 'validate'])).out, `The settings are right, but ${words}\n`)
+  assert.equal((await machine.run(['config', 'validate'])).out, `The settings are valid, but ${words}\n`)
 })
 
 test('a yaml file beside it means the same, and where the two disagree one warning names file and key', async (t) => {
@@ -170,7 +170,7 @@ test('bad usage is one sentence and exit 2', async (t) => {
     '--rotation: found "fastest", allowed: round-robin, exhaustion, random.',
   )
   await refuses(machine, ['-p', 'x', '--nosuch'], 2, /^termaite: Unknown option '--nosuch'\. See: termaite --help\n$/)
-  await refuses(machine, ['-p', '  '], 2, 'there is no prompt. Give one: termaite -p "why does the build fail?"')
+  await refuses(machine, ['-p', '  '], 2, 'the prompt is empty. Give one: termaite -p "why does the build fail?"')
   await refuses(
     machine,
     ['-p', 'x', '--max-tokens', 'many'],

@@ -86,7 +86,7 @@ test('uninstall deletes what is ours and nothing else, and says what it left', a
     [
       [instructions, 'your own instructions'],
       [commands, 'your own slash commands'],
-      ...strangers.map((path) => [path, 'not ours']),
+      ...strangers.map((path) => [path, 'not termaite’s']),
     ],
   )
   const kept = await machine.run(['uninstall', '--yes', '--keep-history'])
@@ -113,7 +113,7 @@ test('our compiled code is in a folder of the person’s own, told by where and 
   const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
   await machine.run(['-p', 'hello'], { env })
   const cache = join(machine.folder, 'cache', 'termaite')
-  assert.match((await machine.run(['where'], { env })).out, new RegExp(`^${cache} .* our code, compiled`, 'm'))
+  assert.match((await machine.run(['where'], { env })).out, new RegExp(`^${cache} .* compiled code`, 'm'))
   assert.equal((await machine.run(['uninstall', '--yes'], { env })).code, 0)
   assert.deepEqual(readdirSync(join(machine.folder, 'cache')), [])
 })
@@ -256,10 +256,7 @@ test('rename and resume without a known project say what to do, and work in its 
     const { code, err } = await machine.run(command, { cwd: machine.folder })
     assert.deepEqual(
       [code, err],
-      [
-        1,
-        `termaite: sessions: where the project of ${session} is, is not known any more; go to its folder and try again.\n`,
-      ],
+      [1, `termaite: sessions: the folder of ${session} is not known any more. Go to that folder and try again.\n`],
     )
     assert.equal((await machine.run(command)).code, 0)
   }
@@ -316,7 +313,7 @@ test('forget knows a project by a link to it, by a folder in it, and by its name
   for (const typed of ['link', 'project/deep', slugOf(machine.project)]) {
     await machine.run(['-p', 'one'])
     const { code, out } = await machine.run(['forget', typed, '--yes'], { cwd: machine.folder })
-    assert.deepEqual([code, out], [0, `Nothing of ${machine.project} is kept any more.\n`])
+    assert.deepEqual([code, out], [0, `Erased everything termaite kept of ${machine.project}.\n`])
     assert.deepEqual(readdirSync(join(machine.home, 'projects')), [])
   }
   await machine.run(['-p', 'one'])
@@ -368,7 +365,7 @@ test('a turn that was cut off ends where the next one began, and is undone only 
   assert.equal((await machine.run(['undo', '--yes'])).code, 0)
   assert.deepEqual(readdirSync(machine.project).sort(), ['half', 'mine'])
   const refused = await machine.run(['undo', '--yes'])
-  const named = /if that is meant: termaite undo (\w+) --yes\n$/.exec(refused.err)?.[1]
+  const named = /To undo it anyway: termaite undo (\w+) --yes\n$/.exec(refused.err)?.[1]
   assert.deepEqual({ code: refused.code, named: named !== undefined }, { code: 1, named: true })
   assert.match(refused.err, /That turn was cut off: whatever changed since it began is taken for its own\./)
   assert.equal((await machine.run(['undo', named!, '--yes'])).code, 0)

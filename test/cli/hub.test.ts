@@ -45,7 +45,7 @@ test('tasks from the shell: given, taken, asked about, answered, reviewed, repor
       `  ${id}  fix the test  (orc, +2 −1)`,
       '            Fixed it.',
       '',
-      'Spent, each agent in all',
+      'Spent by each agent in total',
       '  orc  1,234 tokens  $0.0500',
     ].join('\n'),
   )

@@ -18,10 +18,7 @@ test('init --yes writes the document, keeps a copy of the old one, and the next 
   const [, backup] = readdirSync(machine.project)
   assert.match(backup!, /^AGENTS\.md\.[\dTZ-]+\.bak$/)
   assert.equal(readFileSync(join(machine.project, backup!), 'utf8'), 'old\n')
-  assert.equal(
-    err,
-    `Looking through ${machine.project}; Ctrl+C cancels.\n${file} is written; the one before is ${backup}\n`,
-  )
+  assert.equal(err, `Reading ${machine.project}. Ctrl+C cancels.\n${file} is written; the one before is ${backup}\n`)
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
     ['question', 'termaite', ''],
@@ -40,7 +37,11 @@ test('where nobody can be asked, nobody works for nothing', async (t) => {
   const { code, err } = await machine.run(['init'])
   assert.deepEqual(
     [code, err, readdirSync(machine.project)],
-    [2, 'termaite: init asks before it writes, and nobody can be asked here: add --yes to do it.\n', []],
+    [
+      2,
+      'termaite: init asks before it writes, and there is no terminal to ask in. Add --yes to write without asking.\n',
+      [],
+    ],
   )
 })
 

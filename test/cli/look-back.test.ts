@@ -156,7 +156,7 @@ test('--continue goes on in the most recently used project, wherever one stands'
   await machine.run(['-p', 'here'])
   const { out, err } = await machine.run(['-c', '-p', 'there'], { cwd: machine.folder })
   assert.equal(out, `${machine.project}\n`)
-  assert.match(err, new RegExp(`^Going on in ${machine.project}$`, 'm'))
+  assert.match(err, new RegExp(`^Continuing in ${machine.project}$`, 'm'))
 })
 
 test('compact turns the oldest half into a summary, and nothing is removed; a failed one changes nothing', async (t) => {

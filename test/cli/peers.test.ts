@@ -144,7 +144,7 @@ test('kill -9 ends the follow; whoever lists next takes the socket away', async 
   await result
   assert.equal((await follower.over).at(-1)!.type, 'text')
   assert.equal(existsSync(run), true)
-  assert.equal((await machine.run(['ps'])).err, 'Nothing is at work.\n')
+  assert.equal((await machine.run(['ps'])).err, 'No turn is running.\n')
   assert.equal(existsSync(run), false)
 })
 

@@ -119,7 +119,7 @@ test('ps shows a turn at work, stop ends it from another process', linux, async 
   assert.deepEqual({ code: stopped.code, out: stopped.out }, { code: 0, out: `Stopped ${turn!.turn}: a long one\n` })
   assert.equal((await result).code, 130)
   assert.deepEqual(alive(m), [])
-  assert.equal((await machine.run(['ps'])).err, 'Nothing is at work.\n')
+  assert.equal((await machine.run(['ps'])).err, 'No turn is running.\n')
 })
 
 test('escape sequences of an agent never reach stdout or the history', async (t) => {

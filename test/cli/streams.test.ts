@@ -115,7 +115,9 @@ test('a limit in money that cannot be held is said once', async (t) => {
     { code, warnings: err.match(/^termaite: .*$/gm) },
     {
       code: 0,
-      warnings: ['termaite: --max-cost cannot be held: an agent does not say what it costs. --max-tokens can.'],
+      warnings: [
+        'termaite: --max-cost cannot be enforced, because an agent does not report its cost. Use --max-tokens.',
+      ],
     },
   )
 })

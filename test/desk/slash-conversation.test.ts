@@ -76,7 +76,7 @@ test('/compact summarises, and says so when it could not', async (t) => {
 
 test('/usage tells tokens by agent, with how they are known', async (t) => {
   const seat = await seated(t, fine)
-  assert.deepEqual(await seat.type('/usage'), [['note', 'Nothing was used yet.']])
+  assert.deepEqual(await seat.type('/usage'), [['note', 'No usage yet.']])
   await seat.turn('one')
   const [[how, text] = ['', '']] = await seat.type('/usage')
   assert.deepEqual([how, text.split('\n').map((line) => line.split(/ {2,}/).length)], ['text', [1, 6, 6, 1]])

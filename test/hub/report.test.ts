@@ -63,11 +63,11 @@ Failed: 1
 Not done yet: 1
   ask-eeee  do eeee  (orc)
 
-Spent, each agent in all
+Spent by each agent in total
   orc        12,345 tokens  $0.5000
-  claude-3f  1,000 tokens   $0.0123 for 400 of them
+  claude-3f  1,000 tokens   $0.0123 for 400 of the tokens
   gemini     70 tokens      no cost known
-  together   13,415 tokens  $0.5123 for 12,745 of them`,
+  total      13,415 tokens  $0.5123 for 12,745 of the tokens`,
   )
 })
 
@@ -81,7 +81,7 @@ test('a night in which nothing happened is said to be one', () => {
     open: [],
     spent: [],
   })
-  assert.equal(reportWords(reportOf([], [], since)), `Nothing happened since ${localTime(since)}.`)
+  assert.equal(reportWords(reportOf([], [], since)), `No task changed since ${localTime(since)}.`)
 })
 
 test('all of a task, and its words do nothing at a terminal', () => {

@@ -15,7 +15,7 @@ const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmu
 const ways = [
   // The CLI ended with the terminal: a fresh one is told what was asked, once.
   { args: [], skip: false, came: 'fake: started\n' },
-  { args: ['--tmux'], skip: noTmux, came: 'fake: was at work, and is taken up\n' },
+  { args: ['--tmux'], skip: noTmux, came: 'fake: was still running; watching it again\n' },
 ] as const
 
 for (const { args, skip, came } of ways)

@@ -18,21 +18,21 @@ import { attend } from './supervised-screen.ts'
 import { conversationAt, opener, supervisedSpec, registered } from '../../app/supervision/supervised-agent.ts'
 import { Seen } from '../../app/supervision/current-terminal.ts'
 import { logsIn } from '../../app/supervision/supervised-session.ts'
-import { Voice } from './supervision-messages.ts'
 import { TokenMeter } from '../../mind/supervise/token-meter.ts'
 import { TerminalLog } from '../../store/terminal-log.ts'
+import { SupervisionMessages } from './supervision-messages.ts'
 import { filledIn } from '../../app/supervision/workflow.ts'
 
-/** Nobody but the person answers a dialog of the CLI, and they do it on its own screen. */
+/** A dialog of the CLI is answered by the user on the CLI's own screen, so this never answers. */
 const onItsScreen: Ask = async (_, withdrawn) => {
   if (!withdrawn.aborted) await once(withdrawn, 'abort')
   return undefined
 }
 
-/** So many of the last rows of its screen are kept. */
+/** How many of the last rows of the screen are saved with the session. */
 const lastRows = 40
 
-/** Keeps the agent at work until it is over; gives the exit code. */
+/** Supervises the agent until it ends; returns the exit code. */
 export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities }: WorkWishes): Promise<number> {
   const { place, settings, agent, session, workflow, hub, leash } = ready
   const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
@@ -44,8 +44,8 @@ export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities
     mask,
     seen: (line) => meter.see(line),
   })
-  const voice = new Voice(io, ready, { scribe, mask })
-  const warn = (words: string) => voice.warn(words)
+  const messages = new SupervisionMessages(io, ready, { scribe, mask })
+  const warn = (words: string) => messages.warn(words)
   const terminals = terminalsOf(
     io,
     { ...settings, terminals: { ...settings.terminals, host: kind } },
@@ -86,15 +86,15 @@ export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities
       keep: async (kept: SupervisedState) =>
         session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
       tell(told: SupervisionEvent) {
-        voice.tell(told)
+        messages.tell(told)
         if (told.type === 'asking' && !attended && kind === 'pty')
-          warn('nobody can answer that here: start it in a terminal, or with --tmux')
+          warn('there is no terminal to answer this in. Start the agent in a terminal, or with --tmux.')
         void save().catch((error) => warn(messageOf(error)))
       },
       used: (usage) => meter.spend(usage),
       mask,
     }).finally(() => over.abort())
-    const showing = (so: boolean) => void (voice.showing = so)
+    const showing = (so: boolean) => void (messages.showing = so)
     const wish = attended
       ? await attend(io, { seen, shows: kind === 'pty', over: over.signal, save, showing })
       : undefined
@@ -104,12 +104,12 @@ export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities
     session.keep({ owner: '' })
     return ended(io, ready, { end, meter, stays: await cleared(workspace, ready), interrupted: wish === 'interrupted' })
   } finally {
-    voice.close()
+    messages.close()
     await terminals.close()
   }
 }
 
-/** Why no terminal could be had is the system's to say; what helps most often is said besides. */
+/** Opens the terminal host. The error names the system's reason and the usual remedy. */
 async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Promise<H>> {
   try {
     const found = await host()
@@ -123,7 +123,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
   }
 }
 
-/** What it worked in goes with it, unless something of a task is in it still. */
+/** Removes the worktree, unless it still holds work of a task. */
 async function cleared(workspace: TaskWorkspace, { session }: Ready): Promise<string | undefined> {
   return session.state.flight ? undefined : workspace.clear().catch((error) => messageOf(error))
 }

@@ -5,25 +5,28 @@ import { SupervisedKeys } from '../../faces/attach/attach-keys.ts'
 import { ask } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 
-/** What a person wants after Ctrl+C: `interrupted` is a second one. */
-export type Wish = 'exit' | 'interrupted'
+/** What the user chose after Ctrl+C; a second Ctrl+C is `interrupted`. */
+export type LeaveChoice = 'exit' | 'interrupted'
 
-export type Attending = {
+export type SupervisedScreen = {
   seen: Seen
-  /** Whether the CLI's screen is shown here; else it is seen elsewhere. */
+  /** Whether the CLI's screen is shown here; in tmux it is shown there. */
   shows: boolean
-  /** Aborts when there is nobody to attend to any more. */
+  /** Aborts when supervision ends. */
   over: AbortSignal
-  /** Before the person is asked. */
+  /** Saves the session before the user is asked. */
   save(): Promise<void>
-  /** Whether the CLI has the screen now: nobody else writes on it then. */
+  /** Called when the CLI gets or gives back the screen; while it has it, nothing else may write there. */
   showing(so: boolean): void
 }
 
-const hint = 'Ctrl+C: exit or continue · Ctrl+] sends a Ctrl+C · the title of this window tells how it goes'
+const hint = 'Ctrl+C: exit or continue · Ctrl+] sends a Ctrl+C · status is in the window’s title'
 
-/** The person's keyboard and screen are the CLI's until it is over; Ctrl+C is ours. Undefined when it is over by itself. */
-export async function attend(io: Io, { seen, shows, over, save, showing }: Attending): Promise<Wish | undefined> {
+/** Hands keyboard and screen to the CLI until supervision ends. Only Ctrl+C is kept: it asks whether to exit. */
+export async function attend(
+  io: Io,
+  { seen, shows, over, save, showing }: SupervisedScreen,
+): Promise<LeaveChoice | undefined> {
   let last = shows ? undefined : seen.now
   while (!over.aborted) {
     const terminal = seen.now
@@ -46,7 +49,7 @@ async function visit(io: Io, seen: Seen, over: AbortSignal): Promise<'held' | 'g
   return left === 'detached' ? 'held' : 'gone'
 }
 
-/** While there is no screen to show, Ctrl+C is heard all the same. */
+/** Listens for Ctrl+C while there is no screen to show. */
 async function waitedHere(io: Io, seen: Seen, now: Seen['now'], over: AbortSignal): Promise<'held' | 'other'> {
   const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
   const held = new AbortController()
@@ -62,9 +65,9 @@ async function waitedHere(io: Io, seen: Seen, now: Seen['now'], over: AbortSigna
   return held.signal.aborted ? 'held' : 'other'
 }
 
-async function asked(io: Io, over: AbortSignal): Promise<Wish | undefined> {
+async function asked(io: Io, over: AbortSignal): Promise<LeaveChoice | undefined> {
   try {
-    const answer = await ask(io, 'Its state is saved. Exit or continue? [e/c] ', over)
+    const answer = await ask(io, 'The session is saved. Exit or continue? [e/c] ', over)
     return /^\s*e/i.test(answer) ? 'exit' : undefined
   } catch (error) {
     if (over.aborted) return undefined

@@ -12,21 +12,21 @@ import { shortId } from '../../app/hub/hub-client.ts'
 import { oneLine } from '../../base/table.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 
-/** Tells what happens to an agent: its log, the person's window, the lines below, and whoever looks elsewhere. */
-export class Voice {
-  /** While the CLI has the screen, nobody else writes on it. */
+/** Reports what happens to a supervised agent: to its log, the window's title, stderr, and as notices. */
+export class SupervisionMessages {
+  /** True while the CLI has the screen; then nothing is written to stderr. */
   showing = false
   #io: Io
   #ready: Ready
   #scribe: TerminalLog
-  #window: Window
+  #window: WindowTitle
   #notify: Notify
 
   constructor(io: Io, ready: Ready, { scribe, mask }: { scribe: TerminalLog; mask(text: string): string }) {
     this.#io = io
     this.#ready = ready
     this.#scribe = scribe
-    this.#window = new Window(io.out)
+    this.#window = new WindowTitle(io.out)
     const warn = (words: string) => this.warn(words)
     this.#notify = openNotify(ready.settings, { io, cwd: ready.place.root, mask, warn })
   }
@@ -46,7 +46,7 @@ export class Voice {
   }
 
   close(): void {
-    this.#window.giveBack()
+    this.#window.restore()
   }
 
   #line(words: string, by: string): void {
@@ -55,45 +55,45 @@ export class Voice {
   }
 }
 
-const came = { began: 'started', resumed: 'started again on its own session', there: 'was at work, and is taken up' }
+const came = { began: 'started', resumed: 'restarted in its session', there: 'was still running; watching it again' }
 const task = (ticket: string) => `task ${shortId(taskIdOf(ticket))}`
 const longest = 160
 
-/** What happens to an agent, as a person is told it. */
+/** Writes an event of supervision as a sentence. */
 export function toldWords(told: SupervisionEvent, now: number): string {
   switch (told.type) {
     case 'started':
       return came[told.how]
     case 'working':
-      return told.ticket === undefined ? 'at its workflow' : `at ${task(told.ticket)}`
+      return told.ticket === undefined ? 'reading its instructions' : `working on ${task(told.ticket)}`
     case 'waiting':
-      return 'waits for a task'
+      return 'waiting for a task'
     case 'asking':
       return `asks: ${oneLine(told.question.text, longest)}`
     case 'blocked':
       return `${task(told.ticket)} needs an answer: ${oneLine(told.question, longest)}`
     case 'nudged':
-      return `told to go on: ${oneLine(told.why, longest)}`
+      return `told to continue: ${oneLine(told.why, longest)}`
     case 'parked':
       return `out of quota until ${localTimeFrom(now, told.until)}: ${oneLine(told.why, longest)}`
     case 'restarting':
-      return `${oneLine(told.why, longest)}; started again in ${Math.ceil(told.in / 1000)} s`
+      return `${oneLine(told.why, longest)}; restarting in ${Math.ceil(told.in / 1000)} s`
     case 'done':
       return `${task(told.ticket)} ${told.ok ? 'is done' : 'failed'}: ${oneLine(told.message, longest)}`
     case 'dropped':
-      return `${task(told.ticket)} is dropped: ${oneLine(told.why, longest)}`
+      return `${task(told.ticket)} was dropped: ${oneLine(told.why, longest)}`
     case 'quit':
-      return 'was quit'
+      return 'quit by the user'
     case 'gave-up':
-      return `given up: ${oneLine(told.why, longest)}`
+      return `gave up: ${oneLine(told.why, longest)}`
     case 'evicted':
-      return `sent away by the hub: ${oneLine(told.why, longest)}`
+      return `removed by the hub: ${oneLine(told.why, longest)}`
     case 'left':
-      return 'let go of'
+      return 'stopped'
   }
 }
 
-/** What of it a person elsewhere should know. */
+/** The notice for an event, where it is worth one. */
 export function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
   const ticket = 'ticket' in told && told.ticket !== undefined ? { task: taskIdOf(told.ticket) } : {}
   switch (told.type) {
@@ -111,11 +111,8 @@ export function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'eve
 const push = '\u001b[22;0t'
 const pop = '\u001b[23;0t'
 
-/**
- * The status line is the title of the person's window: a row of the screen would have to be taken from the CLI, which
- * draws on all of them and would tear it.
- */
-export class Window {
+/** Shows the status in the window's title, because the CLI draws on every row of the screen. */
+export class WindowTitle {
   #out: Io['out'] | undefined
 
   constructor(out: Io['out']) {
@@ -128,7 +125,7 @@ export class Window {
     this.#out?.write(`\u001b]2;${line}\u0007`)
   }
 
-  giveBack(): void {
+  restore(): void {
     this.#out?.write(pop)
   }
 }

@@ -26,7 +26,7 @@ export async function run(io: Io, { words }: Parsed): Promise<number> {
     if (what === 'export') print(io, JSON.stringify(entry))
     else entries.push(entry)
   if (what === 'export') return 0
-  if (entries.length === 0) say(io, 'Our own agent has done nothing yet.')
+  if (entries.length === 0) say(io, 'termaite’s own agent has done nothing yet.')
   else print(io, auditTable(entries.slice(-newest)))
   return 0
 }

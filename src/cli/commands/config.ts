@@ -32,9 +32,9 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       const settings = await read()
       const count = enabledAgents(settings).length
       if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
-      else if (count === 0) print(io, `The settings are right, but ${nobodyWords(settings)}`)
+      else if (count === 0) print(io, `The settings are valid, but ${nobodyWords(settings)}`)
       else
-        print(io, `The settings are right: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`)
+        print(io, `The settings are valid: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`)
       return 0
     }
     case 'edit': {
@@ -47,7 +47,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
         signal: io.signal,
       })
       if (wrong) throw wrong
-      print(io, 'The settings are right.')
+      print(io, 'The settings are valid.')
       return 0
     }
     default:
@@ -55,7 +55,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   }
 }
 
-/** What a server or an agent is given in its environment or its headers is not for the eyes of whoever looks on. */
+/** Masks the environment values and headers of servers and agents, which often hold keys. */
 function masked(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
   const { mask, learn } = learningRedactor(env, () => keysInFile(home))
   const given = (name: string, values: unknown) => {

@@ -18,13 +18,13 @@ import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { readSettings } from '../../settings/settings.ts'
 
-type Desk = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
+type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
 
-/** Verbs that are no tool's: a person's alone. */
-const verbs: Record<string, (desk: Desk, words: readonly string[]) => Promise<number>> = {
+/** Verbs for people, which are not offered to MCP clients as tools. */
+const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Promise<number>> = {
   list,
   spawn,
-  // A question whose process is gone is asked anew: nobody answers the old one.
+  // A question whose process died is asked again by the new keeper, so that one must run first.
   answer: async ({ io, place, open }, words) => (await ensureKept(io, place, open), answer(io, open.crew, words)),
   attach: ({ io, open }, words) => attach(io, open, words),
   logs,
@@ -50,8 +50,8 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
   }
 }
 
-/** A tool's verb, as a conductor would call it. What it left to be done is done by somebody, also when we are gone. */
-async function call(desk: Desk, verb: string, words: readonly string[]): Promise<number> {
+/** Runs a verb that is also an MCP tool. The keeper process finishes what the tool started. */
+async function call(desk: OpenedCrew, verb: string, words: readonly string[]): Promise<number> {
   const { text, data } = await called(desk, verb, words)
   const { io, values } = desk
   if (io.signal.aborted) return Number(io.signal.reason)
@@ -60,22 +60,22 @@ async function call(desk: Desk, verb: string, words: readonly string[]): Promise
   if (data.is_idle === true) return 0
   if (data.state === 'asking') say(io, `Answer it: termaite crew answer ${data.slot}`)
   const goesOn = ['held', 'starting', 'busy'].includes(String(data.state))
-  if (goesOn) say(io, `It goes on. Wait longer: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
+  if (goesOn) say(io, `Still running. Wait longer with: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
   return goesOn ? 75 : 1
 }
 
-async function called({ io, place, crews, open, values }: Desk, verb: string, words: readonly string[]) {
+async function called({ io, place, crews, open, values }: OpenedCrew, verb: string, words: readonly string[]) {
   const { tool: name, input } = toolVerbs[verb]!
   const tool = crews.tools.find((one) => one.name === name)!
   const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
-  // Whoever waits or reads sees what is true only if somebody carries what is under way.
+  // The state of a slot is only up to date while a keeper process runs.
   if (verb === 'wait') await ensureKept(io, place, open)
   const result = await tool.run(wishes, {
     cwd: place.cwd,
     signal: io.signal,
     ask: nobody,
     progress: () => {},
-    consult: async () => failed('missing', 'nobody is consulted here'),
+    consult: async () => failed('missing', 'no agent can be consulted here'),
     until: Number.MAX_SAFE_INTEGER,
   })
   if (verb === 'spawn' || verb === 'send') await ensureKept(io, place, open)
@@ -90,7 +90,7 @@ function parsed<T>(parse: () => T): T {
   }
 }
 
-async function list(desk: Desk, words: readonly string[]): Promise<number> {
+async function list(desk: OpenedCrew, words: readonly string[]): Promise<number> {
   const { io, place, open, values } = desk
   await ensureKept(io, place, open)
   if (values.json) return call(desk, 'list', words)
@@ -102,37 +102,37 @@ async function list(desk: Desk, words: readonly string[]): Promise<number> {
 }
 
 function nobodyWords(names: readonly string[]): string {
-  if (names.length === 0) return 'There are no agents, and none is set up yet. Run: termaite setup'
-  const others = names.length > 1 ? `\nThere are also ${names.slice(1).join(', ')}.` : ''
-  return `There are no agents here. Start one: termaite crew spawn ${names[0]} "<task>"${others}`
+  if (names.length === 0) return 'No agent is running, and none is configured yet. Run: termaite setup'
+  const others = names.length > 1 ? `\nAlso available: ${names.slice(1).join(', ')}.` : ''
+  return `No agent is running here. Start one: termaite crew spawn ${names[0]} "<task>"${others}`
 }
 
-async function spawn(desk: Desk, words: readonly string[]): Promise<number> {
+async function spawn(desk: OpenedCrew, words: readonly string[]): Promise<number> {
   const { io, values } = desk
   const { text, data } = await called(desk, 'spawn', words)
   if (values.json) print(io, JSON.stringify(data))
-  else print(io, `${text}\nwatch it: termaite crew attach ${data.slot}`)
+  else print(io, `${text}\nWatch it: termaite crew attach ${data.slot}`)
   return 0
 }
 
-async function logs({ io, open, values }: Desk, [word, ...more]: readonly string[]): Promise<number> {
+async function logs({ io, open, values }: OpenedCrew, [word, ...more]: readonly string[]): Promise<number> {
   noMore('logs', more)
   const { id, agent } = await open.crew.slot(slotOf('logs', word))
   const entries = await entriesOf(open.crew, id)
   if (values.json) for (const entry of entries) print(io, JSON.stringify(entry))
-  else if (entries.length === 0) say(io, `Nothing was said in slot ${id} yet.`)
+  else if (entries.length === 0) say(io, `Slot ${id} has no messages yet.`)
   else print(io, logWords(entries, agent))
   return 0
 }
 
-async function close({ io, open, values }: Desk, words: readonly string[]): Promise<number> {
+async function close({ io, open, values }: OpenedCrew, words: readonly string[]): Promise<number> {
   noMore('close', words)
   const slots = await open.crew.slots()
   const living = slots.filter(isLiving).length
   const ends = living === 0 ? 'Drop' : `End ${living === 1 ? 'the agent' : `the ${living} agents`} at work and drop`
   const question = `${ends} what all agents of ${open.crew.workspace} said?`
   if (slots.length > 0 && !(await confirm(io, question, values.yes === true))) {
-    say(io, 'Nothing was closed.')
+    say(io, 'The crew was not closed.')
     return 1
   }
   const { ended, kept } = await open.crew.close()

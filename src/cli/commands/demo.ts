@@ -5,15 +5,15 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import type { Line } from '../demo/demo-model.ts'
+import type { ModelLine } from '../demo/demo-model.ts'
 import { pipes, terminals, readers, roles } from '../demo/demo-agents.ts'
 import { scriptedServer } from '../demo/demo-model.ts'
 import { carries, processTable } from '../../base/process/process-table.ts'
 import { print } from '../../core/io.ts'
 import { writeSettings } from '../../settings/settings-editor.ts'
 
-/** What the model behind our own agent answers: a read, an edit, a question, and a last word. */
-const lines: readonly Line[] = [
+/** The scripted model's answers: a read, an edit, a question, another edit and a closing sentence. */
+const lines: readonly ModelLine[] = [
   { tool: 'file_reader', input: { file_path: 'README.md' } },
   {
     tool: 'file_editor',
@@ -35,7 +35,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
   const folder = mkdtempSync(join(tmpdir(), 'termaite-demo-'))
   const project = join(folder, 'hello')
   const home = join(folder, 'home')
-  // Not spread: stdin is opened, and the folder asked for, only by whoever needs them.
+  // Object.create keeps the getters of `io` lazy; a spread would open stdin at once.
   const inside: Io = Object.create(io, {
     cwd: { value: project },
     env: { value: { ...io.env, TERMAITE_HOME: home } },
@@ -68,29 +68,32 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
       return program.run(argv, inside)
     }
-    print(io, 'Agents that share one project. No account, no network: they are scripts,')
-    print(io, 'and so are their answers.')
-    print(io, 'amber has spent its quota, birch hangs (it is given 2 s), cedar works; elder is')
-    print(io, 'our own agent: its tools are real, only its model is a script; fir and gum sit')
-    print(io, 'in terminals of their own; hazel, ivy and juniper only read, and advise.')
+    print(io, 'Several agents share one project. No account and no network: the agents are')
+    print(io, 'scripts, and so are their answers.')
+    print(io, 'amber is out of quota, birch hangs (it gets 2 s), cedar works; elder is termaite’s')
+    print(io, 'own agent: its tools are real, its model is a script; fir and gum run in')
+    print(io, 'terminals of their own; hazel, ivy and juniper only read, and give advice.')
     const steps: [string, string[]][] = [
       ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
-      ['The next turn: amber is parked and is not even asked.', ['-p', 'Is the plan there?', '-a', 'amber']],
-      ['Whatever an agent did can be seen,', ['diff', '--stat']],
-      ['and taken back.', ['undo', '--yes']],
       [
-        'Five advisors on three agents, a chair, and cedar acts and is checked.',
+        'The next turn: amber is parked until its quota returns, and is not asked.',
+        ['-p', 'Is the plan there?', '-a', 'amber'],
+      ],
+      ['See what an agent changed,', ['diff', '--stat']],
+      ['and undo it.', ['undo', '--yes']],
+      [
+        'Five advisors on three agents give advice, a chair decides, cedar acts, and the result is checked.',
         ['-p', 'Plan the greeting', ...thought],
       ],
-      ['Our own agent reads, edits, and asks what only you can decide.', ['-p', 'Greet the world', ...elder]],
+      ['termaite’s own agent reads, edits, and asks what only you can decide.', ['-p', 'Greet the world', ...elder]],
       ['This is its edit,', ['diff']],
-      ['and your answer is the next prompt.', ['-p', 'Hallo', ...elder]],
-      ['Two agents in terminals side by side: fir audits,', ['crew', 'spawn', 'fir', 'Audit the greeting']],
+      ['and your answer is the next prompt:', ['-p', 'Hallo', ...elder]],
+      ['Two agents side by side in terminals: fir audits,', ['crew', 'spawn', 'fir', 'Audit the greeting']],
       ['and gum waits for its answer.', ['crew', 'spawn', 'gum', 'Sum up: {{slot_1.output}}', '--depends-on', '1']],
-      ['Any MCP client can conduct them as the shell does.', ['crew', 'wait', '2', '--lines', '3']],
-      ['This is what became of it,', ['crew', 'artifact', '2']],
-      ['and nothing of them stays.', closing],
-      ['Nothing that was said is lost.', ['sessions', 'show']],
+      ['Wait for it. (Any MCP client can do the same.)', ['crew', 'wait', '2', '--lines', '3']],
+      ['Read its answer,', ['crew', 'artifact', '2']],
+      ['and end both agents.', closing],
+      ['Everything that was said is kept.', ['sessions', 'show']],
     ]
     let well = true
     for (const [words, argv] of steps) {
@@ -100,7 +103,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
     print(io, `\n${bold('Your own agents:')} termaite setup, then termaite -p "…"`)
     return well ? 0 : 1
   } finally {
-    // Whoever leaves in the middle leaves nobody behind either.
+    // A demo that is interrupted must not leave agents behind.
     if (existsSync(join(home, 'crew'))) {
       await program.run(closing, silent(inside))
       await untilGone(`TERMAITE_HOME=${home}`, io)
@@ -122,7 +125,7 @@ const inTerminal = {
 
 const reading = { leash: 'read', contextWindowTokens: 100_000 }
 
-/** So long at most: whoever keeps a crew leaves a moment after its last agent. */
+/** The crew's keeper ends a moment after its last agent; this is how long to wait for it. */
 const goneMs = 5_000
 
 async function untilGone(mark: string, { clock }: Io): Promise<void> {
@@ -132,7 +135,7 @@ async function untilGone(mark: string, { clock }: Io): Promise<void> {
   }
 }
 
-/** The same place, with nobody to hear it and nobody to stop it. */
+/** The same world without output, and without the abort signal: the cleanup must finish. */
 function silent(io: Io): Io {
   const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
   const { signal } = new AbortController()

@@ -26,10 +26,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const quick = values.quick === true
   const doc = healthDoc(fileStore(place.home, { clock: io.clock }))
   const health = await orSay(io, doc.read())
-  if (!quick && !values.json) say(io, `Asking ${whom(wanted)}; --quick leaves that out.`)
+  if (!quick && !values.json) say(io, `Asking ${whom(wanted)}; --quick skips this.`)
   const practice = { io, place, settings, quick, ...(health ? { health } : {}) }
   const checkups = await Promise.all(wanted.map((agent) => checkup(practice, agent)))
-  if (health) await orSay(io, welcome(doc, health, checkups))
+  if (health) await orSay(io, readmit(doc, health, checkups))
   print(io, values.json ? JSON.stringify(checkups) : checkups.map(report).join('\n\n'))
   return checkups.some(({ works }) => works) ? 0 : 1
 }
@@ -37,8 +37,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 const whom = (agents: readonly { name: string }[]) =>
   agents.length === 1 ? `${agents[0]!.name} for one word` : `${agents.length} agents for one word each`
 
-/** Whoever answers is back in the rotation, whatever was known of it. */
-async function welcome(doc: Doc<Health>, known: Health, checkups: readonly Checkup[]): Promise<void> {
+/** Returns agents that answered to the rotation, whatever their health said. */
+async function readmit(doc: Doc<Health>, known: Health, checkups: readonly Checkup[]): Promise<void> {
   const back = (health: Health) =>
     checkups
       .filter(({ answers }) => answers === true)
@@ -46,7 +46,7 @@ async function welcome(doc: Doc<Health>, known: Health, checkups: readonly Check
   if (back(known) !== known) await doc.update(back)
 }
 
-/** A health file that cannot be used is told beside the report, not in its place. */
+/** Reports a broken health file as a warning, so that the report still comes. */
 async function orSay<T>(io: Io, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

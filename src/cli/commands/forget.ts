@@ -22,11 +22,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
   for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
   await forgetInIndex(home, project.slug, io.clock)
-  print(io, `Nothing of ${project.path} is kept any more.`)
+  print(io, `Erased everything termaite kept of ${project.path}.`)
   return 0
 }
 
-/** The project of a folder: as it was typed, as the disk knows it, or its git root; or the one whose folder in our home has that name. */
+/** Finds a project by its slug, or by a folder: as typed, with links resolved, or its git root. */
 function projectNamed(io: Io, home: string, typed: string | undefined): { path: string; slug: string } {
   const folder = resolve(io.cwd, typed ?? '.')
   const paths = existsSync(folder) ? [folder, realpathSync(folder), projectRoot(folder)] : [folder]
@@ -36,5 +36,8 @@ function projectNamed(io: Io, home: string, typed: string | undefined): { path: 
       .map((path) => ({ path, slug: slugOf(path) }))
       .find(({ slug }) => ['projects', 'crew'].some((part) => existsSync(join(home, part, slug))))
   if (found) return found
-  throw new UsageError(`forget: nothing is kept of ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`, 1)
+  throw new UsageError(
+    `forget: termaite has nothing of ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`,
+    1,
+  )
 }

@@ -13,11 +13,13 @@ import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 
-/** Lets an agent look through the project and writes its AGENTS.md, after a yes. */
+/** Lets an agent read the project and write AGENTS.md, after a yes. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
-  // Said before anybody works for minutes.
+  // Checked first: the agent works for minutes before it asks.
   if (!values.yes && (io.piped || !io.in.isTTY))
-    throw new UsageError('init asks before it writes, and nobody can be asked here: add --yes to do it.')
+    throw new UsageError(
+      'init asks before it writes, and there is no terminal to ask in. Add --yes to write without asking.',
+    )
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
@@ -25,7 +27,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const app = await openApp(io, place, settings, { budget: noBudget })
   readyWatchdog(io.env.PATH)
   await app.conversation.settle()
-  say(io, `Looking through ${place.root}; Ctrl+C cancels.`)
+  say(io, `Reading ${place.root}. Ctrl+C cancels.`)
   const ask = values.yes ? async () => ['write'] : personAt(io)
   let code = 1
   for await (const event of runInit(app, { ask, signal: io.signal })) {
@@ -38,7 +40,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
 
 export type InitLine = { how: 'note' | 'error'; text: string }
 
-/** What a person who waits is told of an event: who looks at what, who failed, and how it ended. */
+/** The progress line for an event: tool calls, failed attempts and the end. */
 export function initLine(event: Event): InitLine | undefined {
   switch (event.type) {
     case 'inner':
@@ -48,7 +50,7 @@ export function initLine(event: Event): InitLine | undefined {
     case 'end': {
       const { outcome } = event
       if (!outcome.ok) return { how: 'error', text: outcome.failure.message }
-      // The document itself was shown before the yes, and the note says where it is.
+      // The document was shown before the yes, and a note names its file.
       return outcome.text.startsWith('# ') ? undefined : { how: 'note', text: outcome.text }
     }
     default:

@@ -32,7 +32,7 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
   }
 }
 
-/** Every client that can be wired, and whether it is. */
+/** Lists every MCP client that termaite can be installed in, and whether it is. */
 function list(io: Io, json: boolean): void {
   const where = whereabouts(io.env)
   const wired = new Set(wiredClients(where).map(({ client }) => client.name))

@@ -25,16 +25,16 @@ import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 import { inMode } from '../../settings/work-mode.ts'
 
-/** One turn without a screen, or the chat when a person sits at both ends. */
+/** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (values.continue && values.cwd !== undefined)
-    throw new UsageError('--continue and --cwd name two folders; leave one of them out.')
+    throw new UsageError('--continue and --cwd name two different folders. Use only one of them.')
   if (values.exclusive && values.ephemeral)
     throw new UsageError(
-      '--exclusive and --ephemeral: a turn of which nothing is kept cannot stand in line; leave one of them out.',
+      '--exclusive and --ephemeral cannot be combined: a turn that keeps nothing cannot wait for others.',
     )
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
-  if (values.continue) say(io, `Going on in ${place.root}`)
+  if (values.continue) say(io, `Continuing in ${place.root}`)
   const overrides = {
     env: io.env,
     ...flag('rotation', values.rotation),
@@ -57,7 +57,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     budget: purse(io, values),
   }
   if (isChat(io, values)) {
-    if (values.exclusive) throw new UsageError('--exclusive is for one turn with -p; leave it out.')
+    if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
     const { chat } = await import('../../desk/chat.ts')
     return chat({
       io,
@@ -78,7 +78,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const app = await openApp(io, place, own, wishes)
   const files = await keptPictures(pictures, app.blobs)
   const exclusive = values.exclusive === true
-  // Taken while the history is read; not before another turn that is waited for has done its work.
+  // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   readyWatchdog(io.env.PATH)
   await ready(app, (words) => say(io, words))
@@ -102,7 +102,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   })
 }
 
-/** Each event as it comes, beside the answer: who, what, and how long after the start. */
+/** Prints each event to stderr as it comes, for --debug. */
 async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Event> {
   const began = io.clock.now()
   for await (const event of events) {
@@ -115,13 +115,13 @@ type Prompted = Pick<WithAttachments, 'prompt' | 'pictures'>
 
 async function promptOf(io: Io, cwd: string, given: string | undefined): Promise<Prompted> {
   const alone = given === undefined || given === '-'
-  if (given === '-' && io.in.isTTY) say(io, 'Type the prompt; Ctrl+D on a line of its own ends it.')
+  if (given === '-' && io.in.isTTY) say(io, 'Type the prompt. End it with Ctrl+D on a line of its own.')
   const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
   const { prompt, pictures, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME)
   for (const warning of warnings) say(io, `termaite: ${warning}`)
   const whole = piped && !alone ? `${prompt}\n\n${tag('stdin', '', piped)}` : prompt
   if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
-  if (whole.trim() === '') throw new UsageError('there is no prompt. Give one: termaite -p "why does the build fail?"')
+  if (whole.trim() === '') throw new UsageError('the prompt is empty. Give one: termaite -p "why does the build fail?"')
   return { prompt: whole, pictures }
 }
 
@@ -131,7 +131,7 @@ function aimed(wanted: string | undefined, names: readonly string[]): { agent?: 
   return { agent: wanted }
 }
 
-/** A person at both ends, and nothing that only makes sense without a screen. */
+/** Says whether this run is the chat: both streams are terminals, and no flag asks for one turn. */
 function isChat(io: Io, values: Parsed['values']): boolean {
   if (values.prompt !== undefined || values['output-format'] !== undefined || io.piped) return false
   return io.in.isTTY === true && io.out.isTTY === true
@@ -158,12 +158,12 @@ function purse(io: Io, values: Parsed['values']): Budget {
   return cost === undefined ? held : { ...held, spend: warned(io, held) }
 }
 
-/** A limit that cannot be held is said to be none, once. */
+/** Warns once when an agent reports no cost, because the limit then cannot be enforced. */
 function warned(io: Io, held: Budget): Budget['spend'] {
   let told = false
   return (usage) => {
     if (usage.cost === undefined && !told)
-      say(io, 'termaite: --max-cost cannot be held: an agent does not say what it costs. --max-tokens can.')
+      say(io, 'termaite: --max-cost cannot be enforced, because an agent does not report its cost. Use --max-tokens.')
     told ||= usage.cost === undefined
     held.spend(usage)
   }
@@ -181,7 +181,7 @@ function flag<K extends string>(key: K, value: Parsed['values'][string]): { [P i
 
 const patienceMs = 3_000
 
-/** All of stdin. With `patient` false a pipe that stays silent is left alone, since nobody may ever close it. */
+/** Reads all of stdin. With `patient` false a silent pipe is given up after 3 s, since it may never be closed. */
 export async function readStdin(io: Io, patient: boolean): Promise<string | undefined> {
   const chunks: Buffer[] = []
   const heard = new AbortController()
@@ -200,7 +200,7 @@ export async function readStdin(io: Io, patient: boolean): Promise<string | unde
     await io.clock.sleep(patienceMs, AbortSignal.any([heard.signal, io.signal]))
     if (!heard.signal.aborted) {
       if (!io.signal.aborted)
-        io.err.write('Nothing came on stdin for 3 s; going on without it. Close it with </dev/null.\n')
+        io.err.write('Nothing arrived on stdin for 3 s; continuing without it. To skip this wait, add </dev/null.\n')
       return undefined
     }
   }
@@ -209,6 +209,6 @@ export async function readStdin(io: Io, patient: boolean): Promise<string | unde
     io.signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
   const error = await Promise.race([trouble, interrupted])
-  if (error) throw new UsageError(`stdin could not be read: ${error.message}. Give it a file or a pipe.`)
+  if (error) throw new UsageError(`stdin could not be read: ${error.message}. Use a file or a pipe.`)
   return Buffer.concat(chunks).toString('utf8')
 }

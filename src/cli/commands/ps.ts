@@ -8,7 +8,7 @@ import { oneLine, table } from '../../base/table.ts'
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const turns = await runningTurns(io)
   if (values.json) print(io, JSON.stringify(turns))
-  else if (turns.length === 0) say(io, 'Nothing is at work.')
+  else if (turns.length === 0) say(io, 'No turn is running.')
   else
     print(
       io,
@@ -16,7 +16,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
         ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
         ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
           turn,
-          // One that is idle in its terminal needs nobody who carries it.
+          // An idle slot has no process of ours.
           String(pid ?? (slot ? '' : 'elsewhere')),
           localTime(since),
           slot ? `${by} ${slot.state}` : (by ?? ''),

@@ -9,7 +9,7 @@ import { stripAnsi } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
-/** What was done since a time: a person who comes back in the morning reads this first. */
+/** Prints what the hub's agents did since a time, for a person who comes back in the morning. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const since = sinceOf(typeof values.since === 'string' ? values.since : '24h', io.clock.now())
   const { tasks, agents } = await atHub(io, (hub) => hub.state())
@@ -27,11 +27,11 @@ export type Report = {
   failed: Row[]
   questions: Row[]
   open: Row[]
-  /** Of every agent that told it: all of its own, whatever the time. */
+  /** Totals of each agent that reports them, over its whole life. */
   spent: SpentBy[]
 }
 
-/** What became of the tasks that moved since then, and what the agents that were heard of spent. */
+/** Sorts the tasks that changed since a time by their outcome, and adds what the active agents spent. */
 export function reportOf(tasks: readonly Task[], agents: readonly HubAgent[], since: number): Report {
   const moved = tasks.filter(({ history }) => history.some(({ at }) => at >= since))
   const rows = (...states: Task['state'][]) => moved.filter(({ state }) => states.includes(state)).map(rowOf)
@@ -54,7 +54,7 @@ export function reportWords(report: Report): string {
     [`Questions (termaite task answer <id> <words>): ${questions.length}`, questions.map(line)],
     [`Failed: ${failed.length}`, failed.map(line)],
     [`Not done yet: ${open.length}`, open.map(line)],
-    ['Spent, each agent in all', spentLines(spent)],
+    ['Spent by each agent in total', spentLines(spent)],
   ]
   const told = parts.filter(([, lines]) => lines.length > 0).map(([head, lines]) => ['', head, ...lines].join('\n'))
   if (told.length === 0) return `Nothing happened since ${localTime(since)}.`
@@ -68,7 +68,7 @@ function line({ id, prompt, agent, minutes, says, changed }: Row): string {
   return says === undefined ? head : `${head}\n            ${plain(says, 100)}`
 }
 
-/** Words of agents do nothing at a person's terminal. */
+/** Agents' words are cleaned of escape sequences before they reach the terminal. */
 const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
 
 function rowOf(task: Task): Row {
@@ -85,7 +85,7 @@ function rowOf(task: Task): Row {
   }
 }
 
-/** How long an agent had it, from each time it took it on. */
+/** How long agents worked on a task, over all its tries. */
 function workedMs({ history }: Task): number {
   return history.reduce((sum, { state, at }, index) => {
     const next = history[index + 1]
@@ -101,12 +101,12 @@ function sizeOf(diff: string): string {
 
 export type SpentBy = Spent & { agent: string }
 
-/** What an agent told of it; nothing where it told nothing. */
+/** What an agent reported as spent; empty when it reported nothing. */
 export function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
   return tokens === undefined ? [] : [{ agent: id, tokens, ...(cost === undefined ? {} : { cost, priced }) }]
 }
 
-/** A row for each, and for all together. */
+/** One row for each agent, and a total. */
 export function spentLines(spent: readonly SpentBy[]): string[] {
   const rows = spent.length > 1 ? [...spent, spent.reduce(together)] : spent
   const cells = rows.map((row) => [`  ${row.agent}`, `${count(row.tokens)} tokens`, costWords(row)])
@@ -114,15 +114,15 @@ export function spentLines(spent: readonly SpentBy[]): string[] {
 }
 
 function together(a: SpentBy, b: SpentBy): SpentBy {
-  const sum = { agent: 'together', tokens: a.tokens + b.tokens }
+  const sum = { agent: 'total', tokens: a.tokens + b.tokens }
   if (a.cost === undefined && b.cost === undefined) return sum
   return { ...sum, cost: (a.cost ?? 0) + (b.cost ?? 0), priced: (a.priced ?? 0) + (b.priced ?? 0) }
 }
 
-/** A cost says of how much it is the cost. */
+/** Says the cost, and for how many of the tokens it is known. */
 function costWords({ tokens, cost, priced = 0 }: Spent): string {
   if (cost === undefined) return 'no cost known'
-  return priced < tokens ? `$${cost.toFixed(4)} for ${count(priced)} of them` : `$${cost.toFixed(4)}`
+  return priced < tokens ? `$${cost.toFixed(4)} for ${count(priced)} of the tokens` : `$${cost.toFixed(4)}`
 }
 
 const count = (tokens: number) => tokens.toLocaleString('en-US')

@@ -41,7 +41,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const session = await sessionNamed(asked, id)
         const project = projectOf(session, store, place)
         await project.doc.update((now) => ({ ...withSession(now, session), current: session.id }))
-        print(io, `The next turn in ${project.root} goes on with ${title(session)}.`)
+        print(io, `The next turn in ${project.root} continues ${title(session)}.`)
         return 0
       }
       case 'rename': {
@@ -50,7 +50,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         if (name === '') throw new UsageError('sessions rename: which name? termaite sessions rename <id> <name>')
         await projectOf(session, store, place).doc.update((now) => {
           const other = Object.keys(now.sessions).find((key) => now.sessions[key]!.name === name && key !== session.id)
-          if (other) throw new UsageError(`sessions rename: ${other} has the name "${name}" already.`)
+          if (other) throw new UsageError(`sessions rename: ${other} already has the name "${name}".`)
           return withSession(now, session, { name })
         })
         print(io, `${session.id} is now called "${name}".`)
@@ -64,17 +64,17 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
 }
 
-/** Where a session belongs: where its project is known to be, or here, when it is this one's. */
+/** The project that a session belongs to. */
 function projectOf(session: Session, store: Store, place: Place): Project {
   const path = session.path ?? (session.project === slugOf(place.root) ? place.root : undefined)
   if (path !== undefined) return openProject(store, path)
   throw new UsageError(
-    `sessions: where the project of ${session.id} is, is not known any more; go to its folder and try again.`,
+    `sessions: the folder of ${session.id} is not known any more. Go to that folder and try again.`,
     1,
   )
 }
 
-/** The project's document with this session in it, as far as the document does not know better. */
+/** Adds a session to the project's document. Facts that are already there win. */
 function withSession(doc: ProjectDoc, session: Session, more: { name?: string } = {}): ProjectDoc {
   const known = { startedAt: session.started, from: session.begins, ...doc.sessions[session.id], ...more }
   return { ...doc, sessions: { ...doc.sessions, [session.id]: known } }
@@ -86,7 +86,7 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
   const sessions = await index.sessions(of)
   if (json) print(io, JSON.stringify(sessions))
   else if (sessions.length === 0)
-    say(io, of.project ? 'Nothing was said in this project yet; --all shows the others.' : 'Nothing was said yet.')
+    say(io, of.project ? 'No conversation in this project yet; --all lists all projects.' : 'No conversation yet.')
   else
     print(
       io,
@@ -119,12 +119,12 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
   const hits = await index.search(text, of)
   if (json) print(io, JSON.stringify(hits))
   else if (hits.length === 0)
-    say(io, of.project ? 'Nothing found in this project; --all looks everywhere.' : 'Nothing found.')
+    say(io, of.project ? 'Nothing found in this project; --all searches all projects.' : 'Nothing found.')
   else print(io, table(hits.map((hit) => [hit.session, localTime(hit.at), hit.by, oneLine(hit.snippet, 100)])))
   return hits.length > 0 || json ? 0 : 1
 }
 
-/** A session as one file, every cut body whole again. */
+/** Writes a session as one file, with long bodies read back from their blobs. */
 export async function* exported(
   session: Session,
   entries: readonly Entry[],
@@ -154,7 +154,7 @@ function markdown(entry: Entry): string {
     case 'reply':
       return `${head}${entry.text.trim()}\n`
     case 'summary':
-      return `\n## Summary of all before\n\n${entry.text.trim()}\n`
+      return `\n## Summary of everything before\n\n${entry.text.trim()}\n`
     case 'call':
       return `\n${fenced(`${entry.by} called ${entry.tool}\n${typeof entry.input === 'string' ? entry.input : JSON.stringify(entry.input, null, 2)}`)}\n`
     case 'result':
@@ -172,7 +172,7 @@ function markdown(entry: Entry): string {
   }
 }
 
-/** A fence longer than any inside it. */
+/** Puts text into a Markdown fence that is longer than any fence inside the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)

@@ -11,20 +11,20 @@ import { oneLine } from '../../base/table.ts'
 
 const patienceMs = 15_000
 
-/** Cancels a turn in the process that runs it, as Esc or Ctrl+C there would, and waits until it is over; an agent of a crew is ended. */
+/** Cancels a turn in the process that runs it, as Esc there would, and waits for its end. A crew agent is ended. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const turns = await runningTurns(io)
   const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
   if (!values.all && words[0] === undefined)
-    throw new UsageError('stop: which one? `termaite ps` lists them; --all stops every one.')
+    throw new UsageError('stop: which turn? `termaite ps` lists them; --all stops every one.')
   if (!values.all && wanted.length !== 1)
     throw new UsageError(
       wanted.length === 0
-        ? `stop: no turn at work begins with "${words[0]}".`
-        : `stop: ${wanted.length} turns begin with "${words[0]}": give more of it.`,
+        ? `stop: no running turn begins with "${words[0]}".`
+        : `stop: ${wanted.length} turns begin with "${words[0]}". Type more of the id.`,
       1,
     )
-  if (wanted.length === 0) say(io, 'Nothing is at work.')
+  if (wanted.length === 0) say(io, 'No turn is running.')
   const cancelled = await Promise.all(wanted.map((turn) => (turn.slot ? killSlot(io, turn.slot) : cancel(io, turn))))
   const reached = wanted.filter((turn, index) => cancelled[index] || (!turn.slot && interrupt(io, turn)))
   const until = io.clock.now() + patienceMs
@@ -41,7 +41,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   return left.length > 0 || reached.length < wanted.length ? 1 : 0
 }
 
-/** Whether its process took the wish; one that does not answer can still be interrupted. */
+/** Asks the turn's process to cancel it; returns whether that process agreed. */
 async function cancel(io: Io, { turn }: RunningTurn): Promise<boolean> {
   const peer = await peerOf(homeOf(io.env), turn, io.clock)
   const taken = (await peer?.cancel(turn)) === true
@@ -49,7 +49,7 @@ async function cancel(io: Io, { turn }: RunningTurn): Promise<boolean> {
   return taken
 }
 
-/** Whether the turn can be waited for: one that is gone already can. */
+/** Interrupts the turn's process; returns whether it makes sense to wait for the end. A process that is already gone counts. */
 function interrupt(io: Io, { turn, pid }: RunningTurn): boolean {
   if (pid === undefined) {
     say(io, `termaite: ${turn} runs on another machine or in another container; stop it there.`)

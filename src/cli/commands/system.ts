@@ -19,7 +19,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       ? { unkept: undefined, ...kept }
       : await machine.scan({ signal: io.signal, ...(values.refresh ? { asked: true } : {}) })
   print(io, values.json ? JSON.stringify({ ...spec, scannedAt }) : report(spec, scannedAt))
-  if (values.refresh && unkept !== undefined) say(io, `termaite: it could not be kept: ${unkept}`)
+  if (values.refresh && unkept !== undefined) say(io, `termaite: the scan could not be saved: ${unkept}`)
   await machine.settled()
   return io.signal.aborted ? Number(io.signal.reason) : 0
 }

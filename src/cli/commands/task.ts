@@ -9,7 +9,7 @@ import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { oneLine, table } from '../../base/table.ts'
 
-/** What a person says of a task, and whether words go with it. */
+/** Verbs that change a task, and whether a text follows the id. */
 const verbs: Readonly<Record<string, 'words' | 'none'>> = {
   answer: 'words',
   reject: 'words',
@@ -32,7 +32,8 @@ export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: P
 
 async function add(io: Io, hub: HubClient, values: Parsed['values'], words: string[]): Promise<Task> {
   const prompt = words.join(' ')
-  if (prompt.trim() === '') throw new UsageError('task add: what is to be done? termaite task add "fix the flaky test"')
+  if (prompt.trim() === '')
+    throw new UsageError('task add: the prompt is missing. Try: termaite task add "fix the flaky test"')
   const many = (value: Parsed['values'][string]) => (Array.isArray(value) ? value : [])
   const needs = await Promise.all(many(values.after).map(async (id) => (await taskLike(hub, id)).id))
   const priority = values.priority === undefined ? {} : { priority: Number(values.priority) }
@@ -50,7 +51,7 @@ async function told(hub: HubClient, verb: string, [id, ...words]: string[]): Pro
   const wants = verbs[verb]
   if (!wants) throw new UsageError(`task: found "${verb}", allowed: add, list, show, ${Object.keys(verbs).join(', ')}.`)
   const text = words.join(' ')
-  if (wants === 'words' && text.trim() === '') throw new UsageError(`task ${verb}: say what, after the id.`)
+  if (wants === 'words' && text.trim() === '') throw new UsageError(`task ${verb}: the text after the id is missing.`)
   const task = await taskLike(hub, id)
   return hub.tell(task.id, verb, wants === 'words' ? { text } : {})
 }
@@ -64,8 +65,7 @@ function list(io: Io, tasks: Task[], all: boolean, json: boolean): void {
   const over = new Set(['COMPLETED', 'APPROVED', 'CANCELLED'])
   const wanted = tasks.filter(({ state }) => all || !over.has(state)).toSorted((a, b) => a.created - b.created)
   if (json) return print(io, JSON.stringify(wanted))
-  if (wanted.length === 0)
-    return say(io, all ? 'There are no tasks.' : 'No task is open; --all shows those that are over.')
+  if (wanted.length === 0) return say(io, all ? 'There are no tasks.' : 'No open task; --all includes finished ones.')
   const rows = wanted.map((task) => [
     shortId(task.id),
     task.state,
@@ -81,7 +81,7 @@ function tell(io: Io, task: Task, json: boolean): void {
   print(io, json ? JSON.stringify(task) : taskWords(task))
 }
 
-/** All of a task, for a person to read. */
+/** Writes a task with its history, notes and result. */
 export function taskWords(task: Task): string {
   const { id, state, why, agent, workspace, prompt, needs, notes, history, result } = task
   const parts = [
@@ -100,6 +100,6 @@ export function taskWords(task: Task): string {
     ...(result ? ['', result.message] : []),
     ...(result?.diff ? ['', result.diff] : []),
   ]
-  // Words of agents do nothing at a person's terminal, each by itself: none hides what comes after it.
+  // Each part is cleaned of escape sequences by itself, so that none can hide the parts after it.
   return parts.map(stripAnsi).join('\n')
 }

@@ -25,10 +25,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   refuseBeside(beside, plan.turn, values.yes === true)
   if (plan.turn.cutOff && values.yes && words[0] === undefined)
     throw new UsageError(
-      `undo: nothing was changed, because nobody saw that turn end; if that is meant: termaite undo ${plan.turn.turn} --yes`,
+      `undo: nothing was changed, because that turn was cut off. To undo it anyway: termaite undo ${plan.turn.turn} --yes`,
       1,
     )
-  if (!(await confirm(io, 'Go on?', values.yes === true))) {
+  if (!(await confirm(io, 'Undo this? You can redo it with termaite undo.', values.yes === true))) {
     say(io, 'Nothing was changed.')
     return 1
   }
@@ -36,6 +36,6 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (values.json) print(io, JSON.stringify(undone))
   for (const line of leftWords(undone.left)) say(io, `termaite: ${line}`)
   for (const line of asideWords(undone)) say(io, line)
-  if (!values.json) print(io, `Done. To take the undo itself back: termaite undo ${undone.turn}`)
+  if (!values.json) print(io, `Done. To undo the undo: termaite undo ${undone.turn}`)
   return 0
 }

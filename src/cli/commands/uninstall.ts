@@ -11,27 +11,27 @@ import { refuseUnwritable } from '../../mcp-config/config-file.ts'
 import { refuseIfRunning } from '../../app/running-turns.ts'
 import { list } from '../../base/table.ts'
 
-/** Takes our entries out of other programs' settings, and deletes our own files and no others, whatever stands beside them in our home. */
+/** Removes termaite's entries from other programs' settings, and deletes its own files. Other files in its home stay. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
   const last = 'Remove the program itself with: npm uninstall -g termaite'
   const wired = wiredEntries(whereabouts(io.env))
   if (!existsSync(home) && wired.length === 0) {
-    print(io, `There is nothing at ${home}, and nothing of ours in other programs. ${last}`)
+    print(io, `termaite has no files in ${home} and no entries in other programs. ${last}`)
     return 0
   }
   await refuseIfRunning(io, 'uninstall')
   const keep = values['keep-history'] === true
-  const others = wired.length > 0 ? `Take our entry out of ${list(wired.map(({ file }) => file.path))}. ` : ''
+  const others = wired.length > 0 ? `Remove termaite’s entry from ${list(wired.map(({ file }) => file.path))}. ` : ''
   const own = keep
-    ? `Delete what can be made again in ${home}, and keep settings and conversations?`
-    : `Delete what is ours in ${home}, with every conversation and snapshot, for good?`
+    ? `Delete caches and indexes in ${home}, and keep settings and conversations?`
+    : `Delete termaite’s files in ${home}, with every conversation and snapshot, for good?`
   const question = others + own
   if (!(await confirm(io, question, values.yes === true))) {
     say(io, 'Nothing was deleted.')
     return 1
   }
-  const left = wired.flatMap((one) => takenBack(one) ?? [])
+  const left = wired.flatMap((one) => removeEntry(one) ?? [])
   remove(
     home,
     lookAround(home).ours.filter(({ made }) => made || !keep),
@@ -40,15 +40,15 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   if (cache) rmSync(cache, { recursive: true, force: true })
   const { ours, yours, strangers } = lookAround(home)
   if (ours.length > 0) say(io, `Kept: ${list(ours.map(({ path }) => path))}`)
-  if (yours.length > 0) say(io, `Left, because you wrote it: ${list(yours.map(({ path }) => path))}`)
-  if (strangers.length > 0) say(io, `Left, because it is not ours: ${list(strangers)}`)
+  if (yours.length > 0) say(io, `Kept, because you wrote it: ${list(yours.map(({ path }) => path))}`)
+  if (strangers.length > 0) say(io, `Kept, because it is not termaite’s: ${list(strangers)}`)
   for (const words of left) say(io, `termaite: ${words}`)
-  print(io, `Done. ${left.length > 0 ? '' : "Nothing of ours is in other programs' files. "}${last}`)
+  print(io, `Done. ${left.length > 0 ? '' : "No entry of termaite is left in other programs' files. "}${last}`)
   return left.length > 0 ? 1 : 0
 }
 
-/** Why it could not be. */
-function takenBack({ client, file }: Wired): string | undefined {
+/** Removes one entry; returns why it could not. */
+function removeEntry({ client, file }: Wired): string | undefined {
   try {
     refuseUnwritable(file)
     const change = removing(client, file)

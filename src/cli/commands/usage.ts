@@ -25,7 +25,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
       return 0
     }
     const rows = await index.usage({ ...of, by: by ?? 'agent' })
-    if (rows.length === 0) say(io, 'Nothing was used yet.')
+    if (rows.length === 0) say(io, 'No usage yet.')
     else print(io, usageTable(by ?? 'agent', rows, await index.verdicts(of)))
     return 0
   } finally {
@@ -33,7 +33,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   }
 }
 
-/** One list for each kind of row, and how it was thought. */
+/** Usage by every kind of row, and the thinking verdicts. */
 async function everything(index: Index, of: Of) {
   const used = usageRows.map(async (by) => [by, await index.usage({ ...of, by })] as const)
   return { ...Object.fromEntries(await Promise.all(used)), verdicts: await index.verdicts(of) }

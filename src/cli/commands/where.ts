@@ -10,7 +10,7 @@ import { knownProjects } from '../../app/projects.ts'
 import { runningTurns } from '../../app/running-turns.ts'
 import { bytes, table } from '../../base/table.ts'
 
-/** What is not ours is named and not weighed: it may be a whole home. */
+/** A file or folder. One that is not termaite's has no size: measuring could mean a whole home folder. */
 type Row = { path: string; bytes?: number; what: string; ours: boolean }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -18,7 +18,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const processes = await runningTurns(io)
   const sockets = await socketsOf(home)
   const cache = codeCache(io.env)
-  const compiled = { what: 'our code, compiled; can be made again', ours: true }
+  const compiled = { what: 'compiled code; a cache', ours: true }
   const files = [...rows(home), ...(cache ? [{ path: cache, bytes: weight(cache), ...compiled }] : [])]
   const entries = wiredEntries(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
     client: client.name,
@@ -30,14 +30,14 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     print(io, JSON.stringify({ home, files, entries, worktrees: worktreesIn(home), sockets, processes }))
     return 0
   }
-  if (files.length === 0) print(io, `Nothing is kept yet; it would be in ${home}`)
+  if (files.length === 0) print(io, `No files yet; they would be in ${home}`)
   else print(io, table(files.map((row) => [row.path, row.bytes === undefined ? '' : bytes(row.bytes), row.what])))
-  if (entries.length === 0) print(io, 'Written into other programs: nothing.')
+  if (entries.length === 0) print(io, 'Entries in other programs: none.')
   else
     print(
       io,
-      `Written into other programs (termaite mcp remove <client>):\n${table(
-        entries.map(({ client, path, key, backup }) => [client, path, backup ? `${key}; as it was: ${backup}` : key]),
+      `Entries in other programs (remove with termaite mcp remove <client>):\n${table(
+        entries.map(({ client, path, key, backup }) => [client, path, backup ? `${key}; backup: ${backup}` : key]),
       )}`,
     )
   for (const path of worktreesIn(home)) print(io, `Worktree: ${path}`)
@@ -58,6 +58,6 @@ function rows(home: string): Row[] {
       ours: true,
     })),
     ...yours.map(({ path, what }) => ({ path, what, ours: false })),
-    ...strangers.map((path) => ({ path, what: 'not ours', ours: false })),
+    ...strangers.map((path) => ({ path, what: 'not termaite’s', ours: false })),
   ]
 }

@@ -1,4 +1,4 @@
-/** Real processes with nothing behind them: one out of quota, one that hangs, one that answers. */
+/** Shell scripts that act as agents: one is out of quota, one hangs, one answers. */
 export const pipes = {
   amber: `cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1`,
   birch: `cat >/dev/null; exec sleep 3600`,
@@ -10,7 +10,7 @@ export const pipes = {
   ].join('; '),
 }
 
-/** A program that answers in a terminal: it waits for the line that says how an answer is to be marked. */
+/** A script that answers in a terminal. It reads until the line that names the marks of the answer. */
 const inTerminal = (answer: string) =>
   [
     `stty -echo; printf '> '; while IFS= read -r line; do case "$line" in *termaite-response-*)`,
@@ -19,7 +19,7 @@ const inTerminal = (answer: string) =>
     `*) told="$told $line";; esac; done`,
   ].join(' ')
 
-/** Two that sit side by side in terminals: what the second one says shows what it was given. */
+/** Two scripts for terminals. The answer of the second one quotes what it was given. */
 export const terminals = {
   fir: inTerminal(`'README.md greets nobody in French.'`),
   gum: inTerminal(`"In short: $(printf '%s' "$told" | grep -o 'greets nobody in [A-Z][a-z]*')"`),
@@ -28,7 +28,7 @@ export const terminals = {
 const written = { name: 'a short plan', how: 'write PLAN.md in a few lines', needs: [] }
 const drawn = { name: 'a drawn plan', how: 'draw it', needs: ['a-plotter'] }
 
-/** What each says who is asked for advice, by a word of what it is told. */
+/** The advisors' answers, by the role that the prompt names. */
 const advice: Record<string, unknown> = {
   'You are the enumerator': { approaches: [written, drawn] },
   'You are the pattern matcher': { approach: written, rationale: 'it is read, and kept with the code' },
@@ -46,10 +46,10 @@ const advisor = `case "$(cat)" in ${Object.entries(advice)
   .map(([told, answer]) => `*'${told}'*) echo '${JSON.stringify(answer)}';;`)
   .join(' ')} esac`
 
-/** Three that only read, and say what they think when they are asked. */
+/** Three scripts that only read and give advice. */
 export const readers = { hazel: advisor, ivy: advisor, juniper: advisor }
 
-/** Who is asked as what. */
+/** The agent for each advisor role. */
 export const roles = {
   enumerator: 'hazel',
   'pattern matcher': 'ivy',

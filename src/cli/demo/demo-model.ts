@@ -2,11 +2,11 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** What the scripted model answers to one request. */
-export type Line = { say: string } | { tool: string; input: object }
+/** The scripted model's answer to one request. */
+export type ModelLine = { say: string } | { tool: string; input: object }
 
-/** A model on loopback that says its lines one after another, in the words of OpenAI's chat format. */
-export async function scriptedServer(lines: readonly Line[]): Promise<{ baseURL: string } & Disposable> {
+/** Serves a scripted model on loopback in OpenAI's chat format: each request gets the next answer. */
+export async function scriptedServer(lines: readonly ModelLine[]): Promise<{ baseURL: string } & Disposable> {
   let asked = 0
   const server = createServer((request, response) => {
     void text(request).finally(() => {
@@ -24,7 +24,7 @@ export async function scriptedServer(lines: readonly Line[]): Promise<{ baseURL:
   }
 }
 
-function streamed(line: Line, count: number): string {
+function streamed(line: ModelLine, count: number): string {
   const delta = 'say' in line ? { content: line.say } : { tool_calls: [calling(line, count)] }
   const choices = [{ index: 0, delta, finish_reason: 'say' in line ? 'stop' : 'tool_calls' }]
   return [JSON.stringify({ choices }), '[DONE]'].map((data) => `data: ${data}\n\n`).join('')

@@ -18,7 +18,7 @@ export function usageCommand(hold: Hold): Command {
         const of = by === 'project' ? {} : { project: here }
         return [await index.usage({ by, ...of }), await index.verdicts(of)] as const
       })
-      if (used.length === 0) say('Nothing was used yet.', 'note')
+      if (used.length === 0) say('No usage yet.', 'note')
       else say(block(usageTable(by, used, verdicts)), 'text')
     },
   }
