@@ -107,7 +107,7 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
         await clock.sleep(lookMs, signal)
         if (signal.aborted) return undefined
         const task = await hub.task(taskIdOf(ticket)).catch(() => undefined)
-        if (task?.state === 'CANCELLED') return task.why ?? 'it was cancelled'
+        if (task?.state === 'CANCELLED') return task.why
         if (task && task.agent !== as.id) return 'it was given to another agent'
       }
     },

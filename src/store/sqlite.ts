@@ -13,7 +13,7 @@ export function openDatabase(path: string): DatabaseSync {
   try {
     makeFolder(dirname(path))
     createPrivately(path)
-    // SQLite's own waiting would block the whole process: nobody waits in there, `immediately` waits outside.
+    // SQLite's own waiting would block the event loop, so it is off: `immediately` waits with timers.
     return new (sqlite().DatabaseSync)(path, { timeout: 0 })
   } catch (error) {
     throw storeError('open', path, error)
@@ -22,7 +22,7 @@ export function openDatabase(path: string): DatabaseSync {
 
 /** Runs `work` in a write transaction once no other process holds one; a dead process holds none. */
 export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
-  // Without a pause from begin to end, so that nobody else in this process gets between.
+  // Without an await between begin and commit, so that no other code of this process writes between them.
   return patiently(clock, () => {
     db.exec('BEGIN IMMEDIATE')
     try {
@@ -36,7 +36,7 @@ export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): P
   })
 }
 
-/** Runs `work` once while no other process holds the write lock; nothing is written, so no reader elsewhere can make it fail at its end. */
+/** Runs `work` once while no other process holds the write lock. Nothing is committed, so no reader can make it fail at its end. */
 export function holding<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
   return patiently(clock, () => {
     db.exec('BEGIN IMMEDIATE')
@@ -48,7 +48,7 @@ export function holding<T>(db: DatabaseSync, clock: Clock, work: () => T): Promi
   })
 }
 
-/** Does it again for as long as another process has the database. */
+/** Repeats `work` while another process has the database locked. */
 export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
   for (let nap = 1; ; nap = Math.min(nap * 2, longestNapMs)) {
     try {
@@ -67,7 +67,7 @@ export function sqliteCode(error: unknown): number | undefined {
 
 let loaded: typeof import('node:sqlite') | undefined
 
-/** Loaded when first needed, because starting up is often; Node 22 warns of it, and that one warning is not passed on. */
+/** Loads SQLite when it is first needed, because most runs start without it. Node 22 warns that it is experimental; that warning is dropped. */
 function sqlite(): typeof import('node:sqlite') {
   if (loaded) return loaded
   const emitWarning = process.emitWarning
@@ -82,7 +82,7 @@ function sqlite(): typeof import('node:sqlite') {
   return loaded
 }
 
-/** Created by us, because SQLite would let others read it; never opened again by us, because closing it would drop SQLite's locks. */
+/** Creates the file with its permissions, because SQLite would let others read it. An existing file is not opened: closing it would drop SQLite's locks. */
 function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600))

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
-import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
 import { ticketOf } from '../../src/hub/task-rules.ts'
 import { worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
@@ -22,7 +22,7 @@ const never = new AbortController().signal
 /** The real hub in this process, behind a client that can be cut off. */
 function seat(workspace = plainWorkspace) {
   const clock = new HandClock(0)
-  const hub = new Hub({ ledger: memoryLedger(), clock, published: () => {} })
+  const hub = new Hub({ ledger: memoryHubLedger(), clock, published: () => {} })
   const words: string[] = []
   const line = { cut: false }
   const said = async <T>(call: () => T | Promise<T>): Promise<T> => {

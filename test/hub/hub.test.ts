@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
-import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
 import { hubAt, noticed } from './seat.ts'
 
 const path = (hub: Hub, id: string) => hub.task(id).history.map(({ state }) => state)
@@ -315,7 +315,7 @@ test('a word to everybody and an eviction arrive at the next wait, or at once', 
 })
 
 test('what was kept is all there is: a new hub on the same books goes on, and a write that fails changes nothing', async (t) => {
-  const ledger = memoryLedger()
+  const ledger = memoryHubLedger()
   const { hub, register, wait, add } = hubAt(t, ledger)
   await register('a')
   const { id } = await add('x')
@@ -331,7 +331,7 @@ test('what was kept is all there is: a new hub on the same books goes on, and a 
 })
 
 test('while nothing can be kept nobody waits in vain, and it goes on where it stood', async (t) => {
-  const ledger = memoryLedger()
+  const ledger = memoryHubLedger()
   const { hub, clock, register, wait, add } = hubAt(t, ledger)
   await register('a')
   await register('b')

@@ -7,7 +7,7 @@ import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 import { fits } from '../../src/hub/waiting-agents.ts'
 import { HubError } from '../../src/hub/task-rules.ts'
-import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
 import { noticed } from './seat.ts'
 
 const afterWork: TaskState[] = ['QUEUED', 'BLOCKED', 'IN_REVIEW', 'COMPLETED', 'FAILED', 'CANCELLED']
@@ -79,7 +79,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 /** Agents as the outside sees them: which connections wait, and what each was last given. */
 class Outside {
   clock = new HandClock()
-  ledger = memoryLedger()
+  ledger = memoryHubLedger()
   connections = new Map<string, AbortController>()
   /** Every task that an agent was ever given, newest last. */
   given = new Map<string, string[]>(agents.map((id) => [id, []]))

@@ -1,10 +1,10 @@
 import type { HubChange, HubLedger } from '../../src/core/work/task.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
-import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
 
 /** A hub at work under a clock that is turned by hand. */
-export function hubAt(t: { after(work: () => unknown): void }, ledger: HubLedger = memoryLedger()) {
+export function hubAt(t: { after(work: () => unknown): void }, ledger: HubLedger = memoryHubLedger()) {
   const clock = new HandClock()
   const published: HubChange[] = []
   const hub = new Hub({ ledger, clock, published: (changes) => published.push(...changes) })

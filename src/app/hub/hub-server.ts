@@ -4,7 +4,7 @@ import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
-import { fileLedger, LedgerTaken } from '../../store/ledger.ts'
+import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { say, UsageError, print } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { once } from 'node:events'
@@ -15,13 +15,13 @@ export type OpenHub = { hub: Hub; changes: ChangeFeed; close(): Promise<void> }
 const instructions =
   'The hub of termaite. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response. To give work: assign_task.'
 
-/** The hub on its books, at work until it is closed. */
+/** A running hub over its ledger, until it is closed. */
 export async function openHub(io: Io, home: string): Promise<OpenHub> {
   const [{ Hub }, { ChangeFeed }] = await Promise.all([
     import('../../hub/hub.ts'),
     import('../../faces/hub/change-feed.ts'),
   ])
-  const ledger = booksIn(home)
+  const ledger = openLedger(home)
   const changes = new ChangeFeed(ledger)
   const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
   const stop = new AbortController()
@@ -37,9 +37,9 @@ export async function openHub(io: Io, home: string): Promise<OpenHub> {
   }
 }
 
-function booksIn(home: string) {
+function openLedger(home: string) {
   try {
-    return fileLedger(join(home, 'hub.db'))
+    return fileHubLedger(join(home, 'hub.db'))
   } catch (error) {
     if (!(error instanceof LedgerTaken)) throw error
     throw new UsageError(`a hub is at work on ${home} already; \`termaite ps\` shows it.`, 1)

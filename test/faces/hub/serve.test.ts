@@ -11,14 +11,14 @@ import { mcpEndpoint } from '../../../src/faces/mcp/mcp-http.ts'
 import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
 import { Hub } from '../../../src/hub/hub.ts'
 import { hubTools } from '../../../src/hub/hub-tools.ts'
-import { memoryLedger } from '../../../src/store/memory-ledger.ts'
+import { memoryHubLedger } from '../../../src/store/memory-hub-ledger.ts'
 
 const key = 'the-key'
 const json = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
 async function serving(t: TestContext) {
   const clock = new HandClock()
-  const ledger = memoryLedger()
+  const ledger = memoryHubLedger()
   const changes = new ChangeFeed(ledger)
   const hub = new Hub({ ledger, clock, published: () => changes.notify() })
   const stop = new AbortController()

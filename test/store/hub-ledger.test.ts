@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import type { HubChange } from '../../src/core/work/task.ts'
-import { fileLedger, LedgerTaken } from '../../src/store/ledger.ts'
-import { memoryLedger } from '../../src/store/memory-ledger.ts'
+import { fileHubLedger, LedgerTaken } from '../../src/store/hub-ledger.ts'
+import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
 import { ledgerContract } from '../contract/ledger.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'termaite-ledger-'))
@@ -15,12 +15,12 @@ after(() => rmSync(folder, { recursive: true }))
 let count = 0
 const paths = new WeakMap<object, string>()
 const open = (path = join(folder, `${count++}.db`)) => {
-  const ledger = fileLedger(path)
+  const ledger = fileHubLedger(path)
   paths.set(ledger, path)
   return ledger
 }
 
-ledgerContract('in memory', { make: memoryLedger })
+ledgerContract('in memory', { make: memoryHubLedger })
 ledgerContract('in SQLite', {
   make: open,
   again(ledger) {
@@ -40,9 +40,9 @@ test('only its owner can read it, and of all or nothing it keeps nothing', () =>
 
 test('one process has it at a time, and a second is told so at once', () => {
   const ledger = open()
-  assert.throws(() => fileLedger(paths.get(ledger)!), LedgerTaken)
+  assert.throws(() => fileHubLedger(paths.get(ledger)!), LedgerTaken)
   ledger.close()
-  fileLedger(paths.get(ledger)!).close()
+  fileHubLedger(paths.get(ledger)!).close()
 })
 
 test('changes that are not kept any more are said to be missing, never left out in silence', () => {

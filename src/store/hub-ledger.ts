@@ -4,23 +4,23 @@ import { parseTask } from '../core/work/task.ts'
 import { busy, openDatabase, sqliteCode } from './sqlite.ts'
 import { storeError } from './trouble.ts'
 
-/** So many changes are kept for whoever lost the thread; a longer gap is bridged by reading everything anew. */
+/** How many changes are stored for followers that fell behind; one that is further behind reads everything again. */
 const mostChanges = 50_000
-/** Old ones are thrown away in batches. */
+/** Old changes are deleted after every so many new ones. */
 const sweepEvery = 1_000
 
-/** Another process has the books open. */
+/** Another process has the ledger open. */
 export class LedgerTaken extends Error {
   constructor(path: string) {
     super(`another process has ${path} open`)
   }
 }
 
-/** The hub's books in SQLite; one process has them open. */
-export function fileLedger(path: string): HubLedger {
+/** A hub's ledger in SQLite, which one process at a time has open. */
+export function fileHubLedger(path: string): HubLedger {
   const db = openDatabase(path)
   try {
-    // One process has it, from the first word to the last: a second one is told so, and a dead one holds nothing.
+    // An exclusive lock from the first statement on: a second process is refused, and a dead one holds no lock.
     db.exec(`
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
@@ -55,7 +55,7 @@ class SqliteLedger implements HubLedger {
   }
 
   load() {
-    return this.#told('read', () => {
+    return this.#named('read', () => {
       const last = this.#db.prepare('SELECT max(seq) AS seq FROM changes').get() as { seq: number | null }
       const rows = (sql: string) => this.#db.prepare(sql).all() as { text: string }[]
       return {
@@ -67,7 +67,7 @@ class SqliteLedger implements HubLedger {
   }
 
   keep(changes: readonly HubChange[], tasks: readonly Task[]): void {
-    this.#told('write', () => {
+    this.#named('write', () => {
       this.#db.exec('BEGIN IMMEDIATE')
       try {
         this.#write(changes, tasks)
@@ -80,7 +80,7 @@ class SqliteLedger implements HubLedger {
   }
 
   since(seq: number, most: number): HubChange[] | undefined {
-    return this.#told('read', () => {
+    return this.#named('read', () => {
       const first = this.#db.prepare('SELECT min(seq) AS seq FROM changes').get() as { seq: number | null }
       if (first.seq !== null && first.seq > seq + 1) return undefined
       const rows = this.#db.prepare('SELECT change FROM changes WHERE seq > ? ORDER BY seq LIMIT ?').all(seq, most)
@@ -103,7 +103,8 @@ class SqliteLedger implements HubLedger {
     }
   }
 
-  #told<T>(verb: 'read' | 'write', work: () => T): T {
+  /** Runs work whose errors name the file and say what to do. */
+  #named<T>(verb: 'read' | 'write', work: () => T): T {
     try {
       return work()
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 
-/** The hub's books in memory: a copy goes in and a copy comes out, as with a file. */
-export function memoryLedger(): HubLedger {
+/** A hub's ledger in memory; it copies what is stored and what is read, as a file does. */
+export function memoryHubLedger(): HubLedger {
   const tasks = new Map<string, Task>()
   const agents = new Map<string, HubAgent>()
   const changes: HubChange[] = []
