@@ -37,6 +37,6 @@ await joinStart(root, join(outdir, 'main.js'), metafile)
 for (const text of globSync('**/*.{md,py,cjs}', { cwd: join(root, 'src') }))
   cpSync(join(root, 'src', text), join(outdir, text))
 
-// The shell's grammar and its engine are read as bytes: see src/safety/shell/parser.ts.
+// The shell's grammar and its engine are read as bytes: see src/safety/shell/shell-parser.ts.
 for (const wasm of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'])
   cpSync(join(root, 'node_modules', wasm), join(outdir, 'wasm', basename(wasm)))

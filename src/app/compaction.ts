@@ -77,7 +77,7 @@ export async function compactionRefused(app: App, trigger: Trigger, signal: Abor
   const { native, settings: own } = app
   const { store, clock, root, cwd, home } = native
   const [{ TrustBook }, { runSeatHooks }, { withFolderSettings }] = await Promise.all([
-    import('../safety/trust/trust.ts'),
+    import('../safety/trust/folder-trust.ts'),
     import('./native/native-hooks.ts'),
     import('./native/native-trust.ts'),
   ])

@@ -1,4 +1,4 @@
-import type { Keys } from '../safety/keys.ts'
+import type { Keys } from '../safety/api-keys.ts'
 import type { Io } from '../core/io.ts'
 import type { NativeAgentSettings } from '../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'

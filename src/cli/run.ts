@@ -89,7 +89,7 @@ async function failed(error: unknown, io: Io): Promise<number> {
   }
   const [{ learningRedactor }, { keysInFile }, { homeOf }] = await Promise.all([
     import('../safety/redaction.ts'),
-    import('../safety/keys.ts'),
+    import('../safety/api-keys.ts'),
     import('../app/place.ts'),
   ])
   const { mask } = learningRedactor(io.env, () => keysInFile(homeOf(io.env)))

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../safety/audit/entry.ts'
-import type { Verified } from '../safety/audit/verify.ts'
+import type { AuditEntry } from '../safety/audit.ts'
+import type { Verified } from '../safety/audit.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
 

@@ -1,7 +1,4 @@
-import { maskAssignments } from './redaction/assignments.ts'
-import { secretVariables, valueMask } from './redaction/environment.ts'
-import { keptSecrets } from './redaction/kept.ts'
-import { maskTokens } from './redaction/tokens.ts'
+import { isSecretName, maskAssignments, maskTokens } from './secret-patterns.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -37,4 +34,56 @@ export function learningRedactor(env: Env, kept: () => Readonly<Record<string, s
       known = undefined
     },
   }
+}
+
+const shortest = 8
+
+/** Masks values wherever they turn up; `named` says of each what is told in its place. */
+export function valueMask(named: Iterable<readonly [value: string, name: string]>): (text: string) => string {
+  const names = new Map<string, string>()
+  for (const [value, name] of named)
+    for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) names.set(form, name)
+  if (names.size === 0) return (text) => text
+  // The longest first, so that one secret inside another leaves no rest.
+  const forms = [...names.keys()].sort((a, b) => b.length - a.length).map((form) => literal(form))
+  const found = new RegExp(forms.join('|'), 'g')
+  return (text) => text.replace(found, (value) => `[masked ${names.get(value)}]`)
+}
+
+/** The values of variables whose names say that they are secret. */
+export function secretVariables(env: Readonly<Record<string, string | undefined>>): [value: string, name: string][] {
+  return Object.entries(env).flatMap(([name, value = '']): [string, string][] => {
+    if (!isSecretName(name) || value.length < shortest || isPath(value) || /^[a-z]+$/i.test(value)) return []
+    return [[value, `$${name}`]]
+  })
+}
+
+function isPath(value: string): boolean {
+  return /^(?:~|\.{1,2})?\/[\w.@-]+(?:\/[\w.@-]+)*\/?$/.test(value)
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+/** Shorter ones would turn up in words. */
+const shortestField = 6
+
+/** What is secret in something that was put away under a name: a key itself, or the tokens of a login. */
+export function keptSecrets(name: string, kept: string): [value: string, name: string][] {
+  const values = kept.trimStart().startsWith('{') ? tokensIn(kept) : [kept]
+  return values.filter((value) => value.length >= shortestField).map((value) => [value, `key of ${name}`])
+}
+
+function tokensIn(text: string): string[] {
+  const found: string[] = []
+  try {
+    JSON.parse(text, (key, value: unknown) => {
+      if (typeof value === 'string' && isSecretName(key)) found.push(value)
+      return value
+    })
+  } catch {
+    return [text]
+  }
+  return found
 }

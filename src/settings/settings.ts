@@ -120,7 +120,7 @@ async function inProject(own: Settings, home: string, root: string, leashed: boo
   if (!existsSync(file) || isWithin(home, file)) return own
   const [{ narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
     import('./project-settings.ts'),
-    import('../safety/trust/trust.ts'),
+    import('../safety/trust/folder-trust.ts'),
     import('../store/files/store.ts'),
   ])
   const { state } = await new TrustBook(fileStore(home), { own: home }).of(root)

@@ -1,12 +1,11 @@
 import type { Exit } from '../base/process/run.ts'
 import type { Tool, ToolCall } from '../core/work/tool.ts'
-import type { Background } from './shell/background.ts'
-import type { ShellParts } from './shell/command.ts'
-import { exitWords, listen, startShell } from './shell/command.ts'
+import type { Background } from './shell/background-commands.ts'
+import type { ShellParts } from './shell/shell-command.ts'
+import { Hold, exitWords, listen, startShell } from './shell/shell-command.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
-import { Hold } from './shell/hold.ts'
-import { Printed, tooMuch } from './shell/printed.ts'
+import { Printed, tooMuch } from './shell/command-output.ts'
 
 const usualSeconds = 120
 const mostSeconds = 600

@@ -1,13 +1,10 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { RipgrepParts } from './search/ripgrep.ts'
+import type { RipgrepParts } from './file-search.ts'
 import { stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
-import { ripgrep } from './search/ripgrep.ts'
+import { byGlob, plainFiles, ripgrep, searched } from './file-search.ts'
 import { shortPath } from '../base/short-path.ts'
 import { defineTool } from './tool-definition.ts'
-import { searched } from './search/folder.ts'
-import { byGlob } from './search/names.ts'
-import { plainFiles } from './search/plain.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostShown = 100

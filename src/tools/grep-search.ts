@@ -1,16 +1,11 @@
 import type { Tool, ToolCall } from '../core/work/tool.ts'
-import type { ToolParts } from './parts.ts'
-import type { Matches } from './search/matches.ts'
-import type { RipgrepParts } from './search/ripgrep.ts'
+import type { ToolParts } from './tool-parts.ts'
+import type { RipgrepParts } from './file-search.ts'
 import { basename, dirname, join, resolve } from 'node:path'
-import { groupsOf, toldMatches } from './search/matches.ts'
-import { ripgrep } from './search/ripgrep.ts'
+import { byGlob, plainFiles, plainMatches, ripgrep, searched } from './file-search.ts'
 import { shortPath } from '../base/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
 import { defineTool } from './tool-definition.ts'
-import { searched } from './search/folder.ts'
-import { byGlob } from './search/names.ts'
-import { plainFiles, plainMatches } from './search/plain.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostLines = 250
@@ -93,4 +88,40 @@ function regex(pattern: string): RegExp {
   } catch (error) {
     throw new Error(`the pattern is no regular expression: ${messageOf(error)}.`)
   }
+}
+
+const mostChars = 24 * 1024
+
+/** The lines of one file that matched; without a path it is the one that was named. */
+export type Group = { path?: string; lines: string[] }
+
+export type Matches = { groups: Group[]; more: boolean }
+
+/** What ripgrep printed under headings: an empty line lies between two files, and one file alone has no heading. */
+export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
+  if (!headings) return lines.length > 0 ? [{ lines: [...lines] }] : []
+  const groups: Group[] = []
+  let open: Group | undefined
+  for (const line of lines) {
+    if (line === '') open = undefined
+    else if (open) open.lines.push(line)
+    else groups.push((open = { path: line.replace(/^\.\//, ''), lines: [] }))
+  }
+  // The last heading may have lost its lines to the limit.
+  return groups.filter(({ lines }) => lines.length > 0)
+}
+
+/** The matches as the model is told them; undefined when there are none. */
+export function toldMatches({ groups, more }: Matches, hidden: readonly string[]): string | undefined {
+  if (groups.length === 0 && hidden.length === 0) return undefined
+  const text = groups
+    .map(({ path, lines }) => [...(path === undefined ? [] : [path]), ...lines].join('\n'))
+    .join('\n\n')
+  const cut = more || text.length > mostChars
+  const secret = `[left out, because they may hold keys: ${hidden.join(', ')}. Name one as path if you need it.]`
+  const notes = [
+    ...(hidden.length > 0 ? [secret] : []),
+    ...(cut ? ['[there is more: narrow it by path, glob or a longer pattern]'] : []),
+  ]
+  return [text.slice(0, mostChars), ...notes].filter((part) => part !== '').join('\n')
 }

@@ -1,5 +1,5 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { Skill } from './parts.ts'
+import type { Skill } from './tool-parts.ts'
 import { nearest } from '../base/nearest.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'

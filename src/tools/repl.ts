@@ -1,9 +1,8 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { ShellParts } from './shell/command.ts'
+import type { ShellParts } from './shell/shell-command.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, oneOf, optional, parser, string } from '../core/work/shape.ts'
-import { languages } from './repl/languages.ts'
-import { Repl, mostSeconds } from './repl/repl.ts'
+import { Repl, languages, mostSeconds } from './repl/repl-session.ts'
 
 const usualSeconds = 120
 

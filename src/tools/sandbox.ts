@@ -1,5 +1,5 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { ToolParts } from './parts.ts'
+import type { ToolParts } from './tool-parts.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 

@@ -1,6 +1,6 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { TodoList } from './todo/list.ts'
-import { told } from './todo/list.ts'
+import type { TodoList } from './todo-list.ts'
+import { told } from './todo-list.ts'
 import { nearest } from '../base/nearest.ts'
 import { defineTool } from './tool-definition.ts'
 import { todoItems } from './todo-write.ts'

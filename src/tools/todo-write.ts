@@ -1,8 +1,8 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { TodoList } from './todo/list.ts'
+import type { TodoList } from './todo-list.ts'
+import { told } from './todo-list.ts'
 import { defineTool } from './tool-definition.ts'
 import { list, object, oneOf, parser, string } from '../core/work/shape.ts'
-import { told } from './todo/list.ts'
 
 const item = object({ task: string({ min: 1 }), status: oneOf('pending', 'in_progress', 'completed') })
 export const todoItems = parser({ items: list(item, 1) })

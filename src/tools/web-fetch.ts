@@ -1,13 +1,12 @@
 import type { Tool, ToolOutput } from '../core/work/tool.ts'
-import type { ToolParts } from './parts.ts'
-import type { WebAnswer } from './web/fetch.ts'
-import { networkFetch } from './web/fetch.ts'
-import { pictureMedia, sizeWords } from './files/media.ts'
+import type { ToolParts } from './tool-parts.ts'
+import type { WebAnswer } from './web/web-request.ts'
+import { networkFetch, patiently } from './web/web-request.ts'
+import { pictureMedia, sizeWords } from './files/file-media.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
-import { Printed } from './shell/printed.ts'
-import { readable } from './web/readable.ts'
-import { patiently } from './web/wait.ts'
+import { Printed } from './shell/command-output.ts'
+import { readable } from './web/readable-page.ts'
 
 const mostRedirects = 5
 

@@ -1,12 +1,11 @@
 import type { Tool } from '../core/work/tool.ts'
-import type { ToolParts } from './parts.ts'
-import type { WebAnswer } from './web/fetch.ts'
-import type { Hit, Provider } from './web/providers.ts'
-import { networkFetch } from './web/fetch.ts'
-import { howToSetUp, providerFor } from './web/providers.ts'
+import type { ToolParts } from './tool-parts.ts'
+import type { WebAnswer } from './web/web-request.ts'
+import type { Hit, Provider } from './web/search-providers.ts'
+import { networkFetch, patiently } from './web/web-request.ts'
+import { howToSetUp, providerFor } from './web/search-providers.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
-import { patiently } from './web/wait.ts'
 
 const longestText = 500
 

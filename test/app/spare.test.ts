@@ -1,7 +1,7 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { LocalServer } from '../../src/models/local.ts'
-import { openKeys } from '../../src/safety/keys.ts'
+import { openKeys } from '../../src/safety/api-keys.ts'
 import { spareNative, withSpare } from '../../src/app/offers/fallback-agent.ts'
 import { plain, seated } from './seat.ts'
 

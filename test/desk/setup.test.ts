@@ -20,7 +20,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { cliOffer } from '../../src/app/offers/agent-offers.ts'
 import { runSetup } from '../../src/desk/setup/steps.ts'
-import { openKeys } from '../../src/safety/keys.ts'
+import { openKeys } from '../../src/safety/api-keys.ts'
 import { providers } from '../../src/models/provider.ts'
 import { knownOf } from '../../src/models/windows.ts'
 

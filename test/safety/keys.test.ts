@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openKeys } from '../../src/safety/keys.ts'
+import { openKeys } from '../../src/safety/api-keys.ts'
 
 function place(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))

@@ -2,7 +2,7 @@ import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
-import { judge } from '../../src/safety/shell/judge.ts'
+import { judge } from '../../src/safety/shell/shell-judge.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()

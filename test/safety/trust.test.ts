@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { TrustBook, trustQuestion } from '../../src/safety/trust/trust.ts'
+import { TrustBook, trustQuestion } from '../../src/safety/trust/folder-trust.ts'
 
 async function inProject(
   body: (root: string, lay: (path: string, text: string) => void, book: TrustBook) => Promise<void>,

@@ -1,4 +1,4 @@
-import type { ToolParts } from '../../src/tools/parts.ts'
+import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isPlanTool } from '../../src/core/work/tool.ts'

@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { edited } from '../../src/tools/files/edit.ts'
+import { edited } from '../../src/tools/files/text-edit.ts'
 import { seat } from './seat.ts'
 
 type Edit = [string, string]

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { ToolCall, ToolOutput } from '../../src/core/work/tool.ts'
-import type { ShellParts } from '../../src/tools/shell/command.ts'
+import type { ShellParts } from '../../src/tools/shell/shell-command.ts'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

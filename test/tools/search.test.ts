@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RipgrepParts } from '../../src/tools/search/ripgrep.ts'
-import type { ToolParts } from '../../src/tools/parts.ts'
-import { byGlob } from '../../src/tools/search/names.ts'
+import type { RipgrepParts } from '../../src/tools/file-search.ts'
+import type { ToolParts } from '../../src/tools/tool-parts.ts'
+import { byGlob } from '../../src/tools/file-search.ts'
 import { folder, seat } from './seat.ts'
 
 /** Both ways of searching give the same where no file is ignored. */

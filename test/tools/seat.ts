@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Tool, ToolCall, ToolOutput } from '../../src/core/work/tool.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import type { ToolParts } from '../../src/tools/parts.ts'
+import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

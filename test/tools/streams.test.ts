@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { encodingOf } from '../../src/tools/files/encoding.ts'
-import { Numbered } from '../../src/tools/files/numbered.ts'
-import { Printed } from '../../src/tools/shell/printed.ts'
+import { encodingOf } from '../../src/tools/files/text-encoding.ts'
+import { Numbered } from '../../src/tools/files/numbered-lines.ts'
+import { Printed } from '../../src/tools/shell/command-output.ts'
 
 /** Bytes as files have them: text, torn characters, marks, line ends. */
 const bytes = fc

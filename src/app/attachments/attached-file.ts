@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { open, realpath, stat, opendir } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { errorCode } from '../../base/files.ts'
-import { pictureMedia, sizeWords } from '../../tools/files/media.ts'
+import { pictureMedia, sizeWords } from '../../tools/files/file-media.ts'
 
 /** What is attached of a file: `cut` says what is missing, `lines` are those that are there. */
 export type Part = { body: string; cut?: string; lines?: LineRange }

@@ -2,7 +2,7 @@ import type { Model } from '../../core/work/model.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { openModel } from '../../models/open.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
-import { openKeys } from '../../safety/keys.ts'
+import { openKeys } from '../../safety/api-keys.ts'
 
 /** The model of a seat, at the address and with the key that its settings name. */
 export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {

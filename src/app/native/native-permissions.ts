@@ -5,7 +5,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { withHooks } from './native-hooks.ts'
-import { Audit } from '../../safety/audit/audit.ts'
+import { Audit } from '../../safety/audit.ts'
 
 /** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
 export async function policyFor(

@@ -1,9 +1,9 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { Sandbox } from '../../safety/sandbox/sandbox.ts'
-import type { ShellClass } from '../../safety/shell/judgement.ts'
+import type { Sandbox } from '../../safety/sandbox.ts'
+import type { ShellClass } from '../../safety/shell/shell-judgement.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { withGitConfig, noMonitor } from '../../base/git.ts'
-import { sandbox } from '../../safety/sandbox/sandbox.ts'
+import { sandbox } from '../../safety/sandbox.ts'
 import { isRuleFor } from '../../safety/rules/permission-rule.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { modeOf } from './native-permissions.ts'
@@ -70,7 +70,7 @@ async function reachesOut(
   const online = tools.filter(({ coversShell }) => coversShell === 'network')
   if ([...allow, ...spared].some((rule) => rule.spec === undefined && online.some((tool) => isRuleFor(rule, tool))))
     return true
-  const { judge } = await import('../../safety/shell/judge.ts')
+  const { judge } = await import('../../safety/shell/shell-judge.ts')
   const { parts } = await judge(command, { cwd, root, home: env.HOME ?? home })
   return parts.some((part) => !tame.has(part.class))
 }

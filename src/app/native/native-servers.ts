@@ -3,7 +3,7 @@ import type { NativeParts } from './native-parts.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { collect } from '../../base/collect.ts'
-import { openKeys } from '../../safety/keys.ts'
+import { openKeys } from '../../safety/api-keys.ts'
 import { version } from '../version.ts'
 
 const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']

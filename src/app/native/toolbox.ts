@@ -1,6 +1,6 @@
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
-import type { Skill, ToolParts } from '../../tools/parts.ts'
+import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
@@ -9,7 +9,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bash } from '../../tools/bash.ts'
-import { Background } from '../../tools/shell/background.ts'
+import { Background } from '../../tools/shell/background-commands.ts'
 import { findProgram } from '../installed-programs.ts'
 
 /** The tools of one agent, as long as the run lasts: they remember what was read. */

@@ -13,7 +13,7 @@ import { ask, askHidden } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
-import { isSecretName } from '../../safety/redaction/names.ts'
+import { isSecretName } from '../../safety/secret-patterns.ts'
 import { hubName } from '../mcp/clients.ts'
 
 export type FoundHub = { place: HubPlace; reachable: boolean }

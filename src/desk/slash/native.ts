@@ -1,7 +1,7 @@
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../hold.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
-import { TrustBook } from '../../safety/trust/trust.ts'
+import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 

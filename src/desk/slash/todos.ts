@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { told, todoFile, TodoList } from '../../tools/todo/list.ts'
+import { told, todoFile, TodoList } from '../../tools/todo-list.ts'
 import { UsageError } from '../../core/io.ts'
 import { block } from './block.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Hold } from '../hold.ts'
-import { trustQuestion } from '../../safety/trust/trust.ts'
+import { trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { auditOf } from '../../app/native/native-permissions.ts'
 import { folderFileLines } from '../../app/native/native-trust.ts'

@@ -1,9 +1,9 @@
 import type { Effect, PathAccess, Tool } from '../../core/work/tool.ts'
-import type { Ground } from '../places.ts'
-import type { Finding, Part, ShellClass, Touched } from '../shell/judgement.ts'
-import { spotOf } from '../places.ts'
-import { worse } from '../shell/judgement.ts'
-import { judge } from '../shell/judge.ts'
+import type { Ground } from '../path-location.ts'
+import type { Finding, Part, ShellClass, Touched } from '../shell/shell-judgement.ts'
+import { spotOf } from '../path-location.ts'
+import { worse } from '../shell/shell-judgement.ts'
+import { judge } from '../shell/shell-judge.ts'
 
 /** A call with everything it would do, in parts that are allowed or not one by one. */
 export type JudgedCall = {

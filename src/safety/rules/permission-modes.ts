@@ -1,6 +1,6 @@
 import type { Leash } from '../../core/work/agent.ts'
-import type { ShellClass } from '../shell/judgement.ts'
-import { shellClasses } from '../shell/judgement.ts'
+import type { ShellClass } from '../shell/shell-judgement.ts'
+import { shellClasses } from '../shell/shell-judgement.ts'
 
 export const modes = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass'] as const
 export type Mode = (typeof modes)[number]

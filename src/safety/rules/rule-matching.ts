@@ -1,11 +1,11 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { Ground } from '../places.ts'
-import type { Part, Touched } from '../shell/judgement.ts'
+import type { Ground } from '../path-location.ts'
+import type { Part, Touched } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Rule } from './permission-rule.ts'
 import { basename, isAbsolute, join, relative, sep } from 'node:path'
 import { isRuleFor } from './permission-rule.ts'
-import { quoted } from '../shell/simple.ts'
+import { quoted } from '../shell/simple-command.ts'
 
 /**
  * Whether a rule that denies or asks is about this call. In doubt it is, so every spelling of a command is tried.

@@ -1,6 +1,6 @@
 import type { RawPath, Repository } from './snapshot-repository.ts'
-import { defined } from '../../base/defined.ts'
 import { checked, readablePath } from './snapshot-repository.ts'
+import { defined } from '../../base/defined.ts'
 
 /** The content of a path: a file, an executable file, a link or a nested repository. */
 export type Item = { mode: string; id: string }

@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
-import type { Ref, Blobs } from '../../core/talk/store.ts'
+import type { Blobs, Ref } from '../../core/talk/store.ts'
 import type { ToolOutput } from '../../core/work/tool.ts'
 import { cutMiddle } from '../../core/talk/body.ts'
 

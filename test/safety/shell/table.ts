@@ -1,4 +1,4 @@
-import type { ShellClass } from '../../../src/safety/shell/judgement.ts'
+import type { ShellClass } from '../../../src/safety/shell/shell-judgement.ts'
 
 /** Commands as agents write them, and what each is found to be. */
 export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {

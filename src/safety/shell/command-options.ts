@@ -1,0 +1,110 @@
+import type { Finding, Known, Reading, ShellClass, Touch } from './shell-judgement.ts'
+import type { Word } from './simple-command.ts'
+import { is, unclear } from './shell-judgement.ts'
+import { only } from './simple-command.ts'
+
+/** A program whose ways can be told by its flags alone, as data. */
+export type Spec = {
+  class: ShellClass
+  why?: string
+  /** What happens to the files it is given; without it, its operands are no files. */
+  touch?: Touch
+  /** How many operands come before the files: a pattern, a script. */
+  skip?: number
+  /** Flags that hold the pattern, so that no operand does. */
+  instead?: readonly string[]
+  /** Flags with a value, which is no file. */
+  takes?: readonly string[]
+  /** Flags with a file that it writes. */
+  writes?: readonly string[]
+  /** Flags that make it something else. */
+  unless?: Readonly<Record<string, Finding>>
+  /** Its words do nothing, whatever they are. */
+  free?: true
+}
+
+export function known(spec: Spec): Known {
+  const takes = [...(spec.takes ?? []), ...(spec.writes ?? []), ...(spec.instead ?? [])]
+  return (args) => {
+    const options = optionsOf(args, takes)
+    const why = spec.why ?? words[spec.class] ?? spec.class
+    for (const [flag, finding] of Object.entries(spec.unless ?? {}))
+      if (hasFlag(options.flags, flag)) return { ...finding }
+    if (spec.free) return is(spec.class, why)
+    if (options.unclear) return unclear(options.unclear)
+    const skip = (spec.instead ?? []).some((flag) => hasFlag(options.flags, flag)) ? 0 : (spec.skip ?? 0)
+    const how = spec.touch
+    const paths: { word: (typeof options.operands)[number]; how: Touch }[] = how
+      ? options.operands.slice(skip).map((word) => ({ word, how }))
+      : []
+    for (const { flag, word } of options.values) {
+      if (spec.writes?.some((one) => one === flag || (flag.startsWith('--') && one.startsWith(flag))))
+        paths.push({ word, how: 'write' })
+      else if (!spec.takes?.includes(flag) && !spec.instead?.includes(flag) && word.values?.some(looksLikePath))
+        paths.push({ word, how: how === 'remove' || how === undefined ? 'read' : how })
+    }
+    return { class: spec.class, why, paths } satisfies Reading
+  }
+}
+
+const looksLikePath = (value: string) => /^(?:\/|~|\.\.?(?:\/|$))|\/\.\.(?:\/|$)/.test(value)
+
+const words: Partial<Record<ShellClass, string>> = {
+  reads: 'it only looks',
+  edits: 'it changes files of the project',
+  runs: 'it runs programs of the project',
+  removes: 'it removes files',
+  network: 'it reaches the network',
+  installing: 'it installs software',
+  system: 'it changes the system',
+  destructive: 'what it destroys does not come back',
+  secrets: 'it shows secrets',
+}
+
+/** Arguments taken apart: flags as they were written, and what is none. */
+export type Options = { flags: string[]; values: { flag: string; word: Word }[]; operands: Word[]; unclear?: Word }
+
+/** `takes`: the flags that have the next word for a value. A word that is not known may be a flag: it is told as unclear. */
+export function optionsOf(args: readonly Word[], takes: readonly string[] = []): Options {
+  const found: Options = { flags: [], values: [], operands: [] }
+  let open = true
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i]!
+    if (!word.values) {
+      found.unclear ??= word
+      found.operands.push(word)
+      continue
+    }
+    const flag = word.values.find((value) => /^[-+]./.test(value))
+    if (!open || flag === undefined || flag.startsWith('+')) found.operands.push(word)
+    else if (flag === '--') open = false
+    else {
+      found.flags.push(...word.values.filter((value) => value.startsWith('-')))
+      const equals = flag.startsWith('--') ? flag.indexOf('=') : -1
+      if (equals > 0) found.values.push({ flag: flag.slice(0, equals), word: part(word, equals + 1) })
+      else if (takes.includes(flag)) {
+        const value = args[++i]
+        if (value) found.values.push({ flag, word: value })
+        if (value && !value.values) found.unclear ??= value
+      } else if (/^-\w+[/~.]/.test(flag)) found.values.push({ flag: flag.slice(0, 2), word: part(word, 2) })
+    }
+  }
+  return found
+}
+
+function part(word: Word, from: number): Word {
+  return { ...word, values: word.values!.map((value) => value.slice(from)) }
+}
+
+/** Whether one of the flags is meant, in any spelling: bundled, with its value, or a long one cut short. */
+export function hasFlag(flags: readonly string[], wanted: string): boolean {
+  return flags.some((flag) => {
+    const name = flag.split('=', 1)[0]!
+    if (wanted.startsWith('--')) return name.startsWith('--') && name.length > 2 && wanted.startsWith(name)
+    if (wanted.length > 2) return name === wanted
+    return !name.startsWith('--') && name.slice(1).includes(wanted[1]!)
+  })
+}
+
+/** The first operand, where it is one known word. */
+export const firstOf = (options: Options) => only(options.operands[0])

@@ -1,0 +1,188 @@
+import type { Known, Reading } from '../shell-judgement.ts'
+import type { Word } from '../simple-command.ts'
+import { is, reads, unclear } from '../shell-judgement.ts'
+import { only, said } from '../simple-command.ts'
+import { hasFlag, optionsOf } from '../command-options.ts'
+
+const looking = new Set(
+  'status log show rev-parse ls-files ls-tree blame annotate describe shortlog cat-file name-rev merge-base rev-list for-each-ref count-objects version help whatchanged check-ignore check-attr diff diff-tree diff-index diff-files show-ref show-branch cherry range-diff var verify-commit verify-tag fsck grep'.split(
+    ' ',
+  ),
+)
+const changing = new Set(
+  'add mv init apply am cherry-pick revert merge rebase switch notes sparse-checkout format-patch archive bundle'.split(
+    ' ',
+  ),
+)
+const reaching = new Set('fetch pull push clone ls-remote remote submodule send-email svn request-pull lfs'.split(' '))
+const destroying = new Set('gc prune filter-branch filter-repo update-ref clean replace pack-refs repack'.split(' '))
+
+/** Settings that change no more than words and colours; any other may name a program. */
+const tame =
+  /^(?:user\.(?:name|email)|color\..*|core\.quote[Pp]ath|core\.auto[Cc]rlf|init\.default[Bb]ranch|advice\..*|commit\.gpg[Ss]ign|diff\.(?:rename[Ss]|algorithm|noprefix)|log\..*|pull\.(?:rebase|ff))=/
+
+/** Flags that name a file or a program in commands that else look. */
+const leaks: readonly [string, Reading][] = [
+  ['--output', is('unknown', '--output writes a file')],
+  ['--ext-diff', is('dynamic', '--ext-diff runs a program')],
+  ['--textconv', is('dynamic', '--textconv runs a program')],
+  ['--open-files-in-pager', is('dynamic', 'it runs a program')],
+  ['--exec', is('dynamic', '--exec runs a command')],
+  ['--upload-pack', is('dynamic', '--upload-pack runs a program')],
+  ['--receive-pack', is('dynamic', '--receive-pack runs a program')],
+]
+
+export const git: Known = (args) => {
+  const front = leading(args)
+  if ('class' in front) return front
+  const { sub, rest, folders } = front
+  const reading = subcommand(sub, rest)
+  return { ...reading, paths: [...(reading.paths ?? []), ...folders.map((word) => ({ word, how: 'read' as const }))] }
+}
+
+/** What stands before the subcommand: `-c` can name a program to run. */
+function leading(args: readonly Word[]): Reading | { sub: string; rest: readonly Word[]; folders: Word[] } {
+  const folders: Word[] = []
+  for (let i = 0; i < args.length; i++) {
+    const word = only(args[i])
+    if (word === undefined) return unclear(args[i]!)
+    if (word === '-c') {
+      const setting = only(args[++i])
+      if (setting === undefined || !tame.test(setting)) return is('dynamic', 'git -c can name a program to run')
+    } else if (word === '-C' || word === '--git-dir' || word === '--work-tree') {
+      if (args[++i]) folders.push(args[i]!)
+    } else if (/^--(?:git-dir|work-tree)=/.test(word))
+      folders.push({ text: word, values: [word.slice(word.indexOf('=') + 1)] })
+    else if (/^--(?:exec-path|config-env|namespace|super-prefix)/.test(word))
+      return is('dynamic', `git ${word} can name a program to run`)
+    else if (!word.startsWith('-')) return { sub: word, rest: args.slice(i + 1), folders }
+  }
+  return { sub: 'version', rest: [], folders }
+}
+
+function subcommand(sub: string, args: readonly Word[]): Reading {
+  const options = optionsOf(args, [
+    '-m',
+    '--message',
+    '-n',
+    '--format',
+    '--pretty',
+    '--author',
+    '--since',
+    '--until',
+    '-S',
+    '-G',
+    '-L',
+  ])
+  const has = (...flags: string[]) => flags.some((flag) => hasFlag(options.flags, flag))
+  const operands = options.operands.map((word) => said(word))
+  for (const [flag, reading] of leaks)
+    if (
+      hasFlag(
+        options.flags.filter((given) => given.length > 5),
+        flag,
+      )
+    )
+      return reading
+  if (looking.has(sub)) {
+    if (options.unclear) return unclear(options.unclear)
+    if (sub === 'grep' && has('-O')) return is('dynamic', 'it runs a program')
+    // Only what can lead out of the repository is a path for sure; a revision may look like one.
+    const out = options.operands.filter((word) => word.values?.some((value) => /^(?:\/|\.\.\/|~)/.test(value)))
+    return { ...reads(), paths: out.map((word) => ({ word, how: 'read' })) }
+  }
+  switch (sub) {
+    case 'commit':
+      return has('--amend')
+        ? is('destructive', 'it rewrites a commit')
+        : is('runs', 'it runs the hooks of the repository')
+    case 'branch':
+      if (has('-d', '-D', '-M', '-C', '-f', '--delete', '--force'))
+        return is('destructive', 'it removes or overwrites a branch')
+      return operands.length === 0 || has('--list', '-l') ? reads() : is('edits', 'it makes a branch')
+    case 'tag':
+      if (has('-d', '-f', '--delete', '--force')) return is('destructive', 'it removes or overwrites a tag')
+      return operands.length === 0 || has('-l', '--list') ? reads() : is('edits', 'it makes a tag')
+    case 'stash':
+      if (/^(?:list|show)$/.test(operands[0] ?? '')) return reads()
+      return /^(?:drop|clear)$/.test(operands[0] ?? '')
+        ? is('destructive', 'it drops what was stashed')
+        : is('edits', 'it moves changes aside or back')
+    case 'worktree':
+      return operands[0] === 'list' ? reads() : is('outside', 'a worktree lies outside the project')
+    case 'reflog':
+      return /^(?:expire|delete)$/.test(operands[0] ?? '')
+        ? is('destructive', 'it forgets what could be brought back')
+        : reads()
+    case 'config':
+      return has('--get', '--get-all', '--list', '-l', '--show-origin') || /^(?:get|list)$/.test(operands[0] ?? '')
+        ? reads()
+        : operands.length === 1 && options.flags.length === 0
+          ? reads()
+          : is('system', 'settings of git can name programs that it runs')
+    case 'symbolic-ref':
+      return operands.length < 2 && options.flags.every((flag) => /^-q|^--short/.test(flag))
+        ? reads()
+        : is('edits', 'it moves a reference')
+    case 'remote':
+      return operands.length === 0
+        ? reads()
+        : operands[0] === 'get-url'
+          ? reads()
+          : is('network', 'it changes or asks a remote')
+    case 'reset':
+      if (has('--hard', '--merge', '--keep')) return is('destructive', 'it throws changes away')
+      return is('edits', 'it changes what is staged')
+    case 'restore':
+      return has('--staged', '-S') && !has('--worktree', '-W')
+        ? is('edits', 'it changes what is staged')
+        : is('destructive', 'it throws changes away')
+    case 'checkout':
+      return isSwitch(args, operands, options.flags)
+        ? is('edits', 'it switches branches')
+        : is('destructive', 'it may throw changes away')
+    case 'switch':
+      return has('-f', '-C', '--force', '--discard-changes', '--force-create')
+        ? is('destructive', 'it may throw changes away')
+        : is('edits', 'it switches branches')
+    case 'clean':
+      return has('-n', '--dry-run') && !has('-f', '--force')
+        ? reads()
+        : is('destructive', 'it removes files that git does not keep')
+    case 'rm':
+      return has('--cached')
+        ? is('edits', 'it changes what is staged')
+        : { ...is('removes', 'it removes files'), paths: options.operands.map((word) => ({ word, how: 'remove' })) }
+    case 'push':
+      return has('-f', '--force', '--force-with-lease', '--delete', '-d', '--mirror', '--prune') ||
+        operands.some((one) => /^[+:]/.test(one))
+        ? is('destructive', 'it overwrites or removes what others have')
+        : is('network', 'it sends commits away')
+    case 'bisect':
+      return operands[0] === 'run' ? is('dynamic', 'it runs a command') : is('edits', 'it switches commits')
+  }
+  if (options.unclear) return unclear(options.unclear)
+  if (changing.has(sub))
+    return {
+      ...is('edits', 'it changes the working tree or the repository'),
+      paths: options.operands
+        .filter((word) => word.values?.some((value) => /^(?:\/|\.\.\/)/.test(value)))
+        .map((word) => ({ word, how: 'write' })),
+    }
+  if (reaching.has(sub)) return is('network', 'it reaches the network')
+  if (destroying.has(sub)) return is('destructive', 'what it drops does not come back')
+  return is('unknown', `git ${sub} may be anything: an alias can run a command`)
+}
+
+/** `checkout` with one plain name, or a new branch; with a path it overwrites files. */
+function isSwitch(args: readonly Word[], operands: readonly string[], flags: readonly string[]): boolean {
+  if (
+    args.some((word) => said(word) === '--') ||
+    hasFlag(flags, '-f') ||
+    hasFlag(flags, '--force') ||
+    hasFlag(flags, '-B')
+  )
+    return false
+  if (hasFlag(flags, '-b')) return true
+  return operands.length === 1 && /^[\w/-]+$/.test(operands[0]!) && !operands[0]!.startsWith('.')
+}

@@ -1,0 +1,13 @@
+import type { Known } from '../shell-judgement.ts'
+import { editors } from './editing-programs.ts'
+import { git } from './git-program.ts'
+import { packages } from './package-programs.ts'
+import { programs } from './other-programs.ts'
+import { reaching } from './network-programs.ts'
+import { readers } from './reading-programs.ts'
+import { wrappers } from './wrapper-programs.ts'
+
+/** Every program that is known, by its name; the more careful reading of two stands last. */
+export const allKnown: ReadonlyMap<string, Known> = new Map(
+  Object.entries({ ...readers, ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
+)

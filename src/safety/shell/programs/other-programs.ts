@@ -1,0 +1,88 @@
+import type { Known } from '../shell-judgement.ts'
+import { is, reads, unclear } from '../shell-judgement.ts'
+import { hasFlag, known, optionsOf } from '../command-options.ts'
+import { only, said } from '../simple-command.ts'
+
+const runs = known({ class: 'runs', touch: 'run' })
+
+/** Builders, testers and checkers: what they run is the project's own. */
+const builders =
+  'make gmake cmake ninja meson gradle gradlew mvn mvnw ant bazel just rake tox nox pytest jest vitest mocha ava tap c8 nyc tsc tsx ts-node eslint prettier stylelint biome oxlint ruff black isort mypy pyright flake8 pylint bandit rubocop rspec phpunit phpstan ctest gcc g++ cc c++ clang clang++ clang-format clang-tidy javac rustc rustfmt gofmt golangci-lint shellcheck shfmt esbuild vite webpack rollup turbo nx lerna playwright cypress swc knip madge markdownlint cspell hadolint yamllint actionlint'.split(
+    ' ',
+  )
+
+const modules =
+  /^(?:pytest|unittest|doctest|mypy|ruff|black|isort|flake8|pylint|compileall|py_compile|json\.tool|tokenize|timeit|coverage|tabnanny|ast|dis)$/
+
+/** An interpreter: code in its arguments or from its input is not read, a file of the project is run. */
+function interpreter(code: readonly string[], takes: readonly string[] = [], safe: readonly string[] = []): Known {
+  return (args) => {
+    const options = optionsOf(args, ['-m', ...code, ...takes])
+    if (options.unclear) return unclear(options.unclear)
+    const first = args.findIndex((word) => !said(word).startsWith('-'))
+    // Behind a file it is the program's own argument.
+    const module = args.slice(0, first < 0 ? args.length : first).findIndex((word) => said(word) === '-m')
+    if (
+      code.some((flag) =>
+        flag.startsWith('--')
+          ? hasFlag(options.flags, flag)
+          : options.flags.some((given) => !given.startsWith('--') && given.slice(1).includes(flag[1]!)),
+      )
+    )
+      return is('dynamic', 'the code in it is not read')
+    if (module >= 0) {
+      const name = only(args[module + 1])
+      if (name === 'pip' || name === 'ensurepip' || name === 'venv') return is('installing', 'it installs software')
+      return name !== undefined && modules.test(name)
+        ? is('runs', 'it runs programs of the project')
+        : is('unknown', `the module ${name ?? ''} is not known`)
+    }
+    if (options.operands.length === 0) {
+      if (options.flags.some((flag) => safe.includes(flag))) return is('runs', 'it runs programs of the project')
+      return options.flags.length > 0 && options.flags.every((flag) => /^(?:--version|-V|-v|--help|-h)$/.test(flag))
+        ? reads()
+        : is('dynamic', 'it runs what it is fed')
+    }
+    return {
+      ...is('runs', 'it runs a program of the project'),
+      paths: [
+        { word: options.operands[0]!, how: 'run' },
+        ...options.values.filter(({ flag }) => !code.includes(flag)).map(({ word }) => ({ word, how: 'run' as const })),
+        ...options.operands
+          .slice(1)
+          .filter((word) => /^(?:\/|\.\.\/|~)/.test(said(word)))
+          .map((word) => ({ word, how: 'write' as const })),
+      ],
+    }
+  }
+}
+
+const python = interpreter(['-c'], ['-W', '-X'])
+const node = interpreter(
+  ['-e', '-p', '--eval', '--print', '--inspect', '--inspect-brk'],
+  ['-r', '--require', '--import', '--loader'],
+  ['--test', '--check'],
+)
+
+export const programs: Readonly<Record<string, Known>> = {
+  ...Object.fromEntries(builders.map((name) => [name, runs])),
+  make: known({
+    class: 'runs',
+    touch: 'run',
+    unless: { '--eval': is('dynamic', '--eval holds a rule that is not read') },
+  }),
+  cmake: known({ class: 'runs', touch: 'run', unless: { '-E': is('unknown', '-E runs a tool of cmake') } }),
+  python,
+  python3: python,
+  python2: python,
+  pypy3: python,
+  node,
+  nodejs: node,
+  ruby: interpreter(['-e'], ['-r', '-I']),
+  perl: interpreter(['-e', '-E', '-n', '-p', '-i'], ['-M', '-I']),
+  php: interpreter(['-r', '-B', '-R', '-E'], ['-d']),
+  lua: interpreter(['-e'], ['-l']),
+  Rscript: interpreter(['-e']),
+  java: interpreter([], ['-cp', '-classpath', '-jar']),
+  osascript: () => is('system', 'it steers other programs'),
+}

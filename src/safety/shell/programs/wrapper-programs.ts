@@ -1,0 +1,237 @@
+import type { Inner, Known, Reading, ShellClass } from '../shell-judgement.ts'
+import type { Word } from '../simple-command.ts'
+import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
+import { literal, only, said } from '../simple-command.ts'
+
+/** A program whose last arguments are a command: its flags with a value, and the operands before the command. */
+type Wrapper = {
+  takes?: readonly string[]
+  operands?: number
+  sets?: true
+  class?: ShellClass
+  why?: string
+  bare?: Reading
+  refuses?: RegExp
+}
+
+function wrapper(shape: Wrapper): Known {
+  return (args) => {
+    const own = is(shape.class ?? 'reads', shape.why ?? 'it runs another command, which is judged for itself')
+    let left = shape.operands ?? 0
+    for (let i = 0; i < args.length; i++) {
+      const word = only(args[i])
+      if (word === undefined && left === 0) return withInner(own, args.slice(i))
+      if (word === undefined) return unclear(args[i]!)
+      if (shape.refuses?.test(word)) return is('dynamic', `${word} is not read`)
+      if (word === '--') return withInner(own, args.slice(i + 1 + left))
+      const name = shape.sets ? /^([A-Za-z_]\w*)=/.exec(word)?.[1] : undefined
+      if (name !== undefined) {
+        if (isRiskyVariable(name)) return is('dynamic', `${name} decides what programs do`)
+      } else if (word.startsWith('-') && word !== '-') {
+        if (shape.takes?.includes(word)) i++
+      } else if (left > 0) left--
+      else return withInner(own, args.slice(i))
+    }
+    return shape.bare ?? own
+  }
+}
+
+function withInner(own: Reading, words: readonly Word[], more: readonly Word[] = []): Reading {
+  return words.length === 0 ? own : { ...own, inner: [{ words: [...words, ...more] }] }
+}
+
+/** Names of files that come from elsewhere in the project. */
+const piped = literal('./piped')
+
+const xargs: Known = (args, { fed }) => {
+  const takes = [
+    '-I',
+    '-n',
+    '-P',
+    '-L',
+    '-d',
+    '-E',
+    '-s',
+    '-a',
+    '--max-args',
+    '--max-procs',
+    '--delimiter',
+    '--arg-file',
+  ]
+  const at = commandAt(args, takes)
+  if (at === undefined) return unclear(args.find((word) => only(word) === undefined) ?? literal('xargs'))
+  if (at >= args.length) return reads('it prints what it is fed')
+  const more: Word = fed ? piped : { text: 'what xargs is fed' }
+  const mark = replaced(args.slice(0, at))
+  const words = args.slice(at)
+  if (mark === undefined) return withInner(is('reads', 'it runs another command'), words, [more])
+  return withInner(
+    is('reads', 'it runs another command'),
+    words.map((word) => (said(word).includes(mark) ? more : word)),
+  )
+}
+
+/** The mark that `-I` puts in place of what comes in. */
+function replaced(flags: readonly Word[]): string | undefined {
+  const at = flags.findIndex((word) => said(word).startsWith('-I') || said(word) === '-i')
+  if (at < 0) return undefined
+  const own = said(flags[at]!).slice(2)
+  return own !== '' ? own : said(flags[at]!) === '-i' ? '{}' : only(flags[at + 1])
+}
+
+function commandAt(args: readonly Word[], takes: readonly string[]): number | undefined {
+  for (let i = 0; i < args.length; i++) {
+    const word = only(args[i])
+    if (word === undefined) return undefined
+    if (word === '--') return i + 1
+    if (!word.startsWith('-')) return i
+    if (takes.includes(word)) i++
+  }
+  return args.length
+}
+
+const find: Known = (args) => {
+  const unknown = args.find((word) => !word.values)
+  if (unknown) return unclear(unknown)
+  const texts = args.map((word) => said(word))
+  const start = texts.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$|^-[DO]/.test(text))
+  const places = args.slice(0, start < 0 ? args.length : start).filter((word) => !said(word).startsWith('-'))
+  const paths: { word: Word; how: 'read' | 'write' | 'remove' }[] = places.map((word) => ({ word, how: 'read' }))
+  const inner: Inner[] = []
+  let found: Reading = reads()
+  for (let i = 0; i < texts.length; i++) {
+    if (/^-(?:fprint0?|fprintf|fls)$/.test(texts[i]!) && args[i + 1]) paths.push({ word: args[i + 1]!, how: 'write' })
+    if (texts[i] === '-delete') found = is('removes', 'it removes every file it finds')
+    if (/^-(?:newer\w*|samefile|files0-from)$/.test(texts[i]!) && args[i + 1])
+      paths.push({ word: args[i + 1]!, how: 'read' })
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(texts[i]!)) continue
+    const end = texts.findIndex((text, at) => at > i && (text === ';' || (text === '+' && texts[at - 1] === '{}')))
+    const command = args.slice(i + 1, end < 0 ? args.length : end)
+    inner.push({
+      words: command.map((word) =>
+        said(word) === '{}' ? piped : said(word).includes('{}') ? { text: said(word) } : word,
+      ),
+    })
+    i = end < 0 ? texts.length : end
+  }
+  if (found.class === 'removes')
+    for (const place of places)
+      paths.push({ word: { ...place, values: place.values!.map((value) => `${value}/piped`) }, how: 'remove' })
+  return { ...found, paths, inner }
+}
+
+/** Everything after -x or -X is run on what it finds. */
+const fd: Known = (args) => {
+  const unknown = args.find((word) => !word.values)
+  if (unknown) return unclear(unknown)
+  const at = args.findIndex((word) => /^(?:-x|-X|--exec|--exec-batch)$/.test(said(word)))
+  if (args.some((word) => /^--exec(?:-batch)?=|^-\w+[xX]/.test(said(word))))
+    return is('dynamic', 'it runs a command on what it finds')
+  const operands = args.slice(0, at < 0 ? args.length : at).filter((word) => !said(word).startsWith('-'))
+  const paths = operands.slice(1).map((word) => ({ word, how: 'read' as const }))
+  if (at < 0) return { ...reads(), paths }
+  const words = args.slice(at + 1)
+  return {
+    ...withInner(
+      reads(),
+      words.some((word) => said(word) === '{}')
+        ? words.map((word) => (said(word) === '{}' ? piped : word))
+        : [...words, piped],
+    ),
+    paths,
+  }
+}
+
+/** `sh -c text`: the text is a script; without it a file is run, and without that whatever it is fed. */
+const shell: Known = (args) => {
+  let script = false
+  for (let i = 0; i < args.length; i++) {
+    const word = only(args[i])
+    if (word === undefined) return unclear(args[i]!)
+    if (/^--(?:version|help)$/.test(word)) return reads()
+    if (/^--(?:rcfile|init-file)/.test(word)) return is('dynamic', `${word} runs a file first`)
+    if (/^[-+]O$/.test(word) || /^[-+]\w*o$/.test(word)) i++
+    else if (/^[-+]\w+$/.test(word)) script ||= /^-\w*c/.test(word)
+    else if (word.startsWith('--')) continue
+    else if (script)
+      return { ...is('reads', 'it runs a script, which is judged for itself'), inner: [{ script: word }] }
+    else return { ...is('runs', 'it runs a script of the project'), paths: [{ word: args[i]!, how: 'run' }] }
+  }
+  return is('dynamic', 'it runs what it is fed')
+}
+
+/** Words that become a script when they are joined. */
+const joinedScript: Known = (args) => {
+  const unknown = args.find((word) => only(word) === undefined)
+  if (unknown) return unclear(unknown)
+  return {
+    ...is('reads', 'it runs a script, which is judged for itself'),
+    inner: [{ script: args.map((word) => only(word)!).join(' ') }],
+  }
+}
+
+const watch: Known = (args) => {
+  const at = commandAt(args, ['-n', '--interval', '-q', '--equexit'])
+  return at === undefined
+    ? unclear(args.find((word) => only(word) === undefined)!)
+    : joinedScript(args.slice(at), { name: 'watch', fed: false })
+}
+
+const source: Known = (args) =>
+  args[0]
+    ? { ...is('runs', 'it runs a script of the project'), paths: [{ word: args[0], how: 'run' }] }
+    : is('dynamic', 'it runs what it is fed')
+
+const trap: Known = (args) => {
+  const text = args.find((word) => !said(word).startsWith('-'))
+  if (!text || args.length < 2) return reads()
+  return only(text) === '' ? reads() : joinedScript([text], { name: 'trap', fed: false })
+}
+
+const secretEnvironment = is('secrets', 'it shows the whole environment, keys too')
+const asRoot = { class: 'system', why: 'it runs as somebody else' } as const
+
+export const wrappers: Readonly<Record<string, Known>> = {
+  env: wrapper({
+    takes: ['-u', '--unset', '-C', '--chdir'],
+    sets: true,
+    bare: secretEnvironment,
+    refuses: /^(?:-\w*S|--split-string|-C|--chdir)/,
+  }),
+  sudo: wrapper({ takes: ['-u', '-g', '-h', '-p', '-C', '-T', '-r', '-t', '-D', '-R', '-U'], sets: true, ...asRoot }),
+  doas: wrapper({ takes: ['-u', '-C'], ...asRoot }),
+  run0: wrapper({ ...asRoot }),
+  pkexec: wrapper({ takes: ['--user'], ...asRoot }),
+  runuser: wrapper({ takes: ['-u'], ...asRoot }),
+  nohup: wrapper({}),
+  setsid: wrapper({}),
+  stdbuf: wrapper({ takes: ['-i', '-o', '-e'] }),
+  ionice: wrapper({ takes: ['-c', '-n', '-p'] }),
+  nice: wrapper({ takes: ['-n', '--adjustment'] }),
+  chrt: wrapper({ operands: 1 }),
+  taskset: wrapper({ operands: 1 }),
+  time: wrapper({ takes: ['-f', '-o', '--format', '--output'], refuses: /^(?:-o|--output)/ }),
+  timeout: wrapper({ takes: ['-s', '-k', '--signal', '--kill-after'], operands: 1 }),
+  gtimeout: wrapper({ takes: ['-s', '-k'], operands: 1 }),
+  command: (args, call) => (/^-p?[vV]/.test(only(args[0]) ?? '') ? reads() : wrapper({})(args, call)),
+  builtin: wrapper({}),
+  exec: wrapper({ takes: ['-a'] }),
+  coproc: wrapper({}),
+  busybox: wrapper({}),
+  toybox: wrapper({}),
+  caffeinate: wrapper({ takes: ['-t', '-w'] }),
+  flock: wrapper({ operands: 1, refuses: /^(?:-c|--command)/ }),
+  dotenv: wrapper({ refuses: /^-/ }),
+  'cross-env': wrapper({ sets: true }),
+  'cross-env-shell': joinedScript,
+  xargs,
+  find,
+  fd,
+  fdfind: fd,
+  ...Object.fromEntries(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'rbash'].map((name) => [name, shell])),
+  eval: joinedScript,
+  watch,
+  source,
+  '.': source,
+  trap,
+}

@@ -1,0 +1,69 @@
+import type { Word } from './simple-command.ts'
+
+/**
+ * What a command does, from the harmless to the worst: looks · changes files of the project · runs the project's own
+ * programs · removes files of the project · and what is asked for in every mode that asks.
+ */
+export const shellClasses = [
+  'reads',
+  'edits',
+  'runs',
+  'removes',
+  'network',
+  'outside',
+  'unknown',
+  'secrets',
+  'installing',
+  'system',
+  'destructive',
+  'dynamic',
+] as const
+export type ShellClass = (typeof shellClasses)[number]
+
+export type Touch = 'read' | 'write' | 'remove' | 'run'
+
+/** A file that a command touches, as it was written and where that leads. */
+export type Touched = { path: string; real: string; how: Touch }
+
+/** One simple command, wrapper, redirection or assignment, judged alone; `argv` where every word of it is known. */
+export type Part = { text: string; argv?: string[]; class: ShellClass; why: string; paths: Touched[] }
+
+export type Judgement = { command: string; parts: Part[]; worst: Part }
+
+export type Finding = { class: ShellClass; why: string }
+
+export function worse<T extends { class: ShellClass }>(a: T, b: T): T {
+  return shellClasses.indexOf(b.class) > shellClasses.indexOf(a.class) ? b : a
+}
+
+export function judgementOf(command: string, parts: Part[]): Judgement {
+  const nothing: Part = { text: '', class: 'reads', why: 'it does nothing', paths: [] }
+  return { command, parts, worst: parts.length === 0 ? nothing : parts.reduce(worse) }
+}
+
+/** Variables that decide which program runs, what it loads or where it looks. */
+const risky =
+  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-4]|CDPATH|GLOBIGNORE|SHELL|HOME|PWD|OLDPWD|TMPDIR|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS|LESSOPEN|LESSCLOSE|MAKEFLAGS|MAKEFILES|CC|CXX|LD|AR|RUSTC|RUSTC_WRAPPER|RUSTFLAGS|GOFLAGS|CLASSPATH|_JAVA_OPTIONS|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|GRADLE_OPTS|PERL5LIB|PERL5OPT|PERL5DB|RUBYLIB|RUBYOPT|NODE_OPTIONS|NODE_PATH|RIPGREP_CONFIG_PATH|SUDO_ASKPASS|SSH_ASKPASS|DISPLAY|HTTPS?_PROXY|ALL_PROXY|https?_proxy|all_proxy|(?:LD|DYLD|GIT|PYTHON|npm_config|NPM_CONFIG|YARN|PNPM|PIP|UV|CARGO|BUNDLE|DOCKER|KUBE|AWS|TERMAITE|BASH_FUNC)_\w*|PYTHON\w*)$/
+
+export const isRiskyVariable = (name: string) => risky.test(name.replace(/\[.*$/, ''))
+
+/** What a program does with its arguments, as far as can be told before it runs. */
+export type Reading = Finding & {
+  paths?: readonly { word: Word; how: Touch }[]
+  /** Commands that it runs in turn, each judged alone. */
+  inner?: readonly Inner[]
+}
+
+export type Inner =
+  | { words: readonly Word[]; /** Another folder to run it in. */ cwd?: Word }
+  | { script: string }
+  | { npm: string; folder?: Word }
+
+/** Reads the arguments of one program. */
+export type Known = (args: readonly Word[], call: { name: string; fed: boolean }) => Reading
+
+export const reads = (why = 'it only looks'): Reading => ({ class: 'reads', why })
+
+export const is = (kind: ShellClass, why: string): Reading => ({ class: kind, why })
+
+export const unclear = (word: Word): Reading => is('dynamic', `${word.text} is only known when it runs`)

@@ -1,0 +1,146 @@
+import type { Clock } from '../base/clock.ts'
+import type { Item } from './file-finder-paths.ts'
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Stock, gitPaths, inSlices, walkedPaths } from './file-finder-paths.ts'
+
+export type FinderParts = {
+  env: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  /** Ends what is still being listed. */
+  signal?: AbortSignal
+  /** Other than the files below the folder. */
+  list?(signal: AbortSignal): Promise<string[]>
+}
+
+export interface Finder {
+  /** Paths that match what was typed after an `@`, best first; folders end in a slash. None once the signal has aborted. */
+  find(typed: string, most: number, signal: AbortSignal): Promise<string[]>
+}
+
+/** How old a list may be before it is made again, behind what is shown. */
+const freshMs = 3_000
+
+/** Finds the files below a folder. Nothing is listed before the first search; then one list serves them all. */
+export function openFinder(cwd: string, parts: FinderParts): Finder {
+  const {
+    env,
+    clock,
+    signal: end = new AbortController().signal,
+    list = (signal) => pathsBelow(cwd, env, signal),
+  } = parts
+  const stock = new Stock()
+  let listed: Promise<void> | undefined
+  let again: Promise<void> | undefined
+  let at = 0
+  const refresh = async () => {
+    await stock.replace(await list(end).catch(() => []), end)
+    at = clock.now()
+  }
+  return {
+    async find(typed, most, signal) {
+      if (isRooted(typed)) return rootedPaths(typed, cwd, env.HOME, most)
+      listed ??= refresh()
+      await orAborted(listed, signal)
+      if (signal.aborted) return []
+      if (clock.now() - at >= freshMs) again ??= refresh().finally(() => (again = undefined))
+      return best(stock.items, typed, most, signal)
+    },
+  }
+}
+
+/** What git knows of, where it knows of something; else what lies there. */
+async function pathsBelow(cwd: string, env: FinderParts['env'], signal: AbortSignal): Promise<string[]> {
+  const known = await gitPaths(cwd, env, signal)
+  return known.length > 0 || signal.aborted ? known : walkedPaths(cwd, signal)
+}
+
+function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+    if (signal.aborted) done()
+    else void work.then(done)
+  })
+}
+
+/** Smaller is better: first the kind, then `by`. */
+type Found = { path: string; kind: number; by: number }
+
+const begins = 0
+const named = 1
+const alike = 2
+
+/** The best of all: what begins as it was typed, then whose name does, then what resembles it. */
+export async function best(
+  items: readonly Item[],
+  typed: string,
+  most: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { prepare, single } = await import('fuzzysort')
+  const wanted = typed.replace(/^\.\//, '').toLowerCase()
+  const words = wanted.split(/\s+/)
+  let found: Found[] = []
+  let sure = 0
+  const whole = await inSlices(items, signal, ({ path, lower, depth }) => {
+    const kind = lower.startsWith(wanted) ? begins : nameBegins(lower, wanted) ? named : alike
+    // What was typed as a folder is there already: what lies in it is wanted.
+    if (lower === wanted && path.endsWith('/')) return
+    if (kind !== alike) sure++
+    // Once enough is found that begins so, nothing that only resembles it can be among the best.
+    const mayMatch = kind === alike && sure < most && words.every((word) => holds(lower, word))
+    const match = mayMatch ? single(wanted, prepare(path)) : undefined
+    if (kind !== alike || match) found.push({ path, kind, by: match ? -match.score : depth })
+    if (found.length >= 8 * most) found = firstOf(found, most)
+  })
+  return whole ? firstOf(found, most).map(({ path }) => path) : []
+}
+
+/** Whether the letters of a word stand there in their order: only then is it worth a score, which costs far more. */
+function holds(lower: string, word: string): boolean {
+  let at = -1
+  for (const letter of word) if ((at = lower.indexOf(letter, at + 1)) < 0) return false
+  return true
+}
+
+function nameBegins(lower: string, wanted: string): boolean {
+  return lower.startsWith(wanted, lower.lastIndexOf('/', lower.length - 2) + 1)
+}
+
+function firstOf(found: Found[], most: number): Found[] {
+  return found.sort(better).slice(0, most)
+}
+
+/** Neighbours stand in the order of the alphabet; of those that only resemble, the shorter one is nearer. */
+function better(a: Found, b: Found): number {
+  const shorter = a.kind === alike ? a.path.length - b.path.length : 0
+  return a.kind - b.kind || a.by - b.by || shorter || (a.path < b.path ? -1 : 1)
+}
+
+/** Whether it leads out of the folder: from the root, from home, or up. */
+export function isRooted(typed: string): boolean {
+  return /^(?:\/|~\/|\.\.\/)/.test(typed)
+}
+
+/** The names in the folder typed so far that begin as typed, as they would be written; hidden ones only when asked for. */
+export async function rootedPaths(
+  typed: string,
+  cwd: string,
+  home: string | undefined,
+  most: number,
+): Promise<string[]> {
+  const split = typed.lastIndexOf('/') + 1
+  const [folder, name] = [typed.slice(0, split), typed.slice(split).toLowerCase()]
+  if (folder.startsWith('~') && home === undefined) return []
+  const at = folder.startsWith('~') ? join(home!, folder.slice(1)) : resolve(cwd, folder)
+  const entries = await readdir(at, { withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.name.toLowerCase().startsWith(name) && (name !== '' || !entry.name.startsWith('.')))
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .sort()
+    .slice(0, most)
+}

@@ -1,0 +1,91 @@
+import type { Run } from '../../base/process/run.ts'
+import type { ShellParts } from './shell-command.ts'
+import { realpathSync } from 'node:fs'
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exitWords, listen, startShell } from './shell-command.ts'
+import { AnsiStripper } from '../../base/ansi.ts'
+import { randomName } from '../../base/id.ts'
+
+/** A command that runs on behind the model's back. */
+type Behind = { command: string; run: Run; log: string; over: Promise<void> }
+
+/** So long a command that fails at once is waited for. */
+const firstLookMs = 300
+
+/** A log that grows beyond this ends its command: a disk is not endless. */
+const longestLog = 256 * 1024 * 1024
+
+/** The commands of one seat that run in the background; none outlives it. */
+export class Background {
+  #parts: ShellParts
+  /** Where the logs are, once there is one; only its owner can open it. */
+  readonly folder: string
+  #started = 0
+  /** Those that run, by their pid: one that ended may have left it to another process. */
+  #all = new Map<number, Behind>()
+
+  constructor(parts: ShellParts) {
+    this.#parts = parts
+    this.folder = join(realOf(parts.env.TMPDIR || tmpdir()), `termaite-background-${randomName()}`)
+  }
+
+  async start(command: string, cwd: string): Promise<string> {
+    const { clock } = this.#parts
+    // Not recursive: a folder that somebody else laid there is refused.
+    if (this.#started === 0) await mkdir(this.folder, 0o700)
+    const log = join(this.folder, `${++this.#started}.log`)
+    await writeFile(log, '')
+    const run = await startShell(command, cwd, this.#parts)
+    const over = this.#keep(run, log).finally(() => this.#all.delete(run.pid))
+    this.#all.set(run.pid, { command, run, log, over })
+    const looked = new AbortController()
+    const ended = await Promise.race([over.then(() => true), clock.sleep(firstLookMs, looked.signal).then(() => false)])
+    looked.abort()
+    const where = `Its output is in ${log}: read it with file_reader.`
+    if (ended) return `The command has ended already. ${where}`
+    return `Running in the background with pid ${run.pid}. ${where} End it with bash: kill ${run.pid}`
+  }
+
+  /** Ends one that a command line names to be killed; undefined when it means none of ours. */
+  async kill(command: string): Promise<string | undefined> {
+    const pid = /^\s*kill\s+(?:-\w+\s+)?(?:--\s+)?-?(\d+)\s*$/.exec(command)?.[1]
+    const behind = pid === undefined ? undefined : this.#all.get(Number(pid))
+    if (!behind) return undefined
+    const left = await behind.run.end()
+    await behind.over
+    if (left.length > 0) return `These of its processes would not end: ${left.join(', ')}.`
+    return `${pid} (${behind.command}) is ended. All it printed is in ${behind.log}.`
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#all.values()].map(({ run, over }) => run.end().then(() => over)))
+    if (this.#started > 0) await rm(this.folder, { recursive: true, force: true })
+    this.#started = 0
+  }
+
+  async #keep(run: Run, log: string): Promise<void> {
+    const { mask = (text: string) => text } = this.#parts
+    const stripper = new AnsiStripper()
+    let bytes = 0
+    const write = async (text: string) => {
+      bytes += text.length
+      if (bytes > longestLog) return void run.end()
+      if (text !== '') await appendFile(log, mask(text)).catch(() => void run.end())
+    }
+    const exit = await listen(run, async (chunk) => write(stripper.push(chunk)))
+    const more = bytes > longestLog ? '\n[ended: it printed too much]' : ''
+    const words = exitWords(exit) || '[exit code 0]'
+    await appendFile(log, `${mask(stripper.end())}${more}\n${words}\n`).catch(() => {})
+  }
+}
+
+/** A temporary folder is often a link, and whoever judges paths sees where they lead. */
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}

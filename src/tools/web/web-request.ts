@@ -1,0 +1,133 @@
+import type { IncomingMessage, RequestOptions } from 'node:http'
+import type { LookupFunction } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import { BlockList } from 'node:net'
+import { messageOf } from '../../base/error-message.ts'
+
+export type WebRequest = {
+  url: URL
+  method?: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  /** Whether an address on a private network will do. */
+  private: boolean
+  signal: AbortSignal
+}
+
+export type WebAnswer = { status: number; headers: Record<string, string>; body: Buffer; cut: boolean }
+
+/** One request and its bounded answer; redirects are not followed. Rejects with words. */
+export type Fetch = (request: WebRequest) => Promise<WebAnswer>
+
+const mostBytes = 5 * 1024 * 1024
+
+/** Over the network. The address that a name stands for is looked at when it is connected to, so that no name can change in between. */
+export const networkFetch: Fetch = async ({ url, method = 'GET', headers, body, private: allowed, signal }) => {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const { isIP } = process.getBuiltinModule('node:net')
+  if (!allowed && isIP(host) && isPrivate(host)) throw new Error(privateWords(host))
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const options: RequestOptions = {
+    method,
+    signal,
+    headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'termaite', ...headers },
+    agent: false,
+    ...(allowed ? {} : { lookup: publicLookup }),
+  }
+  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+    request(url, options, resolve).on('error', reject).end(body),
+  )
+  const plain = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
+  return { status: answer.statusCode ?? 0, headers: Object.fromEntries(plain), ...(await bounded(answer)) }
+}
+
+const privateWords = (host: string) => `${host} is on a private network, and those are not fetched from`
+
+const publicLookup: LookupFunction = (host, options, done) => {
+  process.getBuiltinModule('node:dns').lookup(host, options, (error, address, family) => {
+    const found = Array.isArray(address) ? address.map((one) => one.address) : [address]
+    if (!error && found.some(isPrivate)) return done(new Error(privateWords(host)), '', 0)
+    done(error, address as string, family)
+  })
+}
+
+/** The body, unpacked, up to the most that is taken: a small answer may unpack to an endless one. */
+async function bounded(answer: IncomingMessage): Promise<{ body: Buffer; cut: boolean }> {
+  const { createBrotliDecompress, createUnzip } = await import('node:zlib')
+  const packed = answer.headers['content-encoding']
+  const unpack =
+    packed === 'br' ? createBrotliDecompress() : packed && packed !== 'identity' ? createUnzip() : undefined
+  const stream = unpack ? answer.on('error', (error) => unpack.destroy(error)).pipe(unpack) : answer
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > mostBytes) break
+    }
+  } finally {
+    answer.destroy()
+  }
+  return { body: Buffer.concat(chunks).subarray(0, mostBytes), cut: bytes > mostBytes }
+}
+
+/** What is not on the open network: loopback, private, link-local, shared and reserved ranges. */
+const ranges: [string, number, 'ipv4' | 'ipv6'][] = [
+  ['0.0.0.0', 8, 'ipv4'],
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.0.0.0', 24, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['198.18.0.0', 15, 'ipv4'],
+  ['224.0.0.0', 3, 'ipv4'],
+  ['::', 127, 'ipv6'],
+  // Addresses of the old kind in new clothes, which may stand for any of those above; those of `::ffff:` are looked at as what they are.
+  ['64:ff9b::', 96, 'ipv6'],
+  ['2002::', 16, 'ipv6'],
+  ['fc00::', 7, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+  ['ff00::', 8, 'ipv6'],
+]
+
+let list: BlockList | undefined
+
+/** Whether an address belongs to this machine or its own network. */
+export function isPrivate(address: string): boolean {
+  const { BlockList, isIP } = process.getBuiltinModule('node:net')
+  if (!list) {
+    list = new BlockList()
+    for (const [net, bits, family] of ranges) list.addSubnet(net, bits, family)
+  }
+  const bare = address.replace(/%.*$/, '')
+  const family = isIP(bare)
+  // What is no address at all is not trusted either.
+  return family === 0 || list.check(bare, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+const longestMs = 30_000
+
+/** A request that is given up when the call is, or when it takes too long; what goes wrong is words. */
+export async function patiently<T>(
+  what: string,
+  outer: AbortSignal,
+  clock: Clock,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController()
+  const late = new AbortController()
+  void clock.sleep(longestMs, over.signal).then(() => late.abort())
+  try {
+    return await work(AbortSignal.any([outer, late.signal]))
+  } catch (error) {
+    if (outer.aborted) throw new Error('cancelled.')
+    if (late.signal.aborted && !over.signal.aborted)
+      throw new Error(`${what} gave no answer for ${longestMs / 1000} s. Try again later, or go on without it.`)
+    throw new Error(`${what} could not be reached: ${messageOf(error)}.`)
+  } finally {
+    over.abort()
+  }
+}
