@@ -60,6 +60,6 @@ test('where no sandbox is installed there is no such tool; one that does not wor
   if (process.platform === 'linux')
     await assert.rejects(
       runApart(parts)!('bash', 'true', call(parts.root)),
-      /there is no sandbox here: bubblewrap does not work here: no namespaces\. Do without it\.$/,
+      /there is no sandbox here: bubblewrap does not work here: no namespaces\. Solve the task without it\.$/,
     )
 })

@@ -85,7 +85,7 @@ test('a command reaches the network where a rule or a yes gives it one', async (
 test('a command that fails for want of a network says why', async () => {
   const { walls } = held({})
   const bash = (text: string) =>
-    walls.told({
+    walls.explain({
       effect: ({ command }: { command: string }) => ({ does: 'command', command }),
       run: async () => ({ text, data: { exit: 1 } }),
     } as unknown as Tool)
@@ -96,7 +96,7 @@ test('a command that fails for want of a network says why', async () => {
   const failure = 'getaddrinfo EAI_AGAIN registry.example.com'
   assert.match(
     (await ran('npm test', failure)).text,
-    /EAI_AGAIN [^]*\n\[It ran without a network: no rule allows it one\./,
+    /EAI_AGAIN [^]*\n\[The command ran without a network: no rule allows one\./,
   )
   assert.deepEqual(await ran('curl x.org', failure), { text: failure, data: { exit: 1 } })
   assert.deepEqual(await ran('npm test', 'one test failed'), { text: 'one test failed', data: { exit: 1 } })
@@ -111,6 +111,6 @@ test('where there is no sandbox it is said once in a project, and on asking', as
   assert.equal(await sandboxWords(seat.settings, without), words)
   assert.equal(
     await sandboxWords(seat.settings, system),
-    'Commands run in a sandbox: the project is writable, the rest only readable, and the network is there where a rule or a yes allows it.',
+    'Commands run in a sandbox: the project is writable, the rest only readable, and the network is open where a rule or your yes allows it.',
   )
 })

@@ -109,7 +109,7 @@ for (const wire of Object.keys(wires) as Wire[])
       talk.write('termaite/skills/notes/SKILL.md', '---\nname: notes\ndescription: Takes notes.\n---\nWrite.\n')
       rmSync(join(talk.machine.project, 'termaite.md'))
       const { err } = await talk.run('-p', 'two')
-      assert.match(err, /^Changed since .*: AGENTS\.md, skill notes, termaite\.md\.$/m)
+      assert.match(err, /^The agent was told that these changed: AGENTS\.md, skill notes, termaite\.md\.$/m)
       const again = wire === 'anthropic'
       if (again) await talk.run('-p', 'three')
       assert.deepEqual([talk.asked().length, talk.breaks()], [again ? 4 : 3, []])

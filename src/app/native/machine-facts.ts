@@ -2,21 +2,22 @@ import type { NativeParts } from './native-parts.ts'
 import { Machine } from '../../machine/machine.ts'
 import { machineWords } from '../../machine/words.ts'
 
-/** A turn that is over sooner never pays for a scan. */
-const patienceMs = 1000
+/** A turn that ends sooner never pays for a scan. */
+const scanDelayMs = 1000
 
-/** What our own agent is told of the machine; `edition` is another one after a person had it scanned anew. */
+/** What our own agent is told of the machine; `edition` changes when the person has the machine scanned again. */
 export type MachineFacts = { words: string; edition: string }
 
-/** At once, from what is known; where that is old, a scan follows behind the first request, for the next session. */
+/** Returns what is known at once. Old facts are refreshed by a scan behind the first request, for the next session. */
 export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {
   const { known, scan } = machineOf(parts)
   const { spec, asked: refreshed, fresh } = await known.known()
+  // The turn does not wait for the scan; closing the run does.
   if (!fresh && !scan) void scanBehind(parts, asked)
   return { words: machineWords(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
-/** The machine as this run knows it. */
+/** The machine's facts that this run shares. */
 export function machineOf({ store, env, clock, state }: Pick<NativeParts, 'store' | 'env' | 'clock' | 'state'>) {
   return (state.machine ??= { known: new Machine(store, { env, clock }) })
 }
@@ -25,9 +26,9 @@ async function scanBehind(parts: NativeParts, asked: Promise<void>): Promise<voi
   const machine = machineOf(parts)
   const { signal } = (machine.scan = new AbortController())
   await asked
-  await parts.clock.sleep(patienceMs, signal)
+  await parts.clock.sleep(scanDelayMs, signal)
   if (signal.aborted) return
   const { unkept } = await machine.known.scan({ signal })
-  // A chat may outlast the day; a home that keeps nothing would be scanned for at every turn.
+  // A chat may last longer than the facts do, so another scan may follow; without a home that keeps them, every turn would scan.
   if (unkept === undefined) delete machine.scan
 }

@@ -28,7 +28,7 @@ import { requestedSkill, skillGuide } from '../../agents/native/skill.ts'
 import { WindowUse } from '../../agents/native/window-trim.ts'
 import { guidesOf } from '../../core/talk/compaction.ts'
 
-/** Our own agent on a provider's model, for one turn: its keys, its tools, its rules, and what its session begins with. */
+/** Opens our own agent for one turn: its model, its tools, its rules, and the frame of its session. */
 export async function* openNative(
   seat: NativeSeat,
   parts: NativeParts,
@@ -38,30 +38,31 @@ export async function* openNative(
   const { agent, settings } = seat
   const { blobs, clock, cwd, root, home, state } = parts
   const asked = Promise.withResolvers<void>()
-  const model = toldWhenAsked(modelOf(seat, parts), asked.resolve)
+  const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
-  const wishes = { settings: settings.mcpServers, trusted, after: asked.promise }
+  const options = { settings: settings.mcpServers, trusted, after: asked.promise }
   const [machine, servers] = await Promise.all([
     machineFacts(parts, asked.promise),
-    mode === 'plan' ? undefined : serversOf(parts, wishes),
+    mode === 'plan' ? undefined : serversOf(parts, options),
   ])
   const date = new Date(clock.now()).toISOString().slice(0, 10)
-  const meta = settings.metaInstruction === undefined ? {} : { meta: settings.metaInstruction }
-  const opened = opening({ cwd, root, home, trusted }, { mode, date, system: machine.words, ...meta })
+  const opened = opening(
+    { cwd, root, home, trusted },
+    { mode, date, system: machine.words, meta: settings.metaInstruction },
+  )
   const { box, use } = toolboxOf(agent.name, parts)
   const { own } = box
-  const handing = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
-  use(subagentConsult(handing), loadableSkills(opened.skills))
+  const subagents = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
+  use(subagentConsult(subagents), loadableSkills(opened.skills))
   const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
     (tool) => mode === 'agent' || isPlanTool(tool),
   )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
-  const watched = (tool: Tool) => maskedTool(toolWithHooks(tool, seat, parts), parts)
-  const watchedIf = (tool: Tool | undefined) => tool && watched(tool)
+  const guarded = (tool: Tool) => maskedTool(toolWithHooks(tool, seat, parts), parts)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     key: `${mode} ${model.name}${machine.edition}`,
     async make(): Promise<FrameAndTold> {
-      // A folder that is not trusted was told of before.
+      // An untrusted folder has its own note already.
       if (trusted) state.notes.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
       return { frame: frameOf(opened.system, tools), told }
@@ -70,9 +71,12 @@ export async function* openNative(
   return nativeAgent({
     name: agent.name,
     model,
-    tools: tools.map(watched),
+    tools: tools.map(guarded),
     ...turnHooks(seat, parts),
-    ...(servers ? { find: (name) => watchedIf(servers.find(name)) } : {}),
+    find(name) {
+      const tool = servers?.find(name)
+      return tool && guarded(tool)
+    },
     policy: await policyFor(seat, box.tools, readable, parts),
     frame: framed.frame,
     before: beforeEach({
@@ -87,8 +91,8 @@ export async function* openNative(
   })
 }
 
-/** Servers start once the first request is on its way: nobody waits for them who does not need them. */
-function toldWhenAsked(model: Model, asked: () => void): Model {
+/** Calls `asked` with the first request: MCP servers and the machine's scan start behind it, so that it does not wait for them. */
+function withFirstRequest(model: Model, asked: () => void): Model {
   return {
     name: model.name,
     get window() {
@@ -101,19 +105,19 @@ function toldWhenAsked(model: Model, asked: () => void): Model {
   }
 }
 
-export type BeforeParts = {
+type BeforeParts = {
   agent: string
   turn: Turn
   framed: FrameAndTold
   opened: Pick<Opening, 'tells' | 'skills'>
   servers: McpServers | undefined
   window(): number
-  /** Says something to the person. */
+  /** Shows a note to the person. */
   tell(words: string): void
 }
 
-/** What the model is told before each answer, beside what was said to it, and what is left out to make room. */
-export function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
+/** Returns the guides to give the model before each request, and the old tool outputs to leave out so that it fits the window. */
+function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
   const { agent, turn, framed, opened, servers, tell } = parts
   const room = new WindowUse(framed.frame, turn.history)
   const changed = contextChanges([...framed.told, ...toldItems(turn.history, agent)], opened.tells)
@@ -126,26 +130,26 @@ export function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     for (const name of late?.tools ?? []) known.add(name)
     const news: Fact[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
     const trims = room.due([...done, ...told, ...news], parts.window())
-    if (trims.length > 0) tell('Old outputs of tools are left out from here on: half of the window was full.')
+    if (trims.length > 0) tell('Half of the context window was full: old tool outputs are left out from here on.')
     return [...told, ...news, ...trims]
   }
 }
 
 function changedWords(changed: readonly ToldItem[], cwd: string): string {
   const names = changed.map(({ about }) => shortPath(about, cwd)).join(', ')
-  return `Changed since it was last told of, and told of now: ${names}.`
+  return `The agent was told that these changed: ${names}.`
 }
 
 const lateName = 'mcp tools'
 
-/** The tools of servers that this conversation was told of after its frame. */
+/** Names of MCP tools that came after the frame was frozen, and that this conversation was told of. */
 function lateTools({ history }: Turn, agent: string): string[] {
   return history.flatMap((entry) =>
     entry.type === 'guide' && entry.by === agent && entry.name === lateName ? (entry.mark ?? '').split(' ') : [],
   )
 }
 
-/** The skill that the prompt asks for; one that is in force as it is now is not told again. */
+/** Returns the guide of the skill that the prompt asks for, unless the same guide is in force already. */
 function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
   const skill = requestedSkill(turn.prompt, opened.skills)
   try {

@@ -12,42 +12,42 @@ import { join } from 'node:path'
 import { runHooks } from '../../safety/hooks/hook-run.ts'
 import { slugOf } from '../project.ts'
 
-/** Turns that a hook wants ended, by their signals: a subagent's turn has one of its own. */
+/** Why a hook wants a turn ended, by the turn's signal: a subagent's turn has its own. */
 const halted = new WeakMap<AbortSignal, string>()
 
-/** What a hook tells the model of a call before it runs, by the call's input. */
-const besides = new WeakMap<object, readonly string[]>()
+/** What PreToolUse hooks tell the model about a call, by the call's input; the tool adds it to its output. */
+const callContext = new WeakMap<object, readonly string[]>()
 
-/** What the hooks say to a call: they may forbid it, want it asked, spare the question, change what it runs with or end the turn. */
+/** Lets PreToolUse hooks decide about a call: forbid it, ask about it, allow it without a question, change its input, or end the turn. */
 export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts): Policy {
   if (!seat.settings.hooks.PreToolUse) return policy
   return async (tool, input, turn) => {
     const said = await runSeatHooks('PreToolUse', { tool_input: input }, seat, parts, turn.signal, tool)
     if (said.stop !== undefined) halted.set(turn.signal, said.stop)
     const given = said.input === undefined ? input : tool.parse(said.input)
-    if (said.context.length > 0 && typeof given === 'object' && given !== null) besides.set(given, said.context)
+    if (said.context.length > 0 && typeof given === 'object' && given !== null) callContext.set(given, said.context)
     const judged = await policy(tool, given, turn)
     return { ...decided(judged, said), ...(said.input === undefined ? {} : { input: given }) }
   }
 }
 
-/** Nothing that is forbidden otherwise is allowed by a hook. */
+/** Joins the policy's decision with the hooks'. A hook cannot allow what the policy forbids. */
 function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcome): PolicyDecision {
   const against = blocked ?? stop ?? (decision?.permission === 'deny' ? decision.reason : undefined)
   if (against !== undefined) return { verdict: 'no', why: `a hook forbids it: ${against}` }
   if (!decision || judged.verdict === 'no') return judged
   if (decision.permission === 'allow') return { ...judged, verdict: 'yes', why: `a hook allows it: ${decision.reason}` }
-  return { ...judged, verdict: 'ask', why: `a hook wants it asked: ${decision.reason}` }
+  return { ...judged, verdict: 'ask', why: `a hook wants you to be asked: ${decision.reason}` }
 }
 
-/** What the hooks say to a call and to what it gave stands behind it, for the model. */
+/** Runs PostToolUse hooks after a tool, and adds what hooks say to the output that the model reads. */
 export function toolWithHooks(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   const { PreToolUse, PostToolUse } = seat.settings.hooks
   if (!PreToolUse && !PostToolUse) return tool
   return {
     ...tool,
     async run(input, call) {
-      const before = besides.get(input as object) ?? []
+      const before = callContext.get(input as object) ?? []
       const output = await tool.run(input, call)
       const text = typeof output === 'string' ? output : output.text
       const told = { tool_input: input, tool_response: text }
@@ -61,7 +61,7 @@ export function toolWithHooks(tool: Tool, seat: NativeSeat, parts: NativeParts):
 
 type Hooks = Pick<Native, 'opens' | 'ends' | 'halts'>
 
-/** What the hooks say when a session begins, to a prompt, and to an answer that would end the turn. */
+/** Runs the hooks of a turn: when a session begins, when a prompt is submitted, and when an answer would end the turn. */
 export function turnHooks(seat: NativeSeat, parts: NativeParts): Hooks {
   const { SessionStart, SessionEnd, UserPromptSubmit } = seat.settings.hooks
   return {
@@ -70,14 +70,14 @@ export function turnHooks(seat: NativeSeat, parts: NativeParts): Hooks {
         const begun = await sessionBegun(turn, seat, parts)
         const said = await runSeatHooks('UserPromptSubmit', { prompt: turn.prompt }, seat, parts, turn.signal)
         const refused = said.blocked ?? said.stop
-        return { hookGuides: [...begun, ...said.context], ...(refused === undefined ? {} : { refused }) }
+        return { hookGuides: [...begun, ...said.context], refused }
       },
     }),
     ...ending('Stop', seat, parts),
   }
 }
 
-/** The same for a subagent, which has no session of its own. */
+/** Runs the hooks of a subagent's turn, which has no session of its own. */
 export const subagentHooks = (seat: NativeSeat, parts: NativeParts): Hooks => ending('SubagentStop', seat, parts)
 
 function ending(event: 'Stop' | 'SubagentStop', seat: NativeSeat, parts: NativeParts): Hooks {
@@ -101,22 +101,22 @@ function withWords(output: ToolOutput, words: readonly string[]): ToolOutput {
   return typeof output === 'string' ? output + behind : { ...output, text: output.text + behind }
 }
 
-/** Whose hooks, and how it is held. */
-export type Hooking = Pick<NativeSeat, 'settings'>
+/** The settings that name the hooks and the permission mode. */
+type HookSeat = Pick<NativeSeat, 'settings'>
 
-/** Runs the hooks of an event with what every one of them is told; what they say to the person is a note. */
+/** Runs the hooks of an event with the input that every hook gets; their messages and warnings become notes. */
 export async function runSeatHooks(
   event: HookEvent,
   told: Record<string, unknown>,
-  { settings }: Hooking,
+  { settings }: HookSeat,
   { cwd, root, env, clock, session, state, home, audited }: NativeParts,
   signal: AbortSignal,
   tool?: Tool,
 ): Promise<HookOutcome> {
   const input = {
     session_id: session,
-    ...(audited ? { transcript_path: join(home, 'projects', slugOf(root), 'history.jsonl') } : {}),
-    permission_mode: shared[settings.permissions.mode],
+    transcript_path: audited ? join(home, 'projects', slugOf(root), 'history.jsonl') : undefined,
+    permission_mode: hookModes[settings.permissions.mode],
     ...told,
   }
   const said = await runHooks(event, input, { settings: settings.hooks, cwd, root, env, clock, signal, tool })
@@ -124,8 +124,8 @@ export async function runSeatHooks(
   return said
 }
 
-/** As the modes are called where hooks are written for. */
-const shared: Record<Mode, string> = {
+/** Our modes by the names that hooks know from Claude Code. */
+const hookModes: Record<Mode, string> = {
   default: 'default',
   acceptEdits: 'acceptEdits',
   plan: 'plan',
@@ -133,8 +133,8 @@ const shared: Record<Mode, string> = {
   bypass: 'bypassPermissions',
 }
 
-/** With the first turn of our own agent in a session of this run its hooks are told, and so after a summary; gives what they tell the model. */
-export async function sessionBegun(turn: Turn, seat: NativeSeat, parts: NativeParts): Promise<string[]> {
+/** Runs the SessionStart hooks with the first turn of a session in this run, and again after a compaction; returns what they tell the model. */
+async function sessionBegun(turn: Turn, seat: NativeSeat, parts: NativeParts): Promise<string[]> {
   const { state, session } = parts
   const source = sourceOf(turn, parts)
   if (source === undefined) return []
@@ -152,7 +152,7 @@ function sourceOf({ history }: Turn, { state, session }: NativeParts): string | 
   return was ? 'clear' : 'startup'
 }
 
-/** Whoever is asked may look elsewhere: hooks tell them. Nobody waits for those. */
+/** Runs Notification hooks when a question is asked, because the person may look elsewhere. */
 export function notifying(ask: Ask, seat: NativeSeat, parts: NativeParts): Ask {
   if (!seat.settings.hooks.Notification) return ask
   return (question, withdrawn, id) => {
@@ -161,7 +161,7 @@ export function notifying(ask: Ask, seat: NativeSeat, parts: NativeParts): Ask {
   }
 }
 
-/** The questions that a turn ends with are asked when it is over. */
+/** Runs Notification hooks for the questions that a turn ends with. */
 export function notifyOfAsks(event: Event, seat: NativeSeat, parts: NativeParts, signal: AbortSignal): void {
   if (event.type !== 'result' || !seat.settings.hooks.Notification) return
   const [first] = (event.data as { asks?: Question[] } | undefined)?.asks ?? []
@@ -171,5 +171,6 @@ export function notifyOfAsks(event: Event, seat: NativeSeat, parts: NativeParts,
 function notify({ about, text }: Question, seat: NativeSeat, parts: NativeParts, signal: AbortSignal): void {
   const kind = about === 'permission' ? 'permission_prompt' : 'elicitation_dialog'
   const told = { message: text, title: 'termaite', notification_type: kind }
+  // The question does not wait for the hooks that announce it.
   void runSeatHooks('Notification', told, seat, parts, signal)
 }

@@ -4,7 +4,7 @@ import { openModel } from '../../models/open.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 
-/** The model of a seat, at the address and with the key that its settings name. */
+/** Opens the model of a seat, at the address and with the key that its settings name. */
 export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
   const { blobs, clock, session } = parts
   const name = agent.model ?? defaultModel
@@ -14,10 +14,10 @@ export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
   return openModel(
     {
       model: name,
-      ...(agent.baseURL ? { baseURL: agent.baseURL } : {}),
-      ...(agent.effort ? { effort: agent.effort } : {}),
-      // For a local server it is how much memory is asked for: only what a person wrote.
-      ...(agent.contextWindowTokens === undefined ? {} : { window: agent.contextWindowTokens }),
+      baseURL: agent.baseURL,
+      effort: agent.effort,
+      // A local server allocates memory for the window, so only a number that the person wrote is passed on.
+      window: agent.contextWindowTokens,
     },
     {
       blobs,

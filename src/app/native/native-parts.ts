@@ -11,10 +11,10 @@ import type { ProjectDoc } from '../project.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 
-/** One agent's place in a turn. */
+/** Our own agent in a turn: its settings, its leash and its window. */
 export type NativeSeat = { agent: NativeAgentSettings; settings: Settings; leash: Leash; window: number }
 
-/** What every native agent of one run is made of. */
+/** Everything that the native agents of one run share. */
 export type NativeParts = {
   home: string
   root: string
@@ -25,39 +25,44 @@ export type NativeParts = {
   blobs: Blobs
   session: string
   mask(text: string): string
-  /** Has a key masked that was found or put away. */
+  /** Masks a key from now on, once it was found or stored. */
   learn?(name: string, key: string): void
-  /** The project's own document: what was said "always" to. */
+  /** The project's document, which keeps the rules that the person said "always" to. */
   project: Doc<ProjectDoc>
-  /** Whether what is done is written down for an audit. */
+  /** Whether the audit records what the agents do. */
   audited?: boolean
-  /** What lasts as long as the run. */
+  /** What the run keeps between turns. */
   state: NativeState
 }
 
 export type Consult = NonNullable<ToolParts['consult']>
 
-/** `use`: whom its subagent tool hands work to and what it can load from now on; a box outlives the turn that made it. */
+/**
+ * The tools of one agent, which outlive the turn that made them. `use` tells them for the next turn to whom the subagent
+ * tool hands work, and which skills can be loaded.
+ */
 export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
 
-/** The tools of each agent, which remember what was read, the MCP servers of all, and the audit with what is being written. */
+/** What native agents keep between the turns of one run. */
 export type NativeState = {
+  /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
   servers?: Promise<McpServers | undefined>
   audit?: Audit
+  /** Audit lines that are still being written. */
   lines: Promise<void>[]
-  /** What is to be said to the person with the next event. */
+  /** Notes to show to the person with the next event. */
   notes: string[]
-  /** The session that our own agent works in, once hooks were told of it; `end` gives what went wrong with them. */
+  /** The session whose hooks were told that it began; `end` tells them that it is over, and returns their faults. */
   session?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
-  /** Each agent as it is held now: its tools outlive the turn that made them. */
+  /** The current seat of each agent, by its name: its tools outlive the turn, and need the settings of now. */
   seats: Map<string, NativeSeat>
   sandbox?: Sandbox
-  /** What is known of the machine, and what ends a scan of it. */
+  /** What is known of the machine; `scan` ends a scan that runs in the background. */
   machine?: { known: Machine; scan?: AbortController }
-  /** What was said once, and is not said again. */
+  /** Notes that were shown once and are not shown again. */
   told: Set<string>
-  /** Whether a folder was trusted in a turn: the settings of the desk are older than that. */
+  /** Whether the folder was trusted during a turn, after the desk had read its settings. */
   trustGiven?: boolean
 }
 
@@ -69,20 +74,20 @@ export const newNativeState = (): NativeState => ({
   told: new Set(),
 })
 
-/** The session is left: its hooks are told, and what went wrong with them is given back. */
+/** Tells the hooks that the session is over; returns their faults. */
 export async function leaveSession({ state }: Pick<NativeParts, 'state'>, reason: string): Promise<string[]> {
   const { session } = state
   delete state.session
   return (await session?.end(reason)) ?? []
 }
 
-/** Said to the person with the next event, the first time. */
+/** Shows a note with the next event, unless it was shown before. */
 export function noteOnce({ state }: Pick<NativeParts, 'state'>, text: string): void {
   if (!state.told.has(text)) state.notes.push(text)
   state.told.add(text)
 }
 
-/** Ends what the tools and the servers left running. */
+/** Ends everything that the tools and the MCP servers left running. */
 export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promise<void> {
   const { toolboxes, servers, machine } = state
   delete state.servers

@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Mode } from '../../safety/rules/permission-modes.ts'
@@ -7,7 +8,7 @@ import { rulesOf } from '../../settings/permissions.ts'
 import { withHooks } from './native-hooks.ts'
 import { Audit } from '../../safety/audit.ts'
 
-/** What our own agent is held by: the rules of the settings, and what was said "always" to in this project. */
+/** Makes the policy of our own agent: the rules of the settings, and those that the person said "always" to in this project. */
 export async function policyFor(
   seat: NativeSeat,
   tools: readonly Tool[],
@@ -31,7 +32,7 @@ export async function policyFor(
   return withAudit(withHooks(held, seat, parts), seat.agent.name, parts)
 }
 
-/** Whoever gives the whole leash means it; a mode that was chosen to be stricter stays so. */
+/** The permission mode: the leash `all` lifts the two usual modes, and a stricter mode stays as it is. */
 export function modeOf({ leash, settings }: NativeSeat): Mode {
   const { mode } = settings.permissions
   return leash === 'all' && (mode === 'default' || mode === 'acceptEdits') ? 'bypass' : mode
@@ -39,7 +40,7 @@ export function modeOf({ leash, settings }: NativeSeat): Mode {
 
 const longest = 400
 
-/** What may run is written down: who was asked and what was said before it runs, and that it ran; what a rule refuses is, too. */
+/** Records each refusal, each answer of the person before the call runs, and each run. */
 export function withAudit(policy: Policy, by: string, parts: NativeParts): Policy {
   const audit = auditOf(parts)
   if (!audit) return policy
@@ -54,29 +55,29 @@ export function withAudit(policy: Policy, by: string, parts: NativeParts): Polic
       ...judged,
       async answered(answer) {
         verdict = answer
-        const rule = answer === 'always' && judged.grants !== undefined ? { rule: judged.grants } : {}
-        await audit.record({ type: 'approval', tool: tool.name, what, answer, ...rule, ...scene })
+        const rule = answer === 'always' ? judged.grants : undefined
+        await audit.record(defined({ type: 'approval', tool: tool.name, what, answer, rule, ...scene }))
       },
       ran: (ok) => note(parts, audit.note({ type: 'execution', tool: tool.name, what, ok, verdict, ...scene })),
     }
   }
 }
 
-/** The book of this run; none where nothing is to be kept. */
+/** The audit of this run; undefined where nothing is kept. */
 export function auditOf({ audited, state, store, clock, mask }: NativeParts): Audit | undefined {
   return audited ? (state.audit ??= new Audit(store, { clock, mask })) : undefined
 }
 
-/** Nobody waits for a line about what is done; the end of the turn does. */
+/** Writes a line in the background; the end of the turn waits for it. */
 function note({ state }: NativeParts, line: Promise<void>): void {
   line.catch(() => {})
   state.lines.push(line)
 }
 
-/** Why what was done could not be written down, if it could not. */
+/** Waits for the audit's lines; returns a note if one could not be written. */
 export async function auditTrouble({ state }: NativeParts): Promise<string[]> {
   state.audit?.settle()
   const ends = await Promise.allSettled(state.lines.splice(0))
   const [first] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []))
-  return first ? [`what was done is not in the audit: ${first.message}`] : []
+  return first ? [`the audit could not record what was done: ${first.message}`] : []
 }

@@ -13,16 +13,16 @@ type Argv = readonly [string, ...string[]]
 export type SandboxedShell = {
   env: NativeParts['env']
   shell(command: string): Promise<Argv>
-  /** A tool whose output says that there was no network, where that is why it failed. */
-  told(tool: Tool): Tool
+  /** Makes the bash tool say that there was no network, where that is why a command failed. */
+  explain(tool: Tool): Tool
 }
 
-/** What a shell command of an agent is run by: walls where the system has them, else the policy alone holds it. */
+/** How an agent's shell commands are run: in a sandbox where the system has one, else held by the policy alone. */
 export function sandboxedShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): SandboxedShell {
   const { root, env, home, state } = parts
   const offline = new Set<string>()
   return {
-    // To look at a project runs nothing that its repository names, and writes nothing.
+    // Looking at a repository must run no program that it names, and write nothing into it.
     env: { ...withGitConfig(env, [noMonitor]), GIT_OPTIONAL_LOCKS: '0' },
     async shell(command) {
       const plain: Argv = ['bash', '-c', command]
@@ -37,24 +37,24 @@ export function sandboxedShell(name: string, parts: NativeParts, tools: () => re
       await tellOnce(inside.none, parts)
       return plain
     },
-    told: (tool) => withReason(tool, offline),
+    explain: (tool) => withReason(tool, offline),
   }
 }
 
-/** How commands are held in, in words. */
-export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], walls: Sandbox): Promise<string> {
+/** Says in one sentence whether and how commands are sandboxed. */
+export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], sandbox: Sandbox): Promise<string> {
   const { enabled, network } = wanted
-  const none = enabled ? await walls.none() : 'the settings switch it off'
+  const none = enabled ? await sandbox.none() : 'the settings switch it off'
   if (none !== undefined) return `Commands run without a sandbox: ${none}. The rules alone hold them.`
   return `Commands run in a sandbox: the project is writable, the rest only readable, and the network ${reach[network]}.`
 }
 
-const reach = { rule: 'is there where a rule or a yes allows it', all: 'is open', none: 'is closed' }
+const reach = { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' }
 
 export const sandboxOf = ({ state, env }: NativeParts) =>
   (state.sandbox ??= sandbox({ platform: process.platform, env }))
 
-/** What needs no yes in the usual mode is no reason for a network; everything else had one, or a rule that says so. */
+/** Commands that run without a question get no network; every other command was allowed by a yes or by a rule. */
 const tame: ReadonlySet<ShellClass> = new Set(['reads', 'edits', 'runs', 'removes', 'outside', 'secrets'])
 
 async function reachesOut(
@@ -75,12 +75,12 @@ async function reachesOut(
   return parts.some((part) => !tame.has(part.class))
 }
 
-/** What programs say that find no network. */
-const unreached =
+/** Messages of programs that find no network. */
+const noNetwork =
   /could not resolve|couldn't resolve|name or service not known|temporary failure in name resolution|network is unreachable|getaddrinfo|EAI_AGAIN|ENETUNREACH|ENOTFOUND|no address associated|failed to lookup address|dial tcp: lookup/i
 
 const offlineWords =
-  '[It ran without a network: no rule allows it one. If it needs one, say so: the person can allow it with the rule WebFetch, or with "sandbox": {"network": "all"} in the settings.]'
+  '[The command ran without a network: no rule allows one. If it needs one, tell the person: the rule WebFetch allows it, or "sandbox": {"network": "all"} in the settings.]'
 
 function withReason(tool: Tool, offline: ReadonlySet<string>): Tool {
   return {
@@ -89,7 +89,7 @@ function withReason(tool: Tool, offline: ReadonlySet<string>): Tool {
       const output = await tool.run(input, call)
       const text = typeof output === 'string' ? output : output.text
       const effect = tool.effect?.(input, call.cwd)
-      if (effect?.does !== 'command' || !offline.has(effect.command) || !unreached.test(text)) return output
+      if (effect?.does !== 'command' || !offline.has(effect.command) || !noNetwork.test(text)) return output
       const told = `${text}\n${offlineWords}`
       return typeof output === 'string' ? told : { ...output, text: told }
     },

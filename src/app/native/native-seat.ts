@@ -3,7 +3,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { looser } from '../../core/work/agent.ts'
 import { vendorOf } from '../../settings/agent-settings.ts'
 
-/** What each leash means for our own agent. */
+/** What each leash lets our own agent do. */
 export const nativeLeashes: Record<Leash, string> = {
   read: 'reads and searches the project; no shell, no edits',
   ask: 'asks before it acts, and waits for your answer',
@@ -11,7 +11,7 @@ export const nativeLeashes: Record<Leash, string> = {
   all: 'does everything without asking',
 }
 
-/** A seat of our own agent; what it is made of is loaded when its turn comes. */
+/** Opens our own agent for the roster; its code is loaded when its turn begins. */
 export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
   const { agent, leash, window } = seat
   const more = looser(leash, nativeLeashes)
@@ -23,8 +23,8 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       memory: 'none',
       talks: true,
       steers: true,
-      ...(vendor === undefined ? {} : { vendor }),
-      ...(more ? { looser: more } : {}),
+      vendor,
+      looser: more,
     },
     async *turn(turn) {
       const [{ openNative }, { checkTrust }, { auditTrouble }, { notifying, notifyOfAsks }] = await Promise.all([
@@ -33,10 +33,10 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
         import('./native-permissions.ts'),
         import('./native-hooks.ts'),
       ])
-      const { held, trusted } = yield* checkTrust(turn, seat, parts)
-      const own = { ...turn, leash: held.leash, ask: notifying(turn.ask, held, parts) }
-      for await (const event of (yield* openNative(held, parts, own, trusted)).turn(own)) {
-        notifyOfAsks(event, held, parts, turn.signal)
+      const { seat: own, trusted } = yield* checkTrust(turn, seat, parts)
+      const held = { ...turn, leash: own.leash, ask: notifying(turn.ask, own, parts) }
+      for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
+        notifyOfAsks(event, own, parts, turn.signal)
         for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }
         if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
         yield event

@@ -10,21 +10,21 @@ const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 
 export type ServerOptions = { settings: Record<string, unknown>; trusted: boolean; after: Promise<unknown> }
 
-/** The MCP servers of this run, started once; undefined when none is configured, and then nothing of it is loaded. */
-export function serversOf(parts: NativeParts, wishes: ServerOptions): Promise<McpServers | undefined> {
-  return (parts.state.servers ??= open(parts, wishes))
+/** Starts the MCP servers of this run, once. Undefined when none is configured; then no MCP code is loaded. */
+export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
+  return (parts.state.servers ??= open(parts, options))
 }
 
-/** The same, with what is configured now: those that run are ended first. */
-export async function refreshedServers(parts: NativeParts, wishes: ServerOptions): Promise<McpServers | undefined> {
+/** Applies the configuration of now: servers that run are ended and started again. */
+export async function refreshedServers(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const running = await parts.state.servers
-  const config = await configured(parts, wishes)
+  const config = await configured(parts, options)
   if (running && config) await running.refresh(config)
   else {
     await running?.close()
     delete parts.state.servers
   }
-  return serversOf(parts, wishes)
+  return serversOf(parts, options)
 }
 
 async function configured(parts: NativeParts, { settings, trusted }: ServerOptions): Promise<McpConfig | undefined> {
@@ -36,9 +36,9 @@ async function configured(parts: NativeParts, { settings, trusted }: ServerOptio
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
 }
 
-async function open(parts: NativeParts, wishes: ServerOptions): Promise<McpServers | undefined> {
+async function open(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { root, env, clock, blobs } = parts
-  const config = await configured(parts, wishes)
+  const config = await configured(parts, options)
   if (!config) return undefined
   const { openServers } = await import('../../tools/mcp/mcp-servers.ts')
   const keys = openKeys(parts)
@@ -49,5 +49,5 @@ async function open(parts: NativeParts, wishes: ServerOptions): Promise<McpServe
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browse = async (url: string) => void (await collect(opener, [url], { cwd: root, env }))
-  return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: wishes.after })
+  return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: options.after })
 }

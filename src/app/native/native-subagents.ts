@@ -23,28 +23,30 @@ export type SubagentParts = {
   trusted: boolean
   model: Model
   date: string
-  /** What is known of the machine. */
+  /** The machine's facts, in words. */
   system: string
   subagents: readonly UserSubagent[]
   servers: McpServers | undefined
 }
 
-/** A task is done by a fresh agent that sees nothing but it; its answer alone comes back. */
-export function subagentConsult(handing: SubagentParts): Consult {
-  return async (given, call) => {
-    const { subagent, task } = chosenSubagent(given, handing.subagents)
-    const outcome = await call.consult(await openSubagent(handing, subagent), subagent?.name ?? 'subagent', task)
+/** Has a task done by a fresh agent that sees only the task; only its answer comes back. */
+export function subagentConsult(given: SubagentParts): Consult {
+  return async (request, call) => {
+    const { subagent, task } = chosenSubagent(request, given.subagents)
+    const outcome = await call.consult(await openSubagent(given, subagent), subagent?.name ?? 'subagent', task)
     if (!outcome.ok) throw new Error(outcome.failure.message)
     const { text, denials } = outcome
     return denials ? { text, data: { denied: denials.join('\n') } } : text
   }
 }
 
-async function openSubagent(handing: SubagentParts, subagent: UserSubagent | undefined): Promise<Agent> {
-  const { seat, parts, trusted, date, system: machine, servers } = handing
+async function openSubagent(given: SubagentParts, subagent: UserSubagent | undefined): Promise<Agent> {
+  const { seat, parts, trusted, date, system: machine, servers } = given
   const { cwd, root, home } = parts
-  const role = subagent ? { role: subagent.role } : {}
-  const { system, skills } = opening({ cwd, root, home, trusted }, { mode: 'subagent', date, system: machine, ...role })
+  const { system, skills } = opening(
+    { cwd, root, home, trusted },
+    { mode: 'subagent', date, system: machine, role: subagent?.role },
+  )
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))
   const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
     (tool) => !tool.delegates && !tool.leadOnly && isNamed(tool, subagent?.tools),
@@ -52,7 +54,7 @@ async function openSubagent(handing: SubagentParts, subagent: UserSubagent | und
   const frame = frameOf(system, tools)
   const model =
     subagent?.model === undefined
-      ? handing.model
+      ? given.model
       : modelOf({ ...seat, agent: withModel(seat.agent, { model: subagent.model }) }, parts)
   let room: WindowUse | undefined
   return nativeAgent({
@@ -67,7 +69,7 @@ async function openSubagent(handing: SubagentParts, subagent: UserSubagent | und
   })
 }
 
-/** By our names or by those that other programs' subagents are written for. */
+/** Whether a subagent's file names the tool, by our name or by the name that another program has for it. */
 function isNamed(tool: Tool, wanted: readonly string[] | undefined): boolean {
   return wanted?.some((one) => /^\w+$/.test(one) && isMatch(one, hookNames(tool))) ?? true
 }

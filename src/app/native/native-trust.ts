@@ -13,38 +13,38 @@ import { noteOnce } from './native-parts.ts'
 import { readServers } from '../../tools/mcp/server-config.ts'
 import { projectFile } from '../../settings/settings-schema.ts'
 
-/** A seat as what comes with its folder leaves it, and whether that may steer it at all. */
-export type Trusted = { held: NativeSeat; trusted: boolean }
+/** The seat with the settings that the folder adds, and whether the folder is trusted. */
+export type TrustCheck = { seat: NativeSeat; trusted: boolean }
 
-/** Whether what comes with the project may run and steer our agent: whoever watches is asked once, nobody there means no. */
-export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, Trusted> {
-  const trusted = yield* judged(turn, seat, parts)
-  parts.state.seats.set(seat.agent.name, trusted.held)
-  return trusted
+/** Decides whether the project's own files may steer our agent. The person who watches is asked once; with nobody there the answer is no. */
+export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, TrustCheck> {
+  const checked = yield* judge(turn, seat, parts)
+  parts.state.seats.set(seat.agent.name, checked.seat)
+  return checked
 }
 
-async function* judged(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, Trusted> {
+async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, TrustCheck> {
   const { store, clock, root, cwd, home, state } = parts
   const book = new TrustBook(store, { clock, own: home })
   const standing = await book.of(root, cwd)
-  if (standing.state === 'trusted') return { held: await heldBy(seat, parts), trusted: true }
+  if (standing.state === 'trusted') return { seat: await trustedSeat(seat, parts), trusted: true }
   const question = async () => trustQuestion(root, standing, await folderFileLines(parts, standing.files))
   const picks = turn.attended ? await turn.ask(await question(), turn.signal) : undefined
   const answer = picks?.includes('trust') ? 'trust' : 'no'
   if (picks) await auditOf(parts)?.record({ type: 'trust', what: root, answer, session: parts.session, turn: turn.id })
   if (answer === 'trust' && (await book.trust(root, standing.mark, cwd)).state === 'trusted') {
     state.trustGiven = true
-    return { held: await heldBy(seat, parts), trusted: true }
+    return { seat: await trustedSeat(seat, parts), trusted: true }
   }
-  // What the settings would say was told of when they were read.
+  // Reading the settings has told of their own file already.
   const [first, ...more] = standing.files.filter((file) => file !== projectFile)
   const what = more.length === 0 ? first : `${first} and ${more.length} more`
   if (first !== undefined) yield { type: 'note', text: `${what} not used: this folder is not trusted.` }
-  return { held: seat, trusted: false }
+  return { seat, trusted: false }
 }
 
-/** As the settings were read, unless the folder was trusted since: what is read again narrows nothing twice. */
-async function heldBy(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat> {
+/** Adds the folder's settings. Its leash is applied only if the trust came after the settings were read, so that nothing is narrowed twice. */
+async function trustedSeat(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat> {
   const { settings, warnings } = await withFolderSettings(seat.settings, parts)
   for (const words of warnings) noteOnce(parts, words)
   if (!parts.state.trustGiven) return { ...seat, settings }
@@ -54,7 +54,7 @@ async function heldBy(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat>
 
 export type TrustedFolder = { root: string; home: string }
 
-/** The settings with what comes with a folder that is trusted: it narrows, and its hooks and servers are added. */
+/** Adds what a trusted folder brings: its settings narrow the person's, and its hooks and MCP servers are added. */
 export async function withFolderSettings(
   settings: Settings,
   { root, home }: TrustedFolder,
@@ -65,34 +65,36 @@ export async function withFolderSettings(
     settings: {
       ...narrowed(settings, said),
       hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
-      // What the person calls by a name is what is meant by it.
+      // Where both name a server, the person's own is used.
       mcpServers: { ...said.mcpServers, ...settings.mcpServers },
     },
     warnings,
   }
 }
 
-/** The files that come with a folder and what they would start, for a person to see: nothing of it is run or filled in here. */
+/** Lists the folder's files and the programs that each would start, for the person to read. Nothing is run here. */
 export async function folderFileLines(folder: TrustedFolder, files: readonly string[]): Promise<string[]> {
   const { servers, hooks, setup } = await startsOf(folder)
   return files.flatMap((file) => [
     file,
-    ...servers.filter(({ from }) => from === file).map(({ name, shown }) => `    MCP server ${name}: ${seen(shown)}`),
+    ...servers
+      .filter(({ from }) => from === file)
+      .map(({ name, shown }) => `    MCP server ${name}: ${visible(shown)}`),
     ...linesOf(hooks[file] ?? {}),
-    ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${seen(setup)}`] : []),
+    ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${visible(setup)}`] : []),
   ])
 }
 
 type Starts = { servers: ServerConfig[]; hooks: Record<string, HookSettings>; setup?: string }
 
-/** What cannot be read starts nothing, and is said when it would. */
+/** Reads what the folder would start. A file that cannot be read starts nothing here; its fault is told when it is used. */
 async function startsOf({ root, home }: TrustedFolder): Promise<Starts> {
   const said = await projectSettings(root, home).catch(() => undefined)
   const settings = said?.mcpServers
   const { servers: all } = await readServers({ root, home: root, env: {}, trusted: true, settings })
   const servers = all.map((one) => (one.from === 'settings' ? { ...one, from: projectFile } : one))
   const setup = said?.crew?.setup
-  return { servers, hooks: said ? hooksBy(root, said.hooks) : {}, ...(setup === undefined ? {} : { setup }) }
+  return { servers, hooks: said ? hooksBy(root, said.hooks) : {}, setup }
 }
 
 function hooksBy(root: string, own: unknown): Record<string, HookSettings> {
@@ -106,13 +108,13 @@ function hooksBy(root: string, own: unknown): Record<string, HookSettings> {
 function linesOf(hooks: HookSettings): string[] {
   return Object.entries(hooks).flatMap(([event, groups]) =>
     groups.flatMap(({ matcher, hooks: each }) =>
-      each.map(({ command }) => `    hook ${event}${matcher ? ` (${matcher})` : ''}: ${seen(command)}`),
+      each.map(({ command }) => `    hook ${event}${matcher ? ` (${matcher})` : ''}: ${visible(command)}`),
     ),
   )
 }
 
-/** Whole and on one line, with what nobody would see spelt out. */
-function seen(text: string): string {
+/** Shows a text whole and on one line, with invisible characters spelt out. */
+function visible(text: string): string {
   const spelt = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
   return text.replaceAll('\n', '\\n').replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, spelt)
 }

@@ -12,7 +12,7 @@ import { bash } from '../../tools/bash.ts'
 import { Background } from '../../tools/shell/background-commands.ts'
 import { findProgram } from '../installed-programs.ts'
 
-/** The tools of one agent, as long as the run lasts: they remember what was read. */
+/** The tools of one agent. They last as long as the run, because they remember which files were read. */
 export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   const { toolboxes } = parts.state
   const known = toolboxes.get(name)
@@ -21,7 +21,7 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   const skills: Skill[] = []
   const made: Toolbox = {
     box: openTools(name, parts, skills, async (task, call) => {
-      if (!consult) throw new Error('nobody is there to take it')
+      if (!consult) throw new Error('no agent is there to take the task')
       return consult(task, call)
     }),
     use(next, now) {
@@ -33,39 +33,37 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   return made
 }
 
-type Unlisted = { unlisted?: true }
+/** The skills that a model may load by itself. */
+export const loadableSkills = <S extends { unlisted?: true }>(skills: readonly S[]) =>
+  skills.filter(({ unlisted }) => !unlisted)
 
-/** Those that a model may load by itself. */
-export const loadableSkills = <S extends Unlisted>(skills: readonly S[]) => skills.filter(({ unlisted }) => !unlisted)
-
-/** The tools that go into a frame: those that there is something to call for. */
+/** The tools that go into a frame; a tool with nothing to call is left out. */
 export const offeredTools = (tools: readonly Tool[]): Tool[] => tools.filter((tool) => tool.available?.() ?? true)
 
-/** Fresh tools; without `consult` there is no subagent among them. */
+/** Makes the tools of an agent; without `consult` there is no subagent tool among them. */
 export function openTools(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
   const { root, clock, blobs, mask, state } = parts
-  const walls = sandboxedShell(name, parts, () => made.tools)
-  const sandboxed = runApart(parts)
+  const sandbox = sandboxedShell(name, parts, () => made.tools)
   const made: ToolSet = nativeTools({
     root,
-    env: walls.env,
+    env: sandbox.env,
     clock,
     blobs,
     mask,
     skills,
     hides: isSecretName,
-    ...(consult ? { consult } : {}),
-    ...(sandboxed ? { sandboxed } : {}),
-    shell: walls.shell,
-    // Read when it is needed: the settings may change while the tools last.
+    consult,
+    sandboxed: runApart(parts),
+    shell: sandbox.shell,
+    // Read at each call, because the settings may change while the tools last.
     get web() {
       return state.seats.get(name)?.settings.web ?? {}
     },
   })
-  return { ...made, tools: made.tools.map(walls.told) }
+  return { ...made, tools: made.tools.map(sandbox.explain) }
 }
 
-/** What a program is written to, and by what it is run there. */
+/** The file that a program is written to, and the command that runs it. */
 const languages: Record<string, { file: string; by: string }> = {
   python: { file: 'main.py', by: 'python3' },
   javascript: { file: 'main.mjs', by: JSON.stringify(process.execPath) },
@@ -78,7 +76,8 @@ const languages: Record<string, { file: string; by: string }> = {
   go: { file: 'main.go', by: 'go run' },
 }
 
-const short: Record<string, string> = {
+/** Other names of the languages. */
+const aliases: Record<string, string> = {
   py: 'python',
   python3: 'python',
   js: 'javascript',
@@ -90,13 +89,13 @@ const short: Record<string, string> = {
   golang: 'go',
 }
 
-/** Runs code in an empty folder of its own, behind walls; undefined where the system is known to have none. */
+/** Runs a program in an empty folder, in a sandbox without a network; undefined where the system is known to have no sandbox. */
 export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, mask, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', env) === undefined) return undefined
   return async (language, code, call) => {
     const named = language.trim().toLowerCase()
-    const how = languages[short[named] ?? named]
+    const how = languages[aliases[named] ?? named]
     if (!how) throw new Error(`${language} cannot be run here. Use one of: ${Object.keys(languages).join(', ')}.`)
     const root = await realpath(await mkdtemp(join(tmpdir(), 'termaite-apart-')))
     try {
@@ -104,10 +103,10 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
       const shell = async (command: string) => {
         const fence = { root, network: false, home: env.HOME ?? home }
         const inside = await sandboxOf(parts).wrap(['bash', '-c', command], fence)
-        if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Do without it.`)
+        if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Solve the task without it.`)
         return inside
       }
-      // Nothing of the person's own comes along: no key in a variable, no folder of theirs as home.
+      // The program gets nothing of the person's: no key from the environment, and no folder of theirs as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }
       const run = bash({ env: lean, clock, blobs, mask, shell }, new Background({ env: lean, clock, blobs, shell }))
       return await run.run({ command: `${how.by} ${how.file}` }, { ...call, cwd: root })
@@ -117,7 +116,7 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
   }
 }
 
-/** A tool whose words hold no secret, whatever it gives: they are kept, shown, and told to a provider. */
+/** Masks secrets in everything that a tool returns, because it is kept, shown, and sent to a provider. */
 export function maskedTool(tool: Tool, { mask }: Pick<NativeParts, 'mask'>): Tool {
   return {
     ...tool,
@@ -137,7 +136,7 @@ function masked(output: ToolOutput, mask: (text: string) => string): ToolOutput 
   return { ...rest, text: mask(text), ...(data === undefined ? {} : { data: within(data, mask) }) }
 }
 
-/** Every text in it. */
+/** Masks every text in a value. */
 function within(data: unknown, mask: (text: string) => string): unknown {
   if (typeof data === 'string') return mask(data)
   if (Array.isArray(data)) return data.map((one) => within(one, mask))
