@@ -37,13 +37,14 @@ export function processesOf(files: readonly string[]): string[] {
 /** The folder of `test` that a file lies in. */
 const folderOf = (file: string) => file.split(/[\\/]/)[1]!
 
-/** Writes a file that runs several; one that cannot be loaded is a test that fails, and the others still run. */
+/** Writes a file that runs several. One that cannot be loaded, or ends the process before the others ran, is a failure. */
 function together(name: string, members: readonly string[]): string {
   const paths = members.map((file) => JSON.stringify(join(root, file)))
   const file = join(shared, `${name}.test.mjs`)
   writeFileSync(
     file,
     `import { test } from 'node:test'
+process.exit = () => { throw new Error('this test would end the process, and the tests after it would not run') }
 for (const file of [${paths.join(', ')}])
   await import(file).catch((error) => test(file, () => { throw error }))
 `,
