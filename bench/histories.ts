@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { realClock } from '../src/base/clock.ts'
 import { newId } from '../src/base/id.ts'
 import { readTail } from '../src/core/work/conversation.ts'
-import { fileStore } from '../src/store/files/store.ts'
+import { fileStore } from '../src/store/files/file-store.ts'
 import { withMachine } from './measure.ts'
 
 const sizes = [1e3, 1e6, 1e8, 1e9]

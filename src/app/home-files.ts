@@ -2,7 +2,7 @@ import type { Io } from '../core/io.ts'
 import { lstatSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { errorCode, isMissing } from '../base/files.ts'
-import { storeError } from '../store/trouble.ts'
+import { storeError } from '../store/store-error.ts'
 import { UsageError } from '../core/io.ts'
 import { homeOf } from './place.ts'
 

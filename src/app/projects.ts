@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { UsageError } from '../core/io.ts'
 import { homeOf } from './place.ts'
-import { openIndex } from '../store/index/index.ts'
+import { openIndex } from '../store/index/conversation-index.ts'
 
 export type KnownProject = { slug: string } & ProjectDoc
 

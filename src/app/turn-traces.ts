@@ -1,7 +1,7 @@
 import type { Event } from '../core/talk/entry.ts'
-import type { Target } from '../traces/target.ts'
+import type { TraceTarget } from '../traces/trace-target.ts'
 import type { App } from './app.ts'
-import { targetOf } from '../traces/target.ts'
+import { targetOf } from '../traces/trace-target.ts'
 import { version } from './version.ts'
 
 /** Sees each event of a turn before it is passed on; `end` is called once, however the turn ended. */
@@ -22,7 +22,10 @@ export async function openTraces({ io, settings, mask }: App): Promise<TurnTrace
   if (!target) return undefined
   // The target is probed while the turn is at work, so that the turn does not wait for it.
   const probed = unreachable.has(target.url) ? undefined : probe(target)
-  const [{ TurnSpans }, { send }] = await Promise.all([import('../traces/turn-spans.ts'), import('../traces/send.ts')])
+  const [{ TurnSpans }, { sendSpans }] = await Promise.all([
+    import('../traces/turn-spans.ts'),
+    import('../traces/otlp-client.ts'),
+  ])
   const native = settings.agents.filter(({ kind }) => kind === 'native')
   const spans = new TurnSpans({
     now: () => io.clock.now(),
@@ -33,7 +36,7 @@ export async function openTraces({ io, settings, mask }: App): Promise<TurnTrace
   return {
     see: (event) => spans.see(event),
     async end() {
-      if (!unreachable.has(target.url)) await send(target, version, spans.spans())
+      if (!unreachable.has(target.url)) await sendSpans(target, version, spans.spans())
     },
     async trouble() {
       const why = await probed
@@ -44,7 +47,7 @@ export async function openTraces({ io, settings, mask }: App): Promise<TurnTrace
   }
 }
 
-async function probe(target: Target): Promise<string | undefined> {
-  const { send } = await import('../traces/send.ts')
-  return send(target, version, [])
+async function probe(target: TraceTarget): Promise<string | undefined> {
+  const { sendSpans } = await import('../traces/otlp-client.ts')
+  return sendSpans(target, version, [])
 }

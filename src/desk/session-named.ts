@@ -1,4 +1,4 @@
-import type { Index, Session } from '../store/index/index.ts'
+import type { Index, Session } from '../store/index/conversation-index.ts'
 import { UsageError } from '../core/io.ts'
 import { oneLine } from '../base/table.ts'
 

@@ -1,4 +1,4 @@
-import type { UsageBy, UsageRow, VerdictRow } from '../store/index/index.ts'
+import type { UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-index.ts'
 import { duration } from '../faces/chat/numbers.ts'
 import { table } from '../base/table.ts'
 

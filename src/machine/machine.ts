@@ -1,10 +1,9 @@
-import type { Store } from '../core/talk/store.ts'
+import type { Store, Doc } from '../core/talk/store.ts'
 import type { SystemSpec } from '../core/work/system-spec.ts'
-import type { Surroundings } from './look.ts'
-import type { KeptSpec } from './kept.ts'
+import type { Surroundings } from './quick-scan.ts'
 import { hostname } from 'node:os'
 import { messageOf } from '../base/error-message.ts'
-import { isOld, markOf, specDoc } from './kept.ts'
+import { shortHash } from '../base/hash.ts'
 
 /** `scannedAt` is missing where it was only seen; `asked` names the last time a person had it scanned: a session that was told before is told anew. */
 export type Known = { spec: SystemSpec; scannedAt?: number; asked?: number; fresh: boolean }
@@ -52,8 +51,8 @@ export class Machine {
   }
 
   async #scan({ asked, signal }: { asked?: true; signal?: AbortSignal }): Promise<Scanned> {
-    const { scan } = await import('./scan.ts')
-    const { spec, settled } = await scan({ ...this.#parts, ...(signal ? { signal } : {}) })
+    const { fullScan } = await import('./full-scan.ts')
+    const { spec, settled } = await fullScan({ ...this.#parts, ...(signal ? { signal } : {}) })
     this.#settled = settled
     const scannedAt = this.#parts.clock.now()
     if (signal?.aborted) return { spec, scannedAt, unkept: 'it was cut short' }
@@ -73,11 +72,42 @@ export class Machine {
 
 /** Loaded only where nothing was kept. */
 async function seen(parts: Surroundings): Promise<SystemSpec> {
-  const { look } = await import('./look.ts')
-  return (await look(parts)).spec
+  const { quickScan } = await import('./quick-scan.ts')
+  return (await quickScan(parts)).spec
 }
 
 const kept = (found: KeptSpec, asked: number | undefined): KeptSpec => ({
   ...found,
   ...(asked === undefined ? {} : { asked }),
 })
+
+/** `of`: the machine and the PATH it was found with; `asked`: when a person last wanted it scanned anew. */
+export type KeptSpec = { scannedAt: number; of: string; asked?: number; spec: SystemSpec }
+
+const day = 24 * 3_600_000
+
+/** Where the spec is kept; what is none of ours counts as nothing kept, and is replaced. */
+export const specDoc = (store: Store): Doc<KeptSpec | null> =>
+  store.doc<KeptSpec | null>('system-spec', null, knownSpec)
+
+function knownSpec(found: unknown): KeptSpec | null {
+  const { scannedAt, of, spec } = (found ?? {}) as Partial<KeptSpec>
+  const isOurs = typeof scannedAt === 'number' && typeof of === 'string' && isSpec(spec)
+  return isOurs ? (found as KeptSpec) : null
+}
+
+function isSpec(found: unknown): boolean {
+  const { os, shell, runtimes, binaries, packageManagers, network } = (found ?? {}) as Partial<SystemSpec>
+  return (
+    [os, shell, runtimes, binaries, network].every((part) => typeof part === 'object' && part !== null) &&
+    Array.isArray(packageManagers)
+  )
+}
+
+/** A home that several machines share, or a PATH that changed, must not tell of programs that are not there. */
+export const markOf = (host: string, path: string | undefined) => shortHash(`${host}\n${path ?? ''}`)
+
+/** A clock that was turned back makes it old, too. */
+export function isOld({ scannedAt }: KeptSpec, now: number): boolean {
+  return now - scannedAt > day || scannedAt > now
+}

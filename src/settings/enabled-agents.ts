@@ -2,7 +2,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Settings } from './settings.ts'
 import type { AgentSettings, NativeAgentSettings } from './agent-settings.ts'
 import { leashes } from '../core/work/agent.ts'
-import { modelWindow, unknownWindow } from '../models/windows.ts'
+import { modelWindow, unknownWindow } from '../models/model-windows.ts'
 import { profileOf } from './agent-settings.ts'
 
 /** The agents that are switched on, in the order of the settings. */

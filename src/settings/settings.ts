@@ -121,7 +121,7 @@ async function inProject(own: Settings, home: string, root: string, leashed: boo
   const [{ narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
     import('./project-settings.ts'),
     import('../safety/trust/folder-trust.ts'),
-    import('../store/files/store.ts'),
+    import('../store/files/file-store.ts'),
   ])
   const { state } = await new TrustBook(fileStore(home), { own: home }).of(root)
   if (state === 'trusted') return narrowed(own, await projectSettings(root, home), leashed)

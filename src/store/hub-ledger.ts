@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 import { parseTask } from '../core/work/task.ts'
 import { busy, openDatabase, sqliteCode } from './sqlite.ts'
-import { storeError } from './trouble.ts'
+import { storeError } from './store-error.ts'
 
 /** How many changes are stored for followers that fell behind; one that is further behind reads everything again. */
 const mostChanges = 50_000

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { errorCode, makeFolder } from '../base/files.ts'
-import { storeError } from './trouble.ts'
+import { storeError } from './store-error.ts'
 
 export const busy = 5
 const longestNapMs = 40

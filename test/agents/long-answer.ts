@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
-import { fileStore } from '../../src/store/files/store.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
 import { turnOf } from '../contract/agent.ts'
 
 /** A process of its own that takes answers of so many bytes and tells its peak memory in MB after each. */

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Event } from '../../src/core/talk/entry.ts'
 import { readText } from '../../src/core/talk/store.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { piped } from './piping.ts'
 

@@ -3,7 +3,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { Profile } from '../../src/core/work/profile.ts'
 import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { alive, labelled } from '../base/alive.ts'
 
 const { label, env } = labelled()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { SlotLedger } from '../../src/crew/slot-ledger.ts'
-import { fileStore } from '../../src/store/files/store.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
 import { sweepTerminals } from '../../src/app/crew/crew-terminals.ts'
 
 test('what is left of terminals is looked at once, but for those that are fresh or that an agent has', async (t) => {

@@ -2,7 +2,7 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { ownerMark } from '../../src/base/owner.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { openProject } from '../../src/app/project.ts'
 import { runningIn } from '../../src/app/running-turns.ts'
 

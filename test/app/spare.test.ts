@@ -1,6 +1,6 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import type { LocalServer } from '../../src/models/local.ts'
+import type { LocalServer } from '../../src/models/local-servers.ts'
 import { openKeys } from '../../src/safety/api-keys.ts'
 import { spareNative, withSpare } from '../../src/app/offers/fallback-agent.ts'
 import { plain, seated } from './seat.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { localServers } from '../../src/models/local.ts'
+import { localServers } from '../../src/models/local-servers.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
 

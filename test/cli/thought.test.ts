@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { UsageRow, VerdictRow } from '../../src/store/index/index.ts'
+import type { UsageRow, VerdictRow } from '../../src/store/index/conversation-index.ts'
 import { modelServer } from '../real/model-server.ts'
 import { council } from '../screen/council.ts'
 import { Machine } from './program.ts'

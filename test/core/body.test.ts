@@ -2,7 +2,7 @@ import type { Shown } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { cutMiddle, withShortBody } from '../../src/core/talk/body.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 
 test('what a question shows is cut for the log like any other body, and its whole is kept', async () => {
   const blobs = memoryStore().blobs('test')

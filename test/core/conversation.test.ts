@@ -7,7 +7,7 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 
 const question = { about: 'choice' as const, text: 'red or blue?', from: [], options: [{ id: 'red', label: 'Red' }] }
 const world = { cwd: '/project', leash: 'ask' as const, signal: new AbortController().signal }

@@ -5,7 +5,7 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Line, Log } from '../../src/core/talk/store.ts'
 import { readTail } from '../../src/core/work/conversation.ts'
 import { endedTurns, view } from '../../src/core/talk/view.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { answeredTurn, entryMaker, idsOf } from './made.ts'
 
 /** A log that counts what is read of it. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { crewOf, place } from './rig.ts'
 

@@ -9,7 +9,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { nonceOf } from '../../src/core/screen/fence.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { Keeper } from '../../src/crew/keeper.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 
 export type Seats = Record<string, (seat: RosterSeat) => Agent>

@@ -3,7 +3,7 @@ import type { Store } from '../../src/core/talk/store.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { crewOf, machine, place } from './rig.ts'
 
 /** Servers on one store and one machine; one that is dead has a clock that nobody turns, as `kill -9` leaves it. */

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
 import { Crew } from '../../src/crew/crew.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { crewOf, machine, place } from './rig.ts'
 
 const soon = 30_000

@@ -8,7 +8,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { withoutQuestions } from '../../src/crew/slot-moves.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { answer } from '../../src/desk/crew/answering.ts'
 
 const question: Question = {

@@ -11,7 +11,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { ownerMark } from '../../src/base/owner.ts'
 import { parseSlot } from '../../src/crew/slot.ts'
 import { logOf, SlotLedger } from '../../src/crew/slot-ledger.ts'
-import { fileStore } from '../../src/store/files/store.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
 import { Attending } from '../../src/desk/crew/attending.ts'
 import { folderOf, questions, sitDown } from './desk.ts'
 

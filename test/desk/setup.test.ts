@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Profile } from '../../src/core/work/profile.ts'
 import type { Question } from '../../src/core/talk/question.ts'
-import type { LocalServer } from '../../src/models/local.ts'
+import type { LocalServer } from '../../src/models/local-servers.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import {
@@ -22,7 +22,7 @@ import { cliOffer } from '../../src/app/offers/agent-offers.ts'
 import { runSetup } from '../../src/desk/setup/steps.ts'
 import { openKeys } from '../../src/safety/api-keys.ts'
 import { providers } from '../../src/models/provider.ts'
-import { knownOf } from '../../src/models/windows.ts'
+import { knownOf } from '../../src/models/model-windows.ts'
 
 type Models = { env?: Record<string, string>; servers?: LocalServer[] }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
-import { openIndex } from '../../src/store/index/index.ts'
+import { openIndex } from '../../src/store/index/conversation-index.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
 import { treesOf } from '../../src/app/thinking/task-trees.ts'
 

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { printTurn } from '../../src/faces/print.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 
 const loss = failed('crash', 'the turn ran, but it could not be kept: disk full')
 

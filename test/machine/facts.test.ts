@@ -1,9 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leadsOut, proxyIn } from '../../src/machine/network.ts'
-import { distribution, windowsVersion } from '../../src/machine/os.ts'
-import { stubs } from '../../src/machine/stubs.ts'
-import { versionIn } from '../../src/machine/version.ts'
+import { distribution, windowsVersion } from '../../src/machine/operating-system.ts'
+import { stubs } from '../../src/machine/program-search.ts'
+import { versionIn } from '../../src/machine/full-scan.ts'
 
 test('a system is called what its makers call it, not its kernel', () => {
   const debian = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nVERSION_ID="12"\nID=debian\n'

@@ -6,7 +6,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { StoreError } from '../../src/core/talk/store.ts'
 import { Machine } from '../../src/machine/machine.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { programs } from './folder.ts'
 
 const hour = 3_600_000

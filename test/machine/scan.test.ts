@@ -5,9 +5,9 @@ import { arch } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { processTable } from '../../src/base/process/process-table.ts'
-import { look } from '../../src/machine/look.ts'
-import { osOf } from '../../src/machine/os.ts'
-import { scan } from '../../src/machine/scan.ts'
+import { quickScan } from '../../src/machine/quick-scan.ts'
+import { osOf } from '../../src/machine/operating-system.ts'
+import { fullScan } from '../../src/machine/full-scan.ts'
 import { programs } from './folder.ts'
 
 const parts = (env: Record<string, string>) => ({ env, clock: realClock, root: false })
@@ -27,7 +27,7 @@ test('a scan tells what is on the PATH, in the words of the programs themselves'
   mkdirSync(join(bin, 'docker'))
   writeFileSync(join(bin, 'jq'), 'not executable')
   const env = { PATH: `.:${bin}:/nowhere`, SHELL: '/bin/bash', GIT_DIR: '/x', https_proxy: 'http://me:pw@proxy:1' }
-  const { spec, settled } = await scan(parts(env))
+  const { spec, settled } = await fullScan(parts(env))
   await settled
   assert.deepEqual(spec, {
     os: await osOf(),
@@ -51,7 +51,7 @@ test('a scan tells what is on the PATH, in the words of the programs themselves'
 
 test('a look starts nothing, and knows the same but for what only a program can say', async (t) => {
   const bin = programs(t, { git: 'touch "$0.ran"', python3: 'touch "$0.ran"', fish: 'touch "$0.ran"' })
-  const { spec } = await look(parts({ PATH: bin }))
+  const { spec } = await quickScan(parts({ PATH: bin }))
   assert.deepEqual(
     { ...spec, os: undefined, network: undefined },
     {
@@ -71,7 +71,7 @@ test('a look starts nothing, and knows the same but for what only a program can 
 })
 
 test('an environment with nothing in it is told as it is', async () => {
-  const { spec } = await scan(parts({}))
+  const { spec } = await fullScan(parts({}))
   assert.deepEqual(
     { ...spec, os: { arch: spec.os.arch }, network: undefined },
     {
@@ -93,7 +93,7 @@ test('a program that hangs costs its limit, holds up nobody, and is gone with al
     sudo: 'cat; sleep 60',
     jq: 'echo jq-1.7',
   })
-  const { spec, settled } = await scan({ ...parts({ PATH: `${bin}:/usr/bin:/bin` }), limitMs: 400 })
+  const { spec, settled } = await fullScan({ ...parts({ PATH: `${bin}:/usr/bin:/bin` }), limitMs: 400 })
   assert.deepEqual(spec.binaries.git, { path: join(bin, 'git') })
   assert.deepEqual(spec.binaries.jq, { path: join(bin, 'jq'), version: '1.7' })
   assert.deepEqual(spec.runtimes.python, {})
@@ -108,7 +108,7 @@ test('a program that hangs costs its limit, holds up nobody, and is gone with al
 
 test('a scan that is given up asks nobody else, and leaves nothing behind', async (t) => {
   const bin = programs(t, { git: 'touch "$0.ran"', node: 'touch "$0.ran"' })
-  const { spec, settled } = await scan({ ...parts({ PATH: bin }), signal: AbortSignal.abort() })
+  const { spec, settled } = await fullScan({ ...parts({ PATH: bin }), signal: AbortSignal.abort() })
   await settled
   assert.deepEqual(spec.binaries, { git: { path: join(bin, 'git') } })
   assert.equal(existsSync(join(bin, 'git.ran')), false)

@@ -1,7 +1,7 @@
 import type { SystemSpec } from '../../src/core/work/system-spec.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { machineWords } from '../../src/machine/words.ts'
+import { machineSummary } from '../../src/machine/machine-summary.ts'
 
 const rich: SystemSpec = {
   os: { name: 'Ubuntu', version: '22.04', arch: 'arm64' },
@@ -20,7 +20,7 @@ const rich: SystemSpec = {
 }
 
 test('a prompt is told of the machine and of the ways to think in few words', () => {
-  const words = machineWords(rich)
+  const words = machineSummary(rich)
   assert.equal(
     words,
     `## System Capabilities
@@ -44,7 +44,7 @@ test('the same machine is told in the same bytes, whatever order it was scanned 
     binaries: Object.fromEntries(Object.entries(rich.binaries).reverse()),
     packageManagers: [...rich.packageManagers].reverse(),
   }
-  assert.equal(machineWords(turned), machineWords(rich))
+  assert.equal(machineSummary(turned), machineSummary(rich))
 })
 
 test('a machine with nothing says so', () => {
@@ -58,7 +58,7 @@ test('a machine with nothing says so', () => {
     network: { hasInternet: false },
   }
   assert.equal(
-    machineWords(bare).split('\n\n')[0],
+    machineSummary(bare).split('\n\n')[0],
     `## System Capabilities
 System: Alpine Linux (x64), sh
 Runtimes: none

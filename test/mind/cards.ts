@@ -3,7 +3,7 @@ import type { Ask, Question } from '../../src/core/talk/question.ts'
 import type { rig } from './rig.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 
 /** A person who gives these answers in turn, and then none; and what they were asked. */
 export function person(...answers: (string | undefined)[]): { ask: Ask; asked: Question[] } {

@@ -5,7 +5,7 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { recoveringAgent } from '../../src/mind/supervise/recovering-agent.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { agentContract } from '../contract/agent.ts'
 import { askingContract } from '../contract/asking.ts'
 

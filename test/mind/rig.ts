@@ -7,7 +7,7 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { take } from '../../src/core/work/verbs.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from '../core/made.ts'
 

@@ -10,7 +10,7 @@ import type {
 } from '../../src/mind/supervise/supervision.ts'
 import type { ScriptedHost, ScriptedTerminal } from '../../src/terminals/scripted-terminals.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { eventData } from '../../src/models/http/events.ts'
+import { eventData } from '../../src/models/http/response-stream.ts'
 import { eventsOf, hello, sse, tap, tapped } from './tap.ts'
 
 async function dataOf(...chunks: string[]): Promise<string[]> {

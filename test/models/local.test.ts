@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { listModels } from '../../src/models/list.ts'
-import { localServers } from '../../src/models/local.ts'
+import { listModels } from '../../src/models/model-list.ts'
+import { localServers } from '../../src/models/local-servers.ts'
 import { secret, tap } from './tap.ts'
 
 const json = (body: unknown, status = 200) => ({

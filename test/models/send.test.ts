@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { realClock } from '../../src/base/clock.ts'
-import { send } from '../../src/models/http/send.ts'
-import { openModel } from '../../src/models/open.ts'
+import { send } from '../../src/models/http/http-client.ts'
+import { openModel } from '../../src/models/open-model.ts'
 import { blobs, eventsOf, hello, sse } from './tap.ts'
 
 async function served(t: TestContext, answer: (request: IncomingMessage, response: ServerResponse) => unknown) {

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
-import type { Send } from '../../src/models/http/send.ts'
+import type { Send } from '../../src/models/http/http-client.ts'
 import type { Asked, Reply, Speech } from '../real/model/script.ts'
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { send } from '../../src/models/http/send.ts'
+import { send } from '../../src/models/http/http-client.ts'
 import { json, stream } from '../real/model/script.ts'
 
 /** What a model does with every request: one whole reply, or a beginning and then nothing more. */

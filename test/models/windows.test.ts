@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { costOf } from '../../src/models/cost.ts'
+import { costOf } from '../../src/models/http/model-answer.ts'
 import { modelName } from '../../src/models/provider.ts'
-import { knownOf } from '../../src/models/windows.ts'
+import { knownOf } from '../../src/models/model-windows.ts'
 
 test('a model is known by its name, at any date, and elsewhere without its price', () => {
   const sonnet = knownOf('anthropic', 'claude-sonnet-4-5')

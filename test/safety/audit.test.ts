@@ -11,8 +11,8 @@ import type { Store } from '../../src/core/talk/store.ts'
 import type { AuditEntry } from '../../src/safety/audit.ts'
 import { Audit } from '../../src/safety/audit.ts'
 import { redactor } from '../../src/safety/redaction.ts'
-import { fileStore } from '../../src/store/files/store.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 
 const open = (store: Store) => new Audit(store, { clock: realClock, mask: redactor({ MY_TOKEN: 'hunter2hunter2' }) })
 const done = (what: string) => ({ type: 'execution', tool: 'bash', what, ok: true, verdict: 'yes' }) as const

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { runHooks } from '../../src/safety/hooks/hook-run.ts'
 import { parseHooks } from '../../src/safety/hooks/hook-config.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 
 const seat = { root: '/', env: {}, clock: realClock, blobs: memoryStore().blobs('output') }

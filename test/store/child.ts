@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { fileStore } from '../../src/store/files/store.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
 
 /** What another process does with the same home; each line it prints is a thing it was told is kept. */
 const [, , home = '', what, who = '', times = '1', length = '0'] = process.argv

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { fileStore } from '../../src/store/files/store.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { storeContract } from '../contract/store.ts'
 import { tempFolder } from './temp.ts'
 

@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { ownerMark } from '../../src/base/owner.ts'
-import { pollMs } from '../../src/store/files/follow.ts'
-import { fileStore } from '../../src/store/files/store.ts'
+import { pollMs } from '../../src/store/files/file-log.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
 import { allBack, firstFollowed } from '../contract/log.ts'
 import { tempFolder } from './temp.ts'
 

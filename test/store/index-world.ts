@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Entry, Fact } from '../../src/core/talk/entry.ts'
-import { fileStore } from '../../src/store/files/store.ts'
-import { openIndex } from '../../src/store/index/index.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
+import { openIndex } from '../../src/store/index/conversation-index.ts'
 import { tempFolder } from './temp.ts'
 
 export const noon = Date.parse('2026-11-15T12:00:00Z')

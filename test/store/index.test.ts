@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import type { Fact } from '../../src/core/talk/entry.ts'
-import { openIndex } from '../../src/store/index/index.ts'
+import { openIndex } from '../../src/store/index/conversation-index.ts'
 import { noon, world } from './index-world.ts'
 
 const day = 24 * 60 * 60 * 1000

@@ -2,9 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Line } from '../../src/core/talk/store.ts'
-import type { RawLine, Read } from '../../src/store/files/lines.ts'
-import { linesBack, linesOn } from '../../src/store/files/lines.ts'
-import { parseLine } from '../../src/store/files/parse.ts'
+import type { RawLine, Read } from '../../src/store/files/log-lines.ts'
+import { linesBack, linesOn, parseLine } from '../../src/store/files/log-lines.ts'
 
 const newline = Buffer.from('\n')
 

@@ -1,5 +1,5 @@
 import { realClock } from '../../src/base/clock.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 import { callIn } from './seat.ts'
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { FileBlobs } from '../../src/store/files/blobs.ts'
+import { FileBlobs } from '../../src/store/files/file-blobs.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 
 export type Told = { text: string; data?: unknown; files?: unknown[] }

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { targetOf } from '../../src/traces/target.ts'
+import { targetOf } from '../../src/traces/trace-target.ts'
 
 test('nothing is traced until somebody names a place', () => {
   assert.equal(targetOf({}), undefined)

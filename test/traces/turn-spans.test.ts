@@ -2,7 +2,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Span } from '../../src/traces/span.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { otlpBody } from '../../src/traces/otlp.ts'
+import { otlpBody } from '../../src/traces/otlp-client.ts'
 import { TurnSpans } from '../../src/traces/turn-spans.ts'
 
 const usage = { type: 'usage' as const, source: 'reported' as const }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { machineWords } from '../../src/machine/words.ts'
+import { machineSummary } from '../../src/machine/machine-summary.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { consensus } from '../../src/mind/think/consensus/consensus.ts'
 import { council, roleOf } from '../mind/think/council.ts'
@@ -42,7 +42,7 @@ function sitting(says: Script, acts: Script) {
     readers: vendors,
     assigned: {},
     reader: (name) => opened(name, says),
-    machine: { spec: machines.office, words: machineWords(machines.office) },
+    machine: { spec: machines.office, words: machineSummary(machines.office) },
     hands: {
       async *use(tool, input) {
         yield { type: 'call', call: 'c1', tool, input, by: 'termaite' }

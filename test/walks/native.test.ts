@@ -4,7 +4,7 @@ import type { Tool } from '../../src/core/work/tool.ts'
 import { nativeAgent } from '../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../src/agents/native/model-messages.ts'
 import { leashPolicy } from '../../src/core/work/policy.ts'
-import { scriptedModel } from '../../src/models/scripted.ts'
+import { scriptedModel } from '../../src/models/scripted-model.ts'
 import { toolContract } from '../contract/tool.ts'
 import { all, here, project } from './world.ts'
 

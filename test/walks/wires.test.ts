@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { nativeAgent } from '../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../src/agents/native/model-messages.ts'
-import { openModel } from '../../src/models/open.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { openModel } from '../../src/models/open-model.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 import { modelServer } from '../real/model-server.ts'
 
 const wires: Record<string, { model: string; base: string }> = {

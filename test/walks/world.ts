@@ -3,7 +3,7 @@ import type { Agent, Roster } from '../../src/core/work/agent.ts'
 import type { TurnWorld } from '../../src/core/work/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
 
 /** One project in memory, with a clock that is turned by hand. */
 export function project(part: { alive?(owner: string): boolean } = {}) {

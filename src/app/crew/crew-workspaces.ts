@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allOf, isLiving } from '../../crew/slot.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
-import { fileStore } from '../../store/files/store.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { isHere, ownerPid } from '../../base/owner.ts'
 import { knownProjects } from '../projects.ts'
 

@@ -1,6 +1,6 @@
 import type { NativeParts } from './native-parts.ts'
 import { Machine } from '../../machine/machine.ts'
-import { machineWords } from '../../machine/words.ts'
+import { machineSummary } from '../../machine/machine-summary.ts'
 
 /** A turn that ends sooner never pays for a scan. */
 const scanDelayMs = 1000
@@ -14,7 +14,7 @@ export async function machineFacts(parts: NativeParts, asked: Promise<void>): Pr
   const { spec, asked: refreshed, fresh } = await known.known()
   // The turn does not wait for the scan; closing the run does.
   if (!fresh && !scan) void scanBehind(parts, asked)
-  return { words: machineWords(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
+  return { words: machineSummary(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
 /** The machine's facts that this run shares. */

@@ -1,6 +1,6 @@
 import type { Model } from '../../core/work/model.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import { openModel } from '../../models/open.ts'
+import { openModel } from '../../models/open-model.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { slips } from '../../base/nearest.ts'
 import { sourceText } from '../../base/source-text.ts'
 import { TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
-import { fileStore } from '../../store/files/store.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { answered } from '../../faces/terminal-questions.ts'
 

@@ -2,7 +2,7 @@ import type { Doc, Store } from '../../core/talk/store.ts'
 import type { KeptTree, Trees } from '../../mind/think/decompose/kept.ts'
 import type { App } from '../app.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
-import { memoryStore } from '../../store/memory.ts'
+import { memoryStore } from '../../store/memory-store.ts'
 
 /** The trees of tasks that turns of this project left undone; what is said in passing leaves none. */
 export function treesOf({ store, project, ephemeral }: Pick<App, 'store' | 'project' | 'ephemeral'>): Trees {

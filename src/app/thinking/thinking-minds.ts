@@ -3,7 +3,7 @@ import type { Agent } from '../../core/work/agent.ts'
 import type { Minds, Rewind } from '../../mind/think/minds.ts'
 import type { App } from '../app.ts'
 import type { Snapshots } from '../../safety/snapshots.ts'
-import { machineWords } from '../../machine/words.ts'
+import { machineSummary } from '../../machine/machine-summary.ts'
 import { openConsultant } from '../rotation.ts'
 import { findProgram } from '../installed-programs.ts'
 import { machineOf } from '../native/machine-facts.ts'
@@ -12,7 +12,7 @@ import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
 import { nativeAgents, enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
-import { knownOf } from '../../models/windows.ts'
+import { knownOf } from '../../models/model-windows.ts'
 
 /** Whom and what a framework can turn to in this project; else why it cannot think here. */
 export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: string }> {
@@ -30,7 +30,7 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
     reader: (first, told) => openConsultant(app, told, { names: found.names, first }),
     machine: {
       spec,
-      words: machineWords(spec),
+      words: machineSummary(spec),
       programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
     },
     hands: handsOf(app),

@@ -1,7 +1,7 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { lastUndoable } from '../../safety/snapshots.ts'
-import { fileStore } from '../../store/files/store.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { openSnapshots } from '../../app/app.ts'
 import { print, say } from '../../core/io.ts'

@@ -3,8 +3,8 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { localTime } from '../../base/local-time.ts'
 import { Machine } from '../../machine/machine.ts'
-import { facts } from '../../machine/words.ts'
-import { fileStore } from '../../store/files/store.ts'
+import { machineFacts } from '../../machine/machine-summary.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { homeFolder } from '../../app/home-files.ts'
 import { table } from '../../base/table.ts'
@@ -27,7 +27,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 function report(spec: SystemSpec, scannedAt = 0): string {
   const programs = Object.entries(spec.binaries).sort(([one], [other]) => (one < other ? -1 : 1))
   return [
-    table([...facts(spec).filter(([name]) => name !== 'Programs'), ['Scanned', localTime(scannedAt)]]),
+    table([...machineFacts(spec).filter(([name]) => name !== 'Programs'), ['Scanned', localTime(scannedAt)]]),
     ...(programs.length > 0
       ? ['', table(programs.map(([name, { path, version }]) => [name, version ?? '', path]))]
       : []),

@@ -1,6 +1,6 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import { fileStore } from '../../store/files/store.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { openSnapshots } from '../../app/app.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError } from '../../core/io.ts'

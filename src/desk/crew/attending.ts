@@ -7,7 +7,7 @@ import { isAlive } from '../../base/owner.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf } from '../../crew/slot.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
-import { fileStore } from '../../store/files/store.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { watchFile } from '../../base/file-watch.ts'
 import { answerWords, put } from './putting.ts'
 

@@ -1,5 +1,5 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
-import type { Session } from '../../store/index/index.ts'
+import type { Session } from '../../store/index/conversation-index.ts'
 import type { Hold } from '../hold.ts'
 import { localTime } from '../../base/local-time.ts'
 import { UsageError } from '../../core/io.ts'

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Hold } from '../hold.ts'
-import { facts } from '../../machine/words.ts'
+import { machineFacts } from '../../machine/machine-summary.ts'
 import { UsageError } from '../../core/io.ts'
 import { machineOf } from '../../app/native/machine-facts.ts'
 import { list } from '../../base/table.ts'
@@ -19,7 +19,7 @@ export function refreshSystemCommand(hold: Hold): Command {
       if (signal.aborted) return
       // What was only seen names programs that turn out to be none.
       const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
-      say([...facts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
+      say([...machineFacts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
       if (unkept !== undefined) say(`It could not be kept, so nobody is told: ${unkept}`, 'error')
     },
   }

@@ -1,11 +1,10 @@
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { Effort } from '../provider.ts'
-import type { Step } from '../paired.ts'
-import type { Images, Target, Wire } from '../wire.ts'
-import { pictures } from '../images.ts'
-import { objectOf, paired } from '../paired.ts'
-import { piecesOf } from '../pieces.ts'
-import { anthropicReader } from './anthropic-reader.ts'
+import type { MessageStep } from '../message-steps.ts'
+import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
+import { pictures } from '../message-images.ts'
+import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
+import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 
 /** More than most answers need, and less than every model of theirs may say. */
 const longestAnswer = 32_000
@@ -47,7 +46,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
       : { tools: frame.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })) }),
     // Tools stand before the system prompt in their cache: one mark keeps both, whoever asks with them.
     ...(frame.system === '' ? {} : { system: [{ type: 'text', text: frame.system, cache_control: mark }] }),
-    messages: paired(messages).map((step) => message(step, to, images)),
+    messages: messageSteps(messages).map((step) => message(step, to, images)),
   }
 }
 
@@ -74,7 +73,7 @@ function effort({ known, effort, refused }: Target): object {
   return { effort: effort === 'minimal' ? 'low' : effort }
 }
 
-function message(step: Step, to: Target, images: Images): object {
+function message(step: MessageStep, to: Target, images: Images): object {
   const shown = (files: Parameters<typeof pictures>[0]) =>
     pictures(files, images, to.known.blind).map((picture) =>
       'missing' in picture
@@ -95,7 +94,7 @@ function message(step: Step, to: Target, images: Images): object {
         return { type: 'tool_result', tool_use_id: idOf(call), content, ...(ok ? {} : { is_error: true }) }
       }),
     }
-  const content = piecesOf(step, to.name).flatMap((piece): object[] => {
+  const content = answerPartsOf(step, to.name).flatMap((piece): object[] => {
     if (piece.type === 'item') return [piece.item]
     if (piece.type === 'call')
       return [{ type: 'tool_use', id: idOf(piece.call.id), name: piece.call.tool, input: objectOf(piece.call.input) }]
@@ -107,3 +106,104 @@ function message(step: Step, to: Target, images: Images): object {
 
 /** Another provider's ids may have letters that are not allowed here. */
 const idOf = (id: string) => id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
+
+type Block = { type: string; text: string; id: string; name: string; signature: string; data: string }
+
+const stops = {
+  end_turn: 'done',
+  stop_sequence: 'done',
+  pause_turn: 'done',
+  tool_use: 'calls',
+  max_tokens: 'length',
+  refusal: 'refused',
+} as const
+
+/** What Anthropic streams: blocks that open, grow and close one after another. */
+export function anthropicReader(to: Target): Reader {
+  const pieces = new AnswerParts(to.name)
+  const blocks = new Map<number, Block>()
+  let counted: ReportedUsage = { input: 0, output: 0, cached: 0 }
+  let stop: string | undefined
+
+  function* closed({ type, text, id, name, signature, data }: Block): Generator<WireEvent> {
+    if (type === 'text') pieces.text(text.length)
+    else if (type === 'thinking') pieces.item({ type, thinking: text, signature })
+    else if (type === 'redacted_thinking') pieces.item({ type, data })
+    else if (type === 'tool_use') {
+      pieces.call(id)
+      yield { type: 'call', id, tool: name, input: inputOf(text) }
+    }
+  }
+
+  function* ended(): Generator<WireEvent> {
+    for (const block of blocks.values()) yield* closed(block)
+    if (stop === 'model_context_window_exceeded')
+      return yield {
+        type: 'trouble',
+        trouble: { status: 413, body: { error: { type: stop, message: 'the context window is full' } } },
+      }
+    yield { type: 'counted', ...counted }
+    yield { type: 'end', stop: stops[stop as keyof typeof stops] ?? 'done', ...pieces.opaque() }
+  }
+
+  return {
+    *read(data) {
+      const event = JSON.parse(data)
+      switch (event.type) {
+        case 'message_start':
+          counted = count(event.message?.usage, counted)
+          break
+        case 'content_block_start': {
+          const { type, text = '', thinking = '', signature = '', id = '', name = '', data = '' } = event.content_block
+          blocks.set(event.index, { type, text: text || thinking, id, name, signature, data })
+          if (text !== '') yield { type: 'text', delta: text }
+          break
+        }
+        case 'content_block_delta': {
+          const block = blocks.get(event.index)
+          if (block) yield* grown(block, event.delta)
+          break
+        }
+        case 'content_block_stop': {
+          const block = blocks.get(event.index)
+          blocks.delete(event.index)
+          if (block) yield* closed(block)
+          break
+        }
+        case 'message_delta':
+          stop = event.delta?.stop_reason ?? stop
+          counted = count(event.usage, counted)
+          break
+        case 'message_stop':
+          yield* ended()
+          break
+        case 'error':
+          yield { type: 'trouble', trouble: { body: event } }
+      }
+    },
+    *close() {
+      // Some proxies leave the last event out.
+      if (stop !== undefined) yield* ended()
+    },
+  }
+}
+
+function* grown(block: Block, delta: any): Generator<WireEvent> {
+  if (delta.type === 'text_delta') {
+    block.text += delta.text
+    yield { type: 'text', delta: delta.text }
+  } else if (delta.type === 'thinking_delta') {
+    block.text += delta.thinking
+    yield { type: 'thought', delta: delta.thinking }
+  } else if (delta.type === 'input_json_delta') block.text += delta.partial_json
+  else if (delta.type === 'signature_delta') block.signature += delta.signature
+}
+
+/** What is read from the cache and written to it is counted beside the input; the later report wins. */
+function count(usage: any, before: ReportedUsage): ReportedUsage {
+  if (!usage) return before
+  const cached = usage.cache_read_input_tokens ?? before.cached
+  const written = usage.cache_creation_input_tokens ?? before.written ?? 0
+  const fresh = usage.input_tokens ?? before.input - before.cached - (before.written ?? 0)
+  return { input: fresh + cached + written, output: usage.output_tokens ?? before.output, cached, written }
+}

@@ -1,11 +1,11 @@
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { Effort } from '../provider.ts'
-import type { Step } from '../paired.ts'
-import type { Images, Target, Wire } from '../wire.ts'
-import { pictures } from '../images.ts'
-import { objectOf, paired } from '../paired.ts'
-import { piecesOf } from '../pieces.ts'
-import { geminiReader, ourMark } from './gemini-reader.ts'
+import type { MessageStep } from '../message-steps.ts'
+import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
+import { pictures } from '../message-images.ts'
+import { objectOf, messageSteps } from '../message-steps.ts'
+import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
+import { randomName } from '../../base/id.ts'
 
 /** Google Gemini, generateContent streamed. */
 export const gemini: Wire = {
@@ -40,7 +40,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
             },
           ],
         }),
-    contents: paired(messages).map((step) => content(step, to, images)),
+    contents: messageSteps(messages).map((step) => content(step, to, images)),
   }
 }
 
@@ -76,7 +76,7 @@ function thinking({ known, effort, refused }: Target): object {
   return Object.keys(config).length > 0 ? { thinkingConfig: config } : {}
 }
 
-function content(step: Step, to: Target, images: Images): object {
+function content(step: MessageStep, to: Target, images: Images): object {
   const shown = (files: Parameters<typeof pictures>[0]) =>
     pictures(files, images, to.known.blind).map((picture) =>
       'missing' in picture
@@ -97,7 +97,7 @@ function content(step: Step, to: Target, images: Images): object {
         ...shown(files),
       ]),
     }
-  const pieces = piecesOf(step, to.name)
+  const pieces = answerPartsOf(step, to.name)
   const first = pieces.find(({ type }) => type === 'call')
   const parts = pieces.map((piece) => {
     if (piece.type === 'item') return piece.item
@@ -114,3 +114,81 @@ const unsigned = { thoughtSignature: 'skip_thought_signature_validator' }
 
 /** They never see an id that we made. */
 const theirId = (id: string) => (id.startsWith(ourMark) ? {} : { id })
+
+/** How an id begins that we made for a call that had none. */
+export const ourMark = 'gemini-'
+
+const refusals = new Set([
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+])
+
+/** What Gemini streams: parts, each whole, and in the last of them why it stopped. */
+export function geminiReader(to: Target): Reader {
+  const pieces = new AnswerParts(to.name)
+  let calls = 0
+  let counted: ReportedUsage | undefined
+  let finish: { reason: string; message?: string } | undefined
+
+  function* part(one: any): Generator<WireEvent> {
+    const sealed = one.thoughtSignature ? { thoughtSignature: one.thoughtSignature } : undefined
+    if (one.functionCall) {
+      calls++
+      const id = one.functionCall.id ?? `${ourMark}${randomName()}`
+      pieces.call(id, sealed)
+      yield { type: 'call', id, tool: one.functionCall.name, input: one.functionCall.args ?? {} }
+    } else if (typeof one.text === 'string' && one.thought) {
+      if (sealed) pieces.item({ text: one.text, thought: true, ...sealed })
+      if (one.text !== '') yield { type: 'thought', delta: one.text }
+    } else if (typeof one.text === 'string') {
+      pieces.text(one.text.length, sealed)
+      if (one.text !== '') yield { type: 'text', delta: one.text }
+    }
+  }
+
+  function* ended({ reason, message }: { reason: string; message?: string }): Generator<WireEvent> {
+    const known = reason === 'STOP' || reason === 'MAX_TOKENS' || refusals.has(reason)
+    if (!known)
+      return yield {
+        type: 'trouble',
+        trouble: { body: { error: { status: reason, message: message ?? `it stopped: ${reason}` } } },
+      }
+    if (counted) yield { type: 'counted', ...counted }
+    const stop = refusals.has(reason) ? 'refused' : reason === 'MAX_TOKENS' ? 'length' : calls > 0 ? 'calls' : 'done'
+    yield { type: 'end', stop, ...pieces.opaque() }
+  }
+
+  return {
+    *read(data) {
+      const chunk = JSON.parse(data)
+      if (chunk.error) return yield { type: 'trouble', trouble: { body: chunk } }
+      counted = count(chunk.usageMetadata) ?? counted
+      const blocked = chunk.promptFeedback?.blockReason
+      if (blocked) {
+        yield { type: 'text', delta: `The prompt was blocked: ${blocked}.` }
+        return yield { type: 'end', stop: 'refused' }
+      }
+      const candidate = chunk.candidates?.[0]
+      for (const one of candidate?.content?.parts ?? []) yield* part(one)
+      if (candidate?.finishReason) finish = { reason: candidate.finishReason, message: candidate.finishMessage }
+    },
+    // Counts may come after the reason: only the end of the stream is the end.
+    *close() {
+      if (finish) yield* ended(finish)
+    },
+  }
+}
+
+function count(usage: any): ReportedUsage | undefined {
+  if (!usage) return undefined
+  return {
+    input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
+    output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
+    cached: usage.cachedContentTokenCount ?? 0,
+  }
+}

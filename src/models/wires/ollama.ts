@@ -1,13 +1,13 @@
 import type { Ref } from '../../core/talk/store.ts'
 import type { ModelRequest } from '../../core/work/model.ts'
-import type { Step } from '../paired.ts'
-import type { Images, Target, Trouble, Wire } from '../wire.ts'
+import type { MessageStep } from '../message-steps.ts'
+import type { Images, Target, Trouble, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
-import { isImage } from '../images.ts'
-import { objectOf, paired } from '../paired.ts'
-import { piecesOf } from '../pieces.ts'
-import { ollamaReader } from './ollama-reader.ts'
-import { functionsOf } from './functions.ts'
+import { isImage } from '../message-images.ts'
+import { objectOf, messageSteps } from '../message-steps.ts'
+import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
+import { functionsOf } from '../wire-format.ts'
+import { randomName } from '../../base/id.ts'
 
 const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })
 
@@ -78,7 +78,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     ...functionsOf(frame),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
-      ...paired(messages).flatMap((step) => said(step, to, images)),
+      ...messageSteps(messages).flatMap((step) => said(step, to, images)),
     ],
   }
 }
@@ -90,7 +90,7 @@ function thinking({ known, effort, refused }: Target): object {
   return { think: effort === 'medium' ? 'medium' : ['high', 'xhigh', 'max'].includes(effort) ? 'high' : 'low' }
 }
 
-function said(step: Step, to: Target, images: Images): object[] {
+function said(step: MessageStep, to: Target, images: Images): object[] {
   if (step.role === 'user') return [{ role: 'user', content: step.text, ...shown(step.files, to, images) }]
   if (step.role === 'results') {
     const files = step.results.flatMap((result) => result.files ?? [])
@@ -105,7 +105,7 @@ function said(step: Step, to: Target, images: Images): object[] {
       ...('images' in seen ? [{ role: 'user', content: 'What the tools showed:', ...seen }] : []),
     ]
   }
-  const pieces = piecesOf(step, to.name)
+  const pieces = answerPartsOf(step, to.name)
   const calls = pieces.flatMap((piece) => (piece.type === 'call' ? [piece.call] : []))
   const thought = pieces.find((piece) => piece.type === 'item')
   return [
@@ -130,3 +130,46 @@ function shown(files: readonly Ref[] | undefined, to: Target, images: Images): {
   const bodies = (files ?? []).filter(isImage).flatMap((ref) => images(ref) ?? [])
   return bodies.length > 0 ? { images: bodies } : {}
 }
+
+/** What Ollama streams: a line of JSON for each part of one message, the last with its counts. */
+export function ollamaReader(to: Target): Reader {
+  const pieces = new AnswerParts(to.name)
+  let thought = ''
+  let calls = 0
+
+  function* heard(message: any): Generator<WireEvent> {
+    if (message.thinking) {
+      thought += message.thinking
+      yield { type: 'thought', delta: message.thinking }
+    }
+    if (message.content) {
+      pieces.text(message.content.length)
+      yield { type: 'text', delta: message.content }
+    }
+    for (const call of message.tool_calls ?? []) {
+      const id = call.id || `call_${randomName()}`
+      if (calls++ === 0 && thought) pieces.item({ thinking: thought })
+      pieces.call(id)
+      yield { type: 'call', id, tool: call.function.name, input: call.function.arguments ?? {} }
+    }
+  }
+
+  return {
+    *read(data) {
+      const chunk = JSON.parse(data)
+      if (chunk.error) return yield { type: 'trouble', trouble: { body: chunk } }
+      if (chunk.message) yield* heard(chunk.message)
+      if (!chunk.done) return
+      yield { type: 'counted', ...count(chunk) }
+      const stop = chunk.done_reason === 'length' ? 'length' : calls > 0 ? 'calls' : 'done'
+      yield { type: 'end', stop, ...pieces.opaque() }
+    },
+    *close() {},
+  }
+}
+
+const count = (chunk: any): ReportedUsage => ({
+  input: chunk.prompt_eval_count ?? 0,
+  output: chunk.eval_count ?? 0,
+  cached: 0,
+})

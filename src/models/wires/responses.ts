@@ -1,11 +1,10 @@
 import type { ModelRequest } from '../../core/work/model.ts'
-import type { Piece } from '../pieces.ts'
-import type { Step } from '../paired.ts'
-import type { Images, Target, Wire } from '../wire.ts'
-import { pictures } from '../images.ts'
-import { objectOf, paired } from '../paired.ts'
-import { piecesOf } from '../pieces.ts'
-import { responsesReader } from './responses-reader.ts'
+import type { AnswerPart } from '../answer-parts.ts'
+import type { MessageStep } from '../message-steps.ts'
+import type { Images, Target, Wire, WireEvent, Reader } from '../wire-format.ts'
+import { pictures } from '../message-images.ts'
+import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
+import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 
 /** OpenAI Responses: nothing is kept there, so what it thought is sent back sealed. */
 export const responses: Wire = {
@@ -41,7 +40,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
           })),
         }),
     ...(frame.system === '' ? {} : { instructions: frame.system }),
-    input: paired(messages).flatMap((step) => items(step, to, images)),
+    input: messageSteps(messages).flatMap((step) => items(step, to, images)),
   }
 }
 
@@ -56,7 +55,7 @@ function thinking({ effort, refused }: Target): object {
   }
 }
 
-function items(step: Step, to: Target, images: Images): object[] {
+function items(step: MessageStep, to: Target, images: Images): object[] {
   const shown = (files: Parameters<typeof pictures>[0]) =>
     pictures(files, images, to.known.blind).map((picture) =>
       'missing' in picture
@@ -75,18 +74,105 @@ function items(step: Step, to: Target, images: Images): object[] {
       call_id: call.slice(0, 64),
       output: content(text, files),
     }))
-  return piecesOf(step, to.name).filter(leadsOn).map(item)
+  return answerPartsOf(step, to.name).filter(leadsOn).map(item)
 }
 
 /** A thought is refused without what it led to, and that may not have been kept. */
-function leadsOn(piece: Piece, at: number, all: Piece[]): boolean {
+function leadsOn(piece: AnswerPart, at: number, all: AnswerPart[]): boolean {
   return piece.type !== 'item' || all.slice(at + 1).some(({ type }) => type !== 'item')
 }
 
-function item(piece: Piece): object {
+function item(piece: AnswerPart): object {
   if (piece.type === 'item') return piece.item
   if (piece.type === 'text')
     return { type: 'message', role: 'assistant', ...piece.more, content: [{ type: 'output_text', text: piece.text }] }
   const { id, tool, input } = piece.call
   return { type: 'function_call', call_id: id.slice(0, 64), name: tool, arguments: JSON.stringify(objectOf(input)) }
 }
+
+/** What OpenAI streams: items that grow, and are told whole once they are done. */
+export function responsesReader(to: Target): Reader {
+  const pieces = new AnswerParts(to.name)
+  /** How much of an item's words went by already. */
+  const streamed = new Map<number, number>()
+  let calls = 0
+  let refused = false
+
+  function* said(index: number, delta: string): Generator<WireEvent> {
+    streamed.set(index, (streamed.get(index) ?? 0) + delta.length)
+    yield { type: 'text', delta }
+  }
+
+  function* done(item: any, index: number): Generator<WireEvent> {
+    if (item.type === 'function_call') {
+      calls++
+      pieces.call(item.call_id)
+      yield { type: 'call', id: item.call_id, tool: item.name, input: inputOf(item.arguments ?? '') }
+    } else if (item.type === 'reasoning') {
+      const { id: _id, status: _status, ...sealed } = item
+      // Without its seal it says nothing to the next request.
+      if (sealed.encrypted_content) pieces.item(sealed)
+    } else if (item.type === 'message') {
+      const parts: { type: string; text?: string; refusal?: string }[] = item.content ?? []
+      const text = parts.map((part) => part.text ?? part.refusal ?? '').join('')
+      refused ||= parts.some(({ type }) => type === 'refusal')
+      const rest = text.slice(streamed.get(index) ?? 0)
+      if (rest !== '') yield* said(index, rest)
+      pieces.text(streamed.get(index) ?? 0, item.phase ? { phase: item.phase } : undefined)
+    }
+  }
+
+  function* ended(response: any, stop: 'done' | 'length' | 'refused'): Generator<WireEvent> {
+    const { usage } = response
+    if (usage)
+      yield {
+        type: 'counted',
+        input: usage.input_tokens ?? 0,
+        output: usage.output_tokens ?? 0,
+        cached: usage.input_tokens_details?.cached_tokens ?? 0,
+        ...writtenOf(usage.input_tokens_details),
+      }
+    const called = stop === 'done' && calls > 0
+    yield { type: 'end', stop: refused ? 'refused' : called ? 'calls' : stop, ...pieces.opaque() }
+  }
+
+  return {
+    *read(data) {
+      if (data === '[DONE]') return
+      const event = JSON.parse(data)
+      switch (event.type) {
+        case 'response.output_text.delta':
+        case 'response.refusal.delta':
+          yield* said(event.output_index, event.delta)
+          break
+        case 'response.reasoning_summary_text.delta':
+        case 'response.reasoning_text.delta':
+          yield { type: 'thought', delta: event.delta }
+          break
+        case 'response.reasoning_summary_part.added':
+          if (event.summary_index > 0) yield { type: 'thought', delta: '\n\n' }
+          break
+        case 'response.output_item.done':
+          yield* done(event.item, event.output_index)
+          break
+        case 'response.completed':
+          yield* ended(event.response, 'done')
+          break
+        case 'response.incomplete':
+          yield* ended(
+            event.response,
+            event.response.incomplete_details?.reason === 'content_filter' ? 'refused' : 'length',
+          )
+          break
+        case 'response.failed':
+          yield { type: 'trouble', trouble: { body: event.response } }
+          break
+        case 'error':
+          yield { type: 'trouble', trouble: { body: event } }
+      }
+    },
+    *close() {},
+  }
+}
+
+const writtenOf = (details: any) => (details?.cache_write_tokens ? { written: details.cache_write_tokens } : {})

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import { sessionFrame } from '../../../src/agents/native/session-frame.ts'
-import { memoryStore } from '../../../src/store/memory.ts'
+import { memoryStore } from '../../../src/store/memory-store.ts'
 import { turnOf } from '../../contract/agent.ts'
 
 test('a frame is frozen when its session begins, and is the same ever after; another mode has another', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isAlive, ownerMark } from '../../../src/base/owner.ts'
 import { Conversation } from '../../../src/core/work/conversation.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
-import { fileStore } from '../../../src/store/files/store.ts'
+import { fileStore } from '../../../src/store/files/file-store.ts'
 import { treesDoc } from '../../../src/app/thinking/task-trees.ts'
 import { json, minds } from './rig.ts'
 

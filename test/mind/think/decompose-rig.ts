@@ -3,7 +3,7 @@ import type { KeptTree } from '../../../src/mind/think/decompose/kept.ts'
 import type { DecomposeParts } from '../../../src/mind/think/decompose/decompose.ts'
 import type { Rigged } from './rig.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
-import { memoryStore } from '../../../src/store/memory.ts'
+import { memoryStore } from '../../../src/store/memory-store.ts'
 import { minds } from './rig.ts'
 
 /** Scripted minds and the trees they left, of which a later turn may take one up. */

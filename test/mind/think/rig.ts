@@ -10,7 +10,7 @@ import type { Minds, Rewind } from '../../../src/mind/think/minds.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { perform } from '../../../src/core/work/perform.ts'
 import { take } from '../../../src/core/work/verbs.ts'
-import { machineWords } from '../../../src/machine/words.ts'
+import { machineSummary } from '../../../src/machine/machine-summary.ts'
 import { rotate } from '../../../src/mind/rotation/rotate.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { drained } from '../../core/made.ts'
@@ -58,7 +58,7 @@ export function minds(o: Rigged = {}) {
     readers: Object.keys(agents),
     assigned: o.assigned ?? {},
     reader: (first, told) => rotate(members, { ...rotation, out: new Map(), consulted: true, first, told }),
-    machine: { spec, words: machineWords(spec) },
+    machine: { spec, words: machineSummary(spec) },
     hands: handsOf(o, files),
     ...(o.rewind ? { rewind: o.rewind === true ? rewindOf(files) : o.rewind } : {}),
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readText } from '../../../src/core/talk/store.ts'
-import { memoryStore } from '../../../src/store/memory.ts'
+import { memoryStore } from '../../../src/store/memory-store.ts'
 import { outputOf } from '../../../src/tools/mcp/call-result.ts'
 
 const blobs = memoryStore().blobs('output')

@@ -11,7 +11,7 @@ import { nobody } from '../../../src/core/talk/question.ts'
 import { openServers } from '../../../src/tools/mcp/mcp-servers.ts'
 import { realClock } from '../../../src/base/clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
-import { memoryStore } from '../../../src/store/memory.ts'
+import { memoryStore } from '../../../src/store/memory-store.ts'
 import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 
 /** A configured server that runs scripted.ts. */

@@ -1,0 +1,83 @@
+import type { ModelMessage } from '../core/work/model.ts'
+
+type Spoken = Extract<ModelMessage, { role: 'assistant' }>
+type SpokenCall = Spoken['calls'][number]
+
+/** A part of an answer as it is kept: its words and calls are kept elsewhere, and only counted or named here. */
+type Kept = { text: number; more?: object } | { call: string; more?: object } | { item: object }
+type Kit = { of: string; pieces: Kept[] }
+
+export type AnswerPart =
+  | { type: 'text'; text: string; more?: object }
+  | { type: 'call'; call: SpokenCall; more?: object }
+  | { type: 'item'; item: object }
+
+/**
+ * How an answer was put together, with what only its provider can read (signatures, sealed thoughts),
+ * so that it goes back exactly as it came.
+ */
+export class AnswerParts {
+  #of: string
+  #pieces: Kept[] = []
+
+  constructor(of: string) {
+    this.#of = of
+  }
+
+  text(chars: number, more?: object): void {
+    const last = this.#pieces.at(-1)
+    if (last && 'text' in last && !last.more && !more) last.text += chars
+    else if (chars > 0 || more) this.#pieces.push({ text: chars, ...(more ? { more } : {}) })
+  }
+
+  call(id: string, more?: object): void {
+    this.#pieces.push({ call: id, ...(more ? { more } : {}) })
+  }
+
+  item(item: object): void {
+    this.#pieces.push({ item })
+  }
+
+  /** What is worth keeping: words and then calls, with nothing more, are put together again without it. */
+  opaque(): { opaque?: unknown } {
+    const texts = this.#pieces.findLastIndex((piece) => 'text' in piece)
+    const plain = this.#pieces.every(
+      (piece, at) => !('item' in piece) && !piece.more && ('call' in piece ? at > texts : at === 0),
+    )
+    return plain ? {} : { opaque: { of: this.#of, pieces: this.#pieces } satisfies Kit }
+  }
+}
+
+/** An answer in the pieces that its model gave it in; another model's is words and then calls. */
+export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
+  const plain: AnswerPart[] = [
+    ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+    ...message.calls.map((call) => ({ type: 'call' as const, call })),
+  ]
+  const kit = message.opaque
+  if (!isKit(kit) || kit.of !== of) return plain
+  const chars = kit.pieces.reduce((sum, piece) => sum + ('text' in piece ? piece.text : 0), 0)
+  // Words that were shortened meanwhile cannot be cut where they were.
+  if (chars !== message.text.length) return plain
+  const open = new Map(message.calls.map((call) => [call.id, call]))
+  const pieces: AnswerPart[] = []
+  let from = 0
+  for (const piece of kit.pieces) {
+    if ('item' in piece) pieces.push({ type: 'item', item: piece.item })
+    else if ('text' in piece) {
+      pieces.push({ type: 'text', text: message.text.slice(from, (from += piece.text)), ...moreOf(piece) })
+    } else {
+      const call = open.get(piece.call)
+      open.delete(piece.call)
+      // A call that was never made is not told of.
+      if (call) pieces.push({ type: 'call', call, ...moreOf(piece) })
+    }
+  }
+  return [...pieces, ...[...open.values()].map((call) => ({ type: 'call' as const, call }))]
+}
+
+const moreOf = ({ more }: { more?: object }) => (more ? { more } : {})
+
+function isKit(value: unknown): value is Kit {
+  return typeof value === 'object' && value !== null && 'of' in value && Array.isArray((value as Partial<Kit>).pieces)
+}

@@ -1,0 +1,220 @@
+import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
+import type { Target, Trouble } from '../wire-format.ts'
+import type { ReplyHeaders } from './http-client.ts'
+
+/** What a trouble means: a failure, which may pass; an answer after all; or one option too many. */
+export type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string } | { without: string }
+
+/** Longer than this is no rush that passes, but a window that is spent. */
+const passesWithin = 15 * 60_000
+
+export function verdictOf(trouble: Trouble, to: Target, options: readonly string[], now: number): TroubleVerdict {
+  const said = saidOf(trouble)
+  const { status = statusOf(said) } = trouble
+  const option =
+    status === 400 || status === 422 ? options.find((one) => !to.refused.has(one) && names(said, one)) : undefined
+  if (option) return { without: option }
+  const words = masked(said.message.slice(0, 600), to.key)
+  if (filtered.test(said.codes) || (status === 403 && /flagged|moderation/i.test(said.message)))
+    return { refusal: words || 'The provider refused the request.' }
+  const [kind, passing] = kindOf(status, said, trouble)
+  const at = kind === 'quota' || kind === 'busy' ? spent(trouble, said, now) : {}
+  if (kind === 'busy' && at.retryAt !== undefined && at.retryAt - now > passesWithin)
+    return { failure: { kind: 'quota', message: sentence('quota', words, to), ...at }, passing: false }
+  return { failure: { kind, message: sentence(kind, words, to), ...at }, passing }
+}
+
+function kindOf(status: number | undefined, said: Said, trouble: Trouble): [FailureKind, passing: boolean] {
+  if (trouble.cause !== undefined)
+    return codeOf(trouble.cause) === 'ECONNREFUSED' ? ['missing', false] : ['crash', true]
+  const text = `${said.codes} ${said.message}`
+  if (overflows.some((one) => one.test(text))) return ['overflow', false]
+  if (status === 402 || spentWords(said, text) || daily(said) || unified(trouble)) return ['quota', false]
+  if (status === 401 || status === 403 || badKey.test(text + JSON.stringify(said.details))) return ['auth', false]
+  if (status === 404) return ['missing', false]
+  // A request that no minute can hold gets no better by waiting: "Request too large … tokens per minute (TPM)".
+  if (status === 413) return ['overflow', false]
+  if (status === 429 || status === 408 || status === 409 || (status ?? 0) >= 500) return ['busy', true]
+  // Groq and Google: the model wrote a call that they could not read; asked again, it mostly writes a better one.
+  if (/tool_use_failed|malformed_function_call|unexpected_tool_call/.test(said.codes)) return ['crash', true]
+  return ['crash', status === undefined]
+}
+
+/** Each beside a message that it was made for. */
+const overflows = [
+  /prompt is too long|request_too_large/i, // Anthropic: "prompt is too long: 250000 tokens > 200000 maximum"
+  /exceed context limit/i, // Anthropic: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"
+  /model_context_window_exceeded/i, // Anthropic's stop reason
+  /context_length_exceeded|maximum context length/i, // OpenAI: "This model's maximum context length is 128000 tokens."
+  /exceeds the context window/i, // OpenAI: "Your input exceeds the context window of this model."
+  /input token count.*exceeds the maximum/i, // Google: "The input token count (1200000) exceeds the maximum number of tokens"
+  /reduce the length of the messages/i, // Groq: "Please reduce the length of the messages or completion."
+  /exceeds the available context size/i, // llama.cpp: "the request exceeds the available context size"
+  /greater than the context length/i, // LM Studio: "… tokens to keep … is greater than the context length"
+  /exceeds (the|maximum|max) (context|input) length/i, // Ollama: "the input length exceeds the context length"
+  /request too large for/i, // OpenAI, with 429: "Request too large for gpt-4o … (TPM): Limit 30000, Requested 40000."
+  /filled the whole context|do not fit into a context/i, // our own, for Ollama
+]
+
+/** OpenAI: "insufficient_quota". Anthropic: "Your credit balance is too low". Codex plans: "usage_limit_reached". */
+const spentWindow =
+  /insufficient_quota|usage_limit_reached|billing_hard_limit|credit balance is too low|insufficient credits|quota.*(plan and billing|billing details)|(tokens|requests) per day|\((TPD|RPD)\)|daily limit|free-models-per-day/i
+
+/** Google: "API key not valid", its reason "API_KEY_INVALID" and a status of 400. */
+const badKey = /authentication_error|invalid_api_key|api_key_invalid|api key not valid|permission_denied/i
+
+/** Azure: "content_filter"; OpenAI: "invalid_prompt", "content_policy_violation". */
+const filtered = /content_filter|content_policy|invalid_prompt|cyber_policy/
+
+/** Google names the windows that a request did not fit into. */
+const windowsOf = ({ details }: Said): string[] =>
+  details.flatMap((detail) => detail?.violations ?? []).map((one: any) => String(one?.quotaId ?? ''))
+
+const daily = (said: Said) => windowsOf(said).some((id) => /PerDay/i.test(id)) || /limit: 0\b/.test(said.message)
+
+/** Google says the same words of a day as of a minute, and a minute passes. */
+const spentWords = (said: Said, text: string) => windowsOf(said).length === 0 && spentWindow.test(text)
+
+const unified = ({ headers }: Trouble) => headers?.get('anthropic-ratelimit-unified-status') === 'rejected'
+
+function spent(trouble: Trouble, said: Said, now: number): { retryAt?: number } {
+  // What Google says beside a day's quota is when the next minute begins.
+  const at = daily(said) ? undefined : retryAt(trouble.headers, said, now)
+  return at === undefined ? {} : { retryAt: at }
+}
+
+/** The state that an error has which came in the middle of a stream. */
+function statusOf({ codes, body }: Said): number | undefined {
+  if (typeof body?.code === 'number') return body.code
+  if (/overloaded|unavailable|server_error|internal|api_error|timeout/.test(codes)) return 529
+  if (/rate_limit|resource_exhausted/.test(codes)) return 429
+  if (/authentication|permission/.test(codes)) return 401
+  if (/invalid_request|invalid_argument/.test(codes)) return 400
+  return undefined
+}
+
+/** Whether a refusal is about one option of ours, by its last name. */
+function names({ message, body }: Said, option: string): boolean {
+  const last = option.split('.').at(-1)!
+  return (
+    body?.param === option ||
+    new RegExp(`\\b${last}\\b`, 'i').test(message) ||
+    (option.includes('summary') && /reasoning summar/i.test(message))
+  )
+}
+
+function masked(text: string, key: string | undefined): string {
+  return key ? text.replaceAll(key, '…') : text
+}
+
+function sentence(kind: FailureKind, words: string, { name, provider, base }: Target): string {
+  const said = words ? `: ${words.replace(/\.$/, '')}` : ''
+  const key = provider.keys[0]
+  switch (kind) {
+    case 'auth':
+      return `${provider.label} refused the key${said}. ${key ? `Set ${key} to a good one, or type /connect.` : 'Check the key in the variable that `apiKeyEnv` names.'}`
+    case 'missing':
+      if (words && !/ECONNREFUSED/.test(words)) return `${provider.label} has no model for ${name}${said}`
+      return `Nothing answers at ${base}; ${provider.local?.start ?? 'check the address'}`
+    case 'overflow':
+      return `The conversation is too long for ${name}${said}`
+    case 'quota':
+      return `${provider.label} says that a limit is spent${said}`
+    case 'busy':
+      return `${provider.label} is busy${said}`
+    default:
+      return `${provider.label} broke off${said}`
+  }
+}
+
+/** What a server said went wrong, whichever provider's shape it is in. */
+export type Said = {
+  message: string
+  /** Codes, types and states, in one line of small letters. */
+  codes: string
+  /** What it holds against, where it says so. */
+  details: readonly any[]
+  body: any
+}
+
+export function saidOf({ body, cause }: Trouble): Said {
+  const whole: any = typeof body === 'string' ? parsed(body) : body
+  const error = whole?.error ?? whole?.[0]?.error ?? whole
+  if (typeof error === 'string') return { message: error.trim(), codes: '', details: [], body: whole }
+  const codes = [error?.type, error?.code, error?.status, error?.error_type, error?.metadata?.error_type]
+  const message = [error?.message, error?.detail, whole?.message].find((one) => typeof one === 'string' && one !== '')
+  return {
+    message: message ?? causeWords(cause) ?? '',
+    codes: codes
+      .filter((code) => typeof code === 'string')
+      .join(' ')
+      .toLowerCase(),
+    details: Array.isArray(error?.details) ? error.details : [],
+    body: error,
+  }
+}
+
+/** A page of HTML says nothing to anybody. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { error: /^\s*</.test(text) ? '' : text }
+  }
+}
+
+/** The innermost cause of a broken connection is the one that says what broke. */
+function causeWords(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return cause === undefined ? undefined : String(cause)
+  return causeWords(cause.cause) ?? (cause.message || codeOf(cause))
+}
+
+/** The code of the innermost cause, as the system names it. */
+export function codeOf(cause: unknown): string | undefined {
+  if (typeof cause !== 'object' || cause === null) return undefined
+  const { code, cause: inner, errors } = cause as { code?: unknown; cause?: unknown; errors?: unknown[] }
+  return codeOf(inner) ?? codeOf(errors?.[0]) ?? (typeof code === 'string' ? code : undefined)
+}
+
+/** When a server says that it may be asked again, in ms since 1970. */
+export function retryAt(
+  headers: ReplyHeaders | undefined,
+  { message, details, body }: Said,
+  now: number,
+): number | undefined {
+  const ms = number(headers?.get('retry-after-ms'))
+  if (ms !== undefined) return now + ms
+  const after = headers?.get('retry-after')
+  const seconds = number(after)
+  if (seconds !== undefined) return now + seconds * 1000
+  const date = after ? Date.parse(after) : NaN
+  if (Number.isFinite(date)) return date
+  // Anthropic's plans and OpenAI's say when their window begins anew, in seconds since 1970.
+  const reset = number(headers?.get('anthropic-ratelimit-unified-reset')) ?? number(body?.resets_at)
+  if (reset !== undefined) return reset * 1000
+  // OpenRouter: {"metadata":{"headers":{"X-RateLimit-Reset":"1741305600000"}}}
+  const millis = number(body?.metadata?.headers?.['X-RateLimit-Reset'])
+  if (millis !== undefined) return millis
+  // Google: {"@type":"…RetryInfo","retryDelay":"41s"}
+  const delay = details.map((detail) => duration(detail?.retryDelay)).find((one) => one !== undefined)
+  if (delay !== undefined) return now + delay
+  // OpenAI, Groq: "Please try again in 7m12.5s." Google: "Please retry in 41.93s."
+  const stated = duration(/(?:try again|retry) in ((?:[\d.]+(?:ms|[dhms]))+)/i.exec(message)?.[1])
+  return stated === undefined ? undefined : now + stated
+}
+
+function number(value: unknown): number | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  const parsed = Number(value)
+  return Number.isFinite(parsed) ? parsed : undefined
+}
+
+const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
+
+/** "1h2m3.5s" in ms. */
+function duration(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined
+  const parts = [...text.matchAll(/([\d.]+)(ms|[dhms])/g)]
+  if (parts.length === 0) return undefined
+  return Math.ceil(parts.reduce((sum, [, count, unit]) => sum + Number(count) * units[unit!]!, 0))
+}

@@ -1,0 +1,102 @@
+import type { Clock } from '../base/clock.ts'
+import type { Failure } from '../core/talk/outcome.ts'
+import type { ProviderName } from './provider.ts'
+import type { Send } from './http/http-client.ts'
+import type { Trouble } from './wire-format.ts'
+import { send } from './http/http-client.ts'
+import { verdictOf } from './http/provider-failure.ts'
+import { providerOf } from './provider.ts'
+import { unknownWindow } from './model-windows.ts'
+import { root } from './wires/ollama.ts'
+
+export type Listed = { id: string; window?: number }
+
+export type Listing = { clock: Clock; fetch?: Send; baseURL?: string; signal?: AbortSignal }
+
+/** The models that a provider has for this key, as it names them, or why it does not say. */
+export async function listModels(
+  name: ProviderName,
+  key: string | undefined,
+  { clock, fetch = send, baseURL, signal }: Listing,
+): Promise<{ models: Listed[]; failure?: undefined } | { failure: Failure }> {
+  const provider = providerOf(name)
+  const base = (baseURL ?? provider.base)?.replace(/\/+$/, '')
+  if (!base) return { failure: { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` } }
+  const { path, headers } = asked[provider.wire](base, key)
+  let trouble: Trouble
+  try {
+    const response = await fetch(path, { headers, ...(signal ? { signal } : {}) })
+    const body = await response.text()
+    const models = response.ok ? listed(parsed(body)) : undefined
+    if (models) return { models }
+    trouble = response.ok
+      ? { cause: 'it listed no models' }
+      : { status: response.status, headers: response.headers, body }
+  } catch (cause) {
+    trouble = { cause }
+  }
+  if (signal?.aborted) return { failure: { kind: 'aborted', message: 'cancelled' } }
+  const to = {
+    name,
+    provider,
+    model: '',
+    base,
+    known: { window: unknownWindow },
+    window: 0,
+    refused: new Set<string>(),
+  }
+  const verdict = verdictOf(trouble, { ...to, ...(key ? { key } : {}) }, [], clock.now())
+  return {
+    failure: 'failure' in verdict ? verdict.failure : { kind: 'crash', message: `${provider.label} lists no models` },
+  }
+}
+
+const bearer = (key: string | undefined) => ({ ...(key ? { authorization: `Bearer ${key}` } : {}) })
+const compatible = (base: string, key: string | undefined) => ({ path: `${base}/models`, headers: bearer(key) })
+
+const asked = {
+  anthropic: (base: string, key: string | undefined) => ({
+    path: `${base}/models?limit=1000`,
+    headers: { 'anthropic-version': '2023-06-01', ...(key ? { 'x-api-key': key } : {}) },
+  }),
+  gemini: (base: string, key: string | undefined) => ({
+    path: `${base}/models?pageSize=1000`,
+    headers: { ...(key ? { 'x-goog-api-key': key } : {}) },
+  }),
+  ollama: (base: string, key: string | undefined) => ({ path: `${root(base)}/api/tags`, headers: bearer(key) }),
+  responses: compatible,
+  chat: compatible,
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** A list of models in any provider's shape, by name; those that do not talk are left out where it is said. */
+export function listed(body: any): Listed[] | undefined {
+  const list: unknown = body?.data ?? body?.models
+  if (!Array.isArray(list)) return undefined
+  return list
+    .filter((one) => one?.supportedGenerationMethods?.includes('generateContent') ?? one?.type !== 'embeddings')
+    .map((one) => {
+      const id = String(one?.id ?? one?.model ?? one?.name ?? '').replace(/^models\//, '')
+      const window = windows.map((key) => one?.[key]).find((value) => typeof value === 'number')
+      return window === undefined ? { id } : { id, window }
+    })
+    .filter(({ id }) => id !== '')
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** What is really loaded comes before what could be. */
+const windows = [
+  'loaded_context_length',
+  'max_context_length',
+  'context_window',
+  'context_length',
+  'inputTokenLimit',
+  'max_input_tokens',
+]

@@ -1,0 +1,103 @@
+import type { Clock } from '../base/clock.ts'
+import type { Blobs } from '../core/talk/store.ts'
+import type { Failure } from '../core/talk/outcome.ts'
+import type { Model } from '../core/work/model.ts'
+import type { Effort, WireName } from './provider.ts'
+import type { Send } from './http/http-client.ts'
+import type { Target, Wire } from './wire-format.ts'
+import { messageOf } from '../base/error-message.ts'
+import { answer } from './http/model-answer.ts'
+import { asideOf } from './http/response-stream.ts'
+import { send } from './http/http-client.ts'
+import { verdictOf } from './http/provider-failure.ts'
+import { imagesOf } from './message-images.ts'
+import { defaultModel, modelName, providerOf } from './provider.ts'
+import { knownOf, modelWindow } from './model-windows.ts'
+import { anthropic } from './wires/anthropic.ts'
+import { chat } from './wires/chat.ts'
+import { gemini } from './wires/gemini.ts'
+import { ollama } from './wires/ollama.ts'
+import { responses } from './wires/responses.ts'
+
+export type ModelSpec = {
+  /** `<provider>/<model>` */
+  model?: string
+  /** With its /v1 or /v1beta. */
+  baseURL?: string
+  effort?: Effort
+  /** How much context is counted on; for Ollama, how much is asked for. */
+  window?: number
+}
+
+export type ModelParts = {
+  /** Looked up anew for each answer. */
+  key?(): string | undefined | Promise<string | undefined>
+  blobs: Blobs
+  clock: Clock
+  fetch?: Send
+  /** The same for all requests that begin alike: a provider's cache is found by it. */
+  session?: string
+}
+
+const wires: Record<WireName, Wire> = { anthropic, responses, chat, gemini, ollama }
+
+/** A provider's model. It cannot fail to open: what is wrong is the failure of its stream. */
+export function openModel(spec: ModelSpec, parts: ModelParts): Model {
+  const name = spec.model ?? defaultModel
+  const target = targetOf(name, spec)
+  if ('kind' in target) return failing(name, target)
+  const wire = wires[target.provider.wire]
+  const { fetch = send } = parts
+  let prepared = wire.prepare === undefined
+  return {
+    name,
+    get window() {
+      return target.window
+    },
+    async *stream(request, signal) {
+      try {
+        const key = (await parts.key?.())?.trim()
+        if (!key && target.provider.keys.length > 0) return yield { type: 'failure', failure: keyless(target) }
+        // The target is shared by all streams of this model: what one learns of the server holds for the next.
+        target.key = key
+        if (parts.session) target.session = parts.session
+        if (!prepared) {
+          const trouble = await wire.prepare!(target, asideOf(key, fetch, signal))
+          const verdict = trouble && verdictOf(trouble, target, [], parts.clock.now())
+          if (verdict && 'failure' in verdict) return yield { type: 'failure', failure: verdict.failure }
+          prepared = true
+        }
+        const images = await imagesOf(request.messages, parts.blobs)
+        yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch }, signal)
+      } catch (error) {
+        yield { type: 'failure', failure: { kind: 'crash', message: `${name} broke: ${messageOf(error)}` } }
+      }
+    },
+  }
+}
+
+function targetOf(name: string, spec: ModelSpec): Target | Failure {
+  const named = modelName(name)
+  if ('wrong' in named) return { kind: 'missing', message: named.wrong }
+  const provider = providerOf(named.provider)
+  const base = (spec.baseURL ?? provider.base)?.replace(/\/+$/, '')
+  if (!base) return { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` }
+  const known = knownOf(named.provider, named.model)
+  const window = spec.window ?? modelWindow(name)
+  const { effort } = spec
+  return { name, provider, model: named.model, base, known, window, refused: new Set(), ...(effort ? { effort } : {}) }
+}
+
+function keyless({ provider: { label, keys } }: Target): Failure {
+  return { kind: 'auth', message: `There is no key for ${label}: set ${keys.join(' or ')}, or type /connect.` }
+}
+
+function failing(name: string, failure: Failure): Model {
+  return {
+    name,
+    window: 1,
+    async *stream() {
+      yield { type: 'failure', failure }
+    },
+  }
+}

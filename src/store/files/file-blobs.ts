@@ -1,0 +1,163 @@
+import type { Blobs, BlobWriter, Ref } from '../../core/talk/store.ts'
+import type { FileHandle } from 'node:fs/promises'
+import { sha256 } from '../../base/hash.ts'
+import { createReadStream, readdirSync, rmSync } from 'node:fs'
+import { rm, open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isMissing, makeFolder, replaceFile, syncFolder } from '../../base/files.ts'
+import { isAlive, ownerMark } from '../../base/owner.ts'
+import { StoreError } from '../../core/talk/store.ts'
+import { storeError } from '../store-error.ts'
+import { serialQueue } from '../../base/serial-queue.ts'
+
+/** Bodies as files named by the hash of their content. */
+export class FileBlobs implements Blobs {
+  #folder: string
+  #swept = false
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async put(body: string | Uint8Array, media: string): Promise<Ref> {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const ref = { sha: sha256().update(bytes).digest('hex'), media, bytes: bytes.length }
+    const path = this.#path(ref)
+    try {
+      this.#prepare()
+      replaceFile(path, bytes, partPath(this.#folder))
+    } catch (error) {
+      throw storeError('write', path, error)
+    }
+    return ref
+  }
+
+  writer(media: string): BlobWriter {
+    return new FileBlobWriter(this.#folder, media, () => this.#prepare())
+  }
+
+  async *read(ref: Ref): AsyncGenerator<Uint8Array> {
+    const path = this.#path(ref)
+    try {
+      yield* createReadStream(path)
+    } catch (error) {
+      if (isMissing(error)) throw new StoreError(`${path} is gone: what it held is lost`, { cause: error })
+      throw storeError('read', path, error)
+    }
+  }
+
+  place(ref: Ref): string {
+    return this.#path(ref)
+  }
+
+  async clear(): Promise<void> {
+    try {
+      await rm(this.#folder, { recursive: true, force: true })
+    } catch (error) {
+      throw storeError('clear', this.#folder, error)
+    }
+  }
+
+  /** A ref is read from a log, and must not lead out of the folder. */
+  #path(ref: Ref): string {
+    if (!/^[0-9a-f]{64}$/.test(ref.sha)) throw new StoreError(`${JSON.stringify(ref.sha)} names no stored body`)
+    return join(this.#folder, ref.sha)
+  }
+
+  #prepare(): void {
+    makeFolder(this.#folder)
+    if (this.#swept) return
+    this.#swept = true
+    for (const name of readdirSync(this.#folder)) {
+      const owner = partOwner(name)
+      if (owner !== undefined && !isAlive(owner)) rmSync(join(this.#folder, name), { force: true })
+    }
+  }
+}
+
+let parts = 0
+
+/** Where an unfinished body is written: its name says whose it is, so that a dead process's can be swept away. */
+export function partPath(folder: string): string {
+  return join(folder, `part,${ownerMark()},${++parts}`)
+}
+
+export function partOwner(name: string): string | undefined {
+  return name.startsWith('part,') ? name.slice(5, name.lastIndexOf(',')) : undefined
+}
+
+/** Hashes a body while it goes to disk; it gets its name when it is whole. */
+export class FileBlobWriter implements BlobWriter {
+  #folder: string
+  #media: string
+  #prepare: () => void
+  #part: string
+  #hash = sha256()
+  #bytes = 0
+  #file: FileHandle | undefined
+  #serial = serialQueue()
+  #failure: { error: unknown } | undefined
+
+  constructor(folder: string, media: string, prepare: () => void) {
+    this.#folder = folder
+    this.#media = media
+    this.#prepare = prepare
+    this.#part = partPath(folder)
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#step(async () => {
+      const file = await this.#open()
+      this.#hash.update(chunk)
+      await file.writeFile(chunk)
+      this.#bytes += chunk.length
+    })
+  }
+
+  done(): Promise<Ref> {
+    return this.#step(async () => {
+      const file = await this.#open()
+      await file.sync()
+      await this.#close()
+      const sha = this.#hash.digest('hex')
+      await rename(this.#part, join(this.#folder, sha))
+      syncFolder(this.#folder)
+      return { sha, media: this.#media, bytes: this.#bytes }
+    })
+  }
+
+  drop(): Promise<void> {
+    return this.#serial(() => this.#remove())
+  }
+
+  /** One after the other; after a failure nothing more is done, and the room it took is given back. */
+  #step<T>(work: () => Promise<T>): Promise<T> {
+    return this.#serial(async () => {
+      if (this.#failure) throw this.#failure.error
+      try {
+        return await work()
+      } catch (error) {
+        this.#failure = { error: storeError('write', this.#part, error) }
+        await this.#remove()
+        throw this.#failure.error
+      }
+    })
+  }
+
+  async #open(): Promise<FileHandle> {
+    if (this.#file) return this.#file
+    this.#prepare()
+    return (this.#file = await open(this.#part, 'wx', 0o600))
+  }
+
+  async #close(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
+  }
+
+  async #remove(): Promise<void> {
+    await this.#close()
+    await rm(this.#part, { force: true })
+  }
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Line, Log } from '../../core/talk/store.ts'
+import type { FSWatcher } from 'node:fs'
+import { unlinkSync, watch } from 'node:fs'
+import { dirname, basename } from 'node:path'
+import { isMissing, syncFolder } from '../../base/files.ts'
+import { ChangeSignal } from '../change-signal.ts'
+import { storeError } from '../store-error.ts'
+import { linesBack, parseLine, linesOn } from './log-lines.ts'
+import { LineWriter } from './line-writer.ts'
+import { LogReader } from './log-reader.ts'
+
+/** How long the last line may lack its end before it counts as torn. */
+const freshMs = 1_000
+
+/** A log as one file of JSON lines. */
+export class FileLog<T> implements Log<T> {
+  #path: string
+  #clock: Clock
+  #pen: LineWriter
+  #bells = new Set<ChangeSignal>()
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path
+    this.#clock = clock
+    this.#pen = new LineWriter(path)
+  }
+
+  async append(item: T): Promise<number> {
+    try {
+      return await this.#pen.write(JSON.stringify(item))
+    } catch (error) {
+      throw storeError('write', this.#path, error)
+    } finally {
+      this.#ring()
+    }
+  }
+
+  async end(): Promise<number> {
+    const source = await LogReader.open(this.#path)
+    try {
+      return (await source?.size()) ?? 0
+    } finally {
+      await source?.close()
+    }
+  }
+
+  async *back(before = Infinity): AsyncGenerator<Line<T>> {
+    const source = await LogReader.open(this.#path)
+    if (!source) return
+    try {
+      for await (const line of linesBack(source.read, Math.min(before, await source.size()))) {
+        const found = parseLine<T>(line)
+        const partial = line.open && found.at(-1)?.item === undefined
+        // Another process may be in the middle of writing it; what a dead one left is soon old.
+        if (partial && (await source.age(this.#clock.now())) < freshMs) continue
+        yield* found.reverse()
+      }
+    } finally {
+      await source.close()
+    }
+  }
+
+  async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {
+    const bell = new ChangeSignal()
+    this.#bells.add(bell)
+    try {
+      yield* follow<T>(this.#path, after, { signal, clock: this.#clock, bell })
+    } finally {
+      this.#bells.delete(bell)
+    }
+  }
+
+  /** Removed, not emptied: whoever reads or writes it elsewhere can tell that it is another one now. */
+  async clear(): Promise<void> {
+    try {
+      unlinkSync(this.#path)
+      syncFolder(dirname(this.#path))
+    } catch (error) {
+      if (!isMissing(error)) throw storeError('clear', this.#path, error)
+    }
+    this.#ring()
+  }
+
+  #ring() {
+    for (const bell of this.#bells) bell.ring()
+  }
+}
+
+/** File systems exist that never tell of a change: nobody waits longer than this for one. */
+export const pollMs = 1_000
+
+type Ears = { signal: AbortSignal; clock: Clock; bell: ChangeSignal }
+
+/** Yields what a log holds from a position on, then what is appended, until the signal aborts. */
+export async function* follow<T>(path: string, after: number, { signal, clock, bell }: Ears): AsyncGenerator<Line<T>> {
+  let at = after
+  let inside: boolean | undefined
+  let source: LogReader | undefined
+  let watcher: FSWatcher | undefined
+  signal.addEventListener('abort', bell.ring)
+  try {
+    while (!signal.aborted) {
+      if (source && !(await source.isCurrent())) {
+        await source.close()
+        source = undefined
+        at = 0
+      }
+      if (!source) {
+        watcher?.close()
+        watcher = listen(path, dirname(path), bell)
+      }
+      source ??= await LogReader.open(path)
+      const size = (await source?.size()) ?? 0
+      if (size < at) at = 0
+      // A position may be inside a line that another process was just writing: that one began before it.
+      if (source) inside ??= !(await source.beginsLine(at))
+      if (at === 0) inside = false
+      for await (const line of source ? linesOn(source.read, at, size) : []) {
+        const found = inside ? [] : parseLine<T>(line)
+        // The last line may still be under way; if it is whole, only its newline is missing.
+        if (line.open && (inside || found.at(-1)?.item === undefined)) break
+        inside = false
+        at = line.at + line.bytes.length + (line.open ? 0 : 1)
+        for (const one of found) {
+          yield one
+          if (signal.aborted) return
+        }
+      }
+      const nap = new AbortController()
+      if (!signal.aborted) await Promise.race([bell.heard(), clock.sleep(pollMs, nap.signal)])
+      nap.abort()
+    }
+  } finally {
+    signal.removeEventListener('abort', bell.ring)
+    watcher?.close()
+    await source?.close()
+  }
+}
+
+/** Rings when something happens to the file, or, before its folder is there, to the nearest one that is. */
+function listen(path: string, folder: string, bell: ChangeSignal): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, (_event, name) => {
+      if (name === null || folder !== dirname(path) || name === basename(path)) bell.ring()
+    })
+    return watcher.on('error', () => watcher.close())
+  } catch (error) {
+    // Where watching cannot be had, the poll is enough.
+    return isMissing(error) && folder !== dirname(folder) ? listen(path, dirname(folder), bell) : undefined
+  }
+}

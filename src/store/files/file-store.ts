@@ -1,0 +1,36 @@
+import { join, normalize } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import type { Store } from '../../core/talk/store.ts'
+import { realClock } from '../../base/clock.ts'
+import { StoreError } from '../../core/talk/store.ts'
+import { FileBlobs } from './file-blobs.ts'
+import { FileDoc } from './file-doc.ts'
+import { FileLog } from './file-log.ts'
+import { Mutex } from './file-mutex.ts'
+
+/** Everything remembered, as files below one folder that only its owner can open. */
+export function fileStore(home: string, { clock = realClock }: { clock?: Clock } = {}): Store {
+  const mutex = new Mutex(join(home, 'lock.db'), clock)
+  const logs = new Map<string, FileLog<unknown>>()
+  const blobs = new Map<string, FileBlobs>()
+  return {
+    log<T>(name: string) {
+      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, clock)) as FileLog<T>
+    },
+    doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, mutex, known),
+    blobs: (name) => kept(blobs, name, () => new FileBlobs(place(home, name))),
+  }
+}
+
+function place(home: string, name: string): string {
+  if (name === '' || name.startsWith('/') || normalize(name) !== name || name.startsWith('..'))
+    throw new StoreError(`${JSON.stringify(name)} is no name in the store`)
+  return join(home, name)
+}
+
+/** One object a name, because it holds what is open. */
+function kept<T>(all: Map<string, T>, name: string, make: () => T): T {
+  const one = all.get(name) ?? make()
+  all.set(name, one)
+  return one
+}

@@ -1,0 +1,105 @@
+import type { Line } from '../../core/talk/store.ts'
+
+/** Bytes at a place in a file; fewer than asked for only at its end. */
+export type Read = (at: number, length: number) => Promise<Buffer>
+
+/** The bytes of one line without its newline; `open` when the file ends before one. */
+export type RawLine = { at: number; bytes: Buffer; open: boolean }
+
+const newline = 0x0a
+const firstChunk = 64 * 1024
+const largestChunk = 1024 * 1024
+
+/** Lines from `from` to `size`, oldest first. Newlines are looked for in bytes, so a chunk may end inside a character. */
+export async function* linesOn(read: Read, from: number, size: number): AsyncGenerator<RawLine> {
+  let begun: Buffer[] = []
+  let at = from
+  let chunk = firstChunk
+  for (let place = from; place < size; chunk = Math.min(chunk * 2, largestChunk)) {
+    const bytes = await read(place, Math.min(chunk, size - place))
+    if (bytes.length === 0) break
+    let left = 0
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, left)) {
+      yield { at, bytes: joined([...begun, bytes.subarray(left, end)]), open: false }
+      begun = []
+      left = end + 1
+      at = place + left
+    }
+    begun.push(bytes.subarray(left))
+    place += bytes.length
+  }
+  const rest = joined(begun)
+  if (rest.length > 0) yield { at, bytes: rest, open: true }
+}
+
+/** Lines from `size` back to the beginning, newest first; reads no more than was asked for. */
+export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLine> {
+  let begun: Buffer[] = []
+  let open = true
+  let chunk = firstChunk
+  for (let place = size; place > 0; chunk = Math.min(chunk * 2, largestChunk)) {
+    const start = Math.max(0, place - chunk)
+    const bytes = await read(start, place - start)
+    let right = bytes.length
+    for (let before = lastNewline(bytes, right); before >= 0; before = lastNewline(bytes, right)) {
+      const line = joined([bytes.subarray(before + 1, right), ...begun.reverse()])
+      if (line.length > 0) yield { at: start + before + 1, bytes: line, open }
+      begun = []
+      open = false
+      right = before
+    }
+    begun.push(bytes.subarray(0, right))
+    place = start
+  }
+  const first = joined(begun.reverse())
+  if (first.length > 0) yield { at: 0, bytes: first, open }
+}
+
+const joined = (parts: Buffer[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+
+// A negative place would count from the end, and so find the same newline for ever.
+const lastNewline = (bytes: Buffer, right: number) => (right === 0 ? -1 : bytes.lastIndexOf(newline, right - 1))
+
+/** What one line holds, in the order of the file: an item, a broken text, or the remnant of a torn write and the item behind it. */
+export function parseLine<T>(line: RawLine): Line<T>[] {
+  const text = line.bytes.toString('utf8')
+  if (text.trim() === '') return []
+  const whole = item<T>(text)
+  if (whole) return [{ at: line.at, item: whole }]
+  const start = findItem(text)
+  if (start === undefined) return [{ at: line.at, broken: text }]
+  const rest = text.slice(start)
+  // Counted from the end: a remnant may stop inside a character, and then has other bytes than its text.
+  const before = line.bytes.length - Buffer.byteLength(rest)
+  const remnant = { ...line, bytes: line.bytes.subarray(0, before) }
+  return [...parseLine<T>(remnant), { at: line.at + before, item: item<T>(rest)! }]
+}
+
+/** Items are objects: so a line that is not ended yet is whole exactly when it parses. */
+function item<T>(text: string): T | undefined {
+  if (!text.trimEnd().endsWith('}')) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as T) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Where a whole item begins behind a torn one. It must begin as the torn one does, with the same first key:
+ * a line that was cut behind an object inside it ends in a whole object too, and that is no item.
+ */
+function findItem(text: string): number | undefined {
+  if (!text.trimEnd().endsWith('}')) return undefined
+  for (let start = text.indexOf('{', 1); start > 0; start = text.indexOf('{', start + 1)) {
+    if (beginsAlike(text, start) && item(text.slice(start))) return start
+  }
+  return undefined
+}
+
+function beginsAlike(text: string, start: number): boolean {
+  if (text[0] !== '{') return true
+  const key = text.indexOf(':') + 1
+  return text.startsWith(text.slice(0, Math.min(start, key || start)), start)
+}

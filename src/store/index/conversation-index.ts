@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import type { Entry } from '../../core/talk/entry.ts'
+import type { Hit } from './search-query.ts'
+import type { Message, Session, Trace } from './session-queries.ts'
+import type { UsageBy, UsageRow, VerdictRow } from './usage-queries.ts'
+import { realClock } from '../../base/clock.ts'
+import { immediately } from '../sqlite.ts'
+import { catchUp } from './index-catch-up.ts'
+import { Database, empty } from './index-database.ts'
+import { entriesOf, session, sessions, toolTrace } from './session-queries.ts'
+import { dropProject } from './index-rows.ts'
+import { search } from './search-query.ts'
+import { usage, verdicts } from './usage-queries.ts'
+
+export type { Hit, Message, Session, Trace, UsageBy, UsageRow, VerdictRow }
+
+/** All conversations in one place to ask. It follows the logs, and no turn needs it. Projects go by their slug. */
+export interface Index {
+  /** Takes in what the logs have beyond it; gives how many entries that were. */
+  catchUp(): Promise<number>
+  rebuild(): Promise<number>
+  sessions(of?: { project?: string }): Promise<Session[]>
+  session(id: string): Promise<(Session & { messages: Message[] }) | undefined>
+  /** A session's entries as its log has them, oldest first. */
+  entries(session: string): Promise<Entry[]>
+  search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
+  usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
+  /** How turns were thought through, and what came of it. */
+  verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
+  toolTrace(session: string): Promise<Trace[]>
+  /** Forgets a project for good; its log has to be cleared before, or it comes back. */
+  forget(project: string): Promise<void>
+  close(): Promise<void>
+}
+
+export function openIndex(home: string, { clock = realClock }: { clock?: Clock } = {}): Index {
+  const database = new Database(join(home, 'termaite.db'), clock, (db) => catchUp(db, home, clock))
+  return {
+    catchUp: () => database.use((db) => catchUp(db, home, clock)),
+    rebuild: () =>
+      database.use(async (db) => {
+        await immediately(db, clock, () => empty(db))
+        return catchUp(db, home, clock)
+      }),
+    sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
+    session: (id) => database.use((db) => session(db, id)),
+    entries: (id) => database.use((db) => entriesOf(home, session(db, id))),
+    search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
+    usage: (of) => database.use((db) => usage(db, of)),
+    verdicts: (of) => database.use((db) => verdicts(db, of)),
+    toolTrace: (id) => database.use((db) => toolTrace(db, id)),
+    forget: (project) =>
+      database.use(async (db) => {
+        await immediately(db, clock, () => dropProject(db, project))
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      }),
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,123 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../../base/clock.ts'
+import type { Placed } from './index-rows.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMissing } from '../../base/files.ts'
+import { isEntry } from '../../core/talk/entry.ts'
+import { linesOn, parseLine } from '../files/log-lines.ts'
+import { LogReader } from '../files/log-reader.ts'
+import { immediately } from '../sqlite.ts'
+import { dropProject, keepEntries } from './index-rows.ts'
+
+/** So much of a log is taken at once, so that whoever paints or writes meanwhile is not kept waiting. */
+const mostBytes = 512 * 1024
+const markBytes = 64
+
+type Known = { offset: number; mark: Uint8Array }
+type Batch = { entries: Placed[]; end: number; mark: Buffer }
+
+/** Takes in what the logs hold beyond what is known of them; gives how many entries that were. */
+export async function catchUp(db: DatabaseSync, home: string, clock: Clock): Promise<number> {
+  const there = projects(home)
+  const known = db.prepare('SELECT project FROM logs').all() as { project: string }[]
+  let count = 0
+  for (const project of new Set([...there, ...known.map((row) => row.project)])) {
+    count += await takeIn(db, home, project, clock)
+    await keepNames(db, home, project, clock)
+  }
+  return count
+}
+
+async function takeIn(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<number> {
+  const source = await LogReader.open(join(home, 'projects', project, 'history.jsonl'))
+  let count = 0
+  try {
+    for (;;) {
+      const known = knownOf(db, project)
+      const fits = known !== undefined && source !== undefined && (await isBefore(source, known))
+      const batch = source && (await nextBatch(source, fits ? known.offset : 0))
+      if (batch ? fits && batch.end === known.offset : !known) return count
+      await immediately(db, clock, () => {
+        // Another process may have been faster; then the next round goes on from where it came to.
+        if (knownOf(db, project)?.offset !== known?.offset) return
+        if (known && !fits) dropProject(db, project)
+        if (!batch) return
+        keepEntries(db, project, batch.entries)
+        db.prepare(
+          'INSERT INTO logs (project, offset, mark) VALUES (?, ?, ?) ON CONFLICT (project) DO UPDATE SET offset = excluded.offset, mark = excluded.mark',
+        ).run(project, batch.end, batch.mark)
+        count += batch.entries.length
+      })
+    }
+  } finally {
+    await source?.close()
+  }
+}
+
+function knownOf(db: DatabaseSync, project: string): Known | undefined {
+  return db.prepare('SELECT offset, mark FROM logs WHERE project = ?').get(project) as Known | undefined
+}
+
+/** Whether what is known is the beginning of this log: the bytes before the offset are the same, and entries have ids. */
+async function isBefore(source: LogReader, { offset, mark }: Known): Promise<boolean> {
+  return offset <= (await source.size()) && (await source.read(offset - mark.length, mark.length)).equals(mark)
+}
+
+async function nextBatch(source: LogReader, from: number): Promise<Batch> {
+  const entries: Placed[] = []
+  let end = from
+  for await (const line of linesOn(source.read, from, await source.size())) {
+    // A line without its end is still being written.
+    if (line.open) break
+    const ends = line.at + line.bytes.length + 1
+    for (const { at, item } of parseLine(line)) if (isEntry(item)) entries.push({ entry: item, begins: at, ends })
+    end = ends
+    if (end - from >= mostBytes) break
+  }
+  const start = Math.max(0, end - markBytes)
+  return { entries, end, mark: await source.read(start, end - start) }
+}
+
+function projects(home: string): string[] {
+  try {
+    const found = readdirSync(join(home, 'projects'), { withFileTypes: true })
+    return found.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+type Named = { path: string | null; names: Map<string, string> }
+
+/** Takes over the real path of a project and the names of its sessions; writes only what changed. */
+export async function keepNames(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<void> {
+  const { path, names } = readNames(join(home, 'projects', project, 'project.json'))
+  const log = db.prepare('SELECT path FROM logs WHERE project = ?').get(project)
+  const sessions = db.prepare('SELECT id, name FROM sessions WHERE project = ?').all(project)
+  const renamed = sessions.filter(({ id, name }) => name !== (names.get(String(id)) ?? null))
+  const moved = log !== undefined && log.path !== path
+  if (!moved && renamed.length === 0) return
+  await immediately(db, clock, () => {
+    db.prepare('UPDATE logs SET path = ? WHERE project = ?').run(path, project)
+    const rename = db.prepare('UPDATE sessions SET name = ? WHERE id = ?')
+    for (const { id } of renamed) rename.run(names.get(String(id)) ?? null, id!)
+  })
+}
+
+/** The project's document, as far as it can be read: the index goes without rather than failing. */
+function readNames(path: string): Named {
+  try {
+    const doc = JSON.parse(readFileSync(path, 'utf8')) as {
+      path?: unknown
+      sessions?: Record<string, { name?: unknown }>
+    }
+    const named = Object.entries(doc.sessions ?? {}).flatMap(([id, session]) =>
+      typeof session?.name === 'string' ? [[id, session.name] as const] : [],
+    )
+    return { path: typeof doc.path === 'string' ? doc.path : null, names: new Map(named) }
+  } catch {
+    return { path: null, names: new Map() }
+  }
+}

@@ -1,0 +1,200 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../../base/clock.ts'
+import { rmSync } from 'node:fs'
+import { immediately, openDatabase, patiently, sqliteCode } from '../sqlite.ts'
+import { storeError } from '../store-error.ts'
+
+const corrupt = 11
+const notADatabase = 26
+
+/** The index's file, ready to use. What it holds is in the logs too, so a spoilt one is thrown away and filled again. */
+export class Database {
+  #path: string
+  #clock: Clock
+  #refill: (db: DatabaseSync) => Promise<unknown>
+  #open: Promise<DatabaseSync> | undefined
+
+  constructor(path: string, clock: Clock, refill: (db: DatabaseSync) => Promise<unknown>) {
+    this.#path = path
+    this.#clock = clock
+    this.#refill = refill
+  }
+
+  /** Runs `work` on it, and once more on a new file if this one turns out to be spoilt. */
+  async use<T>(work: (db: DatabaseSync) => T | Promise<T>): Promise<T> {
+    try {
+      return await this.#try(work)
+    } catch (error) {
+      if (!isSpoilt(error)) throw storeError('use', this.#path, error)
+    }
+    try {
+      await this.#throwAway()
+      await this.#try(this.#refill)
+      return await this.#try(work)
+    } catch (error) {
+      throw storeError('use', this.#path, error)
+    }
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    await open?.then(
+      (db) => db.close(),
+      () => {},
+    )
+  }
+
+  async #try<T>(work: (db: DatabaseSync) => T | Promise<T>): Promise<T> {
+    this.#open ??= this.#start().catch((error) => {
+      this.#open = undefined
+      throw error
+    })
+    const db = await this.#open
+    return await patiently(this.#clock, () => work(db))
+  }
+
+  async #start(): Promise<DatabaseSync> {
+    const db = openDatabase(this.#path)
+    try {
+      // A power cut may cost the latest entries: the logs have them.
+      await patiently(this.#clock, () => db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
+      if (!(await immediately(db, this.#clock, () => prepare(db)))) throw new Stale()
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  async #throwAway(): Promise<void> {
+    await this.close()
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${this.#path}${ending}`, { force: true })
+  }
+}
+
+class Stale extends Error {}
+
+function isSpoilt(error: unknown): boolean {
+  return error instanceof Stale || [corrupt, notADatabase].includes(sqliteCode(error) ?? 0)
+}
+
+/** Raised with every change below: a file of another version is thrown away and made again from the logs. */
+export const version = 3
+
+const wordsOut = `
+  CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
+    INSERT INTO words (words, rowid, text) VALUES ('delete', old.seq, old.text);
+  END;
+`
+
+const tables = `
+  CREATE TABLE logs (
+    project TEXT PRIMARY KEY,
+    path TEXT,
+    offset INTEGER NOT NULL DEFAULT 0,
+    mark BLOB
+  ) WITHOUT ROWID;
+
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL,
+    name TEXT,
+    started INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    first TEXT,
+    begins INTEGER NOT NULL,
+    ends INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_of_project ON sessions (project);
+
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY,
+    project TEXT NOT NULL,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    type TEXT NOT NULL,
+    text TEXT,
+    call TEXT,
+    tool TEXT,
+    ok INTEGER
+  );
+  CREATE INDEX entries_of_session ON entries (session, turn, call);
+  CREATE INDEX entries_of_project ON entries (project);
+
+  CREATE VIRTUAL TABLE words USING fts5 (text, content = 'entries', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
+  CREATE TRIGGER words_in AFTER INSERT ON entries WHEN new.text IS NOT NULL BEGIN
+    INSERT INTO words (rowid, text) VALUES (new.seq, new.text);
+  END;
+  ${wordsOut}
+
+  CREATE TABLE usage (
+    project TEXT NOT NULL,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    cached INTEGER NOT NULL,
+    cost REAL,
+    source TEXT NOT NULL
+  );
+  CREATE INDEX usage_of_project ON usage (project);
+
+  CREATE TABLE verdicts (
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    project TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    framework TEXT NOT NULL,
+    why TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    ms INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    PRIMARY KEY (session, turn)
+  ) WITHOUT ROWID;
+  CREATE INDEX verdicts_of_project ON verdicts (project);
+
+  CREATE VIEW session_history AS
+  SELECT
+    id,
+    name,
+    strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS timestamp,
+    (
+      SELECT json_group_array(
+        json_object('role', iif(type = 'reply', 'assistant', 'user'), 'by', by, 'text', text, 'at', at) ORDER BY seq
+      )
+      FROM entries
+      WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply')
+    ) AS chat_history
+  FROM sessions;
+`
+
+/** Makes the tables in an empty file; false for a file of another version. */
+export function prepare(db: DatabaseSync): boolean {
+  const found = Number(db.prepare('PRAGMA user_version').get()!.user_version)
+  if (found === version) return true
+  if (db.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined) return false
+  db.exec(`${tables} PRAGMA user_version = ${version}`)
+  return true
+}
+
+/** Forgets everything at once; word by word would take as long as it took to learn. */
+export function empty(db: DatabaseSync): void {
+  db.exec(`
+    DROP TRIGGER words_out;
+    DELETE FROM entries;
+    INSERT INTO words (words) VALUES ('delete-all');
+    DELETE FROM usage;
+    DELETE FROM verdicts;
+    DELETE FROM sessions;
+    DELETE FROM logs;
+    ${wordsOut}
+  `)
+}

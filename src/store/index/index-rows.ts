@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry, EntryOf } from '../../core/talk/entry.ts'
+
+/** An entry and where its line lies in the log. */
+export type Placed = { entry: Entry; begins: number; ends: number }
+
+const longestFirst = 200
+
+/** Puts entries of one project into the tables. Runs inside a transaction. */
+export function keepEntries(db: DatabaseSync, project: string, all: readonly Placed[]): void {
+  const intoEntries = db.prepare(
+    'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const intoUsage = db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  // A turn has one: whoever thought about all of it says so last.
+  const intoVerdicts = db.prepare('INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const failVerdict = db.prepare("UPDATE verdicts SET outcome = 'failed' WHERE session = ? AND turn = ?")
+  const intoSessions = db.prepare(`
+    INSERT INTO sessions (id, project, started, last, turns, first, begins, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+      started = min(started, excluded.started),
+      last = max(last, excluded.last),
+      turns = turns + excluded.turns,
+      first = coalesce(first, excluded.first),
+      ends = max(ends, excluded.ends)
+  `)
+  for (const { entry, begins, ends } of all) {
+    const { session, turn, id, at, by, type } = entry
+    const text = searchedText(entry)
+    const { call, tool, ok } = toolColumns(entry)
+    intoEntries.run(project, session, turn, id, at, by, type, text, call, tool, ok)
+    if (entry.type === 'usage') {
+      const { input, output, cached, cost, source } = entry
+      intoUsage.run(
+        project,
+        session,
+        turn,
+        at,
+        by,
+        input ?? 0,
+        output ?? 0,
+        cached ?? 0,
+        cost ?? null,
+        source ?? 'estimated',
+      )
+    }
+    if (entry.type === 'verdict') {
+      const { framework, why, calls, ms } = entry
+      intoVerdicts.run(session, turn, project, at, by, framework ?? '', why ?? '', calls ?? 0, ms ?? 0, judged(entry))
+    }
+    if (entry.type === 'end' && hasFailed(entry)) failVerdict.run(session, turn)
+    const asked = type === 'prompt' ? 1 : 0
+    intoSessions.run(
+      session,
+      project,
+      at,
+      at,
+      asked,
+      asked ? (text?.slice(0, longestFirst) ?? null) : null,
+      begins,
+      ends,
+    )
+  }
+}
+
+/** What is dropped is overwritten, and its words are taken out of the search too: it may have been dropped for a reason. */
+export function dropProject(db: DatabaseSync, project: string): void {
+  db.exec('PRAGMA secure_delete = ON')
+  try {
+    for (const table of ['entries', 'usage', 'verdicts', 'sessions', 'logs'])
+      db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
+    db.exec("INSERT INTO words (words) VALUES ('optimize')")
+  } finally {
+    // It would make every later write slower by a quarter.
+    db.exec('PRAGMA secure_delete = OFF')
+  }
+}
+
+/** What is searched of an entry; another version's entries may lack anything. */
+export function searchedText(entry: Entry): string | null {
+  switch (entry.type) {
+    case 'call':
+      return typeof entry.input === 'string' ? entry.input : (JSON.stringify(entry.input) ?? null)
+    case 'attempt':
+      return lines(`${entry.failure?.kind}: ${entry.failure?.message}`, entry.did?.lastWords)
+    case 'question':
+      return lines(entry.question?.text)
+    case 'end':
+      // A good end says again what the reply said.
+      return entry.outcome?.ok === false ? lines(entry.outcome.failure?.message) : null
+    default:
+      return 'text' in entry ? lines(entry.text) : null
+  }
+}
+
+/** The columns that only calls and results have. */
+export function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
+  if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }
+  if (entry.type === 'result') return { call: String(entry.call), tool: null, ok: entry.ok ? 1 : 0 }
+  return { call: null, tool: null, ok: null }
+}
+
+/** What a check said, before it is known how the turn ends. */
+export function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecked' {
+  return passed === undefined ? 'unchecked' : passed ? 'passed' : 'failed'
+}
+
+/** A cancelled turn says nothing about how it was thought. */
+export function hasFailed({ outcome }: EntryOf<'end'>): boolean {
+  return outcome?.ok === false && outcome.failure?.kind !== 'aborted'
+}
+
+function lines(...parts: unknown[]): string | null {
+  const found = parts.filter((part): part is string => typeof part === 'string' && part !== '')
+  return found.length === 0 ? null : found.join('\n')
+}

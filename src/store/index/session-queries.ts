@@ -1,0 +1,93 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry } from '../../core/talk/entry.ts'
+import { join } from 'node:path'
+import { isEntry } from '../../core/talk/entry.ts'
+import { linesOn, parseLine } from '../files/log-lines.ts'
+import { LogReader } from '../files/log-reader.ts'
+
+/** `path` is the project's real one; `first` is how its first prompt begins; `begins` and `ends` are places in its log. */
+export type Session = {
+  id: string
+  project: string
+  path?: string
+  name?: string
+  started: number
+  last: number
+  turns: number
+  first?: string
+  begins: number
+  ends: number
+}
+
+export type Message = { role: 'user' | 'assistant'; by: string; text: string; at: number }
+
+/** One use of a tool; without `ok` it never came back. */
+export type Trace = {
+  turn: string
+  call: string
+  tool: string
+  by: string
+  at: number
+  input?: string
+  ok?: boolean
+  output?: string
+  ms?: number
+}
+
+const columns = `
+  SELECT s.id, s.project, l.path, s.name, s.started, s.last, s.turns, s.first, s.begins, s.ends
+  FROM sessions s LEFT JOIN logs l ON l.project = s.project
+`
+
+/** The most recently used first. */
+export function sessions(db: DatabaseSync, project: string | undefined): Session[] {
+  const rows = db
+    .prepare(`${columns} WHERE :project IS NULL OR s.project = :project ORDER BY s.last DESC, s.id DESC`)
+    .all({ project: project ?? null })
+  return rows.map((row) => present(row) as Session)
+}
+
+export function session(db: DatabaseSync, id: string): (Session & { messages: Message[] }) | undefined {
+  const row = db.prepare(`${columns} WHERE s.id = ?`).get(id)
+  if (!row) return undefined
+  const history = db.prepare('SELECT chat_history FROM session_history WHERE id = ?').get(id)!
+  return { ...(present(row) as Session), messages: JSON.parse(String(history.chat_history)) as Message[] }
+}
+
+const calls = `
+  SELECT c.turn, c.call, c.tool, c.by, c.at, c.text AS input, r.ok, r.text AS output, r.at - c.at AS ms
+  FROM entries c LEFT JOIN entries r ON r.seq = (
+    SELECT min(seq) FROM entries
+    WHERE session = c.session AND turn = c.turn AND call = c.call AND type = 'result' AND seq > c.seq
+  )
+  WHERE c.session = ? AND c.type = 'call' ORDER BY c.seq
+`
+
+export function toolTrace(db: DatabaseSync, session: string): Trace[] {
+  return db
+    .prepare(calls)
+    .all(session)
+    .map((row) => {
+      const trace = present(row)
+      return ('ok' in trace ? { ...trace, ok: trace.ok === 1 } : trace) as Trace
+    })
+}
+
+/** SQLite's null is nothing here. */
+function present(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+}
+
+/** A session's entries, read from its stretch of the log, because the index keeps only what is searched. */
+export async function entriesOf(home: string, session: Session | undefined): Promise<Entry[]> {
+  const source = session && (await LogReader.open(join(home, 'projects', session.project, 'history.jsonl')))
+  if (!source) return []
+  const found: Entry[] = []
+  try {
+    for await (const line of linesOn(source.read, session.begins, session.ends))
+      for (const { item } of parseLine(line)) if (isEntry(item) && item.session === session.id) found.push(item)
+  } finally {
+    await source.close()
+  }
+  return found
+}

@@ -1,0 +1,115 @@
+import { sha256 } from '../base/hash.ts'
+import type { Ref, Blobs, BlobWriter, Doc, Line, Log, Store } from '../core/talk/store.ts'
+import { StoreError } from '../core/talk/store.ts'
+import { ChangeSignal } from './change-signal.ts'
+
+/** A store that is gone with its process: for `--ephemeral`, the demo and tests. */
+export function memoryStore(): Store {
+  const logs = new Map<string, MemoryLog<unknown>>()
+  const docs = new Map<string, string>()
+  const blobs = new Map<string, MemoryBlobs>()
+  return {
+    log<T>(name: string) {
+      if (!logs.has(name)) logs.set(name, new MemoryLog())
+      return logs.get(name) as Log<unknown> as Log<T>
+    },
+    doc: (name, initial) => memoryDoc(docs, name, initial),
+    blobs(name) {
+      if (!blobs.has(name)) blobs.set(name, new MemoryBlobs())
+      return blobs.get(name)!
+    },
+  }
+}
+
+/** Items are kept as text, so that nobody can change what was kept. */
+class MemoryLog<T> implements Log<T> {
+  #lines: string[] = []
+  #bells = new Set<ChangeSignal>()
+
+  async append(item: T): Promise<number> {
+    const at = this.#lines.push(JSON.stringify(item)) - 1
+    this.#ring()
+    return at
+  }
+
+  async end(): Promise<number> {
+    return this.#lines.length
+  }
+
+  async *back(before = Infinity): AsyncGenerator<Line<T>> {
+    const lines = this.#lines
+    for (let at = Math.min(before, lines.length) - 1; at >= 0; at--) yield { at, item: JSON.parse(lines[at]!) as T }
+  }
+
+  async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {
+    const bell = new ChangeSignal()
+    let lines = this.#lines
+    let at = after > lines.length ? 0 : after
+    this.#bells.add(bell)
+    signal.addEventListener('abort', bell.ring)
+    try {
+      while (!signal.aborted) {
+        if (lines !== this.#lines) [lines, at] = [this.#lines, 0]
+        if (at < lines.length) yield { at, item: JSON.parse(lines[at++]!) as T }
+        else await bell.heard()
+      }
+    } finally {
+      signal.removeEventListener('abort', bell.ring)
+      this.#bells.delete(bell)
+    }
+  }
+
+  async clear(): Promise<void> {
+    this.#lines = []
+    this.#ring()
+  }
+
+  #ring() {
+    for (const bell of this.#bells) bell.ring()
+  }
+}
+
+function memoryDoc<T>(docs: Map<string, string>, name: string, initial: T): Doc<T> {
+  const now = () => (docs.has(name) ? (JSON.parse(docs.get(name)!) as T) : structuredClone(initial))
+  return {
+    read: async () => now(),
+    async update(change) {
+      docs.set(name, JSON.stringify(change(now())))
+      return now()
+    },
+  }
+}
+
+class MemoryBlobs implements Blobs {
+  #bodies = new Map<string, Buffer>()
+
+  async put(body: string | Uint8Array, media: string): Promise<Ref> {
+    const bytes = Buffer.from(body as Uint8Array)
+    const sha = sha256().update(bytes).digest('hex')
+    this.#bodies.set(sha, bytes)
+    return { sha, media, bytes: bytes.length }
+  }
+
+  writer(media: string): BlobWriter {
+    let chunks: Buffer[] = []
+    return {
+      write: async (chunk) => void chunks.push(Buffer.from(chunk)),
+      done: () => this.put(Buffer.concat(chunks), media),
+      drop: async () => void (chunks = []),
+    }
+  }
+
+  async *read(ref: Ref): AsyncGenerator<Uint8Array> {
+    const body = this.#bodies.get(ref.sha)
+    if (!body) throw new StoreError(`the body ${ref.sha} is gone: what it held is lost`)
+    yield body
+  }
+
+  place(): undefined {
+    return undefined
+  }
+
+  async clear(): Promise<void> {
+    this.#bodies.clear()
+  }
+}

@@ -1,0 +1,64 @@
+import type { Span } from './span.ts'
+import type { TraceTarget } from './trace-target.ts'
+import { fetchMessage } from '../base/error-message.ts'
+
+/** No turn waits longer for a collector. */
+const longestMs = 3_000
+
+/** Sends spans, or none, to see whether somebody is there; the words say why it could not. */
+export async function sendSpans(
+  target: TraceTarget,
+  version: string,
+  spans: readonly Span[],
+): Promise<string | undefined> {
+  try {
+    const answer = await fetch(target.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...target.headers },
+      body: otlpBody(target.service, version, spans),
+      signal: AbortSignal.timeout(longestMs),
+    })
+    await answer.body?.cancel()
+    return answer.ok ? undefined : `${new URL(target.url).host} answered ${answer.status}`
+  } catch (error) {
+    return fetchMessage(error)
+  }
+}
+
+const kinds = { internal: 1, client: 3 }
+const failed = 2
+
+/** Spans as OTLP's JSON has them: times are nanoseconds, as strings. */
+export function otlpBody(service: string, version: string, spans: readonly Span[]): string {
+  const resource = { attributes: attributes({ 'service.name': service, 'service.version': version }) }
+  const scopeSpans = [{ scope: { name: 'termaite', version }, spans: spans.map(otlpSpan) }]
+  return JSON.stringify({ resourceSpans: spans.length ? [{ resource, scopeSpans }] : [] })
+}
+
+function otlpSpan(span: Span): object {
+  return {
+    traceId: span.trace,
+    spanId: span.id,
+    ...(span.parent === undefined ? {} : { parentSpanId: span.parent }),
+    name: span.name,
+    kind: kinds[span.kind],
+    startTimeUnixNano: nanos(span.from),
+    endTimeUnixNano: nanos(span.to),
+    attributes: attributes(span.attributes),
+    status: span.error === undefined ? {} : { code: failed, message: span.error },
+  }
+}
+
+function attributes(values: Span['attributes']): object[] {
+  return Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }))
+}
+
+function anyValue(value: string | number | boolean): object {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+function nanos(ms: number): string {
+  return `${Math.round(ms * 1000)}000`
+}
