@@ -43,7 +43,7 @@ export function showsWork(event: Event): boolean {
 }
 
 /** How the questions of an agent are kept in its slot. */
-export type SlotQuestions = {
+type SlotQuestions = {
   edit(change: (slot: LivingSlot) => LivingSlot): Promise<Slot | undefined>
   /** Called after each change. */
   shown(slot: Slot): Promise<void>

@@ -75,7 +75,7 @@ export function settled(
   return first ? { ...fields, state: 'busy', queue: [first, ...more] } : { ...fields, state: 'idle', queue: [] }
 }
 
-export type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
+type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
 
 /** Ends a slot for good; `worktree` is given when it stays. */
 export function gone(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {

@@ -11,15 +11,15 @@ import { fits, match, WaitingAgents } from './waiting-agents.ts'
 /** A task that is not acknowledged goes back to the queue after this time. */
 export const ackMs = 30_000
 /** A task whose agent sends nothing goes back to the queue after this time. */
-export const staleMs = 30 * 60_000
+const staleMs = 30 * 60_000
 /** How long a task that is meant for one agent waits for it while that agent is present. */
 const wishMs = 10 * 60_000
 /** An agent that sends nothing for this time is away. */
-export const awayMs = 5 * 60_000
+const awayMs = 5 * 60_000
 /** After this many returns without an answer a task has failed. */
-export const mostReturns = 5
+const mostReturns = 5
 /** After this many unacknowledged offers in a row a task has failed: the agents that wait do not do tasks. */
-export const mostUnheard = 10
+const mostUnheard = 10
 /** The pause before the next try when the ledger cannot be written. */
 const retryMs = 5_000
 
@@ -163,7 +163,7 @@ function unacknowledgedOffers({ history }: Task): number {
 }
 
 /** The tasks that have to go back to the queue, and why. */
-export function overdue(tasks: Iterable<HeldTask>, now: number): { task: HeldTask; why: string }[] {
+function overdue(tasks: Iterable<HeldTask>, now: number): { task: HeldTask; why: string }[] {
   return [...tasks].flatMap((task) => {
     if (dueAt(task) > now) return []
     const why = task.state === 'PENDING_ACK' ? 'no agent acknowledged it' : 'its agent sent nothing for 30 minutes'
@@ -172,7 +172,7 @@ export function overdue(tasks: Iterable<HeldTask>, now: number): { task: HeldTas
 }
 
 /** How long no task is due, in ms; a task that is offered from now on is due after `ackMs` at the soonest. */
-export function untilNextDue(tasks: Iterable<HeldTask>, now: number): number {
+function untilNextDue(tasks: Iterable<HeldTask>, now: number): number {
   let next = now + ackMs
   for (const task of tasks) next = Math.min(next, dueAt(task))
   return Math.max(0, next - now)

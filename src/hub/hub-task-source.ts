@@ -6,7 +6,7 @@ import { messageOf } from '../base/error-message.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
 import { taskIdOf } from './task-rules.ts'
 
-export type HubTaskSourceParts = {
+type HubTaskSourceParts = {
   hub: RemoteHub
   as: Registration
   clock: Clock

@@ -20,7 +20,7 @@ import { HubRecords } from './hub-records.ts'
 import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
 import { heldTask, HubError, isFinished, newTask, taskIn } from './task-rules.ts'
 
-export type HubParts = { ledger: HubLedger; clock: Clock; published(changes: readonly HubChange[]): void }
+type HubParts = { ledger: HubLedger; clock: Clock; published(changes: readonly HubChange[]): void }
 
 export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities' | 'workspace' | 'source'>
 

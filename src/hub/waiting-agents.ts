@@ -64,7 +64,7 @@ export class WaitingAgents {
   }
 }
 
-export type Match = { task: QueuedTask; agent: HubAgent }
+type Match = { task: QueuedTask; agent: HubAgent }
 
 /** Matches tasks, in their order, with agents: the agent that a task is meant for, else the one that has waited longest. */
 export function match(

@@ -8,7 +8,7 @@ import { messageOf } from '../base/error-message.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export type HostParts = {
+type HostParts = {
   /** Where the files of terminals are kept, the same for all processes of a home. */
   folder: string
   env: Env
@@ -18,7 +18,7 @@ export type HostParts = {
 }
 
 /** A terminal host; `why` is a sentence that says why it is not the preferred one. */
-export type OpenedHost = { host: TerminalHost; kind: 'tmux' | 'pty'; why?: string }
+type OpenedHost = { host: TerminalHost; kind: 'tmux' | 'pty'; why?: string }
 
 /** Chooses tmux when it is installed and works, else embedded terminals. A host that is wanted by name is opened or refused. */
 export async function openHost(wanted: 'auto' | 'tmux' | 'pty', parts: HostParts): Promise<OpenedHost> {

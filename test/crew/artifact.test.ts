@@ -7,7 +7,7 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { crewOf, place } from './rig.ts'
 
-test('a megabyte is whole; a byte more is cut to it, on a letter, and says so', async () => {
+test('an artifact of a megabyte is kept whole; a longer one is cut between two characters and says so', async () => {
   const blobs = memoryStore().blobs('b')
   const most = 'a'.repeat(longestArtifact)
   const whole = await keepArtifact(blobs, 't', { text: most }, true)
@@ -22,14 +22,14 @@ test('a megabyte is whole; a byte more is cut to it, on a letter, and says so', 
   }
 })
 
-test('an answer that is only in a blob is read from it, and no further than it is kept', async () => {
+test('an answer in a blob is read only as far as it can be kept', async () => {
   const blobs = memoryStore().blobs('b')
   const text = 'x'.repeat(3 * longestArtifact)
   const cut = await keepArtifact(blobs, 't', { text: 'short', whole: await blobs.put(text, 'text/plain') }, false)
   assert.match(await readText(blobs, cut.ref), /^x{1048000}x*\n\[cut: this is the beginning of 3145728 bytes\]$/)
 })
 
-test('the last answer stays after a turn that failed, and is filled in whole where it was long', async (context) => {
+test('the last artifact survives a failed turn, and a long one is filled in whole', async (context) => {
   const long = 'y'.repeat(longestArtifact + 1)
   const failure = { kind: 'crash' as const, message: 'broke' }
   const writer = scriptedAgent('writer', [[{ say: long }], [{ fail: failure }]])

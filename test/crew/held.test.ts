@@ -5,7 +5,7 @@ import { crewOf, machine, place } from './rig.ts'
 
 const minute = 60_000
 
-test('the time of a held spawn stands still while what it needs shows life, and runs out when it does not', async (context) => {
+test('the timeout of a held slot stands still while the slots that it needs show life, and runs otherwise', async (context) => {
   const words = Array.from({ length: 20 }, () => [{ wait: minute / 2 }, { type: 'text' as const, delta: '.' }]).flat()
   const { crew, clock } = crewOf(context, {
     lively: () => scriptedAgent('lively', [[...words, { hang: true }]]),
@@ -31,7 +31,7 @@ test('the time of a held spawn stands still while what it needs shows life, and 
   )
 })
 
-test('a question that nobody answers stops the time of those who are held for it', async (context) => {
+test('an unanswered question stops the timeout of the slots that wait for the agent', async (context) => {
   const question = { about: 'choice' as const, text: 'which?', from: [], options: [{ id: 'a', label: 'A' }] }
   const { crew, clock } = crewOf(context, {
     asker: () => scriptedAgent('asker', [[{ ask: question, then: () => [{ say: 'thanks' }] }]]),
@@ -45,7 +45,7 @@ test('a question that nobody answers stops the time of those who are held for it
   assert.equal((await crew.slot(2)).state, 'asking')
 })
 
-test('limits are for those who live: in this workspace, and in all', async (context) => {
+test('the limits count living agents, in this workspace and in all', async (context) => {
   const { find, seat } = machine()
   const limits = { perWorkspace: 2, total: 5 }
   let elsewhere = 0

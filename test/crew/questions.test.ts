@@ -21,7 +21,7 @@ const asker = () =>
     [{ say: 'linted' }],
   ])
 
-test('a question ends a wait at once, holds back sends, and the first answer counts', async (context) => {
+test('a question ends a wait at once and holds back prompts, and its first answer counts', async (context) => {
   const agent = asker()
   const { crew, clock } = crewOf(context, { asker: () => agent })
   await crew.spawn({ ...place, agent: 'asker', task: 'test it' })
@@ -70,7 +70,7 @@ test('a dialog before the first turn is a question too', async (context) => {
   )
 })
 
-test('killing an agent takes its question back', async (context) => {
+test('killing an agent withdraws its question', async (context) => {
   const { crew } = crewOf(context, { asker })
   await crew.spawn({ ...place, agent: 'asker', task: 'test it' })
   await crew.wait([1], { until: 60_000 })

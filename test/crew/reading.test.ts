@@ -4,7 +4,7 @@ import { settled } from '../../src/base/hand-clock.ts'
 import { cleaned, newRows } from '../../src/crew/slot-output.ts'
 import { crewOf, machine, place } from './rig.ts'
 
-test('reads the last lines, only what is new, and waits for a pattern until its time is over', async (context) => {
+test('a read returns the last lines or only new ones, and waits for a pattern until its time is over', async (context) => {
   const { find, print, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   await crew.spawn({ ...place, agent: 'claude', task: 'go' })
@@ -25,7 +25,7 @@ test('reads the last lines, only what is new, and waits for a pattern until its 
   assert.equal((await missed).matched, false)
 })
 
-test('a pattern that is wrong or goes wild is told, and stops nobody', async (context) => {
+test('an invalid or endless pattern is refused, and blocks nothing else', async (context) => {
   const { find, print, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   await crew.spawn({ ...place, agent: 'claude', task: 'go' })
@@ -39,7 +39,7 @@ test('a pattern that is wrong or goes wild is told, and stops nobody', async (co
   await settled()
 })
 
-test('what is new on a screen is what came after its end, whatever became of its last row', () => {
+test('new rows are those after the end of the last read, even when its last row was drawn over', () => {
   const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `row ${from + i}`)
   assert.deepEqual(newRows([], rows(0, 3)), rows(0, 3))
   assert.deepEqual(newRows(rows(0, 40), rows(10, 45)), rows(40, 45))
@@ -48,7 +48,7 @@ test('what is new on a screen is what came after its end, whatever became of its
   assert.deepEqual(newRows(rows(0, 40), ['another', 'screen']), ['another', 'screen'])
 })
 
-test('clean takes away what is drawn around the words, and nothing of the words', () => {
+test('clean removes what is drawn around the text, and nothing of the text', () => {
   const screen = [
     '╭──────────╮',
     '│ ✻ Hello  │',

@@ -6,7 +6,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { crewOf, machine, place } from './rig.ts'
 
-/** Servers on one store and one machine; one that is dead has a clock that nobody turns, as `kill -9` leaves it. */
+/** Servers on one store and one machine. The clock of a dead server is not turned any more, as after `kill -9`. */
 function servers(context: TestContext) {
   const store: Store = memoryStore()
   const world = machine()
@@ -22,7 +22,7 @@ function servers(context: TestContext) {
   return { ...world, start, die: (owner: string) => dead.add(owner) }
 }
 
-test('kill -9 with five at work: the next server lists them, waits for them, and sends nothing twice', async (context) => {
+test('after kill -9 with five agents at work, the next server lists them, waits for them and sends no prompt twice', async (context) => {
   const { start, die, answer, pasted } = servers(context)
   const a = start('a')
   const tasks = ['one', 'two', 'three', 'four', 'five']
@@ -82,7 +82,7 @@ test('a prompt that was kept and not yet pasted is sent by the next server, once
   assert.equal((await b.crew.artifact(1)).output, 'second')
 })
 
-test('a server that leaves in order lets its agents work on, and the next one takes them up', async (context) => {
+test('a server that leaves in order lets its agents go on, and the next one takes them over', async (context) => {
   const { start, answer, pasted } = servers(context)
   const a = start('a')
   await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
@@ -97,7 +97,7 @@ test('a server that leaves in order lets its agents work on, and the next one ta
   assert.deepEqual([(await b.crew.artifact(1)).output, pasted], ['done', ['one']])
 })
 
-test('where terminals do not outlive the server, nothing is left when it leaves', async (context) => {
+test('a server whose terminals do not outlive it ends its agents when it leaves', async (context) => {
   const { seat, find } = machine()
   const { crew, keeper, clock } = crewOf(context, { claude: seat('claude') }, { find, outlives: () => false })
   await crew.spawn({ ...place, agent: 'claude', task: 'one' })
@@ -108,7 +108,7 @@ test('where terminals do not outlive the server, nothing is left when it leaves'
   assert.deepEqual([state, why, await find(terminal!.id)], ['exited', 'it ended with its keeper', undefined])
 })
 
-test('two servers see one crew: each sends to, waits for and kills what the other carries', async (context) => {
+test('two servers share one crew: each sends to, waits for and kills the agents of the other', async (context) => {
   const { start, answer, pasted, host } = servers(context)
   const [a, b] = [start('a'), start('b')]
   await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
@@ -137,7 +137,7 @@ test('two servers see one crew: each sends to, waits for and kills what the othe
   )
 })
 
-test('two servers that find the same orphans do not both take them', async (context) => {
+test('of two servers that find the same orphaned agents, one takes each', async (context) => {
   const { start, die, answer, pasted } = servers(context)
   const a = start('a')
   for (const task of ['one', 'two', 'three']) await a.crew.spawn({ ...place, agent: 'claude', task })
@@ -153,7 +153,7 @@ test('two servers that find the same orphans do not both take them', async (cont
   assert.deepEqual([...pasted].sort(), ['more 1', 'more 2', 'more 3', 'one', 'three', 'two'])
 })
 
-test('an agent that nobody carries is killed by whoever wants it gone', async (context) => {
+test('an agent without a keeper is ended by the process that kills it', async (context) => {
   const { start, die, host } = servers(context)
   const a = start('a')
   await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
@@ -167,7 +167,7 @@ test('an agent that nobody carries is killed by whoever wants it gone', async (c
   assert.deepEqual([state, why, await host.find(terminal!.id)], ['exited', 'killed', undefined])
 })
 
-test('what a shell spawns is carried by whoever keeps the crew; one with nothing left to do retires', async (context) => {
+test('an agent that a shell spawns is run by the keeper, and a keeper without work retires', async (context) => {
   const { start, answer, pasted } = servers(context)
   const a = start('a')
   const { Crew } = await import('../../src/crew/crew.ts')

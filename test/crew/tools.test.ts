@@ -103,7 +103,7 @@ test('a pipeline of two: slot 2 sums up what slot 1 found', async (context) => {
   )
 })
 
-test('a wait beyond the patience of its client says so; beyond its own time it does not', async (context) => {
+test('a wait that its client cuts short says to call again; a wait that ran out does not', async (context) => {
   const { call, clock, told } = conductor(context)
   await call('spawn_agent', { type: 'claude', task: 'long' })
   await clock.turn(300)
@@ -118,7 +118,7 @@ test('a wait beyond the patience of its client says so; beyond its own time it d
   assert.deepEqual([over.is_idle, over.state, over.retry], [false, 'busy', undefined])
 })
 
-test('a list is waited for: any of it, or all', async (context) => {
+test('a wait for several slots ends with any of them, or with all', async (context) => {
   const { call, clock, answer } = conductor(context)
   for (const type of ['claude', 'gemini']) await call('spawn_agent', { type, task: 'go' })
   await clock.turn(300)
@@ -133,7 +133,7 @@ test('a list is waited for: any of it, or all', async (context) => {
   assert.deepEqual([(await all).is_idle, (await all).slots.length], [true, 2])
 })
 
-test('what is wrong with a call is said in words that mend it', async (context) => {
+test('a wrong call is refused with words that say what to do', async (context) => {
   const { call, tools } = conductor(context)
   await assert.rejects(call('spawn_agent', { task: 'x' }), {
     message: 'agent_type is missing. Agents: claude (writes), gemini.',

@@ -7,7 +7,7 @@ import { crewOf, machine, place } from './rig.ts'
 
 const soon = 30_000
 
-test('an agent is spawned, answers, stays idle at every look, and gives its answer', async (context) => {
+test('a spawned agent answers, stays idle, and its artifact is its answer', async (context) => {
   const { find, pasted, answer, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   const { id, state } = await crew.spawn({ ...place, agent: 'claude', task: 'audit' })
@@ -24,7 +24,7 @@ test('an agent is spawned, answers, stays idle at every look, and gives its answ
   assert.deepEqual(pasted, ['audit'])
 })
 
-test('waiting, then depending on what is idle already, starts the dependent at once', async (context) => {
+test('a slot that depends on an idle slot starts at once', async (context) => {
   const { find, pasted, answer, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   await crew.spawn({ ...place, agent: 'claude', task: 'audit' })
@@ -38,7 +38,7 @@ test('waiting, then depending on what is idle already, starts the dependent at o
   assert.deepEqual(pasted, ['audit', 'sum up <output slot="1">'])
 })
 
-test('two sends while it is busy are queued, sent once each, in order; a wait after a send waits for it', async (context) => {
+test('two prompts to a busy agent are queued and sent once each, in order, and a wait after them waits for both', async (context) => {
   const { find, pasted, answer, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   await crew.spawn({ ...place, agent: 'claude', task: 'one' })
@@ -77,7 +77,7 @@ test('an agent without a task is ready and idle; its first send is its first tur
   assert.deepEqual([(await crew.slot(1)).state, pasted], ['busy', ['now']])
 })
 
-test('the middle of three is killed: the others keep their numbers, and the next is a fourth', async (context) => {
+test('when the second of three slots is killed, the others keep their numbers and the next is number four', async (context) => {
   const { find, host, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   for (const task of ['a', 'b', 'c']) await crew.spawn({ ...place, agent: 'claude', task })
@@ -102,7 +102,7 @@ test('the middle of three is killed: the others keep their numbers, and the next
   })
 })
 
-test('one that exits after its answer has settled, one that exits before it failed', async (context) => {
+test('an agent that exits after its answer has finished, one that exits before it has failed', async (context) => {
   const { find, answer, exit, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   for (const task of ['a', 'b']) await crew.spawn({ ...place, agent: 'claude', task })
@@ -125,7 +125,7 @@ test('one that exits after its answer has settled, one that exits before it fail
   assert.match((await crew.read(1, { lines: 50, until: 0 })).output, /^answer: done$/m)
 })
 
-test('closing a workspace ends everyone, drops what they said, and numbers begin again', async (context) => {
+test('closing a workspace ends its agents, drops their conversations and starts the numbers again', async (context) => {
   const { find, answer, seat } = machine()
   const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
   for (const task of ['a', 'b']) await crew.spawn({ ...place, agent: 'claude', task })
@@ -139,7 +139,7 @@ test('closing a workspace ends everyone, drops what they said, and numbers begin
   await settled()
 })
 
-test('who is spawned while a workspace is closed is ended with it', async (context) => {
+test('an agent that is spawned while a workspace is being closed is ended with it', async (context) => {
   const { find, seat } = machine()
   const store = memoryStore()
   const { crew, clock, parts } = crewOf(context, { claude: seat('claude') }, { find, store })

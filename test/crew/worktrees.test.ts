@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Worktrees } from '../../src/core/work/worktree.ts'
 import { crewOf, machine, place } from './rig.ts'
 
-test('an agent works in a worktree, which goes with it when nothing is in it and is named when something is', async (context) => {
+test('an agent’s worktree is removed with it when it holds no work, and named otherwise', async (context) => {
   const cleared: string[] = []
   const worktrees: Worktrees = {
     plan: (name) => ({ path: `/trees/${name}`, branch: name }),
@@ -43,7 +43,7 @@ test('an agent works in a worktree, which goes with it when nothing is in it and
   })
 })
 
-test('a worktree that cannot be made fails its slot, and says why', async (context) => {
+test('a slot whose worktree cannot be made fails and says why', async (context) => {
   const worktrees: Worktrees = {
     plan: (name) => ({ path: `/trees/${name}`, branch: name }),
     make: async () => {

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 
-/** Says these bytes to whoever asks, and hangs up. */
+/** A server that answers each request with these bytes and hangs up. */
 async function saying(t: TestContext, ...bytes: string[]): Promise<HubClient> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -22,7 +22,7 @@ const listened = async (hub: HubClient) => {
   return seen
 }
 
-test('a hub that goes in the middle of a word is away, whatever it was asked', async (t) => {
+test('a hub that breaks off its answer counts as away, whatever was asked', async (t) => {
   const json = ['HTTP/1.1 200 OK', 'content-type: application/json', 'content-length: 100', '', '{"id":']
   await assert.rejects((await saying(t, ...json)).task('x'), HubAway)
   await assert.rejects((await saying(t, 'HTTP/1.1 409 Conflict', ...json.slice(1))).task('x'), HubAway)
@@ -34,7 +34,7 @@ test('a hub that goes in the middle of a word is away, whatever it was asked', a
   assert.deepEqual(await listened(await saying(t, ...stream, chunk, '0', '', '')), [1])
 })
 
-test('who is too far behind to follow is told so', async (t) => {
+test('a follower that is too far behind is told so', async (t) => {
   const hub = await saying(t, 'HTTP/1.1 200 OK', 'connection: close', '', 'event: lost\ndata: {}\n\n')
   await assert.rejects(listened(hub), new HubRefused(410, 'changes after 0 are not kept any more'))
 })

@@ -40,7 +40,7 @@ test('a task that is sent again is the same task', async (t) => {
   await assert.rejects(add('y', { id: 'a.b' }), /A task id has 8 to 64 letters/)
 })
 
-test('unacknowledged for 30 s it goes back, and the late one has no say any more', async (t) => {
+test('a task that is not acknowledged within 30 s goes back to the queue, and a late acknowledgement is refused', async (t) => {
   const { hub, clock, register, wait, add } = hubAt(t)
   await register('a')
   await register('b')
@@ -66,7 +66,7 @@ test('unacknowledged for 30 s it goes back, and the late one has no say any more
   assert.equal(hub.task(id).state, 'ASSIGNED')
 })
 
-test('a silent agent loses its task after 30 minutes; one that says something keeps it', async (t) => {
+test('a silent agent loses its task after 30 minutes, one that reports progress keeps it', async (t) => {
   const { hub, clock, register, wait, add } = hubAt(t)
   await register('a')
   const { id } = await add('x')
@@ -80,7 +80,7 @@ test('a silent agent loses its task after 30 minutes; one that says something ke
   assert.deepEqual([hub.task(id).state, hub.task(id).returns], ['QUEUED', 1])
 })
 
-test('an agent that comes back for work without an answer gets the same task, and not for ever', async (t) => {
+test('an agent that waits again without an answer gets the same task, a limited number of times', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   const { id } = await add('x')
@@ -99,7 +99,7 @@ test('an agent that comes back for work without an answer gets the same task, an
   assert.equal((await last).type, 'task')
 })
 
-test('nothing is given to a connection that is gone, and a newer one takes its place', async (t) => {
+test('no task goes to a closed connection, and a newer connection replaces it', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   const gone = new AbortController()
@@ -120,7 +120,7 @@ test('nothing is given to a connection that is gone, and a newer one takes its p
   assert.equal((await second).type, 'task')
 })
 
-test('an agent that asks twice in one moment is told once, and nobody else is told of the same task', async (t) => {
+test('an agent that waits twice at once gets one task, and no other agent gets the same one', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   await register('b')
@@ -135,7 +135,7 @@ test('an agent that asks twice in one moment is told once, and nobody else is to
   )
 })
 
-test('who never acknowledges is not blamed, and is not given the same task for ever', async (t) => {
+test('an offer without an acknowledgement is no return, and is repeated a limited number of times', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   const { id } = await add('x')
@@ -154,7 +154,7 @@ test('who never acknowledges is not blamed, and is not given the same task for e
   assert.equal(hub.task(id).state, 'PENDING_ACK')
 })
 
-test('who gets what: workspace, capability, and who waited longest', async (t) => {
+test('a task goes by workspace, then capability, then the longest wait', async (t) => {
   const { clock, register, wait, add } = hubAt(t)
   const got: Record<string, string> = {}
   const agents = { elsewhere: { workspace: 'v' }, plain: {}, late: {}, able: { capabilities: ['rust', 'web'] } }
@@ -173,7 +173,7 @@ test('who gets what: workspace, capability, and who waited longest', async (t) =
   assert.deepEqual(got, { able: 'rust', plain: 'any', late: 'more', elsewhere: 'idle' })
 })
 
-test('who gets what: a wish, as long as its agent is about, then priority, then age', async (t) => {
+test('a task goes to the agent it is meant for while that is present; tasks go by priority, then age', async (t) => {
   const { hub, clock, register, wait, add } = hubAt(t)
   await register('a')
   await register('b')
@@ -200,7 +200,7 @@ test('who gets what: a wish, as long as its agent is about, then priority, then 
   assert.deepEqual(got, ['a: urgent', 'a: old', 'a: new', 'b: for b', 'e: idle', 'e: for b again'])
 })
 
-test('a question frees the agent; the answer brings the task back to it, with what was said', async (t) => {
+test('a question frees the agent, and the answer brings the task back to it with its notes', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   await register('b')
@@ -236,7 +236,7 @@ test('a question frees the agent; the answer brings the task back to it, with wh
   await assert.rejects(hub.answer(id, 'again', 'me'), /waits for no answer: it is PENDING_ACK/)
 })
 
-test('a review approves, or sends it back with what is wrong', async (t) => {
+test('a review approves a task, or sends it back with a comment', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   const { id } = await add('x')
@@ -252,7 +252,7 @@ test('a review approves, or sends it back with what is wrong', async (t) => {
   await assert.rejects(hub.cancel(id, 'me'), /is already APPROVED/)
 })
 
-test('a task waits for those it needs, and fails with them, saying which', async (t) => {
+test('a task waits for the tasks that it needs, and fails with the one that failed, naming it', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   await assert.rejects(add('x', { needs: ['nope'] }), /There is no task nope to depend on/)
@@ -273,7 +273,7 @@ test('a task waits for those it needs, and fails with them, saying which', async
   assert.equal(hub.task(first.id).state, 'QUEUED')
 })
 
-test('a long chain goes one after the other, and fails in few words', async (t) => {
+test('a long chain of tasks runs in order, and fails with a short reason', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   const chain = [await add('0')]
@@ -293,7 +293,7 @@ test('a long chain goes one after the other, and fails in few words', async (t) 
   )
 })
 
-test('a word to everybody and an eviction arrive at the next wait, or at once', async (t) => {
+test('a broadcast and an eviction arrive at the next wait, or at once at a waiting agent', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   await register('b')
@@ -314,7 +314,7 @@ test('a word to everybody and an eviction arrive at the next wait, or at once', 
   await assert.rejects(wait('a'), /No agent a is registered\. Call register_agent first/)
 })
 
-test('what was kept is all there is: a new hub on the same books goes on, and a write that fails changes nothing', async (t) => {
+test('a new hub on the same ledger goes on, and a failed write changes nothing', async (t) => {
   const ledger = memoryHubLedger()
   const { hub, register, wait, add } = hubAt(t, ledger)
   await register('a')
@@ -330,7 +330,7 @@ test('what was kept is all there is: a new hub on the same books goes on, and a 
   assert.equal(again.hub.task(id).state, 'ASSIGNED')
 })
 
-test('while nothing can be kept nobody waits in vain, and it goes on where it stood', async (t) => {
+test('while the ledger cannot be written every wait ends, and afterwards the hub goes on where it stood', async (t) => {
   const ledger = memoryHubLedger()
   const { hub, clock, register, wait, add } = hubAt(t, ledger)
   await register('a')

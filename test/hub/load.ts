@@ -30,7 +30,7 @@ export async function hubLoad(load: Load): Promise<LoadResult> {
   const added = Array.from({ length: load.tasks }, (_, at) => `task-${load.seed}-${at}`)
   const working = Array.from({ length: load.agents }, (_, at) => run.work(`agent-${at}`, at < load.deaths))
   const giving = Array.from({ length: givers }, (_, giver) => run.give(added.filter((__, at) => at % givers === giver)))
-  // Whoever fails ends it all, so that nothing is waited for in vain.
+  // The first failure ends the whole run, so that no other part waits in vain.
   await Promise.race([run.killing(), Promise.all(working), following])
   await Promise.all(giving)
   const tasks = await run.books()
@@ -98,7 +98,7 @@ class Run {
     }
   }
 
-  /** What the hub holds in the end. */
+  /** The hub's tasks at the end. */
   async books(): Promise<Task[]> {
     const { tasks, seq } = await this.#hub.state()
     await until(() => this.witness.seq >= seq)

@@ -205,7 +205,7 @@ class Outside {
 
 const byId = (a: Task, b: Task) => (a.id < b.id ? -1 : 1)
 
-test('whatever agents, people, time and restarts do, each task has one holder and one story, and nobody waits in vain', async () => {
+test('whatever agents, people, time and restarts do, each task has one holder and one history, and no agent waits in vain', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(deed, { maxLength: 60 }), async (deeds) => {
       const outside = new Outside()

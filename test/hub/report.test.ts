@@ -23,7 +23,7 @@ function agent(id: string, over: Partial<HubAgent> = {}): HubAgent {
   return { ...known, capabilities: [], inbox: [], registered: since, seen: since, ...over }
 }
 
-test('what a person reads in the morning: work, diffs, questions, failures, cost', () => {
+test('the report lists work, diffs, questions, failures and cost', () => {
   const diff = '--- a/x\n+++ b/x\n-old\n+new\n+more\n'
   const tasks = [
     task('aaaa', 'COMPLETED', 12, { result: { message: 'Did\nit.' } }),
@@ -71,7 +71,7 @@ Spent by each agent in total
   )
 })
 
-test('a night in which nothing happened is said to be one', () => {
+test('a report without changes says so', () => {
   assert.deepEqual(reportOf([], [agent('a')], since), {
     since,
     done: [],
@@ -84,7 +84,7 @@ test('a night in which nothing happened is said to be one', () => {
   assert.equal(reportWords(reportOf([], [], since)), `No task changed since ${localTime(since)}.`)
 })
 
-test('all of a task, and its words do nothing at a terminal', () => {
+test('a task is shown whole, without control sequences', () => {
   const said = { at: since, by: 'orc', kind: 'progress', text: 'half\u001b]0;mine\u0007way' } as const
   const done = task('aaaa', 'FAILED', 3, { needs: ['task-x'], why: 'no disk', notes: [said] })
   const result = { message: 'No\u001b[31m.\u001b[0m', diff: '-a\n+b' }

@@ -23,7 +23,7 @@ export function hubAt(t: { after(work: () => unknown): void }, ledger: HubLedger
   return { hub, clock, ledger, published, register, wait, add }
 }
 
-/** Whoever holds a task and asks for another is heard once it is sure that they are there. */
+/** Waits until the hub has answered an agent that has a task and waits again: it first makes sure of the connection. */
 export async function noticed(): Promise<void> {
   await settled()
   await settled()

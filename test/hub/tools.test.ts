@@ -76,7 +76,7 @@ test('the loop of an agent: register, wait, acknowledge, work, answer', async (t
   assert.deepEqual((await call('wait_for_task', { taskId })).done, false)
 })
 
-test('whoever lost a task cannot end it, also without saying who they are', async (t) => {
+test('an agent that lost a task cannot end it, even without its name', async (t) => {
   const { call, clock } = toolsAt(t)
   await call('register_agent', me)
   const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/p' })
@@ -94,7 +94,7 @@ test('whoever lost a task cannot end it, also without saying who they are', asyn
   )
 })
 
-test('a wait ends when its caller has no patience left, and says to come again', async (t) => {
+test('a wait ends when its caller gives up, and says to call again', async (t) => {
   const { call, clock } = toolsAt(t)
   await call('register_agent', me)
   const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/elsewhere' })
@@ -107,7 +107,7 @@ test('a wait ends when its caller has no patience left, and says to come again',
   assert.deepEqual([prompt, task.done, task.status], [{ status: 'IDLE' }, false, 'QUEUED'])
 })
 
-test('a question comes back as the same task, with its answer', async (t) => {
+test('an answered question comes back as the same task, with the answer', async (t) => {
   const { call } = toolsAt(t)
   await call('register_agent', me)
   const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/p' })
@@ -127,7 +127,7 @@ test('a question comes back as the same task, with its answer', async (t) => {
   )
 })
 
-test('wrong input is told in words', async (t) => {
+test('wrong input is refused in words', async (t) => {
   const { call } = toolsAt(t)
   await assert.rejects(
     call('register_agent', { ...me, source: 'WEB' }),

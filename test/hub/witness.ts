@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { ackMs } from '../../src/hub/dispatch.ts'
 import { taskIdOf } from '../../src/hub/task-rules.ts'
 
-/** Of a run: what was promised and did not hold. */
+/** The promises of the hub that a run broke. */
 export type Faults = {
   /** Answered more than once. */
   doubled: string[]
@@ -11,17 +11,17 @@ export type Faults = {
   unfinished: string[]
   /** Held by two agents at once. */
   shared: string[]
-  /** Handed out to somebody who never had it, and not taken back. */
+  /** Offered to an agent that never received it, and not taken back. */
   astray: string[]
-  /** Came back more often than anybody who had it gave it up. */
+  /** Counted as returned more often than agents gave it up. */
   blamed: string[]
-  /** What the stream of changes tells otherwise than the books. */
+  /** Different in the stream of changes than in the hub. */
   untold: string[]
 }
 
 type Hold = { agent: string; due: number; acked: boolean }
 
-/** Stands beside agents and hub: what the agents really had in their hands, and every change that the hub told. */
+/** Records beside agents and hub which tasks the agents really had, and every change that the hub published. */
 export class Witness {
   /** The number of the last change that was told. */
   seq = 0
@@ -34,7 +34,7 @@ export class Witness {
   #shared: string[] = []
   #waiting: { count: number; reached(): void }[] = []
 
-  /** An agent has it in its hands: nobody else may, but after a hand-out that was not acknowledged in time. */
+  /** An agent received a task: no other agent may have it, unless that one did not acknowledge it in time. */
   received(ticket: string, { id, moved }: Task, agent: string): void {
     const other = this.#hands.get(id)
     if (other && other.agent !== agent && (other.acked || moved < other.due))
@@ -95,7 +95,7 @@ export class Witness {
     }
   }
 
-  /** How many were handed out, and how many of those reached nobody. */
+  /** How many offers were made, and how many of them reached no agent. */
   counts(tasks: readonly Task[]): { handed: number; missed: number } {
     const handed = tasks.reduce((sum, { history }) => sum + history.filter(isHandOut).length, 0)
     return { handed, missed: handed - this.#receipts.size }

@@ -12,7 +12,7 @@ function pieces(whole: string, lengths: readonly number[]): Buffer[] {
   return cuts.slice(1).map((to, i) => bytes.subarray(cuts[i], to))
 }
 
-test('the end mark is found however the stream is cut, and what comes after it is nobody’s', () => {
+test('the end mark is found however the stream is cut, and bytes after it are dropped', () => {
   const before = 'the last words \u001b[0m\u001b^termaite another\u001b\\ \u001b'
   fc.assert(
     fc.property(fc.array(fc.nat()), (lengths) => {
@@ -23,7 +23,7 @@ test('the end mark is found however the stream is cut, and what comes after it i
   )
 })
 
-test('without a mark everything is given, the beginning of one as well', () => {
+test('without an end mark every byte is passed on, the beginning of a mark too', () => {
   fc.assert(
     fc.property(fc.array(fc.nat()), (lengths) => {
       const end = new EndMark('x-1')

@@ -22,18 +22,18 @@ async function killedKeeper(kind: 'tmux' | 'pty', { env, cwd, terminals, socket 
   return told
 }
 
-describe('we are killed', { concurrency: true }, () => {
-  test('an embedded terminal ends with us, and leaves nobody behind, even when we are killed', async (t) => {
+describe('termaite is killed', { concurrency: true }, () => {
+  test('an embedded terminal ends with a killed termaite, and leaves no process behind', async (t) => {
     const { pids } = await killedKeeper('pty', ground('pty', t))
     await until(async () => (await living(pids)).length === 0)
   })
 
-  test('a tmux pane goes on when we are killed, and the next one takes it up', { skip: noTmux }, async (t) => {
+  test('a tmux pane goes on when termaite is killed, and the next termaite finds it', { skip: noTmux }, async (t) => {
     const place = ground('tmux', t)
     const { id, pids } = await killedKeeper('tmux', place)
     const terminal = (await place.host.find(id))!
     assert.deepEqual(await living(pids), pids)
-    // What was drawn before it came is there, by the same positions.
+    // Output from before is there, at the same positions.
     await drawn(terminal, `child ${pids[0]}`)
     assert.equal(filled(await terminal.screen()).length, 2)
     await terminal.close()

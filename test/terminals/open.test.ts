@@ -24,7 +24,7 @@ const told = async (...wanted: Parameters<typeof openHost>) => {
   return [kind, host.outlives, why]
 }
 
-test('tmux is taken where it is there and new enough, else it is said why not', async (t) => {
+test('tmux is used when it is installed and new enough, and otherwise the host says why not', async (t) => {
   const ours = 'agents run in embedded terminals and stop when termaite stops'
   assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
   assert.deepEqual(await told('auto', machine(t, 'echo tmux next-3.6')), ['tmux', true, undefined])
@@ -40,7 +40,7 @@ test('tmux is taken where it is there and new enough, else it is said why not', 
   )
 })
 
-test('what is asked for by name is given, or refused with what to do', async (t) => {
+test('a host that is wanted by name is opened, or refused with what to do', async (t) => {
   assert.deepEqual(await told('pty', machine(t, 'echo tmux 3.3a')), ['pty', false, undefined])
   assert.deepEqual(await told('tmux', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
   await assert.rejects(openHost('tmux', machine(t)), {
@@ -49,7 +49,7 @@ test('what is asked for by name is given, or refused with what to do', async (t)
   })
 })
 
-test('where no PTY can be had, opening says so, and the next one tries again', async () => {
+test('when no PTY library can be loaded, opening says so, and the next call tries again', async () => {
   let tries = 0
   const host = ptyHost({
     env: {},

@@ -13,7 +13,7 @@ export type Ground = {
   cwd: string
   home: string
   folder: string
-  /** Where what is kept of terminals lies. */
+  /** The folder with the files of terminals. */
   terminals: string
   env: Record<string, string>
   socket: string

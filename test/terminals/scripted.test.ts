@@ -35,7 +35,7 @@ test('the screen folds long lines, shows the last rows, and can be wiped', async
   assert.deepEqual(await terminal.exited, { signal: 1 })
 })
 
-test('a program that breaks exits with 1 and leaves its words; a person’s hands are seen', async () => {
+test('a program that throws exits with 1 and shows its error; a person’s keys are noticed', async () => {
   const terminals = host()
   const terminal = await terminals.open('breaks', { cwd: '/' })
   assert.deepEqual(await terminal.exited, { code: 1 })

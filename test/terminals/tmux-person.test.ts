@@ -15,7 +15,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
   const story = (what: string, run: (place: ReturnType<typeof ground>) => Promise<void>) =>
     test(what, (t) => run(ground('tmux', t)))
 
-  story('a window that is closed by hand has exited, with all who did not listen', async (place) => {
+  story('a window that is closed by hand has exited, with the processes that ignored it', async (place) => {
     const { host, cwd } = place
     const terminal = await host.open(running('stubborn'), { cwd })
     const pids = await stubbornOnes(terminal)
@@ -26,7 +26,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('a server that was started again gives nobody the pane of a stranger', async (place) => {
+  story('after a restart of the server, an old id does not find a new pane', async (place) => {
     const { host, cwd } = place
     const before = await host.open(commands.echo, { cwd })
     tmux(place, 'kill-server')
@@ -37,7 +37,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await after.close()
   })
 
-  story('a pane whose shell was killed says by what, as far as tmux knows', async (place) => {
+  story('a pane whose shell was killed reports the signal, as far as tmux knows it', async (place) => {
     const terminal = await place.host.open('echo ready; sleep 60', { cwd: place.cwd })
     await drawn(terminal, 'ready')
     process.kill(Number(tmux(place, 'list-panes', '-a', '-F', '#{pane_pid}')), 'SIGKILL')
@@ -45,18 +45,21 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('one that is being opened elsewhere is left alone, one that never began is forgotten', async (place) => {
-    const id = crypto.randomUUID()
-    const files = new TerminalFiles(place.terminals, id)
-    files.make({ run: 'true', keep: 'true' })
-    files.keepPlace({ server: ['-L', place.socket], mode: 'window' })
-    assert.deepEqual([await place.host.find(id), existsSync(files.run)], [undefined, true])
-    const longAgo = new Date(Date.now() - 3_600_000)
-    utimesSync(files.run, longAgo, longAgo)
-    assert.deepEqual([await place.host.find(id), existsSync(files.folder)], [undefined, false])
-  })
+  story(
+    'a terminal that another process is opening is left alone, one that never started is removed',
+    async (place) => {
+      const id = crypto.randomUUID()
+      const files = new TerminalFiles(place.terminals, id)
+      files.make({ run: 'true', keep: 'true' })
+      files.keepPlace({ server: ['-L', place.socket], mode: 'window' })
+      assert.deepEqual([await place.host.find(id), existsSync(files.run)], [undefined, true])
+      const longAgo = new Date(Date.now() - 3_600_000)
+      utimesSync(files.run, longAgo, longAgo)
+      assert.deepEqual([await place.host.find(id), existsSync(files.folder)], [undefined, false])
+    },
+  )
 
-  story('a server that cannot be asked is no reason to end anybody', async (place) => {
+  story('an unreachable server ends no process', async (place) => {
     const { cwd, env, terminals, socket } = place
     const terminal = await place.host.open(commands.echo, { cwd })
     await drawn(terminal, 'ready')
@@ -78,7 +81,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('a title is only a title, and the bell is rung', async (place) => {
+  story('a title is shown as plain text, and the bell rings', async (place) => {
     const { host, cwd, folder } = place
     const evil = join(folder, 'evil')
     const [first, second] = [await host.open(commands.echo, { cwd }), await host.open(commands.echo, { cwd })]
@@ -94,7 +97,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await second.close()
   })
 
-  story('a person’s key is seen, what is sent by a command is not', async (place) => {
+  story('a person’s key is noticed, keys from a command are not', async (place) => {
     const { host, cwd, env } = place
     const terminal = await host.open(commands.echo, { cwd })
     await drawn(terminal, 'ready')
@@ -147,7 +150,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     )
     assert.match(panes, /%2 59 2 gemini busy/)
     assert.equal(window.attach, `tmux -S ${socket!.split(',')[0]} switch-client -t '%1'`)
-    // From outside it is found in the person's own server.
+    // From outside tmux the terminal is found in the person's own server.
     assert.equal((await place.host.find(first.id))?.id, first.id)
     for (const terminal of [window, first, second]) await terminal.close()
     assert.equal(tmux(place, 'list-panes', '-a', '-F', '#{pane_id}'), '%0\n')
@@ -158,7 +161,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     'what a pane drew is kept within bounds, and positions go on',
     async ({ host, cwd, running: run, terminals }) => {
       const terminal = await host.open(run('flood 20000000'), { cwd })
-      // What keeps it may still be at work when the program is over: it is waited for to its end.
+      // The process that keeps the output may still be at work when the program has ended: the test reads to its end.
       for await (const _ of terminal.output()) continue
       const read = { first: -1, end: 0, bytes: 0 }
       for await (const { at, bytes } of terminal.output()) {

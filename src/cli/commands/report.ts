@@ -57,7 +57,7 @@ export function reportWords(report: Report): string {
     ['Spent by each agent in total', spentLines(spent)],
   ]
   const told = parts.filter(([, lines]) => lines.length > 0).map(([head, lines]) => ['', head, ...lines].join('\n'))
-  if (told.length === 0) return `Nothing happened since ${localTime(since)}.`
+  if (told.length === 0) return `No task changed since ${localTime(since)}.`
   return [`Since ${localTime(since)}`, ...told].join('\n')
 }
 

@@ -7,7 +7,7 @@ import { layerName, markOf, markVariable, needFolder, shellArgv, terminalEnv } f
 import { loadLibraries } from './libraries.ts'
 import { ptyScript, PtyTerminal } from './pty-terminal.ts'
 
-export type PtyParts = {
+type PtyParts = {
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
   load?: () => Promise<Libraries>

@@ -10,7 +10,7 @@ import { endProgram, exitOf, markOf, programScript } from '../terminal-program.t
 import { EmulatedScreen } from './emulated-screen.ts'
 
 /** Tells the shell that all output has been read. */
-export const readSignal = 'SIGUSR1'
+const readSignal = 'SIGUSR1'
 
 /** Runs the program, then waits until all output was read: a PTY loses unread bytes soon after its shell has ended. */
 export function ptyScript(id: string): string {

@@ -23,7 +23,7 @@ import { TerminalFiles } from './terminal-files.ts'
 import { TmuxServer } from './tmux-server.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
-export type TmuxParts = {
+type TmuxParts = {
   /** Where the files of terminals are kept: the same for all processes that are to find them. */
   folder: string
   env: Readonly<Record<string, string | undefined>>
@@ -129,7 +129,7 @@ async function inTime(held: Promise<void>, clock: Clock): Promise<void> {
 }
 
 /** The command by which a person sees a pane: inside its server they switch to it, from anywhere else they attach. */
-export function attachCommand(
+function attachCommand(
   { program, place }: TmuxServer,
   { session, window, pane }: Pane,
   env: Readonly<Record<string, string | undefined>>,

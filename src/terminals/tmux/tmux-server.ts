@@ -126,7 +126,7 @@ type Ask = { blocks: number; lines: string[]; done(answer: { text: string } | { 
  * A client that stays attached, for servers that are asked many times a second: a process for each request would cost ten
  * times as much. It shows nothing and has no size. Only our own server gets one, because a person's client list is theirs.
  */
-export class ControlClient {
+class ControlClient {
   #child: ChildProcess
   #asks: Ask[] = []
   #block: { guard: string; lines: string[] } | undefined

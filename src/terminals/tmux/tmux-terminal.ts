@@ -13,7 +13,7 @@ import { titleOption } from './pane.ts'
 import { shellLives, ShellWatch } from './shell-watch.ts'
 import { plain } from './tmux-server.ts'
 
-export type TmuxTerminalParts = {
+type TmuxTerminalParts = {
   id: string
   server: TmuxServer
   pane: Pane
