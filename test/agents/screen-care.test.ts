@@ -24,8 +24,7 @@ test('nothing is typed into a screen that is not known, and it is said', async (
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
   assert.deepEqual(failureIn(events), {
     kind: 'crash',
-    message:
-      'faker shows a screen that is not known, and nothing is typed into such a one (its last line: (o) dark ( ) light)',
+    message: 'faker shows an unknown screen, and nothing is typed into it (last line: (o) dark ( ) light)',
   })
   assert.deepEqual(typed, [])
   await agent.close()
@@ -44,8 +43,8 @@ test('a question that nobody can read is shown as it stands, and declined by Esc
   }
   const { agent, stage } = played(clock, program, { facts: { dialog: () => undefined } })
   const failure = await turning(clock, agent.start!(new AbortController().signal, ask))
-  const text = 'faker asks something in its terminal: answer it there, or decline it here.'
-  assert.deepEqual(failure, { kind: 'denied', message: `faker left when it was answered: ${text}` })
+  const text = 'faker asks a question in its terminal. Answer it there, or decline it here.'
+  assert.deepEqual(failure, { kind: 'denied', message: `faker exited after its question was answered: ${text}` })
   assert.deepEqual(asked, [
     {
       about: 'choice',
@@ -66,7 +65,7 @@ test('a prompt that is not taken is entered twice and not more, and it is said',
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
   assert.deepEqual(failureIn(events), {
     kind: 'crash',
-    message: 'faker did not take its prompt: it was pasted and entered twice, and stands in its composer',
+    message: 'faker did not take its prompt: it was entered twice and is still in the composer',
   })
   assert.deepEqual((await agent.terminal!.screen()).rows.slice(0, 2), ['fake-cli 1.0', '> hello'])
   await agent.close()
@@ -122,7 +121,7 @@ test('a long prompt is put into a file of ours alone, and the agent is told to r
   assert.equal(readFileSync(path, 'utf8'), `${prompt}\n`)
   assert.equal(statSync(path).mode & 0o777, 0o600)
   assert.deepEqual(typed.slice(0, 1), [
-    `\u001b[200~Read the file ${path} to its end and do what it says: it is my message, which is too long to be pasted.\u001b[201~`,
+    `\u001b[200~Read the file ${path} to its end and do what it says: it is my message, which is too long to paste.\u001b[201~`,
   ])
   cancel.abort()
   await turning(clock, events)

@@ -212,7 +212,7 @@ const scenes: Record<string, Scene> = {
     async play(agent) {
       assert.deepEqual(await agent.start!(new AbortController().signal), {
         kind: 'denied',
-        message: 'faker left when it was answered: Do you trust this folder?',
+        message: 'faker exited after its question was answered: Do you trust this folder?',
       })
     },
   },

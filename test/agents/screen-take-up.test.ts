@@ -54,7 +54,7 @@ test('one that was pasted and not entered is entered, and one that never came is
   const lost = eventsOf(heir, turnOf({ clock, cwd: stage.cwd, prompt: 'never pasted', sent: nonceOf('b') }))
   assert.deepEqual(failureIn(await turning(clock, lost)), {
     kind: 'crash',
-    message: 'faker does not show its prompt, and it is not sent twice: it is idle, send it again',
+    message: 'faker is idle and does not show its prompt, which is never sent twice: send it again',
   })
   await heir.close()
   await stage.close()

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 
 type Place = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
 
-/** So many of the newest files may be the one that is meant. */
+/** How many of the newest files are looked at. */
 const candidates = 24
 
-/** A longer one is read from so far before its end. */
+/** How much of the end of a file is read. */
 const mostBytes = 32 * 1024 * 1024
 
 type File = { path: string; size: number; changed: number }
 
 /**
- * What a CLI's own journal says of one turn. Files are known by their size before the prompt was pasted: a line that
- * stood there before belongs to no turn that comes after.
+ * Reads what a CLI's own journal says of one turn. The size of each file before the prompt was pasted is remembered:
+ * a line that was there before belongs to an earlier turn.
  */
 export class JournalReader {
   #journal: Journal
@@ -28,12 +28,12 @@ export class JournalReader {
     this.#folder = journal.folder(place)
   }
 
-  /** What is there now is older than the turn. */
+  /** Remembers the files as they are before the turn. */
   async open(): Promise<void> {
     for (const { path, size } of await this.#files()) this.#before.set(path, size)
   }
 
-  /** What it says now of the turn whose prompt holds the mark; `key` is its session's, where that is known. */
+  /** What the journal says now of the turn whose prompt holds the mark; `key` is the session's, where that is known. */
   async look(mark: string, key: string | undefined): Promise<Journalled | undefined> {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
     const named = key === undefined ? [] : files.filter(({ path }) => path.includes(key))
@@ -50,7 +50,7 @@ export class JournalReader {
   }
 
   async #lines({ path, size }: File): Promise<string[]> {
-    // Only what is written line by line is read from where it was left.
+    // Only a file that is written line by line is read from where it was left.
     const from = path.endsWith('.jsonl') ? (this.#before.get(path) ?? 0) : 0
     const text = await part(path, Math.max(from, size - mostBytes), size)
     return text.split('\n').filter((line) => line !== '')

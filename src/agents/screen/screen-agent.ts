@@ -2,8 +2,7 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import type { Agent, Traits } from '../../core/work/agent.ts'
 import type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 import { nobody } from '../../core/talk/question.ts'
-import { looser } from '../../core/work/agent.ts'
-import { seatedAgent } from '../seat.ts'
+import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { readyProgram, TerminalProgram } from './terminal-program.ts'
 import { composes, screenStartFailure } from './screen-spec.ts'
@@ -12,22 +11,22 @@ import { endProgram, takeScreenTurn } from './screen-turn.ts'
 export type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 
 /**
- * A program in a terminal that a person can watch and type into. It is opened with the first turn, or taken up where it
- * lives, and stays: its terminal is the thread.
+ * An agent that is a program in a terminal, which a person can watch and type into. The program is started with the
+ * first turn, or found where it still runs, and stays: its terminal is the thread.
  */
 export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts): Agent {
-  const sitting = new TerminalProgram(spec, seat, parts)
+  const program = new TerminalProgram(spec, seat, parts)
   const gone = new AbortController()
-  const desk = { spec, parts, sitting, gone: gone.signal }
+  const turnParts = { spec, parts, program, gone: gone.signal }
   let working = 0
   const agent = seatedAgent(spec.name, traitsOf(spec, seat), seat, (turn, resume, emit) => {
     working++
-    return takeScreenTurn(desk, turn, resume, emit).finally(() => working--)
+    return takeScreenTurn(turnParts, turn, resume, emit).finally(() => working--)
   })
   return {
     ...agent,
     get terminal() {
-      return sitting.terminal
+      return program.terminal
     },
     async start(signal, ask = nobody) {
       const failure = screenStartFailure(spec, seat.leash)
@@ -45,7 +44,7 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
       )
       const waiting = { spec, clock: parts.clock, ask: watch.ask, heard: () => watch.heard(), state: async () => {} }
       const stop = AbortSignal.any([signal, gone.signal, over.signal])
-      const took = await readyProgram(sitting, seat.resume, seat.leash, { ...waiting, signal: stop })
+      const took = await readyProgram(program, seat.resume, seat.leash, { ...waiting, signal: stop })
       over.abort()
       if (took) return 'failure' in took ? took.failure : undefined
       return late ?? { kind: 'aborted', message: `${spec.name} was cancelled before it was ready` }
@@ -58,7 +57,7 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
       const atRest = working === 0
       gone.abort()
       await agent.close()
-      await endProgram(sitting, atRest, parts.clock)
+      await endProgram(program, atRest, parts.clock)
     },
   }
 }
@@ -66,13 +65,11 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
 function traitsOf(spec: ScreenSpec, { leash }: ScreenSeat): Traits {
   const { profile } = spec
   const held = composes(spec) ? (profile?.screen?.leashes ?? {}) : {}
-  const more = looser(leash, held)
   return {
     window: spec.window,
     memory: 'own',
     talks: held[leash] !== undefined,
     steers: false,
-    ...(profile ? { vendor: profile.vendor, login: profile.login } : {}),
-    ...(more ? { looser: more } : {}),
+    ...profileTraits(profile, leash, held),
   }
 }

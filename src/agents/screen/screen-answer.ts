@@ -5,20 +5,20 @@ import type { Reader } from '../../core/screen/reading.ts'
 import { fenceMarks, findFence, isMark, plainMarks, dedent } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
-/** `whole` is false where its beginning had scrolled out of sight, `by` the sign that the turn was over. */
+/** An answer. `whole` is false when its beginning has scrolled out of sight; `by` says what ended the turn. */
 export type ScreenAnswer = { text: string; fenced: boolean; whole: boolean; by: string }
 
-/** So many rows of a terminal are read for an answer. */
+/** How many rows of a terminal are read for an answer. */
 const longestAnswer = 20_000
 
-/** What the CLI's journal holds is whole, whatever the screen shows; its fence cuts it as the screen's would. */
+/** The answer from the CLI's journal, which is whole whatever the screen shows; a fence in it is taken off. */
 export function journalAnswer({ answer }: Journalled, nonce: string): ScreenAnswer | undefined {
   if (answer === undefined || answer.trim() === '') return undefined
   const inside = fencedIn(answer, nonce)
   return { text: inside ?? answer.trim(), fenced: true, whole: true, by: 'journal' }
 }
 
-/** The answer as the terminal shows it: inside the fence, else all that stands behind the prompt. */
+/** The answer from the terminal: the text inside the fence, else all text after the prompt. */
 export async function screenAnswer(
   terminal: Terminal,
   screen: Screen,
@@ -27,7 +27,7 @@ export async function screenAnswer(
   { reader }: ScreenFacts,
   by: string,
 ): Promise<ScreenAnswer> {
-  // A window that was closed by hand has no history any more.
+  // A window that was closed by hand has no history.
   const history = await terminal.history(longestAnswer).catch(() => screen.rows)
   const { rows, whole } = rowsSince(history, asked, reader)
   const inside = fencedIn(unfolded(rows, screen.cols).join('\n'), nonce)
@@ -35,7 +35,7 @@ export async function screenAnswer(
   return { text: answerText(rows, screen.cols, nonce, { reader }), fenced: false, whole, by }
 }
 
-/** What was said in rows of a screen, without the marks around it. */
+/** The text in rows of a screen, without the marks of the fence. */
 export function answerText(
   rows: readonly string[],
   cols: number,
@@ -55,20 +55,20 @@ function fencedIn(text: string, nonce: string): string | undefined {
   return both.map((marks) => findFence(text, marks)?.answer).find((answer) => answer !== undefined)
 }
 
-/** What stood on a screen before a prompt was pasted: the conversation, and below it the composer and what belongs to it. */
+/** A screen before a prompt was pasted: the conversation, and below it the composer and its footer. */
 export type ScreenBefore = { said: readonly string[]; below: ReadonlySet<string> }
 
-/** A prompt as it was pasted; without what stood there before it is looked for everywhere. */
+/** A prompt as it was pasted; without the screen `before` it is looked for everywhere. */
 export type PastedPrompt = { text: string; before?: ScreenBefore }
 
-/** What screens add to a text, its folds included, so that it is found again. */
+/** Characters that screens add to a text when they fold and frame it. */
 const added = /[\s│┃║▌▐>❯›]/g
 const squeeze = (text: string) => text.replaceAll(added, '')
 
-/** So much of the end of a prompt is looked for. */
+/** How much of the end of a prompt is looked for. */
 const longestTail = 100
 
-/** The last row of the prompt's last echo, or of its first one from a row on; -1 where it is not. */
+/** The last row of the prompt's last echo, or of its first echo from a row on; -1 when there is none. */
 export function echoRow(rows: readonly string[], text: string, from?: number): number {
   const tail = squeeze(text).slice(-longestTail)
   if (tail === '') return -1
@@ -76,7 +76,7 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
   let found = -1
   for (let index = from ?? 0; index < rows.length; index++) {
     const row = squeeze(rows[index]!)
-    // A prompt ends where a row ends: a word within a sentence is not taken for it.
+    // A prompt ends where a row ends, so that a word within a sentence is not taken for it.
     end = (end + row).slice(-tail.length)
     if (row === '' || end !== tail) continue
     found = index
@@ -85,10 +85,10 @@ export function echoRow(rows: readonly string[], text: string, from?: number): n
   return found
 }
 
-/** Nothing but lines, blocks and the sign that a prompt is waited for. */
+/** A row of nothing but lines, blocks and the sign before a prompt. */
 export const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
 
-/** The composer begins with the idle mark; where none is known, with the row of the cursor. */
+/** Splits a screen at the composer, which begins with the idle mark, else with the row of the cursor. */
 export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBefore {
   const idle = idleRow(rows, reader)
   const composer = idle < 0 ? cursor.row : idle
@@ -97,10 +97,10 @@ export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBe
   return { said, below: new Set(rows.slice(composer).map((row) => row.trim())) }
 }
 
-/** So many rows tell where the old ones end. */
+/** How many old rows are looked for to find where new ones begin. */
 const anchorRows = 8
 
-/** Where what is new begins: behind the rows that were there before. */
+/** The first row after those that were there before. */
 function newFrom(rows: readonly string[], { said }: ScreenBefore): number | undefined {
   const anchor = said.filter((row) => row.trim() !== '').slice(-anchorRows)
   if (anchor.length === 0) return 0
@@ -111,7 +111,7 @@ function newFrom(rows: readonly string[], { said }: ScreenBefore): number | unde
   return undefined
 }
 
-/** The rows behind a prompt and above the composer; `whole` is false when their beginning is out of sight. */
+/** The rows between a prompt and the composer; `whole` is false when their beginning is out of sight. */
 export function rowsSince(
   rows: readonly string[],
   asked: PastedPrompt,
@@ -121,7 +121,7 @@ export function rowsSince(
   const echo = echoRow(rows, asked.text, from)
   const start = echo >= 0 ? echo + 1 : (from ?? 0)
   const composer = idleRow(rows, reader)
-  // The only idle mark may be the echo itself, in a program that shows it before each line.
+  // In a program that shows its idle mark before each line, the only one may be the echo itself.
   const end = composer >= start ? composer : rows.length
   const said = rows.slice(start, end)
   const first = said.findIndex((row) => !chrome.test(row))
@@ -132,7 +132,10 @@ export function rowsSince(
 const spinner = /^\s*[\u2801-\u28ff]\s/
 const bullet = /^(\s*)[⏺●•✦◆∙](?=\s)/
 
-/** Rows as text: without what shows that it works, its first bullet and the indent they share, and unfolded where the terminal folded them. */
+/**
+ * Rows as text: without spinners, the first bullet and the common indent, and unfolded where the terminal folded
+ * them.
+ */
 export function rowsText(rows: readonly string[], cols: number, reader: Reader): string {
   const said = rows.filter((row) => !spinner.test(row) && !reader.busy?.test(row))
   const lines = unfolded(said, cols).map((row, index) => (index === 0 ? row.replace(bullet, '$1 ') : row).trimEnd())
@@ -141,7 +144,7 @@ export function rowsText(rows: readonly string[], cols: number, reader: Reader):
 
 const drawn = /[─━═│┃║╭╮╰╯┌┐└┘█▀▄]$/
 
-/** A row that is full to the edge goes on in the next one. */
+/** Joins rows that the terminal folded: a row that is full to the edge continues in the next one. */
 export function unfolded(rows: readonly string[], cols: number): string[] {
   const lines: string[] = []
   let open = false

@@ -5,25 +5,25 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { ScreenWatcher, Sight } from './screen-watcher.ts'
 import { visibleQuestion } from '../visible-question.ts'
 
-type Asking = { name: string; eye: ScreenWatcher; facts: ScreenFacts; clock: Clock; ask: Ask; signal: AbortSignal }
+type Asking = { name: string; watcher: ScreenWatcher; facts: ScreenFacts; clock: Clock; ask: Ask; signal: AbortSignal }
 
-/** Some programs take keys that come at once for one key. */
+/** Some programs take keys that come together for one key. */
 export const keyGapMs = 40
 
-/** A dialog that was just drawn may not hear keys yet, and would take the second of two for the first. */
+/** How long a dialog that was just drawn may not take keys yet; it would take the second of two for the first. */
 const deafMs = 400
 
-/** How long a dialog may stay after its answer, and its pointer where it was after a key that moves it. */
+/** How long a dialog may stay after its answer, and its pointer in place after a key that moves it. */
 const goneMs = 5_000
 const stepMs = 1_000
 
-/** A key that is heard is answered by something that is drawn, and soon. */
+/** A key that was taken makes the program draw within this time. */
 const heardMs = 1_500
 
-/** No menu is longer. */
+/** The most keys that are pressed for one answer: no menu is longer. */
 const mostSteps = 30
 
-/** The dialog that a screen shows; one that nobody can read is shown as it stands, to be answered in its own terminal. */
+/** The dialog that a screen shows; an unknown one is shown as it is, to be answered in the terminal. */
 export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenFacts): Dialog | undefined {
   if (sight.gone) return undefined
   const known = dialog?.(sight.screen)
@@ -32,11 +32,11 @@ export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenF
 }
 
 /**
- * Puts a dialog to whoever may answer it, and presses what the answer means. Answered in the terminal itself, the
- * question is withdrawn. Resolves with whether it was answered by us.
+ * Asks the person what a dialog asks, and presses the keys of the answer. A dialog that is answered in the terminal
+ * itself withdraws the question. Resolves with whether we answered it.
  */
 export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean> {
-  const { name, eye, facts, clock, ask, signal } = asking
+  const { name, watcher, facts, clock, ask, signal } = asking
   const seenAt = clock.now()
   const withdrawn = new AbortController()
   const answered = new AbortController()
@@ -47,8 +47,8 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean
   )
   const wake = AbortSignal.any([signal, answered.signal])
   while (!wake.aborted) {
-    if (!same(dialogOn(await eye.look(), name, facts), dialog)) break
-    await eye.next(wake)
+    if (!same(dialogOn(await watcher.look(), name, facts), dialog)) break
+    await watcher.next(wake)
   }
   withdrawn.abort()
   if (!answer || signal.aborted) return false
@@ -56,30 +56,32 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean
   return press(dialog, answer.picks, asking)
 }
 
-/** Presses what an answer means; what is not that dialog any more is never typed into. */
+/**
+ * Presses the keys of an answer, and stops when the dialog is no longer shown: nothing is typed into another screen.
+ */
 async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking): Promise<boolean> {
-  const { name, eye, facts, clock, signal } = asking
+  const { name, watcher, facts, clock, signal } = asking
   for (let step = 0; step < mostSteps && !signal.aborted; step++) {
-    const now = dialogOn(await eye.look(), name, facts)
+    const now = dialogOn(await watcher.look(), name, facts)
     if (!now || !same(now, dialog)) return step > 0
     const keys = now.keys(picks)
     const walks = keys.length > 1 && (keys[0] === 'Up' || keys[0] === 'Down')
     for (const key of walks ? keys.slice(0, 1) : keys) {
-      await eye.terminal.press(key)
+      await watcher.terminal.press(key)
       await clock.sleep(keyGapMs, signal)
     }
     if (!walks) {
       const gone = (sight: Sight) => !same(dialogOn(sight, name, facts), dialog)
-      const { so, sight } = await eye.until(gone, heardMs, signal)
-      // Who drew nothing at all since then did not hear it; who did is given its time, and never the same key twice.
+      const { so, sight } = await watcher.until(gone, heardMs, signal)
+      // A program that drew nothing did not take the key; one that did is given its time, and never the same key twice.
       if (so || sight.quietMs < heardMs) break
       continue
     }
-    // What is pointed at is taken only when the pointer was seen to be there.
+    // The last key is pressed only when the pointer was seen at the option.
     const moved = (sight: Sight) => dialogOn(sight, name, facts)?.keys(picks).length !== keys.length
-    await eye.until(moved, stepMs, signal)
+    await watcher.until(moved, stepMs, signal)
   }
-  await eye.until((sight) => !same(dialogOn(sight, name, facts), dialog), goneMs, signal)
+  await watcher.until((sight) => !same(dialogOn(sight, name, facts), dialog), goneMs, signal)
   return true
 }
 
@@ -97,7 +99,7 @@ function unread({ rows }: Screen, name: string): Dialog {
   return {
     question: {
       about: 'choice',
-      text: `${name} asks something in its terminal: answer it there, or decline it here.`,
+      text: `${name} asks a question in its terminal. Answer it there, or decline it here.`,
       from: [],
       shows: [{ type: 'text', text }],
       options: [{ id: 'decline', label: 'Decline it (Escape)' }],

@@ -8,7 +8,7 @@ import { chrome } from './screen-answer.ts'
 
 const lastRows = 12
 
-/** What stands at the end of a screen, as a log would say it. */
+/** The last rows of a screen, as the end of a log. */
 export function lastWords(rows: readonly string[]): string {
   return rows
     .filter((row) => !chrome.test(row))
@@ -17,42 +17,42 @@ export function lastWords(rows: readonly string[]): string {
     .join('\n')
 }
 
-/** How a program in a terminal ended: all that it said stands on its screen. */
+/** How a program in a terminal ended; its last words are those on its screen. */
 export function endedOf({ screen, gone, at }: Sight): Ended {
-  // tmux may have lost how it ended.
+  // tmux may have lost the exit code and the signal.
   const { code, signal = 'not known' } = gone ?? {}
   return {
     out: '',
     err: lastWords(screen.rows),
-    ...(code === undefined ? {} : { code }),
-    ...(code === undefined && gone ? { signal: `a signal (${signal})` } : {}),
+    code,
+    signal: code === undefined && gone ? `a signal (${signal})` : undefined,
     now: at,
   }
 }
 
-/** Why a program that is gone did not do what was waited for. */
+/** The failure of a program that ended `before` something that was waited for. */
 export function exitFailure({ name, profile }: ScreenSpec, sight: Sight, before: string): Failure {
   const ended = endedOf(sight)
   const known = processFailure(name, ended, profile)
   if (known) return known
   const words = lastLine(ended.err)
-  return { kind: 'crash', message: `${name} left before ${before}${words ? ` (its last words: ${words})` : ''}` }
+  return { kind: 'crash', message: `${name} exited before ${before}${words ? ` (its last words: ${words})` : ''}` }
 }
 
-/** Why a program left that had asked something first. */
+/** The failure of a program that ended because of the answer to its question. */
 export function declinedFailure({ name }: ScreenSpec, question: string): Failure {
-  return { kind: 'denied', message: `${name} left when it was answered: ${question}` }
+  return { kind: 'denied', message: `${name} exited after its question was answered: ${question}` }
 }
 
-/** Why nothing is typed into a screen. */
+/** The failure of a program whose screen is not known: nothing is typed into it. */
 export function unknownScreenFailure({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
   const words = lastLine(lastWords(screen.rows))
   const look = attach === undefined ? '' : `; look at it with: ${attach}`
-  const message = `${name} shows a screen that is not known, and nothing is typed into such a one${look} (its last line: ${words})`
+  const message = `${name} shows an unknown screen, and nothing is typed into it${look} (last line: ${words})`
   return { kind: 'crash', message }
 }
 
-/** What a CLI says went wrong, read from one of its own sentences. */
+/** The failure behind a CLI's own error message. */
 export function faultFailure({ name, profile }: ScreenSpec, words: string, now: number): Failure {
   return profile?.failure({ out: '', err: words, now }) ?? { kind: 'crash', message: `${name} failed: ${words}` }
 }

@@ -7,8 +7,8 @@ import type { Leash, RosterSeat } from '../../core/work/agent.ts'
 import { leashFailure } from '../process-failure.ts'
 
 /**
- * A `command` runs in the terminal exactly as written, with `args` as an argv; left out, the profile composes the
- * interactive one from the leash. The patterns are looked for on the screen, before what the profile knows.
+ * An agent of the settings that runs in a terminal. A `command` runs exactly as written, with `args` as an argv;
+ * without one the profile composes the interactive command from the leash. The patterns replace those of the profile.
  */
 export type ScreenSpec = {
   name: string
@@ -22,14 +22,14 @@ export type ScreenSpec = {
   model?: string
   idlePattern?: RegExp
   readyPattern?: RegExp
-  /** Whether it is told to put its answer between marks. */
+  /** Whether the agent is told to put its answer between marks. */
   fence?: boolean
 }
 
 export type ScreenSeat = Pick<RosterSeat, 'cwd' | 'leash' | 'resume' | 'terminal' | 'model'>
 
 export type ScreenParts = {
-  /** Called when a terminal is needed, and not before. */
+  /** Called when the first terminal is needed. */
   host(): Promise<TerminalHost>
   clock: Clock
   /** Where the CLI keeps its journals. */
@@ -37,23 +37,23 @@ export type ScreenParts = {
   env: Readonly<Record<string, string | undefined>>
   /** A folder for prompts that are too long to be pasted. */
   temp: string
-  /** Whether files below changed since then: work that makes no sound. */
+  /** Whether a file below the folder changed since then: some work shows nowhere else. */
   changed?(cwd: string, since: number): Promise<boolean>
 }
 
-/** What is known of a program that nobody knows; to a shell Escape would be the beginning of another key. */
-const stranger: ScreenFacts = { command: () => '', leashes: {}, reader: {}, interrupt: ['Ctrl+C'], quit: [] }
+/** The facts of a program without a profile. Ctrl+C interrupts it: to a shell, Escape would begin another key. */
+const unknownProgram: ScreenFacts = { command: () => '', leashes: {}, reader: {}, interrupt: ['Ctrl+C'], quit: [] }
 
 export function screenFactsOf(spec: ScreenSpec): ScreenFacts {
-  const known = spec.profile?.screen ?? stranger
+  const known = spec.profile?.screen ?? unknownProgram
   const own = ownCommand(spec)
-  return { ...known, reader: readerOf(spec, known.reader), ...(own === undefined ? {} : { command: () => own }) }
+  return { ...known, reader: readerOf(spec, known.reader), command: own === undefined ? known.command : () => own }
 }
 
-/** Whether the profile composes the command: then the leash holds, and a thread can be resumed. */
+/** Whether the profile composes the command: then the agent is held to its leash, and its thread can be resumed. */
 export const composes = (spec: ScreenSpec) => spec.command === undefined && spec.profile?.screen !== undefined
 
-/** Why it is not started at all. */
+/** Why an agent is not started at all. */
 export function screenStartFailure(spec: ScreenSpec, leash: Leash): Failure | undefined {
   if (composes(spec)) return leashFailure(spec.name, leash, spec.profile?.screen)
   if (spec.command !== undefined) return undefined
@@ -62,7 +62,7 @@ export function screenStartFailure(spec: ScreenSpec, leash: Leash): Failure | un
 }
 
 function readerOf({ idlePattern, readyPattern }: ScreenSpec, known: Reader): Reader {
-  return { ...known, ...(idlePattern ? { idle: idlePattern } : {}), ...(readyPattern ? { ready: readyPattern } : {}) }
+  return { ...known, idle: idlePattern ?? known.idle, ready: readyPattern ?? known.ready }
 }
 
 function ownCommand({ command, args }: ScreenSpec): string | undefined {

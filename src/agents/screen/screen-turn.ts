@@ -34,14 +34,14 @@ import { dialogOn, keyGapMs } from './screen-dialogs.ts'
 export type ScreenTurnParts = {
   spec: ScreenSpec
   parts: ScreenParts
-  sitting: TerminalProgram
-  /** Aborts when the terminal is let go or ended: then nothing is typed into it to stop the work. */
+  program: TerminalProgram
+  /** Aborts when the terminal is detached or ended: then no key is pressed to stop the work. */
   gone: AbortSignal
 }
 
-/** One turn, and the facts of its end. */
+/** Takes one turn in the terminal, and then emits the facts of its end. */
 export async function takeScreenTurn(
-  { spec, parts, sitting, gone }: ScreenTurnParts,
+  { spec, parts, program, gone }: ScreenTurnParts,
   turn: Turn,
   resume: string | undefined,
   emit: Emit,
@@ -53,7 +53,7 @@ export async function takeScreenTurn(
   const over = new AbortController()
   let cause: Failure | undefined
   const stop = (failure: Failure) => {
-    // The first cause wins: what follows from being stopped is not why it was.
+    // The first cause wins: an error that follows from the stop did not cause it.
     cause ??= failure
     over.abort()
   }
@@ -61,14 +61,14 @@ export async function takeScreenTurn(
   const watched = AbortSignal.any([turn.signal, gone])
   watched.addEventListener('abort', cancel, { once: true })
   const watch = new TurnWatch(spec.name, spec, turn)
-  watch.begin(over.signal, (since) => alive(sitting, parts, turn, since), stop)
-  const state = stating(emit)
-  const told = threading(emit)
+  watch.begin(over.signal, (since) => alive(program, parts, turn, since), stop)
+  const state = stateEmitter(emit)
+  const tellThread = threadEmitter(emit)
   const waiting = { spec, clock: turn.clock, ask: watch.ask, signal: over.signal, heard: () => watch.heard(), state }
   let run: ScreenResult = {}
   try {
-    const thread = async () => (sitting.key === undefined ? undefined : told(sitting.key))
-    run = await runInTerminal({ spec, parts, sitting, turn, resume, emit, thread, waiting })
+    const thread = async () => (program.key === undefined ? undefined : tellThread(program.key))
+    run = await runInTerminal({ spec, parts, program, turn, resume, emit, thread, waiting })
   } catch (error) {
     stop({ kind: 'crash', message: `${spec.name} could not be watched to its end: ${messageOf(error)}` })
   }
@@ -76,21 +76,22 @@ export async function takeScreenTurn(
   watched.removeEventListener('abort', cancel)
   if (run.end && !('kind' in run.end)) return answered(run.end)
   if (cause && run.entered !== undefined && !gone.aborted)
-    await interruptProgram(sitting, run.entered, spec.name).catch(() => {})
-  return end({ ok: false, failure: run.end ?? cause ?? { kind: 'aborted', message: `${spec.name} was left` } })
+    await interruptProgram(program, run.entered, spec.name).catch(() => {})
+  return end({ ok: false, failure: run.end ?? cause ?? { kind: 'aborted', message: `${spec.name} was stopped` } })
 
   async function answered({ text, fenced, whole, by }: ScreenAnswer): Promise<void> {
     await state('idle')
-    if (!whole) await emit({ type: 'note', text: `the beginning of what ${spec.name} said had scrolled out of sight` })
-    await told(sitting.thread)
+    if (!whole)
+      await emit({ type: 'note', text: `the beginning of the answer of ${spec.name} has scrolled out of sight` })
+    await tellThread(program.thread)
     await emit({ type: 'reply', text })
     await emit(usageOf(run, text))
     await end({ ok: true, text, seen: { fenced, by } })
   }
 }
 
-/** Each state once, until another comes. */
-function stating(emit: Emit): (state: State) => Promise<void> {
+/** Emits a state when it changes. */
+function stateEmitter(emit: Emit): (state: State) => Promise<void> {
   let last: State | undefined
   return async (state) => {
     if (state !== last) await emit({ type: 'state', state })
@@ -98,15 +99,15 @@ function stating(emit: Emit): (state: State) => Promise<void> {
   }
 }
 
-/** Each key once, until another comes. */
-function threading(emit: Emit): (key: string) => Promise<void> {
+/** Emits the key of the thread when it changes. */
+function threadEmitter(emit: Emit): (key: string) => Promise<void> {
   let last: string | undefined
   return async (key) => {
     if (key !== last) await emit({ type: 'thread', key: (last = key) })
   }
 }
 
-/** Work that draws nothing: a tool of a program whose screen does not tell, or a file that changed. */
+/** Whether a program works without drawing: it has child processes and no busy mark, or a file changed. */
 async function alive(
   { terminal, facts }: TerminalProgram,
   parts: ScreenParts,
@@ -125,17 +126,20 @@ function usageOf({ prompt = '', journal }: ScreenResult, answer: string): Event 
 export type ScreenJob = {
   spec: ScreenSpec
   parts: ScreenParts
-  sitting: TerminalProgram
+  program: TerminalProgram
   turn: Turn
-  /** A thread that was handed in. */
+  /** The key of a thread that was handed in. */
   resume: string | undefined
   emit: Emit
-  /** Tells the key of its session, once it is known: after a crash nothing else leads back to it. */
+  /** Emits the key of the session, once it is known: after a crash nothing else leads back to it. */
   thread(): Promise<void>
   waiting: ReadyWait
 }
 
-/** What a turn came to; undefined where it was broken off. `entered` is what may be at work in the terminal then. */
+/**
+ * The result of a turn; `end` is undefined when it was stopped. `entered` is the prompt that the program may be
+ * working on.
+ */
 export type ScreenResult = {
   end?: ScreenAnswer | Failure
   entered?: string
@@ -143,117 +147,120 @@ export type ScreenResult = {
   journal?: Journalled
 }
 
-/** One turn in a terminal: the seat, the prompt, and the watch over it to its end. */
+/** Runs one turn: makes the program ready, delivers the prompt, and follows the turn to its end. */
 export async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
-  const { spec, parts, sitting, turn, resume, waiting } = job
+  const { spec, parts, program, turn, resume, waiting } = job
   const own = resumedThread(spec.name, turn.history, resume)
-  const seat = await readyProgram(sitting, own.key, turn.leash, waiting)
-  if (!seat) return {}
-  if ('failure' in seat) return { end: seat.failure }
+  const ready = await readyProgram(program, own.key, turn.leash, waiting)
+  if (!ready) return {}
+  if ('failure' in ready) return { end: ready.failure }
   await job.thread()
   const nonce = turn.sent ?? nonceOf(turn.id)
-  const missed = seat.came === 'began' ? turn.history : own.entries
+  const missed = ready.how === 'began' ? turn.history : own.entries
   const words = promptFor(turn, missed, spec.name)
   const prompt = await preparePrompt(words, { temp: parts.temp, nonce, fence: spec.fence === true })
-  sitting.eye.expect(fenceMarks(nonce).close)
+  program.watcher.expect(fenceMarks(nonce).close)
   try {
-    return { prompt: prompt.text, ...(await askInTerminal(job, seat.sight, prompt, nonce)) }
+    return { prompt: prompt.text, ...(await askInTerminal(job, ready.sight, prompt, nonce)) }
   } finally {
-    sitting.eye.expect(undefined)
+    program.watcher.expect(undefined)
     await prompt.remove()
   }
 }
 
 async function askInTerminal(
-  { parts, sitting, turn, emit, thread, waiting }: ScreenJob,
+  { parts, program, turn, emit, thread, waiting }: ScreenJob,
   ready: Sight,
   prompt: PreparedPrompt,
   nonce: string,
 ): Promise<ScreenResult> {
-  const { eye, facts } = sitting
+  const { watcher, facts } = program
   const { clock, signal, spec } = waiting
   const { text, mark } = prompt
-  const book = facts.journal && new JournalReader(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
+  const reader = facts.journal && new JournalReader(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
   const journal = async () => {
-    const said = await book?.look(mark, sitting.key)
-    sitting.learnKey(said?.key)
+    const said = await reader?.look(mark, program.key)
+    program.learnKey(said?.key)
     await thread()
     return said
   }
   const asked: PastedPrompt = { text }
-  const sought: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts) }
+  const marks: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts) }
   const kept = async () => (await journal()) !== undefined
-  const sending = { name: spec.name, eye, facts, clock, signal, sought, kept }
+  const sending = { name: spec.name, watcher, facts, clock, signal, marks, kept }
   let failure: Failure | undefined
   if (turn.sent === undefined) {
     const before = await emptyComposer(ready, sending)
     if (signal.aborted) return {}
     asked.before = screenBefore(before.screen, facts.reader)
-    await book?.open()
-    // Whoever keeps what is said knows from here on that the prompt may have been taken.
+    await reader?.open()
+    // From this event on, the log knows that the prompt may have been taken.
     await waiting.state('busy')
     failure = await deliverPrompt(text, before, sending)
-  } else failure = await resumeDelivery(text, await eye.look(sought), sending)
+  } else failure = await resumeDelivery(text, await watcher.look(marks), sending)
   if (failure) return { entered: text, end: failure }
-  const follower = new TurnFollower({ ...waiting, sitting, asked, nonce, sought, emit, journal })
+  const follower = new TurnFollower({ ...waiting, program, asked, nonce, marks, emit, journal })
   const end = await follower.end()
-  return { entered: text, ...(end ? { end } : {}), ...(follower.journal ? { journal: follower.journal } : {}) }
+  return { entered: text, end, journal: follower.journal }
 }
 
-/** Where neither the prompt nor what stood before it is in sight, nothing is said about what is old. */
+/** The rows since the prompt; undefined when neither the prompt nor the rows before it are in sight. */
 function sinceIn(rows: readonly string[], asked: PastedPrompt, { reader }: ScreenFacts): string | undefined {
   const since = rowsSince(rows, asked, reader)
   return since.whole ? since.rows.join('\n') : undefined
 }
 
-/** How long a program may take to come to rest after the keys that stop it; one without marks shows that by its quiet. */
+/**
+ * How long a program may take to become idle after the keys that stop it; one without an idle mark must be quiet so
+ * long.
+ */
 const restMs = 1_500
 const quietRestMs = 2_200
 
-/** How long a prompt that was taken may take to show. */
+/** How long a program may take to show that it works on a prompt. */
 const beginMs = 1_500
 
 const never = new AbortController().signal
 
-/** Makes a program stop what it is at, by its own keys and then by Ctrl+C; one that does not is ended. */
-export async function interruptProgram({ eye, facts }: TerminalProgram, text: string, name: string): Promise<void> {
+/** Stops the work of a program, by its own keys and then by Ctrl+C; ends a program that goes on. */
+export async function interruptProgram({ watcher, facts }: TerminalProgram, text: string, name: string): Promise<void> {
   const steps: (readonly Key[])[] = facts.reader.idle
     ? [facts.interrupt, facts.interrupt, ['Ctrl+C']]
     : [facts.interrupt, ['Ctrl+C']]
-  // An interrupted prompt may come back to the composer: it is emptied before the next one.
+  // An interrupted prompt may come back to the composer; the next turn empties it.
   const rests = ({ screen, reading, gone }: Sight) =>
     gone !== undefined ||
     (reading.state === 'idle' && (facts.composer !== undefined || awaitsPrompt(screen, text, facts)))
-  // A prompt that was just taken may not show yet that it is worked on: keys that come before that stop nothing.
+  // Keys that come before the program shows its work would stop nothing.
   if (facts.reader.busy)
-    await eye.until(({ reading, gone }) => gone !== undefined || reading.state !== 'idle', beginMs, never)
+    await watcher.until(({ reading, gone }) => gone !== undefined || reading.state !== 'idle', beginMs, never)
   for (const keys of steps) {
-    const sight = await eye.look()
+    const sight = await watcher.look()
     if (sight.gone) return
     const dialog = sight.reading.state === 'asking' ? dialogOn(sight, name, facts) : undefined
-    for (const key of dialog?.keys() ?? keys) await eye.terminal.press(key)
-    if ((await eye.until(rests, facts.reader.idle ? restMs : quietRestMs, never)).so) return
+    for (const key of dialog?.keys() ?? keys) await watcher.terminal.press(key)
+    if ((await watcher.until(rests, facts.reader.idle ? restMs : quietRestMs, never)).so) return
   }
-  await eye.terminal.close()
+  await watcher.terminal.close()
 }
 
-/** How long a program may take to leave by itself. */
+/** How long a program may take to quit by its own keys. */
 const leaveMs = 2_000
 
-/** Ends what sits in a terminal: an idle program leaves by its own keys, so that it keeps its session. */
-export async function endProgram(sitting: TerminalProgram, atRest: boolean, clock: Clock): Promise<void> {
-  const terminal = sitting.terminal ?? (await sitting.found())
+/** Ends the program in the terminal; an idle one quits by its own keys, so that it saves its session. */
+export async function endProgram(program: TerminalProgram, atRest: boolean, clock: Clock): Promise<void> {
+  const terminal = program.terminal ?? (await program.findTerminal())
   if (!terminal) return
-  if (atRest && sitting.terminal) await quitByItself(sitting, clock).catch(() => {})
+  if (atRest && program.terminal) await quitByItself(program, clock).catch(() => {})
   await terminal.close()
 }
 
-async function quitByItself({ eye, facts }: TerminalProgram, clock: Clock): Promise<void> {
-  if (facts.quit.length === 0 || eye.gone || (await eye.look()).reading.state !== 'idle') return
+async function quitByItself({ watcher, facts }: TerminalProgram, clock: Clock): Promise<void> {
+  if (facts.quit.length === 0 || watcher.gone || (await watcher.look()).reading.state !== 'idle') return
   const away = new AbortController()
-  void eye.terminal.exited.then(() => away.abort())
+  void watcher.terminal.exited.then(() => away.abort())
   for (const key of facts.quit) {
-    await eye.terminal.press(key)
+    await watcher.terminal.press(key)
     await clock.sleep(keyGapMs, away.signal)
   }
   await clock.sleep(leaveMs, away.signal)

@@ -6,27 +6,27 @@ import { quietAfterMs, read } from '../../core/screen/reading.ts'
 /** One look at a terminal. */
 export type Sight = { screen: Screen; reading: Reading; quietMs: number; at: number; gone?: Exit }
 
-/** What a turn under way is recognised by. */
+/** How a turn under way is recognised on the screen. */
 export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined }
 
-/** Looks cost: a tmux pane is a process each time. So they take a twentieth of the time at most, however many agents there are. */
+/** A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. */
 const share = 20
 const leastGapMs = 40
 const mostGapMs = 500
 
-/** How long a screen that nothing was drawn on is believed. */
+/** How long a look counts while nothing is drawn. */
 const patienceMs = 5_000
 const childrenMs = 1_000
 
-/** How long a screen may not be told before its program is known to be gone. */
+/** How long reading a screen may fail before the error counts, unless its program is known to have ended. */
 const exitMs = 5_000
 
-/** How often something that must come soon is looked for. */
+/** How often a screen is looked at for something that must come soon. */
 const paceMs = 100
 
 const never = new AbortController().signal
 
-/** Looks at one terminal: when it has drawn something, and seldom otherwise. */
+/** Looks at one terminal when it has drawn something, and seldom otherwise. */
 export class ScreenWatcher {
   readonly terminal: Terminal
   #reader: Reader
@@ -47,7 +47,7 @@ export class ScreenWatcher {
     void terminal.exited.then((exit) => (this.#gone = exit))
   }
 
-  /** How its program ended, once it has. */
+  /** How the program ended, once it has. */
   get gone(): Exit | undefined {
     return this.#gone
   }
@@ -56,33 +56,33 @@ export class ScreenWatcher {
     this.#bell.expect(mark)
   }
 
-  async look(sought: TurnMarks = {}): Promise<Sight> {
+  async look(marks: TurnMarks = {}): Promise<Sight> {
     const at = this.#clock.now()
     this.#bell.heard()
-    // Before the screen is read, so that a screen seen with an exit is the last one.
+    // Taken before the screen is read, so that a screen seen with an exit is the last one.
     const gone = this.#gone
     const screen = (this.#last = await this.#screen())
-    const reading = await this.#read(screen, sought)
+    const reading = await this.#read(screen, marks)
     const now = this.#clock.now()
-    // One slow look is chance, and the first one always is.
+    // The quicker of two looks counts: one slow look is chance, and the first one always is.
     this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * Math.min(now - at, this.#tookMs)))
     this.#tookMs = now - at
     this.#lookedAt = now
     this.#patienceMs = this.#patience(reading)
-    return { screen, reading, quietMs: this.#bell.quietMs, at: now, ...(gone ? { gone } : {}) }
+    return { screen, reading, quietMs: this.#bell.quietMs, at: now, gone }
   }
 
-  /** Resolves when another look may show something else, at the latest after `atMost`. */
+  /** Resolves when another look may show something new, at the latest after `atMost`. */
   async next(signal: AbortSignal, atMost = patienceMs): Promise<void> {
     await this.#bell.rung(Math.min(atMost, this.#patienceMs), signal)
     await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.now(), signal)
   }
 
-  /** Looks again and again until it is so, no longer than `ms`; the last sight says whether it was. */
-  async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, sought?: TurnMarks) {
+  /** Looks until `so` is true, for at most `ms`; returns the last sight and whether it was. */
+  async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, marks?: TurnMarks) {
     const end = this.#clock.now() + ms
     for (;;) {
-      const sight = await this.look(sought)
+      const sight = await this.look(marks)
       if (await so(sight)) return { so: true, sight }
       const left = end - this.#clock.now()
       if (left <= 0 || signal.aborted || sight.gone) return { so: false, sight }
@@ -90,7 +90,7 @@ export class ScreenWatcher {
     }
   }
 
-  /** A window that was closed by hand has no screen any more: its last one counts. */
+  /** Reads the screen; a window that was closed by hand has none any more, and its last one counts. */
   async #screen(): Promise<Screen> {
     for (let left = exitMs; ; left -= paceMs) {
       try {
@@ -103,15 +103,15 @@ export class ScreenWatcher {
     }
   }
 
-  /** Processes are counted only where the screen does not tell: one that still draws is busy without any. */
+  /** Reads the state; child processes are counted only where the screen does not tell, because that costs a process. */
   async #read(screen: Screen, { nonce, since: sinceOf }: TurnMarks): Promise<Reading> {
     const since = sinceOf?.(screen)
     const look = {
       screen,
       children: 0,
       quietMs: this.#bell.quietMs,
-      ...(nonce === undefined ? {} : { nonce }),
-      ...(since === undefined ? {} : { since }),
+      nonce,
+      since,
     }
     const reading = read(look, this.#reader)
     const told = reading.by === 'fence' || reading.by === 'pattern' || reading.state === 'busy'
@@ -126,7 +126,9 @@ export class ScreenWatcher {
   }
 }
 
-/** Rings when a terminal has drawn something or is gone, and knows since when nothing was drawn. */
+/**
+ * Wakes a waiter when a terminal has drawn something or its program has ended, and knows how long nothing was drawn.
+ */
 export class OutputBell {
   #clock: Clock
   #drawnAt: number
@@ -147,24 +149,24 @@ export class OutputBell {
     return this.#clock.now() - this.#drawnAt
   }
 
-  /** Whoever looks now has heard all that rang before. */
+  /** Called before a look: all that rang before is seen by it. */
   heard(): void {
     this.#rung = false
     this.#urgent = false
   }
 
-  /** Text that is worth a look at once, where it goes by in one piece. */
+  /** Sets a text that is worth a look at once when it is printed. */
   expect(mark: string | undefined): void {
     this.#mark = mark
     this.#rest = ''
   }
 
-  /** Resolves when it has rung since it was heard, after `ms`, or when the signal aborts. */
+  /** Resolves when the terminal has drawn since the last look, after `ms`, or when the signal aborts. */
   rung(ms: number, signal: AbortSignal): Promise<void> {
     return this.#until(() => this.#rung, ms, signal)
   }
 
-  /** The same for what is worth a look at once. */
+  /** Resolves when something is worth a look at once, after `ms`, or when the signal aborts. */
   urgent(ms: number, signal: AbortSignal): Promise<void> {
     return this.#until(() => this.#urgent, ms, signal)
   }
@@ -177,7 +179,7 @@ export class OutputBell {
   async #until(so: () => boolean, ms: number, signal: AbortSignal): Promise<void> {
     if (so() || signal.aborted || ms <= 0) return
     const enough = new AbortController()
-    // A reason of its own costs less than the error that an abort makes without one, and it rings all the time.
+    // A reason costs less than the error that an abort makes without one, and this happens all the time.
     const stop = () => enough.abort('rung')
     signal.addEventListener('abort', stop, { once: true })
     this.#wake = () => so() && stop()
@@ -194,7 +196,7 @@ export class OutputBell {
     }
   }
 
-  /** A mark may be cut by two chunks. */
+  /** Whether the mark is in this chunk, or begins in the one before. */
   #expected(bytes: Uint8Array): boolean {
     if (this.#mark === undefined) return false
     const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

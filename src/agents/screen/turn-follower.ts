@@ -14,37 +14,37 @@ import { faultFailure, exitFailure } from './screen-failure.ts'
 
 export type FollowParts = {
   spec: ScreenSpec
-  sitting: TerminalProgram
+  program: TerminalProgram
   clock: Clock
   asked: PastedPrompt
   nonce: string
-  sought: TurnMarks
+  marks: TurnMarks
   emit: Emit
   ask: Ask
   signal: AbortSignal
   heard(): void
   state(state: State): Promise<void>
-  /** What the CLI's own journal says of the turn. */
+  /** Reads what the CLI's own journal says of the turn. */
   journal(): Promise<Journalled | undefined>
 }
 
-/** How long an idle screen must stand still: longer where a fence was asked for and did not come. */
+/** How long an idle screen must stand still; longer when a fence was asked for and has not come. */
 const settleMs = { seenBusy: 300, neverBusy: 600, unfenced: 2_000 }
 
-/** How long a journal may lag behind the screen, and an answer behind a prompt that was taken. */
+/** How long a journal may lag behind the screen, and how long an idle screen may show no answer. */
 const journalMs = 1_500
 const emptyMs = 10_000
 
-/** How often the journal of a busy CLI is looked at. */
+/** How often the journal of a busy CLI is read. */
 const journalEveryMs = 1_000
 
-/** When a screen is looked at again that has just changed. */
+/** When a screen that has just changed is looked at again. */
 const restlessMs = 100
 
-/** Watches a turn to its end; undefined when the watch was broken off. */
+/** Follows a turn in a terminal to its end. */
 export class TurnFollower {
-  #f: FollowParts
-  #telling: ScreenReporter
+  #parts: FollowParts
+  #reporter: ScreenReporter
   #text = ''
   #stillSince = 0
   #doneSince: number | undefined
@@ -52,48 +52,49 @@ export class TurnFollower {
   #state: Sight['reading']['state'] = 'busy'
   #drawnAt = -Infinity
   #lookedAt = -Infinity
-  /** When the journal last said something else. */
+  /** When the journal last changed. */
   #journalAt = -Infinity
   #journal: Journalled | undefined
 
   constructor(following: FollowParts) {
-    this.#f = following
-    this.#telling = new ScreenReporter(following.emit)
+    this.#parts = following
+    this.#reporter = new ScreenReporter(following.emit)
   }
 
   get journal(): Journalled | undefined {
     return this.#journal
   }
 
+  /** Resolves with the answer or the failure; undefined when the signal aborted. */
   async end(): Promise<ScreenAnswer | Failure | undefined> {
-    const { spec, sitting, clock, ask, signal, state, sought } = this.#f
-    const { eye, facts } = sitting
+    const { spec, program, clock, ask, signal, state, marks } = this.#parts
+    const { watcher, facts } = program
     while (!signal.aborted) {
-      const sight = await eye.look(sought)
+      const sight = await watcher.look(marks)
       await this.#notice(sight)
       const { reading } = sight
       if (!sight.gone && (reading.state === 'asking' || reading.state === 'unknown')) {
         const dialog = dialogOn(sight, spec.name, facts)
         if (dialog) {
           await state('asking')
-          await askDialog(dialog, { name: spec.name, eye, facts, clock, ask, signal })
+          await askDialog(dialog, { name: spec.name, watcher, facts, clock, ask, signal })
           continue
         }
       }
       const end = await this.#ended(sight)
       if (end) {
-        await this.#telling.tell(this.#text, true)
+        await this.#reporter.tell(this.#text, true)
         return end
       }
-      await eye.next(signal, this.#wakeMs(sight))
+      await watcher.next(signal, this.#wakeMs(sight))
     }
     return undefined
   }
 
-  /** Shows what is new, and remembers since when nothing is. */
+  /** Emits what is new on the screen, and remembers since when nothing is. */
   async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
-    const { asked, nonce, sitting, heard, state } = this.#f
-    const text = answerText(rowsSince(screen.rows, asked, sitting.facts.reader).rows, screen.cols, nonce, sitting.facts)
+    const { asked, nonce, program, heard, state } = this.#parts
+    const text = answerText(rowsSince(screen.rows, asked, program.facts.reader).rows, screen.cols, nonce, program.facts)
     if (text !== this.#text) this.#stillSince = at
     this.#text = text
     this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
@@ -101,15 +102,15 @@ export class TurnFollower {
     if (at - quietMs > this.#drawnAt) heard()
     this.#drawnAt = at - quietMs
     if (reading.state === 'busy') await state('busy')
-    // What it asks is a question, and told as one.
-    if (reading.state !== 'asking') await this.#telling.tell(text)
+    // A dialog is emitted as a question.
+    if (reading.state !== 'asking') await this.#reporter.tell(text)
   }
 
   async #ended(sight: Sight): Promise<ScreenAnswer | Failure | undefined> {
-    const { spec, asked, nonce, sitting } = this.#f
+    const { spec, asked, nonce, program } = this.#parts
     const { at, reading, gone } = sight
     const resting =
-      reading.state === 'idle' && (reading.by === 'fence' || awaitsPrompt(sight.screen, asked.text, sitting.facts))
+      reading.state === 'idle' && (reading.by === 'fence' || awaitsPrompt(sight.screen, asked.text, program.facts))
     const journal = await this.#look(at, resting || gone !== undefined)
     if (journal?.failure && journal.over) return journal.failure
     if (journal?.fault !== undefined && journal.over) return faultFailure(spec, journal.fault, at)
@@ -122,12 +123,12 @@ export class TurnFollower {
     }
     if (reading.by !== 'fence' && at - this.#stillSince < this.#settleMs(reading)) return undefined
     this.#doneSince ??= at
-    // The journal is whole and the screen may not be: it is given the time to be written.
+    // The journal is whole and the screen may not be: it is given time to be written.
     const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
-    if (sitting.facts.journal && at - since < this.#writeMs(journal, written)) return undefined
+    if (program.facts.journal && at - since < this.#writeMs(journal, written)) return undefined
     if (written) return written
     if (reading.by !== 'fence') {
-      // A thread that is gone on with may show what went wrong long ago: a journal knows of this turn alone.
+      // The screen of a resumed thread may show an error of long ago; a journal speaks of this turn alone.
       const words = journal ? journal.fault : this.#fault(sight)
       if (words !== undefined) return faultFailure(spec, words, at)
     }
@@ -137,9 +138,9 @@ export class TurnFollower {
     return { kind: 'crash', message: `${spec.name} gave an empty answer` }
   }
 
-  /** Who leaves after its answer has answered; before it, it failed. */
+  /** The end of a turn whose program has ended: its answer if there is one, else a failure. */
   async #left(sight: Sight, written: ScreenAnswer | undefined): Promise<ScreenAnswer | Failure> {
-    const { spec } = this.#f
+    const { spec } = this.#parts
     if (written) return written
     const answer = await this.#shown(sight, 'exit')
     const well = sight.gone?.code === 0 && !spec.fence && !this.#atWork && answer.text !== ''
@@ -147,8 +148,8 @@ export class TurnFollower {
   }
 
   #shown({ screen }: Sight, by: string): Promise<ScreenAnswer> {
-    const { asked, nonce, sitting } = this.#f
-    return screenAnswer(sitting.eye.terminal, screen, asked, nonce, sitting.facts, by)
+    const { asked, nonce, program } = this.#parts
+    return screenAnswer(program.watcher.terminal, screen, asked, nonce, program.facts, by)
   }
 
   get #atWork(): boolean {
@@ -156,8 +157,8 @@ export class TurnFollower {
   }
 
   #fault({ screen }: Sight): string | undefined {
-    const { asked, sitting } = this.#f
-    const { fault, reader } = sitting.facts
+    const { asked, program } = this.#parts
+    const { fault, reader } = program.facts
     if (!fault) return undefined
     const text = rowsSince(screen.rows, asked, reader).rows.join('\n')
     const words = [...text.matchAll(new RegExp(fault, `${fault.flags.replace('g', '')}g`))].at(-1)?.[1]
@@ -167,44 +168,44 @@ export class TurnFollower {
   async #look(at: number, soon: boolean): Promise<Journalled | undefined> {
     if (!soon && at - this.#lookedAt < journalEveryMs) return this.#journal
     this.#lookedAt = at
-    const journal = await this.#f.journal()
+    const journal = await this.#parts.journal()
     if (journal !== this.#journal) this.#journalAt = at
     return (this.#journal = journal)
   }
 
-  /** A prompt that no journal has yet may be waiting: some take one while they still start, and queue it. */
+  /** How long a journal is waited for; a prompt that is in none yet may be queued by a CLI that is still starting. */
   #writeMs(journal: Journalled | undefined, written: ScreenAnswer | undefined): number {
     if (written) return settleMs.seenBusy
-    // One that says that its turn is not over yet is behind what is shown, by seconds where the machine has much to do.
+    // A journal whose turn is not over lags behind the screen, by seconds on a busy machine.
     if (journal?.over === false && journal.fault === undefined) return emptyMs
     return journal || this.#seenBusy ? journalMs : emptyMs
   }
 
   #settleMs({ by }: Sight['reading']): number {
-    if (this.#f.spec.fence) return settleMs.unfenced
+    if (this.#parts.spec.fence) return settleMs.unfenced
     if (by === 'quiet' || by === 'children') return 0
     return this.#seenBusy ? settleMs.seenBusy : settleMs.neverBusy
   }
 
-  /** When a screen that stands still would mean something else. */
+  /** When a screen that stands still would mean something new. */
   #wakeMs({ reading, at }: Sight): number | undefined {
-    if (this.#telling.restless) return restlessMs
+    if (this.#reporter.restless) return restlessMs
     if (reading.state !== 'idle') return undefined
     if (this.#doneSince !== undefined) return restlessMs
     return Math.max(0, this.#settleMs(reading) - (at - this.#stillSince))
   }
 }
 
-/** So much of a turn is shown while it works; all of it is on the screen itself. */
+/** How much of a turn is emitted while it runs; all of it is on the screen. */
 const mostShown = 256 * 1024
 
-/** So many lines are remembered, to know which of a redrawn screen are new. */
+/** How many lines are remembered, to know the new ones of a redrawn screen. */
 const remembered = 500
 
-/** Tells what is new on a screen: a line once it is whole or has stood still, and none twice. */
+/** Emits the new text of a screen: a line once it is whole or has stood still, and none twice. */
 export class ScreenReporter {
   #emit: Emit
-  /** The lines that were told last, and those that stood there at the last look. */
+  /** The lines that were emitted last, and those of the last look. */
   #lines: string[] = []
   #shownLines: readonly string[] = []
   #open = ''
@@ -216,12 +217,12 @@ export class ScreenReporter {
     this.#emit = emit
   }
 
-  /** Whether something was seen that is told once it stands still. */
+  /** Whether some text will be emitted once it stands still. */
   get restless(): boolean {
     return this.#restless
   }
 
-  /** The text behind the prompt as it stands now; `over` when nothing more comes. */
+  /** Takes the text after the prompt as it is now; `over` when no more will come. */
   async tell(text: string, over = false): Promise<void> {
     const still = over || text === this.#seen
     this.#seen = text
@@ -237,7 +238,7 @@ export class ScreenReporter {
     if (delta !== '') await this.#emit({ type: 'text', delta })
   }
 
-  /** A whole line; what of it was shown before it was whole is not said again. */
+  /** A whole line, without the part that was emitted before it was whole. */
   #line(line: string): string {
     const delta = line.startsWith(this.#open) ? line.slice(this.#open.length) : `\n${line}`
     this.#open = ''
@@ -253,7 +254,7 @@ export class ScreenReporter {
   }
 }
 
-/** The lines behind those that stood there: the same beginning, a beginning that scrolled away, or whatever was never told. */
+/** The lines after those of the last look; where none of these is found, all lines that were never emitted. */
 function fresh(lines: readonly string[], shown: readonly string[], told: readonly string[]): readonly string[] {
   for (let known = Math.min(lines.length, shown.length); known > 0; known--)
     if (shown.slice(-known).every((line, i) => line === lines[i])) return lines.slice(known)
