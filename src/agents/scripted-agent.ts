@@ -5,23 +5,23 @@ import type { Agent, Traits, Turn } from '../core/work/agent.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 
-/** `then` goes on by what was picked. */
+/** `then` gives the steps that follow an answer. */
 type AskStep = { ask: Question; then?(picks: string[] | undefined): readonly ScriptStep[] }
 
-/** One thing a scripted agent does. */
+/** One step of a script. */
 export type ScriptStep = Event | { wait: number } | AskStep | { hang: true } | { fail: Failure } | { say: string }
 
-/** What it does in one turn. */
+/** The steps of one turn. */
 export type Script = readonly ScriptStep[] | ((turn: Turn) => readonly ScriptStep[])
 
 export type ScriptedAgent = Agent & {
-  /** The turns it was given, so that a test sees what reached it. */
+  /** The turns that the agent was given, so that a test sees what reached it. */
   readonly turns: readonly Turn[]
   readonly running: boolean
   readonly closed: boolean
 }
 
-/** An agent without a model behind it, for tests and the demo: one script a turn, the last one again and again. */
+/** An agent without a model, for tests and the demo: one script for each turn, the last one for all further turns. */
 export function scriptedAgent(name: string, scripts: readonly Script[], traits: Partial<Traits> = {}): ScriptedAgent {
   const turns: Turn[] = []
   let running = 0
@@ -78,7 +78,7 @@ async function* play(name: string, script: Script, turn: Turn): AsyncGenerator<E
   }
 }
 
-/** A kept question has an `ask` as well: its id. */
+/** Tells a step from the fact of a kept question, whose `ask` is an id. */
 function isAsk(step: ScriptStep): step is AskStep {
   return 'ask' in step && typeof step.ask === 'object'
 }

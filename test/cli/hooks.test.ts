@@ -86,7 +86,7 @@ test(
     })
     writeFileSync(join(machine.project, 'a.txt'), '')
     const { code, out } = await run('-p', 'look')
-    assert.deepEqual({ code, out }, { code: 0, out: 'A hook ended the turn: enough seen. Say "go on" and I will.\n' })
+    assert.deepEqual({ code, out }, { code: 0, out: 'A hook ended the turn: enough seen. Say "go on" to continue.\n' })
     assert.equal(server.turns().length, 2)
     const [result] = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
     assert.match(result!, /a\.txt[^]*\[A hook says: Mind the gap\.\]$/)

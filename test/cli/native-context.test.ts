@@ -113,7 +113,7 @@ for (const wire of Object.keys(wires) as Wire[])
       const again = wire === 'anthropic'
       if (again) await talk.run('-p', 'three')
       assert.deepEqual([talk.asked().length, talk.breaks()], [again ? 4 : 3, []])
-      const told = ['Indent with tabs.', 'Indent with spaces.', 'No longer in force: ', '- notes: Takes notes.']
+      const told = ['Indent with tabs.', 'Indent with spaces.', 'No longer valid: ', '- notes: Takes notes.']
       assert.deepEqual(
         talk.asked().map(({ text }) => told.map((words) => count(text, words))),
         [[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1], ...(again ? [[1, 1, 1, 1]] : [])],

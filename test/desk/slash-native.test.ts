@@ -110,7 +110,7 @@ test('/skills lists the person’s own and, once it is trusted, the project’s'
   assert.deepEqual(await seat.type('/skills'), [
     [
       'text',
-      '- notes · your own: About notes.\n- The project’s skills are not used: this folder is not trusted; /trust changes that.',
+      '- notes · your own: About notes.\n- The project’s skills are not used because this folder is not trusted; /trust changes that.',
     ],
   ])
   seat.answers.push(['trust'])

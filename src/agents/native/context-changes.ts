@@ -1,30 +1,30 @@
 import type { Fact, Guide } from '../../core/talk/entry.ts'
 
-/** What the model was told of a file or a skill: `hash` is that of its words, and empty once it was gone. */
+/** An item of context that the model was told; `hash` is that of its text, and empty once the item was gone. */
 export type ToldItem = { about: string; hash: string }
 
-/** The same with its words: appended to the messages, so that the beginning of the request stays as it was. */
+/** An item with its text; a change is appended to the messages, so that the beginning of the request stays the same. */
 export type ContextItem = ToldItem & { text: string }
 
-/** What to say now, after what was told so far, in that order: with the frame, and of changes since. */
+/** The items that changed since they were last told, and those that are gone. */
 export function contextChanges(told: readonly ToldItem[], now: readonly ContextItem[]): ContextItem[] {
   const last = new Map(told.map(({ about, hash }) => [about, hash]))
   const there = new Set(now.map(({ about }) => about))
   const gone = [...last].filter(([about, hash]) => hash !== '' && !there.has(about))
   return [
     ...now.filter(({ about, hash }) => last.get(about) !== hash),
-    ...gone.map(([about]) => ({ about, hash: '', text: `No longer in force: ${about}` })),
+    ...gone.map(([about]) => ({ about, hash: '', text: `No longer valid: ${about}` })),
   ]
 }
 
 const prefix = 'changed:'
 
-/** A change as it is kept: its mark says what was told, for whoever goes on from the log. */
+/** A change as a guide; its mark keeps the hash for whoever continues from the log. */
 export function changeGuide({ about, hash, text }: ContextItem): Guide {
   return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
 }
 
-/** What the guides of a conversation told one agent, in their order. */
+/** The items that a conversation's guides told one agent, in their order. */
 export function toldItems(said: readonly (Fact & { by: string })[], agent: string): ToldItem[] {
   return said.flatMap((fact) => {
     if (fact.type !== 'guide' || fact.by !== agent || fact.mark === undefined) return []
@@ -33,7 +33,7 @@ export function toldItems(said: readonly (Fact & { by: string })[], agent: strin
   })
 }
 
-/** What a guide of that name tells of, where it tells of a change. */
+/** The item that a guide of this name is about, if it is about a change. */
 export function changedName(name: string): string | undefined {
   return name.startsWith(prefix) ? name.slice(prefix.length) : undefined
 }

@@ -1,32 +1,35 @@
 import { dirname, join, relative, resolve } from 'node:path'
+import { defined } from '../../base/defined.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
 import { fitting, isInside, readUntrustedFile } from './untrusted-file.ts'
 import { lstatSync } from 'node:fs'
 
-/** All instruction files together may take this much of the window. */
+/** How many bytes all instruction files together may take. */
 export const longestInstructions = 32 * 1024
 
-/** Enough to take what a hostile project chains together. */
+/** The most files that are read, against a hostile project that imports without end. */
 const mostFiles = 64
 
-/** `cut` says that only the beginning of the file is in `text`. */
+/** `cut`: only the beginning of the file is in `text`. */
 export type InstructionFile = { path: string; text: string; cut?: true }
 
 export type Instructions = { text: string; files: InstructionFile[]; warnings: string[] }
 
-/** The person's own instructions, then the project's from its root down; of an untrusted project, nothing is opened. */
+/**
+ * Reads the person's own instructions, then the project's from its root down; opens no file of an untrusted project.
+ */
 export function readInstructions(ground: SessionPlace): Instructions {
   const reading = new InstructionReader(ground.root)
   reading.take(join(ground.home, 'TERMAITE.md'))
   const paths = instructionPaths(ground)
   if (ground.trusted) for (const path of paths) reading.take(path, ground.root)
   else if (paths.length > 0)
-    reading.warnings.push(`${reading.named(paths)} not read: this folder is not trusted; /trust changes that.`)
+    reading.warnings.push(`${reading.named(paths)} not read because this folder is not trusted; /trust changes that.`)
   return { text: instructionText(reading.files), files: reading.files, warnings: reading.all() }
 }
 
 const binding =
-  'These files bind you here: the later one wins over the earlier, the user’s own words win over all. If your changes make one of them wrong, correct it.'
+  'Follow these instruction files here. A later file overrides an earlier one, and the user’s own words override them all. If your changes make one of them wrong, correct it.'
 
 export function instructionText(files: readonly InstructionFile[]): string {
   return files.length === 0 ? '' : [binding, ...files.map(fileText)].join('\n')
@@ -49,10 +52,10 @@ class InstructionReader {
     this.#root = root
   }
 
-  /** Takes a file and, before it, what it imports; one that was taken before, by whatever name, is not taken again. */
+  /** Reads a file after the files that it imports; a file that was read before, under any name, is skipped. */
   take(path: string, within?: string): boolean {
     if (this.#seen.size >= mostFiles) return false
-    // A wide encoding can take twice the bytes of what fits.
+    // Read generously: UTF-16 takes twice the bytes of the text.
     const body = readUntrustedFile(path, 2 * longestInstructions, within)
     if (body === undefined) return false
     if (typeof body === 'string') {
@@ -62,13 +65,12 @@ class InstructionReader {
     if (this.#seen.has(body.real)) return true
     this.#seen.add(body.real)
     const text = this.#withoutImports(body.text, dirname(body.real), within).trim()
-    if (unseen.test(text))
-      this.warnings.push(`${path} holds characters that nobody sees; look whether somebody hides something in it.`)
+    if (unseen.test(text)) this.warnings.push(`${path} holds invisible characters; check that nothing is hidden in it.`)
     const kept = fitting(text, this.#room)
     const cut = kept.length < text.length || body.bytes > 2 * longestInstructions
     if (cut) this.#tooLong.push(path)
     this.#room = cut ? 0 : this.#room - Buffer.byteLength(kept)
-    if (kept !== '') this.files.push({ path, text: kept, ...(cut ? { cut } : {}) })
+    if (kept !== '') this.files.push(defined({ path, text: kept, cut: cut || undefined }))
     return true
   }
 
@@ -83,7 +85,7 @@ class InstructionReader {
     return [...this.warnings, long]
   }
 
-  /** Claude Code's way to name another file; a line that names none stays as it is. */
+  /** Takes out lines that import another file in Claude Code's way (`@path.md`); a line that names none stays. */
   #withoutImports(text: string, folder: string, within: string | undefined): string {
     let fenced = false
     const lines = text.split(/\r?\n/).filter((line) => {
@@ -95,13 +97,13 @@ class InstructionReader {
   }
 }
 
-/** What turns the direction of writing round, and letters that are drawn as nothing. */
+/** Characters that turn the direction of writing, and letters that are not drawn. */
 const unseen = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 
-/** Where a session works. `trusted`: whether what comes with the project may steer an agent. */
+/** Where a session works. `trusted`: whether files of the project may steer an agent. */
 export type SessionPlace = { cwd: string; root: string; home: string; trusted: boolean }
 
-/** From the project's root down to where the agent works. */
+/** The folders from the project's root down to the working folder. */
 export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   if (!isInside(cwd, root)) return [cwd]
   const list: string[] = []
@@ -111,13 +113,16 @@ export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): stri
   }
 }
 
-/** Of each list the first that a folder has counts: the shared file or what stands in for it, and then our own. */
+/**
+ * Names of instruction files. From each list the first one in a folder counts: the shared file or its stand-ins, then
+ * our own.
+ */
 const names = [
   ['AGENTS.override.md', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md'],
   ['termaite.md', 'terminus.md'],
 ]
 
-/** The instruction files that come with a project, the nearest last; nothing is opened, and no link is followed. */
+/** The instruction files of a project, the nearest last; opens none and follows no link. */
 export function instructionPaths(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground).flatMap((folder) =>
     names.flatMap((list) => {

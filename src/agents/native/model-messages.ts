@@ -2,6 +2,7 @@ import type { Entry, Fact } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Frame, ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
+import { defined } from '../../base/defined.ts'
 import { entryText } from '../../core/talk/transcript.ts'
 import { withoutOldSteps } from '../../core/talk/view.ts'
 import { trimmed } from './window-trim.ts'
@@ -9,17 +10,17 @@ import { trimmed } from './window-trim.ts'
 type Said = Fact & { by: string }
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 
-/** What is fixed for a session; the tools in the order they were given. */
+/** The frame of a session: its system text, and the tools in the order they were given. */
 export function frameOf(system: string, tools: readonly Tool[]): Frame {
   return { system, tools: tools.map(({ name, description, schema }) => ({ name, description, schema })) }
 }
 
 /**
- * The view and what happened in the turn so far, as the model is told it: pure, and each request a prefix of the next.
- * What the agent said itself is the assistant's; other agents' words are marked as theirs.
+ * The messages of a request: the view, then what happened in the turn so far. Pure, and each request is a prefix of
+ * the next. The agent's own words are the assistant's; those of other agents are marked as theirs.
  */
 export function modelMessages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
-  const asked: Fact = { type: 'prompt', text: turn.prompt, ...(turn.files?.length ? { files: turn.files } : {}) }
+  const asked: Fact = defined({ type: 'prompt', text: turn.prompt, files: turn.files?.length ? turn.files : undefined })
   return project(self, [
     ...leftOut(turn.history, done),
     { ...asked, by: 'user' },
@@ -29,7 +30,7 @@ export function modelMessages(self: string, turn: Turn, done: readonly Fact[]): 
   ])
 }
 
-/** What was trimmed since the turn began is left out as the view of a later turn leaves it out. */
+/** Leaves out what was trimmed since the turn began, as the view of a later turn will. */
 function leftOut(history: readonly Entry[], done: readonly Fact[]): readonly Entry[] {
   const trim = done.findLast((fact) => fact.type === 'trim' && fact.through !== undefined)
   return trim?.type === 'trim' ? trimmed(history, trim) : history
@@ -38,7 +39,7 @@ function leftOut(history: readonly Entry[], done: readonly Fact[]): readonly Ent
 function project(self: string, said: readonly Said[]): ModelMessage[] {
   const list: ModelMessage[] = []
   const own = new Map<string, string>()
-  /** What is said and called in one step is one message. */
+  /** Text and calls of one step are one message. */
   let open: { step: number | undefined; message: Spoken } | undefined
   const assistant = ({ step }: { step?: number }): Spoken => {
     if (open && step !== undefined && open.step === step) return open.message
@@ -48,7 +49,7 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
   }
   for (const entry of said) {
     if (entry.type === 'prompt') {
-      list.push({ role: 'user', text: entry.text, ...(entry.files ? { files: entry.files } : {}) })
+      list.push(defined({ role: 'user', text: entry.text, files: entry.files }))
     } else if (entry.type === 'steer') {
       list.push({ role: 'user', text: entry.text })
     } else if (entry.type === 'guide' && entry.by === self) {
@@ -60,12 +61,12 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
     } else if (entry.type === 'call' && entry.by === self) {
       const { call, tool, input, opaque } = entry
       own.set(call, tool)
-      assistant(entry).calls.push({ id: call, tool, input, ...(opaque === undefined ? {} : { opaque }) })
+      assistant(entry).calls.push(defined({ id: call, tool, input, opaque }))
     } else if (entry.type === 'result' && own.has(entry.call)) {
       const { call, ok, text, files } = entry
-      list.push({ role: 'tool', call, tool: own.get(call)!, ok, text, ...(files ? { files } : {}) })
+      list.push(defined({ role: 'tool', call, tool: own.get(call)!, ok, text, files }))
     } else {
-      // Steps are counted anew after a failed try and in the next turn.
+      // Steps are counted from 1 again after a failed attempt and in the next turn.
       if (entry.type === 'attempt' || entry.type === 'end') open = undefined
       const text = entryText(entry as Entry)
       if (text !== '') list.push({ role: 'user', text })

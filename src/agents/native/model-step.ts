@@ -1,16 +1,17 @@
 import type { Event, Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../core/work/model.ts'
+import { defined } from '../../base/defined.ts'
 
 export type Call = Extract<ModelEvent, { type: 'call' }>
 
 type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
 
-/** One answer of the model, whole, or why there is none; and what it cost. */
+/** One answer of the model, or why there is none, and its usage. */
 export type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
 export type WholeAnswer = Extract<Answer, Whole>
 
-/** Asks the model once: what it says streams by, and comes back as one answer. */
+/** Asks the model once: streams its text and thoughts, and returns the whole answer. */
 export async function* askModel(
   model: Model,
   request: ModelRequest,
@@ -37,7 +38,7 @@ export async function* askModel(
       case 'failure':
         return { usage, failure: event.failure }
       case 'end':
-        return { usage, text, calls, stop: event.stop, ...(event.opaque === undefined ? {} : { opaque: event.opaque }) }
+        return defined({ usage, text, calls, stop: event.stop, opaque: event.opaque })
     }
   }
   return { usage, failure: { kind: 'crash', message: `${model.name} stopped in the middle of its answer` } }

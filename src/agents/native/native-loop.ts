@@ -6,6 +6,7 @@ import type { Frame, Model, ModelRequest } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { WholeAnswer } from './model-step.ts'
+import { defined } from '../../base/defined.ts'
 import { relay } from '../../base/relay.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { isFact } from '../../core/talk/entry.ts'
@@ -19,31 +20,31 @@ export type Native = {
   name: string
   model: Model
   tools: readonly Tool[]
-  /** A tool by its name that is not among them: those of servers come and go. */
+  /** Finds a tool that is not in `tools`: those of MCP servers come and go. */
   find?(name: string): Tool | undefined
   policy: Policy
-  /** What every request begins with; one that is frozen for a session says so when it is made. */
+  /** The frame that every request begins with; one that is frozen for a session emits an event when it is made. */
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
   maxSteps?: number
   vendor?: string
-  /** What is said besides to a prompt, or why it is not taken. */
+  /** Texts to add to a prompt, or why the prompt is refused. */
   opens?(turn: Turn): Promise<{ hookGuides: string[]; refused?: string }>
-  /** Why the turn is not over with this answer, if it is not; `again` when it was told so before. */
+  /** Why the turn goes on after this answer, if it does; `again` when it was told so before. */
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
-  /** Why the turn is over after what was called, whatever the model would say to it. */
+  /** Why the turn ends after the calls of a step, whatever the model would answer. */
   halts?(turn: Turn): string | undefined
-  /** What is said or left out before the next request, after what was done in the turn so far. */
+  /** Facts to add before the next request: guides, or trims of old output. */
   before?(done: readonly Fact[], turn: Turn): Promise<readonly Fact[]>
-  /** Ends what the tools left running. */
+  /** Ends processes that tools started. */
   close?(): Promise<void>
 }
 
-/** Our own agent: the model is asked, its calls are performed, until it calls nothing more. */
+/** Our own agent: asks the model, performs its calls, and repeats until the model calls nothing more. */
 export function nativeAgent(native: Native): Agent {
   const { name, model, vendor } = native
   return {
     name,
-    traits: { window: model.window, memory: 'none', talks: true, steers: true, ...(vendor ? { vendor } : {}) },
+    traits: { window: model.window, memory: 'none', talks: true, steers: true, vendor },
     async *turn(turn) {
       let outcome: Outcome
       try {
@@ -61,8 +62,8 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   const { name, model, maxSteps = 50 } = native
   const frame = typeof native.frame === 'function' ? yield* native.frame(turn) : native.frame
   const { tools, policy, find } = native
-  const hands = { tools, policy, repetition: new Repetition(), ...(find ? { find } : {}) }
-  /** What happened in this turn so far: the next request is made of it. */
+  const hands = { tools, policy, repetition: new Repetition(), find }
+  /** The facts of this turn so far, from which the next request is made. */
   const done: Fact[] = []
   const opened = await native.opens?.(turn)
   if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
@@ -90,13 +91,13 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     if (halt !== undefined) return withDenials(yield* stopped(sentence(halt), step), done)
     if (asks) return yield* asked(asks, answer, step)
     if (hands.repetition.stuck)
-      return yield* stopped('I stopped because I repeated the same call without getting further.', step)
+      return yield* stopped('I stopped because I repeated the same call without making progress.', step)
     for (const text of await turn.steer()) done.push({ type: 'steer', text })
   }
-  return yield* stopped(`I stopped after ${maxSteps} steps without being done.`, maxSteps)
+  return yield* stopped(`I stopped after ${maxSteps} steps; the work is not finished.`, maxSteps)
 }
 
-/** What the turn was not allowed to do is told with its answer. */
+/** Adds to the outcome what the turn was not allowed to do. */
 function withDenials(outcome: Outcome, done: readonly Fact[]): Outcome {
   const denials = done.flatMap((fact) => {
     const denied = fact.type === 'result' ? (fact.data as { denied?: string } | undefined)?.denied : undefined
@@ -111,21 +112,21 @@ async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {
   return { ok: true, text }
 }
 
-/** Marked, so that a summary takes them with the messages they stand among. */
+/** Guides from hooks; the mark lets a summary replace them with the messages around them. */
 function* besides(texts: readonly string[]): Generator<Event, void> {
   for (const text of texts) yield { type: 'guide', name: 'hook', text, mark: 'hook' }
 }
 
 const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)
 
-/** Not a failure: what was done stands, and the person decides. */
+/** Ends the turn without a failure: the work so far stands, and the person decides. */
 async function* stopped(why: string, step: number): AsyncGenerator<Event, Outcome> {
-  const text = `${why} Say "go on" and I will.`
+  const text = `${why} Say "go on" to continue.`
   yield { type: 'reply', text, step: step + 1 }
   return { ok: true, text }
 }
 
-/** The turn ends with the questions: the next prompt answers them. */
+/** Ends the turn with the model's questions; the next prompt answers them. */
 async function* asked(asks: readonly Question[], answer: WholeAnswer, step: number): AsyncGenerator<Event, Outcome> {
   const text = asks.map(questionText).join('\n\n')
   yield { type: 'reply', text, step: step + 1 }
@@ -134,14 +135,14 @@ async function* asked(asks: readonly Question[], answer: WholeAnswer, step: numb
 
 function questionText({ text, options, multiple }: Question): string {
   const choices = options.map(({ label }, index) => `${index + 1}. ${label}`)
-  return [text, ...choices, ...(multiple ? ['(more than one may be chosen)'] : [])].join('\n')
+  return [text, ...choices, ...(multiple ? ['(choose one or more)'] : [])].join('\n')
 }
 
 function* every(facts: readonly Fact[]): Generator<Event, void> {
   yield* facts
 }
 
-/** Every fact goes out to be kept, and into the next request. */
+/** Collects every fact on its way out, for the next request. */
 function keepFacts<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, done: Fact[]): AsyncGenerator<Event, R> {
   return relay(events, (event) => {
     if (isFact(event)) done.push(event)
@@ -150,14 +151,14 @@ function keepFacts<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, do
 }
 
 function* said({ text, opaque }: WholeAnswer, step: number): Generator<Event, void> {
-  if (text !== '' || opaque !== undefined)
-    yield { type: 'reply', text, step, ...(opaque === undefined ? {} : { opaque }) }
+  if (text !== '' || opaque !== undefined) yield defined({ type: 'reply', text, step, opaque })
 }
 
 async function* ended(native: Native, answer: WholeAnswer): AsyncGenerator<Event, Outcome> {
   if (answer.stop === 'refused') return { ok: true, text: answer.text, refused: true }
   if (answer.text.trim() === '') return failed('crash', `${native.name} gave an empty answer`)
-  if (answer.stop === 'length') yield { type: 'note', text: 'the answer was cut at the longest the model may say' }
+  if (answer.stop === 'length')
+    yield { type: 'note', text: 'the answer was cut at the longest length the model allows' }
   return { ok: true, text: answer.text }
 }
 

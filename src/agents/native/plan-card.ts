@@ -1,7 +1,8 @@
 import type { Question } from '../../core/talk/question.ts'
+import { defined } from '../../base/defined.ts'
 import { tag } from '../../core/talk/transcript.ts'
 
-/** Whether an answer is a plan: one that only asks something back has no sections. */
+/** Whether an answer is a plan; one that only asks something back has no sections. */
 export function isPlan(answer: string): boolean {
   const named = ['Summary', 'Implementation Changes', 'Public APIs', 'Tests', 'Assumptions'].filter((section) =>
     new RegExp(`^[\\s#*\\d.]*${section}\\b`, 'im').test(answer),
@@ -9,7 +10,7 @@ export function isPlan(answer: string): boolean {
   return named.length >= 2
 }
 
-/** What a person is asked about a plan; words of their own are the change they want. */
+/** The question about a plan; words of the person's own are the change they want. */
 export function planQuestion(plan: string): Question {
   return {
     about: 'choice',
@@ -25,19 +26,19 @@ export function planQuestion(plan: string): Question {
   }
 }
 
-/** `wish`: what is to be different, where it was said at once. */
+/** `wish`: the change, where it was said at once. */
 export type PlanAnswer = { then: 'build' } | { then: 'change'; wish?: string } | { then: 'drop' }
 
-/** Nobody there means that nothing is built: the plan stays as it was said. */
+/** Reads the answer; without one nothing is built, and the plan stays as it is. */
 export function planAnswer(picks: string[] | undefined): PlanAnswer | undefined {
   const [pick, words] = picks ?? []
   if (pick === undefined || pick.trim() === '') return undefined
   if (pick === 'build' || pick === 'drop') return { then: pick }
-  if (pick === 'change') return { then: 'change', ...(words?.trim() ? { wish: words } : {}) }
+  if (pick === 'change') return defined<PlanAnswer>({ then: 'change', wish: words?.trim() ? words : undefined })
   return { then: 'change', wish: pick }
 }
 
-/** The first prompt of the turn that builds an approved plan: it stands alone, should the planning be summarised since. */
+/** The prompt that builds an approved plan; it holds the plan, because the planning may have been summarised since. */
 export function buildPrompt(plan: string): string {
   const asked =
     'Build this plan, which I approved. Keep to it; where the code proves it wrong, do what its goal needs and say so. Run the checks it names.'

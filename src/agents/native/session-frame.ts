@@ -5,15 +5,15 @@ import type { Frame } from '../../core/work/model.ts'
 import type { ToldItem } from './context-changes.ts'
 import { readText } from '../../core/talk/store.ts'
 
-/** A frame and of what it told: what changes after that is said behind it. */
+/** A frame, and the items of context it holds: later changes to them are added as messages. */
 export type FrameAndTold = { frame: Frame; told: readonly ToldItem[] }
 
-/** What a session's requests begin with; `key` names what it was made for: another mode or model needs another. */
+/** How a session's frame is made; `key` names the mode and the model, and another key needs another frame. */
 export type FrameSpec = { key: string; make(): Promise<FrameAndTold> }
 
 type Frozen = FrameAndTold & { key: string }
 
-/** The frame of this session: the one that was frozen when it began, byte for byte, or a new one, frozen now. */
+/** The frame of this session: the one that was frozen when the session began, byte for byte, or a new one. */
 export async function* sessionFrame(
   name: string,
   turn: Turn,
@@ -28,7 +28,7 @@ export async function* sessionFrame(
   return made
 }
 
-/** What a session's requests to an agent begin with now; undefined before its first. */
+/** The frame of an agent's requests now; undefined before its first one. */
 export async function keptFrame(name: string, entries: readonly Entry[], blobs: Blobs): Promise<Frame | undefined> {
   return (await lastFrozen(name, entries, blobs))?.frame
 }
@@ -39,7 +39,7 @@ async function lastFrozen(name: string, entries: readonly Entry[], blobs: Blobs)
   return kept && read(blobs, kept.ref)
 }
 
-/** A frame that is lost or broken is made anew: the cache is cold then, and nothing else is wrong. */
+/** Reads a frozen frame; one that is lost or broken is made again, which only costs the provider's cache. */
 async function read(blobs: Blobs, ref: Parameters<typeof readText>[1]): Promise<Frozen | undefined> {
   try {
     const found = JSON.parse(await readText(blobs, ref)) as Frozen

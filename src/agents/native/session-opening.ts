@@ -12,10 +12,10 @@ import { sourceText } from '../../base/source-text.ts'
 
 export type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
 
-/** What a session begins with: the text to freeze, what it tells of what, and what can be called on from then on. */
+/** What a session begins with: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
   system: string
-  /** Each thing it tells of, as it would be told later if it changed. */
+  /** Each item of the text, as it would be told later if it changed. */
   tells: ContextItem[]
   skills: Skill[]
   subagents: UserSubagent[]
@@ -25,7 +25,7 @@ export type Opening = {
 export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   const instructions = readInstructions(ground)
   const found = findSkills(ground)
-  // Only the agent itself hands work on.
+  // Plan mode and subagents hand no work on.
   const own = parts.mode === 'agent' ? userSubagents(ground.home) : { subagents: [], warnings: [] }
   const system = systemText({
     ...parts,
@@ -49,14 +49,21 @@ function tellings(
   subagents: readonly UserSubagent[],
 ): ContextItem[] {
   return [
-    ...files.map((file) => telling(file.path, `This binds you as it is now:\n${fileText(file)}`)),
+    ...files.map((file) =>
+      telling(file.path, `This instruction file has changed. Follow it as it is now:\n${fileText(file)}`),
+    ),
     ...skills
       .filter(({ unlisted }) => !unlisted)
       .map((skill) =>
-        // A session that began without skills has no tool for them.
-        telling(`skill ${skill.name}`, `A skill as it is now, by load_skill or in ${skill.path}:\n${skillLine(skill)}`),
+        // The path is given too: a session that began without skills has no tool to load one.
+        telling(
+          `skill ${skill.name}`,
+          `This skill is new or has changed. Load it with load_skill, or read ${skill.path}:\n${skillLine(skill)}`,
+        ),
       ),
-    ...subagents.map((one) => telling(`subagent ${one.name}`, `A subagent as it is now:\n${subagentLine(one)}`)),
+    ...subagents.map((one) =>
+      telling(`subagent ${one.name}`, `This subagent is new or has changed:\n${subagentLine(one)}`),
+    ),
   ]
 }
 
@@ -66,24 +73,24 @@ export type Mode = 'agent' | 'plan' | 'subagent'
 
 export type SystemParts = {
   mode: Mode
-  /** The day the session started, as YYYY-MM-DD: it is handed in, so that a long session keeps its bytes. */
+  /** The day the session started, as YYYY-MM-DD; handed in, so that a long session keeps its bytes. */
   date: string
   cwd: string
-  /** What is known of the machine. */
+  /** The description of the machine. */
   system?: string
-  /** `text` of the instruction files that were read. */
+  /** The text of the instruction files. */
   instructions?: string
   skills?: string
   subagents?: string
-  /** What every turn closes with. */
+  /** The instruction that every turn closes with. */
   meta?: string
-  /** What a subagent of the user's own is told of its part. */
+  /** The role of a user's own subagent. */
   role?: string
 }
 
 /**
- * What the model is told before anything else. The same parts give the same bytes; what changes soonest stands last,
- * so that even another session of the project, or another day's, shares its beginning.
+ * The system text. The same parts give the same bytes, and parts that change sooner come later, so that sessions of
+ * one project share its beginning.
  */
 export function systemText(parts: SystemParts): string {
   const { mode, date, cwd, system, instructions, skills, subagents, meta, role } = parts

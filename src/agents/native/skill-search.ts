@@ -8,25 +8,25 @@ import { skillIn } from './skill.ts'
 
 export type Skills = { skills: Skill[]; warnings: string[] }
 
-/** Where a project keeps them, our own place first. */
+/** The folders where a project keeps skills, our own first. */
 const projectPlaces = ['.skills', '.agents/skills', '.claude/skills']
 
 const deepest = 4
 const mostFolders = 2000
 const mostSkills = 200
 
-/** Every skill there is, by name; the nearest wins, and the project's wins over the person's own. */
+/** Finds every skill; of one name the nearest wins, and the project's wins over the person's own. */
 export function findSkills(ground: SessionPlace): Skills {
   const search = new SkillSearch(ground.root)
   const places = projectSkillPlaces(ground)
   if (ground.trusted) for (const place of places) search.walk(place, 'project')
   else if (places.length > 0)
-    search.warnings.push('The project’s skills are not used: this folder is not trusted; /trust changes that.')
+    search.warnings.push('The project’s skills are not used because this folder is not trusted; /trust changes that.')
   search.walk(join(ground.home, 'skills'), 'user')
   return search.result()
 }
 
-/** The folders of skills that come with a project, the nearest first. */
+/** The folders of skills in a project, the nearest first. */
 export function projectSkillPlaces(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground)
     .reverse()
@@ -57,7 +57,7 @@ class SkillSearch {
     return { skills, warnings: this.warnings }
   }
 
-  /** Whether a folder is new; no link of a project leads out of it. */
+  /** Whether to search a folder: it was not searched before, and no link leads out of the project. */
   #enter(folder: string, from: Skill['from']): boolean {
     let real: string
     try {
@@ -68,7 +68,7 @@ class SkillSearch {
     if (this.#seen.has(real)) return false
     this.#seen.add(real)
     this.#full = this.#seen.size >= mostFolders || this.#skills.size >= mostSkills
-    if (this.#full) this.warnings.push(`There are too many skills: what comes after ${folder} is left out.`)
+    if (this.#full) this.warnings.push(`There are too many skills: those after ${folder} are left out.`)
     if (from === 'user' || isInside(real, this.#root)) return !this.#full
     this.warnings.push(`${folder} is not used: it leads out of the project, to ${real}.`)
     return false

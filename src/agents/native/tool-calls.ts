@@ -4,19 +4,23 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Call } from './model-step.ts'
+import { defined } from '../../base/defined.ts'
 import { Channel } from '../../base/channel.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { perform } from '../../core/work/perform.ts'
 
 export type ToolKit = {
   tools: readonly Tool[]
-  /** One that is not among them: a frame may be older or younger than its tools. */
+  /** Finds a tool that is not in `tools`: a frame may be older or newer than its tools. */
   find?(name: string): Tool | undefined
   policy: Policy
   repetition: Repetition
 }
 
-/** Performs the calls of one step, in their order; those that only read go side by side. Gives what the person is asked, if a call asks. */
+/**
+ * Performs the calls of one step in their order; calls that only read run side by side. Returns the questions of a
+ * call that asks the person.
+ */
 export async function* performAll(
   calls: readonly Call[],
   step: number,
@@ -40,7 +44,7 @@ export async function* performAll(
     yield* guides
     return asks
   }
-  // Behind all results of the step: no provider takes a message between them.
+  // Guides come after all results of the step: no provider takes a message between them.
   yield* guides
   return undefined
 }
@@ -49,7 +53,7 @@ const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.a
 
 const toolOf = ({ tool }: Call, { tools, find }: ToolKit) => tools.find(({ name }) => name === tool) ?? find?.(tool)
 
-/** Every call is kept before any runs; results come in the order of the calls, however fast each was. */
+/** Performs calls side by side. Every call is kept before any runs, and results come in the order of the calls. */
 async function* performBatch(calls: readonly Call[], step: number, turn: Turn, hands: ToolKit): AsyncGenerator<Event> {
   const known = hands.tools.map(({ name }) => name)
   const runs = calls.map((call) => {
@@ -65,7 +69,7 @@ async function* performBatch(calls: readonly Call[], step: number, turn: Turn, h
     const facts: Event[] = []
     for await (const event of run)
       if (isFact(event)) facts.push(event)
-      // What a subagent spent is inside: that is never dropped.
+      // A subagent's events carry what it spent, so they are never dropped.
       else if (event.type === 'inner') await live.push(event)
       else live.offer(event)
     return facts
@@ -86,13 +90,15 @@ function warned(event: Event, warning: string): Event {
   return event.type === 'result' && warning !== '' ? { ...event, text: event.text + warning } : event
 }
 
-/** What a tool that asks the person hands over instead of an answer. */
+/** The questions that a tool hands over for the person, instead of a result. */
 function asksOf(event: Event): Question[] | undefined {
   if (event.type !== 'result' || !event.ok) return undefined
   return (event.data as { asks?: Question[] } | undefined)?.asks
 }
 
-/** A loaded skill is a message of its own, that no trim cuts and no summary replaces: its result only says so. */
+/**
+ * Makes a loaded skill a guide, which no trim cuts and no summary replaces; its result only says that it was loaded.
+ */
 function loaded(event: Event): { event: Event; guides: Guide[] } {
   const { skill } = ((event.type === 'result' && event.ok && event.data) || {}) as { skill?: string }
   if (event.type !== 'result' || skill === undefined) return { event, guides: [] }
@@ -101,19 +107,19 @@ function loaded(event: Event): { event: Event; guides: Guide[] } {
 }
 
 function* skipped({ id, tool, input, opaque }: Call, step: number): Generator<Fact> {
-  yield { type: 'call', call: id, tool, input, step, ...(opaque === undefined ? {} : { opaque }) }
+  yield defined({ type: 'call', call: id, tool, input, step, opaque })
   yield {
     type: 'result',
     call: id,
     ok: false,
-    text: 'Skipped: the person is asked first. Call it again after the answer.',
+    text: 'Skipped: the person is being asked a question first. Call this tool again after the answer.',
   }
 }
 
-/** So often the same call may come in a row before the model is told, and before it is stopped. */
+/** How often the same call may come in a row before the model is warned, and before the turn is stopped. */
 export const repeats = { warned: 3, stopped: 6 }
 
-/** Watches for a model that goes in circles: the same call with the same input, again and again. */
+/** Notices a model that goes in circles: the same call with the same input, again and again. */
 export class Repetition {
   #last = ''
   #times = 0
@@ -128,10 +134,10 @@ export class Repetition {
     return this.#times >= repeats.stopped
   }
 
-  /** What stands behind a result that was seen too often. */
+  /** The warning that is added to the result of a call that was repeated too often. */
   get warning(): string {
     if (this.#times < repeats.warned) return ''
     const left = repeats.stopped - this.#times
-    return `\n\n[This is the same call with the same input, ${this.#times} times in a row. Do something else: after ${left} more of it this turn ends.]`
+    return `\n\n[You have made this call with the same input ${this.#times} times in a row. Do something else: after ${left} more this turn ends.]`
   }
 }

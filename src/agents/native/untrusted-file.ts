@@ -3,12 +3,12 @@ import { sep } from 'node:path'
 import { isMissing } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
 
-/** A file's text, as much of it as was wanted, where it really lies, and how long the whole is. */
+/** The text of a file up to a limit, its real path, and the size of the whole. */
 export type FileBody = { real: string; text: string; bytes: number }
 
 /**
- * Reads a text file that may have been planted: no pipe or device is waited for, no link leads out of `within`,
- * and no more than `limit` bytes come into memory. Undefined when there is none, words when it is not read.
+ * Reads a text file that a stranger may have planted: never waits for a pipe or a device, follows no link out of
+ * `within`, and reads no more than `limit` bytes. Undefined when there is no file; a reason when it is not read.
  */
 export function readUntrustedFile(path: string, limit: number, within?: string): FileBody | string | undefined {
   let fd: number | undefined
@@ -17,7 +17,7 @@ export function readUntrustedFile(path: string, limit: number, within?: string):
     if (within !== undefined && !isInside(real, within)) return `it leads out of the project, to ${real}`
     fd = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     const stat = fstatSync(fd)
-    if (!stat.isFile()) return 'it is no file'
+    if (!stat.isFile()) return 'it is not a regular file'
     const buffer = Buffer.alloc(Math.min(stat.size, limit))
     const text = decoded(buffer.subarray(0, filled(fd, buffer)))
     return text.includes('\0') ? 'it is not text' : { real, text, bytes: stat.size }
@@ -31,7 +31,7 @@ export function readUntrustedFile(path: string, limit: number, within?: string):
 export const isInside = (real: string, folder: string) =>
   real === folder || real.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 
-/** How many bytes were there. */
+/** Fills the buffer from the file and returns the number of bytes read. */
 function filled(fd: number, buffer: Buffer): number {
   let at = 0
   while (at < buffer.length) {
@@ -42,13 +42,13 @@ function filled(fd: number, buffer: Buffer): number {
   return at
 }
 
-/** By its byte order mark, which is taken off; a character torn at the end of what was read is left out. */
+/** Decodes by the byte order mark, which is dropped; a character that is cut at the end is left out. */
 function decoded(bytes: Buffer): string {
   const wide = bytes[0] === 0xff && bytes[1] === 0xfe
   return new TextDecoder(wide ? 'utf-16le' : 'utf-8').decode(bytes, { stream: true })
 }
 
-/** The longest beginning of a text that takes no more than so many bytes, and tears no character. */
+/** The longest beginning of a text that fits into so many bytes without cutting a character. */
 export function fitting(text: string, bytes: number): string {
   const whole = Buffer.from(text)
   if (whole.length <= bytes) return text

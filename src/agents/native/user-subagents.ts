@@ -1,12 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { defined } from '../../base/defined.ts'
 import { isMissing } from '../../base/files.ts'
 import { frontmatter } from '../../base/frontmatter.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { fitting, readUntrustedFile } from './untrusted-file.ts'
 
-/** A subagent of the person's own: its part in words, and the tools and the model it is held to, where it says so. */
+/** A subagent that the person defined: its role, and the tools and the model it is limited to, where it says so. */
 export type UserSubagent = {
   name: string
   description: string
@@ -21,7 +22,7 @@ export type UserSubagents = { subagents: UserSubagent[]; warnings: string[] }
 const ending = '.md'
 const longest = 48 * 1024
 
-/** From `agents/*.md` in our home, by their names. */
+/** Reads the subagents in `agents/*.md` of our home, sorted by name. */
 export function userSubagents(home: string): UserSubagents {
   const folder = join(home, 'agents')
   const found: UserSubagents = { subagents: [], warnings: [] }
@@ -43,15 +44,15 @@ export function userSubagents(home: string): UserSubagents {
 
 function subagentIn(path: string, file: string): UserSubagent | string {
   const read = readUntrustedFile(path, longest)
-  if (typeof read !== 'object') return read ?? 'it leads nowhere'
+  if (typeof read !== 'object') return read ?? 'the link leads nowhere'
   const found = frontmatter(read.text)
-  if (!found) return 'its frontmatter has no end'
+  if (!found) return 'its frontmatter is not closed'
   const { fields, body } = found
   const name = line(fields.name) || file
-  if (!/^[\w-]{1,64}$/.test(name)) return 'a name has letters, digits, "-" and "_" only'
-  if (body === '') return 'it does not say what its part is'
+  if (!/^[\w-]{1,64}$/.test(name)) return 'its name may hold only letters, digits, "-" and "_"'
+  if (body === '') return 'it has no text below the frontmatter that says what its role is'
   const model = line(fields.model)
-  // Claude Code writes them in one line, others as a list.
+  // Claude Code writes the tools in one line, others as a list.
   const tools =
     fields.tools === undefined
       ? []
@@ -59,28 +60,31 @@ function subagentIn(path: string, file: string): UserSubagent | string {
           .flat()
           .flatMap((one) => one.split(/[\s,]+/))
           .filter(Boolean)
-  return {
+  return defined({
     name,
     description: fitting(line(fields.description), 300),
-    ...(tools.length > 0 ? { tools } : {}),
-    ...(model === '' || model === 'inherit' ? {} : { model }),
+    tools: tools.length > 0 ? tools : undefined,
+    model: model === '' || model === 'inherit' ? undefined : model,
     role: body,
     path,
-  }
+  })
 }
 
 function line(value: string | string[] | undefined): string {
   return [value ?? ''].flat().join(', ').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** What the model knows of them; nothing where there are none. */
+/** The list of subagents for the model; empty when there are none. */
 export function subagentList(subagents: readonly UserSubagent[]): string {
   if (subagents.length === 0) return ''
   const lines = subagents.map(subagentLine)
   return tag(
     'subagents',
     '',
-    ['A task for subagent that begins with one of these goes to that one:', ...lines].join('\n'),
+    [
+      'To hand a task to one of these subagents, call the tool subagent with a task that begins with its name:',
+      ...lines,
+    ].join('\n'),
   )
 }
 
@@ -88,7 +92,7 @@ export function subagentLine({ name, description }: UserSubagent): string {
   return `- @${name}${description && `: ${description}`}`
 }
 
-/** Whom a task is for, and the task itself. */
+/** The subagent that a task names, and the task without that name. */
 export function chosenSubagent(
   task: string,
   subagents: readonly UserSubagent[],

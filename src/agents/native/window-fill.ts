@@ -5,15 +5,15 @@ import { entryText } from '../../core/talk/transcript.ts'
 import { view } from '../../core/talk/view.ts'
 import { changedName } from './context-changes.ts'
 
-/** `of`: what it is made of, where that has names. */
+/** `of`: the named pieces of a part, where it has any. */
 export type Part = { name: PartName; tokens: number; of?: { name: string; tokens: number }[] }
 
 export type PartName = 'system' | 'tools' | 'instructions' | 'skills' | 'summary' | 'messages' | 'tool outputs'
 
-/** Every part is estimated; how much is used in all is what a provider reported last, where one did. */
+/** How a window is filled. Every part is estimated; `used` is what the provider reported last, where it did. */
 export type Fill = { window: number; used: number; source: 'reported' | 'estimated'; free: number; parts: Part[] }
 
-/** What fills an agent's window before the next prompt: the frame, and what the view of a session's entries gives it. */
+/** Estimates what fills an agent's window before the next prompt: the frame, and the view of a session's entries. */
 export function fill(agent: string, frame: Frame, entries: readonly Entry[], window: number): Fill {
   const { system, instructions, skills } = sections(frame.system)
   const spoken = sorted(view(entries))
@@ -38,7 +38,7 @@ export function fill(agent: string, frame: Frame, entries: readonly Entry[], win
 
 type Piece = { name: string; tokens: number }
 
-/** The pieces of one name together, the largest first. */
+/** Sums the pieces of each name, the largest first. */
 function part(name: PartName, pieces: readonly Piece[], named = true): Part {
   const sums = new Map<string, number>()
   for (const { name, tokens } of pieces) sums.set(name, (sums.get(name) ?? 0) + tokens)
@@ -50,7 +50,7 @@ function part(name: PartName, pieces: readonly Piece[], named = true): Part {
 const instructionFile = /<instructions path="([^"]*)">\n[^]*?\n<\/instructions>/g
 const skillsBlock = /<skills>\n[^]*?\n<\/skills>/g
 
-/** A kept frame is text: its parts are known by their tags, which no body can close. */
+/** Splits a frame's text by the tags of its parts, which no file in it can close. */
 function sections(text: string): { system: string; instructions: Piece[]; skills: Piece[] } {
   const instructions = [...text.matchAll(instructionFile)].map(([whole, path]) => piece(path!, whole))
   const without = text.replaceAll(instructionFile, '')
@@ -87,9 +87,9 @@ const isSent = (entry: Entry) => kept.has(entry.type) || entryText(entry) !== ''
 
 const since = new Set<Entry['type']>(['usage', 'prompt', 'result', 'summary', 'trim'])
 
-/** What the agent's last request took with its answer, where nothing was said or left out since. */
+/** The tokens of the agent's last request and its answer, unless something was said or left out since. */
 function lastReported(agent: string, entries: readonly Entry[]): number | undefined {
-  // What a summary cost belongs to no turn, and was not asked in this window.
+  // The usage of a summary belongs to no turn, and to another window.
   const last = entries.findLast((entry) => since.has(entry.type) && (entry.type !== 'usage' || entry.turn !== ''))
   if (last?.type !== 'usage' || last.by !== agent || last.source !== 'reported') return undefined
   return last.input + last.output

@@ -3,19 +3,21 @@ import type { Frame } from '../../core/work/model.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { endedTurns, view as viewOf, withoutOutput } from '../../core/talk/view.ts'
 
-/** How full the window may get before old raw tool outputs are left out. */
+/** How full the window may get before old tool output is left out. */
 export const trimAt = 0.5
 
-/** A trim changes what was sent before, and a provider's cache with it: it has to free so much of the window. */
+/**
+ * The share of the window that a trim must free: it changes what was sent before, and so loses the provider's cache.
+ */
 const worth = { turns: 0.05, steps: 0.1 }
 
-/** So many of the last steps of a turn at work keep what their calls gave: the next ones build on it. */
+/** How many of the last steps of a running turn keep their tool output, because the next ones build on it. */
 const stepsKept = 3
 
-/** A trim, and how many tokens it frees. */
+/** A trim, and the number of tokens it frees. */
 export type Due = { trim: Trim; frees: number }
 
-/** Through which end the outputs of a view are left out, all in one batch; the last turn keeps its own. */
+/** The trim that leaves out the tool output of ended turns; the last turn keeps its own. */
 export function turnsDue(view: readonly Entry[], window: number): Due | undefined {
   const through = endedTurns(view).at(-2)?.end.id
   if (through === undefined) return undefined
@@ -24,7 +26,7 @@ export function turnsDue(view: readonly Entry[], window: number): Due | undefine
   return frees > window * worth.turns ? { trim, frees } : undefined
 }
 
-/** Through which step the outputs of a turn at work are left out; it may fill a window by itself. */
+/** The trim that leaves out the output of a running turn's old steps: one turn may fill a window. */
 export function stepsDue(done: readonly Fact[], window: number): Due | undefined {
   const steps = new Map(done.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
   const step = Math.max(0, ...steps.values()) - stepsKept
@@ -38,7 +40,7 @@ export function stepsDue(done: readonly Fact[], window: number): Due | undefined
   return frees > window * worth.steps ? { trim: { type: 'trim', step }, frees } : undefined
 }
 
-/** A view as a trim leaves it. */
+/** The view as a trim leaves it. */
 export function trimmed(view: readonly Entry[], trim: Trim): Entry[] {
   return viewOf([...view, { ...trim, id: '', at: 0, by: 'termaite', session: '', turn: '' }])
 }
@@ -46,7 +48,7 @@ export function trimmed(view: readonly Entry[], trim: Trim): Entry[] {
 export const tokensOf = (facts: readonly Fact[]) =>
   facts.reduce((sum, fact) => sum + estimateTokens(JSON.stringify(fact)), 0)
 
-/** How much of a window one turn takes, from request to request. */
+/** Counts how much of the window a turn takes, from request to request. */
 export class WindowUse {
   #history: readonly Entry[]
   #tokens: number
@@ -57,7 +59,10 @@ export class WindowUse {
     this.#tokens = frameTokens(frame) + viewTokens(history)
   }
 
-  /** What is left out before the next request, in one batch; how much a local model takes is known late. */
+  /**
+   * The trim that is due before the next request, if any; `window` is handed in late because a local model reports
+   * its size late.
+   */
   due(done: readonly Fact[], window: number): Trim[] {
     this.#tokens += tokensOf(done.slice(this.#counted))
     this.#counted = done.length

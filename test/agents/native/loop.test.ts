@@ -87,7 +87,7 @@ test('an unknown tool is a result that names the known ones, and the loop goes o
 
 test('it stops after its steps and says so', async () => {
   const { facts, model } = await run([[call('c')]], {}, { maxSteps: 3 })
-  const text = 'I stopped after 3 steps without being done. Say "go on" and I will.'
+  const text = 'I stopped after 3 steps; the work is not finished. Say "go on" to continue.'
   assert.deepEqual(facts.slice(-2), [
     { type: 'reply', text, step: 4 },
     { type: 'end', outcome: { ok: true, text } },
@@ -103,7 +103,7 @@ test('the ways an answer ends', async () => {
   ])
   assert.deepEqual(await end([{ say: 'hal' }, { type: 'end', stop: 'length' }]), [
     { type: 'reply', text: 'hal', step: 1 },
-    { type: 'note', text: 'the answer was cut at the longest the model may say' },
+    { type: 'note', text: 'the answer was cut at the longest length the model allows' },
     { type: 'end', outcome: { ok: true, text: 'hal' } },
   ])
   assert.deepEqual(await end([]), [{ type: 'end', outcome: failed('crash', 'native gave an empty answer') }])
@@ -177,7 +177,7 @@ test('one that goes in circles is warned, then stopped', async () => {
     [[], [], ['3', '3'], ['4', '2'], ['5', '1'], ['6', '0']],
   )
   assert.equal(model.requests.length, 6)
-  const text = 'I stopped because I repeated the same call without getting further. Say "go on" and I will.'
+  const text = 'I stopped because I repeated the same call without making progress. Say "go on" to continue.'
   assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: true, text } })
 })
 
@@ -196,7 +196,7 @@ test('a call that asks the person ends the turn, and what came after it is skipp
       type: 'result',
       call: 'c2',
       ok: false,
-      text: 'Skipped: the person is asked first. Call it again after the answer.',
+      text: 'Skipped: the person is being asked a question first. Call this tool again after the answer.',
     },
     { type: 'reply', text: 'Which?\n1. A', step: 2 },
     { type: 'end', outcome: { ok: true, text: 'Which?\n1. A', asks: 'c1' } },

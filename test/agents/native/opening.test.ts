@@ -76,24 +76,24 @@ test('what changes later is said after the messages, once each time', (t) => {
     return found.map(({ text }) => text)
   }
   const file = (path: string, text: string) =>
-    `This binds you as it is now:\n<instructions path="${at(path)}">\n${text}\n</instructions>`
+    `This instruction file has changed. Follow it as it is now:\n<instructions path="${at(path)}">\n${text}\n</instructions>`
   assert.deepEqual(said(), [])
   write('repo/AGENTS.md', 'new')
   write('home/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads.\n---\nx')
   rmSync(at('repo/sub/termaite.md'))
   assert.deepEqual(said(), [
     file('repo/AGENTS.md', 'new'),
-    `A skill as it is now, by load_skill or in ${at('home/skills/pdf/SKILL.md')}:\n- pdf: Reads.`,
-    `No longer in force: ${at('repo/sub/termaite.md')}`,
+    `This skill is new or has changed. Load it with load_skill, or read ${at('home/skills/pdf/SKILL.md')}:\n- pdf: Reads.`,
+    `No longer valid: ${at('repo/sub/termaite.md')}`,
   ])
   assert.deepEqual(said(), [])
   write('repo/AGENTS.md', 'HOSTILE')
   write('repo/sub/termaite.md', 'HOSTILE')
   assert.deepEqual(said(), [file('repo/AGENTS.md', 'HOSTILE'), file('repo/sub/termaite.md', 'HOSTILE')])
   assert.deepEqual(said(false), [
-    `No longer in force: ${at('repo/AGENTS.md')}`,
-    `No longer in force: ${at('repo/sub/termaite.md')}`,
-    'No longer in force: skill evil',
+    `No longer valid: ${at('repo/AGENTS.md')}`,
+    `No longer valid: ${at('repo/sub/termaite.md')}`,
+    'No longer valid: skill evil',
   ])
   assert.deepEqual(said(false), [])
 })

@@ -31,15 +31,15 @@ test('the person’s own subagents, as other agents write them too', (t) => {
       reviewer,
     ],
     warnings: [
-      `${at('home/agents/empty.md')} is not used: it does not say what its part is.`,
-      `${at('home/agents/odd.md')} is not used: a name has letters, digits, "-" and "_" only.`,
-      `${at('home/agents/torn.md')} is not used: its frontmatter has no end.`,
+      `${at('home/agents/empty.md')} is not used: it has no text below the frontmatter that says what its role is.`,
+      `${at('home/agents/odd.md')} is not used: its name may hold only letters, digits, "-" and "_".`,
+      `${at('home/agents/torn.md')} is not used: its frontmatter is not closed.`,
       `${at('home/agents/twin.md')} is not used: there is another plain already.`,
     ],
   })
   assert.equal(
     subagentList(found.subagents),
-    '<subagents>\nA task for subagent that begins with one of these goes to that one:\n- @list\n- @plain\n- @code-reviewer: Reviews changes.\n</subagents>',
+    '<subagents>\nTo hand a task to one of these subagents, call the tool subagent with a task that begins with its name:\n- @list\n- @plain\n- @code-reviewer: Reviews changes.\n</subagents>',
   )
   assert.deepEqual(chosenSubagent('@code-reviewer: look at a.ts', found.subagents), {
     subagent: reviewer,
