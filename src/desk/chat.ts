@@ -1,16 +1,16 @@
-import type { StationParts } from './station.ts'
+import type { DeskAppParts } from './desk-app.ts'
 import { localTime } from '../base/local-time.ts'
 import { readyWatchdog } from '../base/process/watchdog.ts'
 import { openChat } from '../faces/chat/chat.ts'
 import { openLines } from '../faces/chat/line-chat.ts'
 import { quote } from '../profiles/shared/shell-words.ts'
-import { ProjectDesk } from './desk.ts'
-import { Station } from './station.ts'
+import { ProjectDesk } from './project-desk.ts'
+import { DeskApp } from './desk-app.ts'
 import { say } from '../core/io.ts'
 import { setupCommand } from './slash/setup.ts'
-import { slashCommands } from './slash/all.ts'
+import { slashCommands } from './slash/slash-commands.ts'
 
-export type ChatWishes = StationParts & {
+export type ChatOptions = DeskAppParts & {
   /** The first turn, as it was given on the command line. */
   prompt?: string
   agent?: string
@@ -20,14 +20,14 @@ export type ChatWishes = StationParts & {
 }
 
 /** The chat from its first paint to its last word; the exit code. */
-export async function chat(wishes: ChatWishes): Promise<number> {
+export async function chat(wishes: ChatOptions): Promise<number> {
   const { io } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
-  const desk = new ProjectDesk(await Station.open(wishes), { commands: slashCommands, firstStart: setupCommand })
+  const desk = new ProjectDesk(await DeskApp.open(wishes), { commands: slashCommands, firstStart: setupCommand })
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
-  if (wishes.agent !== undefined) desk.hold.aim(wishes.agent)
+  if (wishes.agent !== undefined) desk.controls.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)
   const beside = await attended(desk, wishes)
   const fault = await shown
@@ -48,14 +48,14 @@ export async function chat(wishes: ChatWishes): Promise<number> {
 }
 
 /** What the crew of this project asks comes here as well; a chat that is one of the crew has nobody to put it to. */
-async function attended(desk: ProjectDesk, { io, lines }: ChatWishes) {
+async function attended(desk: ProjectDesk, { io, lines }: ChatOptions) {
   if (desk.app().ephemeral || io.env.TERMAITE_RUN !== undefined) return undefined
-  const { Attending } = await import('./crew/attending.ts')
-  return new Attending({ app: desk.app, put: (command) => desk.put(command), cards: !lines })
+  const { CrewQuestions } = await import('./crew/crew-questions.ts')
+  return new CrewQuestions({ app: desk.app, put: (command) => desk.put(command), cards: !lines })
 }
 
 /** Why it broke, if it did. */
-async function show(desk: ProjectDesk, wishes: ChatWishes, signal: AbortSignal): Promise<string | undefined> {
+async function show(desk: ProjectDesk, wishes: ChatOptions, signal: AbortSignal): Promise<string | undefined> {
   const { io } = wishes
   if (wishes.lines) {
     await openLines(desk, { in: io.in, out: io.out, clock: io.clock, signal })

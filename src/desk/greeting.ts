@@ -7,7 +7,8 @@ import { localTime } from '../base/local-time.ts'
 import { lastLeft } from '../mind/think/decompose/kept.ts'
 import { treesOf } from '../app/thinking/task-trees.ts'
 import { oneLine } from '../base/table.ts'
-import { uncommitted } from './uncommitted.ts'
+import { collect } from '../base/collect.ts'
+import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
 
 /** Where a conversation stands when it is gone on with: the last request, what was left undone, what is not committed, who is back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
@@ -37,4 +38,26 @@ function whoIsBack({ agents }: Standing): string {
     .filter(({ state }) => state !== 'ready')
     .map(({ name, state, until }) => `${name} is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}`)
   return [ready.length === 0 ? 'Nobody is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** How many files of a project are not committed; undefined where git has nothing to say. To look runs nothing that a repository names. */
+export async function uncommitted(root: string, env: Env): Promise<number | undefined> {
+  const plain = { ...withoutGit(env), GIT_OPTIONAL_LOCKS: '0' }
+  const filters = (await filterKeys(root, plain)).map((key) => [key, key.endsWith('.required') ? 'false' : ''] as const)
+  const inert = withGitConfig(plain, [noMonitor, ['core.hooksPath', '/dev/null'], ...filters])
+  // A submodule has a configuration of its own, which ours does not reach.
+  const asked = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all']
+  const { code, out } = await collect('git', asked, { cwd: root, env: inert })
+  return code === 0 ? out.toString().split('\0').length - 1 : undefined
+}
+
+/** What files pass through on their way into a repository by its own configuration; the person's own is theirs. */
+async function filterKeys(cwd: string, env: Env): Promise<string[]> {
+  const keys = '^filter\\..*\\.(clean|smudge|process|required)$'
+  const asked = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', keys]
+  const { out } = await collect('git', asked, { cwd, env })
+  const words = out.toString().split('\0')
+  return words.filter((_key, i) => i % 2 === 1 && /^(?:local|worktree)$/.test(words[i - 1]!))
 }

@@ -12,9 +12,9 @@ import assert from 'node:assert/strict'
 import { worktreesIn, worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { localTimeFrom } from '../../src/base/local-time.ts'
 import { ownProfile, lacking } from '../../src/app/crew/crew-roster.ts'
-import { picked } from '../../src/desk/crew/answering.ts'
-import { crewTable } from '../../src/desk/crew/table.ts'
-import { toolVerbs } from '../../src/desk/crew/verbs.ts'
+import { picked } from '../../src/desk/crew/crew-answer.ts'
+import { crewTable } from '../../src/desk/crew/crew-table.ts'
+import { toolVerbs } from '../../src/desk/crew/crew-verbs.ts'
 
 /** A repository with one commit, and our home beside it. */
 function repository(context: TestContext, part: { setup?: string; trusted?: boolean } = {}) {

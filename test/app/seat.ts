@@ -3,7 +3,7 @@ import type { CommandWorld } from '../../src/core/talk/command.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { AgentStanding, Standing } from '../../src/faces/chat/chat-desk.ts'
 import type { App } from '../../src/app/app.ts'
-import type { Hold } from '../../src/desk/hold.ts'
+import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import type { Io } from '../../src/core/io.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { placeOf } from '../../src/app/place.ts'
 import { openSession } from '../../src/app/project.ts'
 import { enabledAgents } from '../../src/settings/enabled-agents.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { slashCommands } from '../../src/desk/slash/all.ts'
+import { slashCommands } from '../../src/desk/slash/slash-commands.ts'
 import { runTurn } from '../../src/app/turn.ts'
 import { inMode } from '../../src/settings/work-mode.ts'
 
@@ -71,7 +71,7 @@ export class Seat {
     this.app = await openApp(this.io, place, settings, { budget: noBudget })
   }
 
-  readonly hold: Hold = {
+  readonly controls: DeskControls = {
     app: () => this.app,
     standing: () => this.#standing(),
     open: async (session) => {
@@ -130,7 +130,7 @@ export class Seat {
   }
 
   commands(warn?: (words: string) => void) {
-    return slashCommands(this.hold, warn)
+    return slashCommands(this.controls, warn)
   }
 
   /** A line as it is typed; gives what was said to it. */

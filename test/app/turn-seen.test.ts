@@ -2,10 +2,10 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Event } from '../../src/core/talk/entry.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { TurnSeen } from '../../src/desk/closing.ts'
+import { TurnSummary } from '../../src/desk/turn-summary.ts'
 
 function seen(...events: Event[]) {
-  const turn = new TurnSeen(new HandClock())
+  const turn = new TurnSummary(new HandClock())
   for (const event of events) turn.see(event)
   return { by: turn.by, thought: turn.thought, spent: turn.spent.total }
 }

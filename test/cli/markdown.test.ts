@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { documentIn } from '../../src/app/init/agents-file.ts'
-import { block, fencedBlocks } from '../../src/desk/slash/block.ts'
+import { block, fencedBlocks } from '../../src/desk/slash/code-block.ts'
 
 const line = fc.oneof(
   fc.constantFrom('```', '```sh', '~~~', '````', '# AGENTS.md', '## How', '', 'make', '    ```'),

@@ -9,7 +9,7 @@ import { Crew } from '../../src/crew/crew.ts'
 import { SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { withoutQuestions } from '../../src/crew/slot-moves.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { answer } from '../../src/desk/crew/answering.ts'
+import { answer } from '../../src/desk/crew/crew-answer.ts'
 
 const question: Question = {
   about: 'permission',

@@ -12,7 +12,7 @@ import { ownerMark } from '../../src/base/owner.ts'
 import { parseSlot } from '../../src/crew/slot.ts'
 import { logOf, SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
-import { Attending } from '../../src/desk/crew/attending.ts'
+import { CrewQuestions } from '../../src/desk/crew/crew-questions.ts'
 import { folderOf, questions, sitDown } from './desk.ts'
 
 const permission: Question = {
@@ -53,7 +53,7 @@ async function beside(t: TestContext, cards = true) {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { echo: 'cat' })
   desk.setScreen(noScreen)
-  const attending = new Attending({ app: desk.app, put: (command) => desk.put(command), cards })
+  const attending = new CrewQuestions({ app: desk.app, put: (command) => desk.put(command), cards })
   t.after(() => attending.close())
   const store = fileStore(join(folder, 'termaite'), { clock: realClock })
   const { slug } = desk.app().project

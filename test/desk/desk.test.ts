@@ -186,16 +186,16 @@ test('another session shows its own entries, and a turn at work holds it back', 
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
   desk.submit('one')
-  await assert.rejects(desk.hold.open({ fresh: true }), /a turn is at work/)
+  await assert.rejects(desk.controls.open({ fresh: true }), /a turn is at work/)
   await until((all) => closings(all).length === 1)
   await desk.idle()
   const was = desk.app().session.id
-  await desk.hold.open({ fresh: true, name: 'other' })
+  await desk.controls.open({ fresh: true, name: 'other' })
   assert.deepEqual([desk.standing().session, desk.standing().tokens.used], ['other', 0])
-  await desk.hold.open({ id: was })
+  await desk.controls.open({ id: was })
   const opened = heard.flatMap((one) => (one.type === 'opened' ? [one.entries.length] : []))
   assert.deepEqual(opened, [0, 0, 5])
-  await assert.rejects(desk.hold.open({ id: 'nothing' }), /there is no session nothing/)
+  await assert.rejects(desk.controls.open({ id: 'nothing' }), /there is no session nothing/)
 })
 
 test('what a command asks is a card like any other, and a broken one says why', options, async (t) => {
@@ -314,12 +314,12 @@ test(
 test('the last answer is the one on the screen, also when the view is a summary', options, async (t) => {
   const folder = folderOf(t)
   const { desk, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
-  assert.equal(await desk.hold.lastAnswer(), undefined)
+  assert.equal(await desk.controls.lastAnswer(), undefined)
   desk.submit('one')
   await until((all) => closings(all).length === 1)
   await desk.idle()
   await desk.app().conversation.compact(async () => ({ ok: true, text: 'all of it in short' }))
-  assert.equal(await desk.hold.lastAnswer(), 'fine')
+  assert.equal(await desk.controls.lastAnswer(), 'fine')
 })
 
 test(
@@ -332,7 +332,7 @@ test(
       t,
       folder,
       { good: `cat >/dev/null; printf '${document.replaceAll('\n', '\\n')}'` },
-      { commands: (hold) => [initCommand(hold)] },
+      { commands: (controls) => [initCommand(controls)] },
     )
     desk.setScreen(seat())
     desk.submit('/init')
@@ -376,7 +376,7 @@ test('an agent that was away is shown as back when its time has come', options, 
   const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' }, { clock })
   const parked = { until: clock.now() + 60_000, why: 'its quota is spent' }
   await healthDoc(desk.app().store).update(() => ({ agents: { good: { failures: 1, parked } } }))
-  await desk.hold.reload()
+  await desk.controls.reload()
   assert.deepEqual(desk.standing().agents[0]?.state, 'parked')
   const before = heard.length
   await clock.turn(60_000)

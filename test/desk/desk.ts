@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Command } from '../../src/core/talk/command.ts'
 import type { DeskEvent } from '../../src/faces/chat/chat-desk.ts'
-import type { Hold } from '../../src/desk/hold.ts'
+import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import type { AgentSettings } from '../../src/settings/agent-settings.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { realClock } from '../../src/base/clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { ProjectDesk } from '../../src/desk/desk.ts'
+import { ProjectDesk } from '../../src/desk/project-desk.ts'
 import { setupCommand } from '../../src/desk/slash/setup.ts'
-import { Station } from '../../src/desk/station.ts'
+import { DeskApp } from '../../src/desk/desk-app.ts'
 import { placeOf } from '../../src/app/place.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 
@@ -30,7 +30,7 @@ export type Seating = {
   clock?: Clock
   /** Where commands are looked for, other than usual. */
   path?: string
-  commands?(hold: Hold): Command[]
+  commands?(controls: DeskControls): Command[]
   wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean }
 }
 
@@ -53,7 +53,7 @@ export async function sitDown(
     contextWindowTokens: 10_000,
   }))
   const read = async () => ({ ...(await readSettings({ home: place.home }, { env })), agents })
-  const station = await Station.open({
+  const station = await DeskApp.open({
     io,
     place,
     read,

@@ -15,7 +15,7 @@ const inFile: typeof openKeys = ({ home, env }) => openKeys({ home, env, keychai
 
 async function connect(seat: Seat, args = '') {
   const before = seat.said.length
-  await connectCommand(seat.hold, inFile)
+  await connectCommand(seat.controls, inFile)
     .run(args, seat.world)
     .catch((error: Error) => void seat.said.push(['error', error.message]))
   return seat.said.slice(before)
@@ -100,7 +100,7 @@ function web(answers: Answers) {
 async function models(seat: Seat, args = '', answers: Answers = {}) {
   const before = seat.said.length
   const { fetch, seen } = web(answers)
-  await modelsCommand(seat.hold, { fetch, open: inFile })
+  await modelsCommand(seat.controls, { fetch, open: inFile })
     .run(args, seat.world)
     .catch((error: Error) => void seat.said.push(['error', error.message]))
   return { said: seat.said.slice(before), seen }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { uncommitted } from '../../src/desk/uncommitted.ts'
+import { uncommitted } from '../../src/desk/greeting.ts'
 
 test('what is not committed is counted, and nothing is run that the repository names', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { Station } from '../../src/desk/station.ts'
+import { DeskApp } from '../../src/desk/desk-app.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { seated } from '../app/seat.ts'
 
@@ -20,7 +20,7 @@ test('a chosen model lasts over a reload; another provider gets neither the addr
   const { io, app, home } = await seated(t, { agents: [own] })
   const { place, settings } = app
   const read = () => readSettings({ home }, { env: io.env })
-  const station = await Station.open({ io, place, settings, read, wishes: { budget: noBudget } })
+  const station = await DeskApp.open({ io, place, settings, read, wishes: { budget: noBudget } })
   const agents = () => station.app.settings.agents
   station.setModel('own', { model: 'compatible/y', window: 5000 })
   assert.deepEqual(agents(), [{ ...own, model: 'compatible/y', contextWindowTokens: 5000 }])

@@ -6,12 +6,12 @@ import { version } from '../../app/version.ts'
 /** Serves an editor over stdin and stdout, which are its alone. */
 export async function run(io: Io): Promise<number> {
   if (io.in.isTTY) say(io, 'An editor speaks ACP here, over stdin and stdout; `termaite` is the chat. Ctrl+D ends it.')
-  const [{ loadAcpSdk }, { serveAcp }, { EditorOffices }] = await Promise.all([
+  const [{ loadAcpSdk }, { serveAcp }, { ProjectEditorDesks }] = await Promise.all([
     import('../../faces/acp/acp-sdk.ts'),
     import('../../faces/acp/editor-agent.ts'),
-    import('../../desk/acp/offices.ts'),
+    import('../../desk/editor-desks.ts'),
   ])
-  const desks = new EditorOffices(io)
+  const desks = new ProjectEditorDesks(io)
   readyWatchdog(io.env.PATH)
   await serveAcp({ sdk: await loadAcpSdk(), desks, clock: io.clock, version }, io)
   await desks.close()

@@ -12,7 +12,7 @@ import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { localTime } from '../../base/local-time.ts'
-import { sessionNamed, title } from '../../desk/session-named.ts'
+import { sessionNamed, title } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/table.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
 

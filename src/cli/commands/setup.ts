@@ -6,7 +6,7 @@ import { personAt } from '../../faces/terminal-questions.ts'
 import { homeOf } from '../../app/place.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { runSetup } from '../../desk/setup/steps.ts'
+import { runSetup } from '../../desk/setup.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeOf(io.env)

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { localTime } from '../../base/local-time.ts'
 import { tighter } from '../../core/work/agent.ts'
@@ -10,15 +10,15 @@ import { windowOf, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
 
-export function agentsCommand(hold: Hold): Command {
+export function agentsCommand(controls: DeskControls): Command {
   return {
     name: 'agents',
     help: 'Each agent: how it is, its window, its channel, what it may do.',
     matters: true,
     async run(_args, { say }) {
-      const app = hold.app()
+      const app = controls.app()
       if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings, atDesk))
-      const lines = app.settings.agents.map((agent) => line(app, agent, hold.standing().agents))
+      const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing().agents))
       say(lines.join('\n'), 'text')
     },
   }

@@ -1,18 +1,18 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { AuditEntry } from '../../safety/audit.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { auditTable, verifiedWords } from '../audit-table.ts'
 import { auditOf } from '../../app/native/native-permissions.ts'
-import { block } from './block.ts'
+import { block } from './code-block.ts'
 
 const newest = 20
 
-export function auditCommand(hold: Hold): Command {
+export function auditCommand(controls: DeskControls): Command {
   return {
     name: 'audit',
     help: 'What our own agent was allowed to do here, and did.',
     async run(_args, { say }) {
-      const { native } = hold.app()
+      const { native } = controls.app()
       const audit = auditOf(native)
       if (!audit) return say('Nothing of this conversation is kept, and no audit either.', 'note')
       const entries: AuditEntry[] = []

@@ -1,6 +1,6 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { forgetInIndex } from '../../app/projects.ts'
 import { UsageError } from '../../core/io.ts'
 import { runningIn } from '../../app/running-turns.ts'
@@ -9,22 +9,22 @@ import { treesOf } from '../../app/thinking/task-trees.ts'
 /** What has to be typed before anything is erased. */
 const word = 'delete'
 
-export function clearCommand(hold: Hold): Command {
+export function clearCommand(controls: DeskControls): Command {
   return {
     name: 'clear',
     screen: true,
     help: `Start a new session, or erase this project's conversation for good.`,
     matters: true,
     async run(_args, world) {
-      const choice = await asked(hold.app(), world)
+      const choice = await asked(controls.app(), world)
       if (choice === 'new') {
-        await hold.open({ fresh: true })
+        await controls.open({ fresh: true })
         world.say('A new session; the old one is kept: /sessions.', 'note')
       } else if (choice === word) {
-        const app = hold.app()
+        const app = controls.app()
         await refuseIfAtWork(app)
         await erase(app)
-        await hold.open({ fresh: true })
+        await controls.open({ fresh: true })
         world.say(`What was said in ${app.place.root} is erased for good.`, 'note')
       } else world.say('Nothing was changed.', 'note')
     },

@@ -1,20 +1,20 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { editSettings } from '../../settings/settings-editor.ts'
 
-export function configCommand(hold: Hold): Command {
+export function configCommand(controls: DeskControls): Command {
   return {
     name: 'config',
     screen: true,
     help: 'The settings in your editor; used as soon as they are right.',
     matters: true,
     async run(_args, { say, ask, signal, screen }) {
-      const { io, place } = hold.app()
+      const { io, place } = controls.app()
       const wrong = await editSettings({
         home: place.home,
         env: io.env,
         open: (edit) => screen.suspend(edit),
-        validate: () => hold.reload(),
+        validate: () => controls.reload(),
         ask,
         signal,
       })

@@ -1,12 +1,12 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { ProviderName } from '../../models/provider.ts'
 import type { KeyPlace, Keys } from '../../safety/api-keys.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { defaultModel, providerOf, providers } from '../../models/provider.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { providerIn } from '../../settings/agent-settings.ts'
 import { UsageError } from '../../core/io.ts'
-import { choose, goingOn } from './choose.ts'
+import { choose, goingOn } from './choice.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const names = Object.keys(providers) as ProviderName[]
@@ -20,7 +20,7 @@ const places: Record<KeyPlace, string> = {
 }
 
 /** A key goes from the card to where keys are kept, and nowhere else. */
-export function connectCommand(hold: Hold, open: typeof openKeys = openKeys): Command {
+export function connectCommand(controls: DeskControls, open: typeof openKeys = openKeys): Command {
   return {
     name: 'connect',
     screen: true,
@@ -34,13 +34,13 @@ export function connectCommand(hold: Hold, open: typeof openKeys = openKeys): Co
         throw new UsageError('after the provider only "forget" may follow; a key is asked for, and never typed here.')
       const name = typed === undefined ? await pickProvider(world) : providerTyped(typed)
       if (name === undefined) return
-      const { native, out } = hold.app()
+      const { native, out } = controls.app()
       const keys = open(native)
       if (forgets) return world.say(await forgotten(keys, name), 'note')
       const place = await connected(keys, name, world)
       if (place === undefined) return
       // Who was out for want of a key is asked again.
-      for (const { name: agent, model } of nativeAgents(hold.app().settings))
+      for (const { name: agent, model } of nativeAgents(controls.app().settings))
         if (providerIn(model ?? defaultModel) === name) out.delete(agent)
       world.say(
         [`The key of ${labelOf(name)} is kept in ${places[place]}.`, ...firstWords(name, native.env)].join(' '),

@@ -1,41 +1,41 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Fill, Part } from '../../agents/native/window-fill.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { fill } from '../../agents/native/window-fill.ts'
 import { keptFrame } from '../../agents/native/session-frame.ts'
 import { UsageError } from '../../core/io.ts'
 import { windowOf } from '../../settings/enabled-agents.ts'
 import { list, table } from '../../base/table.ts'
-import { block } from './block.ts'
-import { goingOn, knownWord } from './choose.ts'
-import { nativeAgent } from './native.ts'
+import { block } from './code-block.ts'
+import { goingOn, knownWord } from './choice.ts'
+import { nativeAgent } from './native-agent.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
-import { sizeText } from './view.ts'
+import { sizeText } from './compact-view.ts'
 
 const width = 24
 /** So many names of what a part is made of. */
 const mostNames = 3
 
-export function contextCommand(hold: Hold): Command {
-  const names = () => nativeAgents(hold.app().settings).map(({ name }) => name)
+export function contextCommand(controls: DeskControls): Command {
+  const names = () => nativeAgents(controls.app().settings).map(({ name }) => name)
   return {
     name: 'context',
     words: '[agent]',
     help: 'What fills the window of termaite’s own agent.',
     complete: (typed) => goingOn(typed, names()),
     async run(args, { say }) {
-      const { conversation, blobs } = hold.app()
-      if (args.trim() !== '' && names().length === 0) nativeAgent(hold)
+      const { conversation, blobs } = controls.app()
+      if (args.trim() !== '' && names().length === 0) nativeAgent(controls)
       const asked = args.trim() === '' ? undefined : knownWord('native agent', args.trim(), names())
-      const { next } = hold.standing()
-      const agent = nativeAgents(hold.app().settings).find(({ name }) => name === (asked ?? next))
+      const { next } = controls.standing()
+      const agent = nativeAgents(controls.app().settings).find(({ name }) => name === (asked ?? next))
       // Who is another program's fills its window as it likes: only the conversation is known.
-      if (!agent) return say(await sizeText(hold.app()), 'text')
+      if (!agent) return say(await sizeText(controls.app()), 'text')
       const { entries } = await conversation.read()
       const frame = await keptFrame(agent.name, entries, blobs)
       if (frame) return say(fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent))), 'text')
       if (asked !== undefined) throw new UsageError(`${asked} had no turn in this session yet.`)
-      say(`${agent.name} had no turn in this session yet.\n${await sizeText(hold.app())}`, 'text')
+      say(`${agent.name} had no turn in this session yet.\n${await sizeText(controls.app())}`, 'text')
     },
   }
 }

@@ -1,16 +1,16 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
-import { fencedBlocks } from './block.ts'
+import { fencedBlocks } from './code-block.ts'
 
-export function copyCommand(hold: Hold): Command {
+export function copyCommand(controls: DeskControls): Command {
   return {
     name: 'copy',
     screen: true,
     words: '[n]',
     help: 'The last answer to the clipboard, or its n-th code block.',
     async run(args, { say, screen }) {
-      const answer = await hold.lastAnswer()
+      const answer = await controls.lastAnswer()
       if (answer === undefined) throw new UsageError('there is no answer to copy yet.')
       say(await screen.copy(args.trim() === '' ? answer : blockAt(answer, args.trim())), 'note')
     },

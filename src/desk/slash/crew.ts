@@ -1,11 +1,11 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { OpenCrew } from '../../app/crew/crews.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { killedWords } from '../../crew/slot.ts'
 import { UsageError } from '../../core/io.ts'
-import { put } from '../crew/putting.ts'
-import { block } from './block.ts'
-import { goingOn } from './choose.ts'
+import { put } from '../crew/crew-card.ts'
+import { block } from './code-block.ts'
+import { goingOn } from './choice.ts'
 
 const verbs = ['read', 'answer', 'attach', 'kill'] as const
 
@@ -15,18 +15,18 @@ const lines = 40
 /** What the chat draws around a block. */
 const margin = 8
 
-export function crewCommand(hold: Hold): Command {
+export function crewCommand(controls: DeskControls): Command {
   return {
     name: 'crew',
     words: '[verb <slot>]',
     help: 'The agents in terminals of their own; see one, answer it, go to it, end it.',
     complete: (typed) => goingOn(typed, verbs),
     async run(args, world) {
-      const { io, place, settings } = hold.app()
+      const { io, place, settings } = controls.app()
       const { openCrews } = await import('../../app/crew/crews.ts')
       const crews = openCrews(io, place, settings, { carries: false })
       try {
-        await told(hold, crews.of(), args.trim().split(/\s+/), world)
+        await told(controls, crews.of(), args.trim().split(/\s+/), world)
       } finally {
         await crews.close()
       }
@@ -34,15 +34,20 @@ export function crewCommand(hold: Hold): Command {
   }
 }
 
-async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[], world: CommandWorld): Promise<void> {
-  const { io, place } = hold.app()
+async function told(
+  controls: DeskControls,
+  open: OpenCrew,
+  [verb, slot, ...more]: string[],
+  world: CommandWorld,
+): Promise<void> {
+  const { io, place } = controls.app()
   const { crew } = open
   const [{ ensureKept }, { slotOf }] = await Promise.all([
     import('../../app/crew/crew-keeper.ts'),
-    import('../crew/verbs.ts'),
+    import('../crew/crew-verbs.ts'),
   ])
   await ensureKept(io, place, open)
-  if (!verb) return list(hold, open, world)
+  if (!verb) return list(controls, open, world)
   if (more.length > 0 || !verbs.includes(verb as (typeof verbs)[number]))
     throw new UsageError(`/crew: found "${verb}", allowed: nothing, or one of ${verbs.join(', ')} and a slot.`)
   const id = slotOf(verb, slot)
@@ -50,7 +55,7 @@ async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[],
     const killed = await crew.kill(id)
     world.say(killedWords(await crew.slot(id), killed), 'note')
   } else if (verb === 'attach') {
-    const { attach } = await import('../crew/attaching.ts')
+    const { attach } = await import('../crew/crew-attach.ts')
     await world.screen.suspend(() => attach(io, open, [String(id)]))
   } else if (verb === 'answer') {
     const slot = await crew.slot(id)
@@ -60,12 +65,12 @@ async function told(hold: Hold, open: OpenCrew, [verb, slot, ...more]: string[],
   } else world.say(block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'It shows nothing.'), 'text')
 }
 
-async function list(hold: Hold, { crew }: OpenCrew, world: CommandWorld): Promise<void> {
+async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWorld): Promise<void> {
   const slots = await crew.slots()
   if (slots.length === 0)
     return world.say('There are no agents beside you. Start one: termaite crew spawn <agent> "<task>"', 'note')
-  const { crewTable } = await import('../crew/table.ts')
-  const { clock, out } = hold.app().io
+  const { crewTable } = await import('../crew/crew-table.ts')
+  const { clock, out } = controls.app().io
   const wishes = { now: clock.now(), answer: '/crew answer', columns: out.columns && out.columns - margin }
   world.say(block(crewTable(slots, wishes)), 'text')
 }

@@ -1,16 +1,16 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Log } from '../../core/talk/store.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
-import { block } from './block.ts'
+import { block } from './code-block.ts'
 
 const usual = 5
 
-export function historyCommand(hold: Hold): Command {
+export function historyCommand(controls: DeskControls): Command {
   return {
     name: 'history',
     words: '[n]',
@@ -19,7 +19,7 @@ export function historyCommand(hold: Hold): Command {
       const count = args.trim() === '' ? usual : Number(args)
       if (!Number.isSafeInteger(count) || count < 1)
         throw new UsageError(`/history takes a number of turns, and found "${args.trim()}".`)
-      const { project, session } = hold.app()
+      const { project, session } = controls.app()
       const turns = await newestTurns(project.log, session.id, count)
       if (turns.length === 0) say('Nothing was said in this session yet.', 'note')
       else say(block(turns.map(short).join('\n\n')), 'text')

@@ -1,18 +1,18 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { initPrompt, runInit } from '../../app/init/init-turn.ts'
 import { UsageError } from '../../core/io.ts'
 import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
 
-export function initCommand(hold: Hold): Command {
+export function initCommand(controls: DeskControls): Command {
   return {
     name: 'init',
     help: 'Let an agent look through the project and write AGENTS.md; asks first.',
     matters: true,
     async run() {
-      const { settings } = hold.app()
+      const { settings } = controls.app()
       if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings, atDesk))
-      await hold.begin(initPrompt, runInit)
+      await controls.begin(initPrompt, runInit)
     },
   }
 }

@@ -1,19 +1,19 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'
 import { UsageError } from '../../core/io.ts'
 import { withFolderSettings } from '../../app/native/native-trust.ts'
 import { refreshedServers, serversOf } from '../../app/native/native-servers.ts'
-import { block } from './block.ts'
-import { goingOn, knownWord } from './choose.ts'
-import { isTrusted, nativeAgent } from './native.ts'
+import { block } from './code-block.ts'
+import { goingOn, knownWord } from './choice.ts'
+import { isTrusted, nativeAgent } from './native-agent.ts'
 
 const ways = ['status', 'tools', 'refresh', 'login'] as const
 
 /** The MCP servers of termaite's own agent; whoever asks for them starts them. */
-export function mcpCommand(hold: Hold): Command {
+export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',
     words: '[status|tools|refresh]',
@@ -23,8 +23,8 @@ export function mcpCommand(hold: Hold): Command {
       const [typed = 'status', ...more] = args.split(/\s+/).filter((word) => word !== '')
       const way = knownWord('way', typed, ways)
       if (more.length > 0 && way !== 'login') throw new UsageError(`nothing follows /mcp ${way}.`)
-      nativeAgent(hold)
-      const app = hold.app()
+      nativeAgent(controls)
+      const app = controls.app()
       const trusted = await isTrusted(app)
       const servers = await opened(app, trusted, way === 'refresh')
       if (!servers) return world.say(noneWords(trusted), 'note')

@@ -1,12 +1,12 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { workModes } from '../../settings/work-mode.ts'
-import { choose, goingOn, knownWord } from './choose.ts'
+import { choose, goingOn, knownWord } from './choice.ts'
 
 const modes = Object.keys(workModes) as WorkMode[]
 
-export function modeCommand(hold: Hold): Command {
+export function modeCommand(controls: DeskControls): Command {
   return {
     name: 'mode',
     words: `[${modes.join('|')}]`,
@@ -16,11 +16,27 @@ export function modeCommand(hold: Hold): Command {
       const options = modes.map((mode) => ({ id: mode, label: `${mode}: ${workModes[mode]}` }))
       const mode =
         args.trim() === ''
-          ? await choose(world, `Which mode? Now: ${hold.standing().mode}.`, options)
+          ? await choose(world, `Which mode? Now: ${controls.standing().mode}.`, options)
           : knownWord('mode', args.trim(), modes)
       if (mode === undefined) return
-      for (const words of await hold.setMode(mode)) world.say(words, 'note')
+      for (const words of await controls.setMode(mode)) world.say(words, 'note')
       world.say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
+    },
+  }
+}
+
+export function planCommand(controls: DeskControls): Command {
+  return {
+    name: 'plan',
+    words: '[prompt]',
+    help: 'Plan first: our own agent looks around and changes nothing. Again to leave.',
+    async run(args, { say }) {
+      const wish = args.trim()
+      if (controls.standing().mode !== 'plan') for (const words of await controls.setMode('plan')) say(words, 'note')
+      else if (wish === '') controls.leavePlan()
+      const { mode } = controls.standing()
+      if (wish === '') say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
+      else controls.send(wish)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { ProviderName } from '../../models/provider.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import type { ModelChoice, NativeAgentSettings } from '../../settings/agent-settings.ts'
 import { defined } from '../../base/defined.ts'
 import { listModels } from '../../models/model-list.ts'
@@ -12,40 +12,42 @@ import { withModel, providerIn } from '../../settings/agent-settings.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 import { keyOf } from '../../app/provider-key.ts'
-import { choose, goingOn, knownWord } from './choose.ts'
-import { nativeAgent } from './native.ts'
+import { choose, goingOn, knownWord } from './choice.ts'
+import { nativeAgent } from './native-agent.ts'
 
 type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
 
 /** What the models are asked for with; tests have their own. */
 export type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKeys }
 
-export function modelsCommand(hold: Hold, parts: ModelParts = {}): Command {
+export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): Command {
   return {
     name: 'models',
     words: '[model] [effort]',
     complete: (typed) => goingOn(typed, efforts),
     help: 'Which models there are, and which one termaite’s own agent asks.',
     async run(args, world) {
-      const agent = await pickAgent(hold, world)
+      const agent = await pickAgent(controls, world)
       if (agent === undefined) return
       const choice =
-        args.trim() === '' ? await pickModel(hold, agent, world, parts) : typedChoice(args.trim().split(/\s+/), agent)
+        args.trim() === ''
+          ? await pickModel(controls, agent, world, parts)
+          : typedChoice(args.trim().split(/\s+/), agent)
       if (choice === undefined) return
       const { effort = agent.effort } = choice
-      hold.setModel(agent.name, defined({ ...choice, effort }))
+      controls.setModel(agent.name, defined({ ...choice, effort }))
       const how = effort === undefined ? '' : ` with the effort ${effort}`
       world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
-      const { native } = hold.app()
+      const { native } = controls.app()
       const key = await keyOf(withModel(agent, choice), (parts.open ?? openKeys)(native), native.env)
       if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
     },
   }
 }
 
-async function pickAgent(hold: Hold, world: CommandWorld): Promise<NativeAgentSettings | undefined> {
-  const agents = nativeAgents(hold.app().settings)
-  if (agents.length < 2) return nativeAgent(hold)
+async function pickAgent(controls: DeskControls, world: CommandWorld): Promise<NativeAgentSettings | undefined> {
+  const agents = nativeAgents(controls.app().settings)
+  if (agents.length < 2) return nativeAgent(controls)
   const options = agents.map((agent) => ({ id: agent.name, label: `${agent.name} (${modelOf(agent)})` }))
   const name = await choose(world, 'Whose model?', options)
   return agents.find((agent) => agent.name === name)
@@ -76,12 +78,12 @@ function chosen(provider: ProviderName, { id, window }: Offer['models'][number])
 }
 
 async function pickModel(
-  hold: Hold,
+  controls: DeskControls,
   agent: NativeAgentSettings,
   world: CommandWorld,
   parts: ModelParts,
 ): Promise<ModelChoice | undefined> {
-  const offers = await offered(hold, agent, world, parts)
+  const offers = await offered(controls, agent, world, parts)
   if (offers.length === 0)
     throw new UsageError('no provider has a key here, and no model server answers on this machine; /connect gives one.')
   const labels = offers.map(({ provider, models }) => ({
@@ -103,12 +105,12 @@ async function pickModel(
 
 /** All are asked at once; one that does not say is told, and the others are shown. */
 async function offered(
-  hold: Hold,
+  controls: DeskControls,
   agent: NativeAgentSettings,
   { say, signal }: CommandWorld,
   { fetch = globalThis.fetch, open = openKeys }: ModelParts,
 ): Promise<Offer[]> {
-  const { native } = hold.app()
+  const { native } = controls.app()
   const { clock } = native
   const keys = open(native)
   const own = providerIn(modelOf(agent))

@@ -1,12 +1,12 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
 import { sandboxOf, sandboxWords } from '../../app/native/native-sandbox.ts'
-import { block } from './block.ts'
-import { choose, goingOn, knownWord } from './choose.ts'
+import { block } from './code-block.ts'
+import { choose, goingOn, knownWord } from './choice.ts'
 
 /** What is asked for, allowed and refused beside the leash; only what was said here is taken back here. */
-export function permissionsCommand(hold: Hold): Command {
+export function permissionsCommand(controls: DeskControls): Command {
   return {
     name: 'permissions',
     words: '[remove]',
@@ -14,10 +14,10 @@ export function permissionsCommand(hold: Hold): Command {
     complete: (typed) => goingOn(typed, ['remove']),
     async run(args, world) {
       if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])
-      const { project, settings, native } = hold.app()
+      const { project, settings, native } = controls.app()
       const kept = (await project.doc.read()).rules ?? []
       if (args.trim() === '')
-        return world.say(rulesText(hold, kept, await sandboxWords(settings, sandboxOf(native))), 'text')
+        return world.say(rulesText(controls, kept, await sandboxWords(settings, sandboxOf(native))), 'text')
       if (kept.length === 0)
         throw new UsageError(
           'nothing was said "always" to in this project; the rules of the settings are changed with /config.',
@@ -31,8 +31,8 @@ export function permissionsCommand(hold: Hold): Command {
   }
 }
 
-function rulesText(hold: Hold, kept: readonly string[], sandbox: string): string {
-  const { mode, deny, ask, allow, run, project } = hold.app().settings.permissions
+function rulesText(controls: DeskControls, kept: readonly string[], sandbox: string): string {
+  const { mode, deny, ask, allow, run, project } = controls.app().settings.permissions
   const lists = {
     'refused in this run': run.deny,
     'refused by the settings': deny,
@@ -47,7 +47,7 @@ function rulesText(hold: Hold, kept: readonly string[], sandbox: string): string
     rules.length === 0 ? [] : [`${what}:`, ...rules.map((rule) => `  ${rule}`)],
   )
   return [
-    `The mode is ${mode}, the leash ${hold.standing().leash}; both must allow it.`,
+    `The mode is ${mode}, the leash ${controls.standing().leash}; both must allow it.`,
     lines.length > 0 ? block(lines.join('\n')) : 'There are no rules beside them.',
     sandbox,
     ...(kept.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),

@@ -1,12 +1,12 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Strategy } from '../../core/work/agent.ts'
 import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
 import { strategies } from '../../core/work/agent.ts'
 import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
-import { choose, goingOn, knownWord } from './choose.ts'
+import { choose, goingOn, knownWord } from './choice.ts'
 import { stateWords } from './agents.ts'
 
 /** Gives the next turn back to the rotation. */
@@ -19,8 +19,8 @@ const meanings: Record<Strategy, string> = {
 }
 
 /** Who is asked next. */
-export function rotationCommands(hold: Hold): Command[] {
-  const names = () => enabledAgents(hold.app().settings).map(({ name }) => name)
+export function rotationCommands(controls: DeskControls): Command[] {
+  const names = () => enabledAgents(controls.app().settings).map(({ name }) => name)
   return [
     {
       name: 'switch',
@@ -29,12 +29,12 @@ export function rotationCommands(hold: Hold): Command[] {
       matters: true,
       complete: (typed) => goingOn(typed, [...names(), auto]),
       async run(args, world) {
-        if (names().length === 0) throw new UsageError(nobodyWords(hold.app().settings, atDesk))
+        if (names().length === 0) throw new UsageError(nobodyWords(controls.app().settings, atDesk))
         const agent =
-          args.trim() === '' ? await pickAgent(hold, world) : knownWord('agent', args.trim(), [...names(), auto])
+          args.trim() === '' ? await pickAgent(controls, world) : knownWord('agent', args.trim(), [...names(), auto])
         if (agent === undefined) return
-        hold.aim(agent === auto ? undefined : agent)
-        world.say(aimedWords(agent, hold.standing().agents), 'note')
+        controls.aim(agent === auto ? undefined : agent)
+        world.say(aimedWords(agent, controls.standing().agents), 'note')
       },
     },
     {
@@ -43,13 +43,13 @@ export function rotationCommands(hold: Hold): Command[] {
       help: 'Who is asked first: round-robin, exhaustion or random.',
       complete: (typed) => goingOn(typed, strategies),
       async run(args, world) {
-        const now = hold.standing().strategy
+        const now = controls.standing().strategy
         const strategy =
           args.trim() === ''
             ? await choose(world, `Who is asked first? Now: ${now}.`, strategies.map(asOption))
             : knownWord('strategy', args.trim(), strategies)
         if (strategy === undefined) return
-        hold.setStrategy(strategy)
+        controls.setStrategy(strategy)
         world.say(`${strategy}, until you leave: ${meanings[strategy]}. /config keeps it.`, 'note')
       },
     },
@@ -58,8 +58,8 @@ export function rotationCommands(hold: Hold): Command[] {
 
 const asOption = (strategy: Strategy) => ({ id: strategy, label: `${strategy}: ${meanings[strategy]}` })
 
-function pickAgent(hold: Hold, world: CommandWorld): Promise<string | undefined> {
-  const agents = hold.standing().agents.map((agent) => ({
+function pickAgent(controls: DeskControls, world: CommandWorld): Promise<string | undefined> {
+  const agents = controls.standing().agents.map((agent) => ({
     id: agent.name,
     label: `${agent.name} (${stateWords(agent)})`,
   }))

@@ -1,16 +1,16 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Session } from '../../store/index/conversation-index.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
 import { UsageError } from '../../core/io.ts'
-import { sessionNamed, title } from '../session-named.ts'
-import { choose, goingOn } from './choose.ts'
-import { withIndex } from './indexed.ts'
+import { sessionNamed, title } from '../session-lookup.ts'
+import { choose, goingOn } from './choice.ts'
+import { withIndex } from './session-index.ts'
 
 /** So many are offered on a card; the others go by their id. */
 const most = 20
 
-export function sessionCommands(hold: Hold): Command[] {
+export function sessionCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'reset',
@@ -19,9 +19,9 @@ export function sessionCommands(hold: Hold): Command[] {
       help: 'Start a new session and keep the old one.',
       matters: true,
       async run(args, { say }) {
-        const before = hold.app().session.id
+        const before = controls.app().session.id
         const name = args.trim()
-        await hold.open({ fresh: true, ...(name === '' ? {} : { name }) })
+        await controls.open({ fresh: true, ...(name === '' ? {} : { name }) })
         say(`A new session${name === '' ? '' : ` "${name}"`}; back to the old one: /resume ${before}`, 'note')
       },
     },
@@ -30,7 +30,7 @@ export function sessionCommands(hold: Hold): Command[] {
       screen: true,
       help: 'The sessions of this project; pick one to go on with it.',
       matters: true,
-      run: (_args, world) => pick(hold, world),
+      run: (_args, world) => pick(controls, world),
     },
     {
       name: 'resume',
@@ -40,32 +40,34 @@ export function sessionCommands(hold: Hold): Command[] {
       complete: async (typed) =>
         goingOn(
           typed,
-          (await listed(hold)).flatMap(({ id, name }) => (name === undefined ? [id] : [name, id])),
+          (await listed(controls)).flatMap(({ id, name }) => (name === undefined ? [id] : [name, id])),
         ),
       async run(args, world) {
-        if (args.trim() === '') return pick(hold, world)
-        const session = await withIndex(hold, (index, project) => sessionNamed({ index, of: { project } }, args.trim()))
-        if (session.project !== hold.app().project.slug)
+        if (args.trim() === '') return pick(controls, world)
+        const session = await withIndex(controls, (index, project) =>
+          sessionNamed({ index, of: { project } }, args.trim()),
+        )
+        if (session.project !== controls.app().project.slug)
           throw new UsageError(`that session belongs to ${session.path ?? 'another project'}: start termaite there.`)
-        await goOn(hold, session, world)
+        await goOn(controls, session, world)
       },
     },
   ]
 }
 
-async function pick(hold: Hold, world: CommandWorld): Promise<void> {
-  const here = hold.app().session.id
-  const others = (await listed(hold)).filter(({ id }) => id !== here)
+async function pick(controls: DeskControls, world: CommandWorld): Promise<void> {
+  const here = controls.app().session.id
+  const others = (await listed(controls)).filter(({ id }) => id !== here)
   if (others.length === 0) return world.say('There is no other session in this project.', 'note')
   const more = others.length > most ? ` ${others.length - most} older ones go by their id: termaite sessions` : ''
   const id = await choose(world, `Go on with which session?${more}`, others.slice(0, most).map(asOption))
   const session = others.find((one) => one.id === id)
-  if (session) await goOn(hold, session, world)
+  if (session) await goOn(controls, session, world)
 }
 
-async function goOn(hold: Hold, session: Session, { say }: CommandWorld): Promise<void> {
-  if (session.id === hold.app().session.id) return say('You are in that session.', 'note')
-  await hold.open({ id: session.id })
+async function goOn(controls: DeskControls, session: Session, { say }: CommandWorld): Promise<void> {
+  if (session.id === controls.app().session.id) return say('You are in that session.', 'note')
+  await controls.open({ id: session.id })
   say(`Going on with ${title(session)}.`, 'note')
 }
 
@@ -74,4 +76,4 @@ const asOption = (session: Session) => ({
   label: `${localTime(session.last)} · ${session.turns} ${session.turns === 1 ? 'turn' : 'turns'} · ${title(session)}`,
 })
 
-const listed = (hold: Hold) => withIndex(hold, (index, project) => index.sessions({ project }))
+const listed = (controls: DeskControls) => withIndex(controls, (index, project) => index.sessions({ project }))

@@ -1,17 +1,17 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
-import { runSetup } from '../setup/steps.ts'
+import type { DeskControls } from '../desk-controls.ts'
+import { runSetup } from '../setup.ts'
 
 /** Run by itself where no agent is configured: the same steps as `termaite setup`, on cards. */
-export function setupCommand(hold: Hold): Command {
+export function setupCommand(controls: DeskControls): Command {
   return {
     name: 'setup',
     screen: true,
     help: 'Find the agent CLIs and models of this machine and choose who takes turns.',
     async run(_args, { say, ask, signal }) {
-      const { io, place } = hold.app()
+      const { io, place } = controls.app()
       const done = await runSetup({ say, ask, signal, env: io.env, home: place.home, clock: io.clock })
-      if (done === 'written') await hold.reload()
+      if (done === 'written') await controls.reload()
     },
   }
 }

@@ -1,24 +1,25 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Skills } from '../../agents/native/skill-search.ts'
-import type { Hold } from '../hold.ts'
-import { skillPrompt } from '../../agents/native/skill.ts'
+import type { DeskControls } from '../desk-controls.ts'
+import { skillPrompt, commandOf } from '../../agents/native/skill.ts'
 import { findSkills } from '../../agents/native/skill-search.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
-import { goingOn, knownWord } from './choose.ts'
-import { isTrusted, nativeAgent } from './native.ts'
+import { goingOn, knownWord } from './choice.ts'
+import { isTrusted, nativeAgent } from './native-agent.ts'
+import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const where =
   'Skills are folders with a SKILL.md in .skills, .agents/skills or .claude/skills, or in the skills of your own.'
 
 /** What termaite's own agent can learn on demand. */
-export function skillCommands(hold: Hold): Command[] {
+export function skillCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'skills',
       help: 'The skills that termaite’s own agent can load.',
       async run(_args, { say }) {
-        const { skills, warnings } = await skillsOf(hold)
+        const { skills, warnings } = await skillsOf(controls)
         const lines = skills.map(
           ({ name, description, trigger, from, unlisted }) =>
             `- ${[name, from === 'project' ? 'of the project' : 'your own', ...(unlisted ? ['only by /skill'] : []), ...(trigger ? [`trigger ${trigger}`] : [])].join(' · ')}: ${oneLine(description, 200)}`,
@@ -34,19 +35,19 @@ export function skillCommands(hold: Hold): Command[] {
       complete: async (typed) =>
         goingOn(
           typed,
-          (await skillsOf(hold)).skills.map(({ name }) => name),
+          (await skillsOf(controls)).skills.map(({ name }) => name),
         ),
       async run(args, { say, screen }) {
         const [, typed = '', request = ''] = /^\s*(\S*)\s*([^]*)$/.exec(args)!
-        const agent = nativeAgent(hold)
-        const names = (await skillsOf(hold)).skills.map(({ name }) => name)
+        const agent = nativeAgent(controls)
+        const names = (await skillsOf(controls)).skills.map(({ name }) => name)
         if (names.length === 0) throw new UsageError(`there are no skills. ${where}`)
         if (typed === '')
           throw new UsageError(`which one? There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}.`)
         const prompt = skillPrompt(knownWord('skill', typed, names), request)
         // Only our own agent knows them.
-        hold.aim(agent.name)
-        if (request.trim() !== '') return hold.send(prompt)
+        controls.aim(agent.name)
+        if (request.trim() !== '') return controls.send(prompt)
         screen.fill(prompt)
         say(`${agent.name} takes the next turn and loads it: say what for, and send.`, 'note')
       },
@@ -54,8 +55,29 @@ export function skillCommands(hold: Hold): Command[] {
   ]
 }
 
-export async function skillsOf(hold: Hold): Promise<Skills> {
-  const app = hold.app()
+export async function skillsOf(controls: DeskControls): Promise<Skills> {
+  const app = controls.app()
   const { cwd, root, home } = app.place
   return findSkills({ cwd, root, home, trusted: await isTrusted(app) })
+}
+
+/** The triggers of skills as commands; a name that is taken, and one that another skill has, is none. */
+export async function triggerCommands(controls: DeskControls, taken: readonly string[]): Promise<Command[]> {
+  // Only our own agent can load one.
+  if (nativeAgents(controls.app().settings).length === 0) return []
+  const found = new Map<string, Command>()
+  for (const skill of (await skillsOf(controls)).skills) {
+    const name = commandOf(skill)
+    if (name === undefined || taken.includes(name) || found.has(name)) continue
+    found.set(name, {
+      name,
+      words: '[request]',
+      help: oneLine(`Skill: ${skill.description}`, 80),
+      async run(args) {
+        controls.aim(nativeAgent(controls).name)
+        controls.send(skillPrompt(skill.name, args.trim() || 'do what it says.'))
+      },
+    })
+  }
+  return [...found.values()]
 }

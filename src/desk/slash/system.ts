@@ -1,19 +1,19 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { SystemSpec } from '../../core/work/system-spec.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { machineFacts } from '../../machine/machine-summary.ts'
 import { UsageError } from '../../core/io.ts'
 import { machineOf } from '../../app/native/machine-facts.ts'
 import { list } from '../../base/table.ts'
 
 /** Looks at the machine again, and lets every session be told of it anew. */
-export function refreshSystemCommand(hold: Hold): Command {
+export function refreshSystemCommand(controls: DeskControls): Command {
   return {
     name: 'refresh-system',
     help: 'Look again at what this machine can do, and tell termaite’s own agent.',
     async run(args, { say, signal }) {
       if (args.trim() !== '') throw new UsageError('/refresh-system takes no words.')
-      const { known } = machineOf(hold.app().native)
+      const { known } = machineOf(controls.app().native)
       const before = await known.known()
       const { spec, unkept } = await known.scan({ asked: true, signal })
       if (signal.aborted) return

@@ -1,13 +1,13 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { frameworks, thinkings } from '../../core/talk/framework.ts'
 import { lastLeft } from '../../mind/think/decompose/kept.ts'
 import { UsageError } from '../../core/io.ts'
 import { usualHow } from '../../app/thinking/thinking-choice.ts'
 import { treesOf } from '../../app/thinking/task-trees.ts'
 import { runTurn } from '../../app/turn.ts'
-import { choose, goingOn, knownWord } from './choose.ts'
+import { choose, goingOn, knownWord } from './choice.ts'
 
 const meanings: Record<Thinking, string> = {
   auto: 'as each request needs it',
@@ -15,7 +15,7 @@ const meanings: Record<Thinking, string> = {
   ...frameworks,
 }
 
-export function thinkCommand(hold: Hold): Command {
+export function thinkCommand(controls: DeskControls): Command {
   return {
     name: 'think',
     words: '[how|resume] [request]',
@@ -24,24 +24,24 @@ export function thinkCommand(hold: Hold): Command {
     complete: (typed) => goingOn(typed, [...thinkings, 'resume']),
     async run(args, world) {
       const [, word = '', request = ''] = /^(\S*)\s*([^]*)$/.exec(args.trim()) ?? []
-      if (word === 'resume') return resumed(hold, request)
-      const now = usualHow(hold.app(), { aimed: false, chat: true })
+      if (word === 'resume') return resumed(controls, request)
+      const now = usualHow(controls.app(), { aimed: false, chat: true })
       const options = thinkings.map((id) => ({ id, label: `${id}: ${meanings[id]}` }))
       const how =
         word === ''
           ? await choose(world, `How is a turn thought through? Now: ${now}.`, options)
           : knownWord('way of thinking', word, thinkings)
       if (how === undefined) return
-      if (request !== '') return hold.begin(request, (app, wishes) => runTurn(app, { ...wishes, think: how }))
-      await hold.setThinking(how)
+      if (request !== '') return controls.begin(request, (app, wishes) => runTurn(app, { ...wishes, think: how }))
+      await controls.setThinking(how)
       world.say(`Turns of this project are thought through with ${how} from now on: ${meanings[how]}.`, 'note')
     },
   }
 }
 
 /** Goes on with the tree of tasks that was left last. */
-async function resumed(hold: Hold, request: string): Promise<void> {
-  const left = await lastLeft(treesOf(hold.app()))
+async function resumed(controls: DeskControls, request: string): Promise<void> {
+  const left = await lastLeft(treesOf(controls.app()))
   if (!left) throw new UsageError('no tree of tasks was left in this project.')
-  await hold.begin(request || left.prompt, (app, wishes) => runTurn(app, { ...wishes, think: 'resume' }))
+  await controls.begin(request || left.prompt, (app, wishes) => runTurn(app, { ...wishes, think: 'resume' }))
 }

@@ -1,17 +1,17 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { told, todoFile, TodoList } from '../../tools/todo-list.ts'
 import { UsageError } from '../../core/io.ts'
-import { block } from './block.ts'
+import { block } from './code-block.ts'
 
-export function todosCommand(hold: Hold): Command {
+export function todosCommand(controls: DeskControls): Command {
   return {
     name: 'todos',
     help: 'The tasks that termaite’s own agent keeps in this folder.',
     async run(args, { say }) {
       if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
-      const items = await new TodoList().read(hold.app().place.cwd).catch((error) => {
+      const items = await new TodoList().read(controls.app().place.cwd).catch((error) => {
         // The rest of the words is for the model.
         throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
       })

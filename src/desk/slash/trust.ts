@@ -1,23 +1,23 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { auditOf } from '../../app/native/native-permissions.ts'
 import { folderFileLines } from '../../app/native/native-trust.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
-import { choose } from './choose.ts'
-import { trustBook } from './native.ts'
+import { choose } from './choice.ts'
+import { trustBook } from './native-agent.ts'
 
 const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
 
 /** Whether what comes with this folder may run programs and steer termaite's own agent. */
-export function trustCommand(hold: Hold): Command {
+export function trustCommand(controls: DeskControls): Command {
   return {
     name: 'trust',
     help: 'What this folder brings that can run or steer, and whether it is used.',
     async run(args, world) {
       if (args.trim() !== '') throw new UsageError('/trust takes no words; it shows what there is, and asks.')
-      const app = hold.app()
+      const app = controls.app()
       const { root, cwd } = app.place
       const book = trustBook(app)
       const now = await book.of(root, cwd)
@@ -31,31 +31,31 @@ export function trustCommand(hold: Hold): Command {
         ]
         if ((await choose(world, text, options, shows)) !== 'forget') return
         await book.forget(root)
-        await settled(hold, 'forget')
+        await settled(controls, 'forget')
         return world.say(`${root} is no longer trusted. ${begun}`, 'note')
       }
       const picks = await world.ask(
         trustQuestion(root, now, await folderFileLines(app.native, now.files)),
         world.signal,
       )
-      if (picks?.includes('no')) await audited(hold, 'no')
+      if (picks?.includes('no')) await audited(controls, 'no')
       if (!picks?.includes('trust')) return world.say('It stays unused.', 'note')
       if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
         throw new UsageError('it has changed since you saw it, and is not trusted; /trust shows it as it is now.')
-      await settled(hold, 'trust')
+      await settled(controls, 'trust')
       world.say(`Trusted, and used from the next turn on. ${begun}`, 'note')
     },
   }
 }
 
 /** Tools, servers and settings were made for what was trusted before. */
-async function settled(hold: Hold, answer: 'trust' | 'forget'): Promise<void> {
-  await audited(hold, answer)
-  await closeNative(hold.app().native)
-  await hold.reload()
+async function settled(controls: DeskControls, answer: 'trust' | 'forget'): Promise<void> {
+  await audited(controls, answer)
+  await closeNative(controls.app().native)
+  await controls.reload()
 }
 
-async function audited(hold: Hold, answer: 'trust' | 'no' | 'forget'): Promise<void> {
-  const { native } = hold.app()
+async function audited(controls: DeskControls, answer: 'trust' | 'no' | 'forget'): Promise<void> {
+  const { native } = controls.app()
   await auditOf(native)?.record({ type: 'trust', what: native.root, answer, session: native.session })
 }

@@ -1,11 +1,11 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { usageRows, usageTable } from '../usage-table.ts'
-import { block } from './block.ts'
-import { goingOn, knownWord } from './choose.ts'
-import { withIndex } from './indexed.ts'
+import { block } from './code-block.ts'
+import { goingOn, knownWord } from './choice.ts'
+import { withIndex } from './session-index.ts'
 
-export function usageCommand(hold: Hold): Command {
+export function usageCommand(controls: DeskControls): Command {
   return {
     name: 'usage',
     words: '[agent|day|…]',
@@ -14,7 +14,7 @@ export function usageCommand(hold: Hold): Command {
     complete: (typed) => goingOn(typed, usageRows),
     async run(args, { say }) {
       const by = args.trim() === '' ? 'agent' : knownWord('row', args.trim(), usageRows)
-      const [used, verdicts] = await withIndex(hold, async (index, here) => {
+      const [used, verdicts] = await withIndex(controls, async (index, here) => {
         const of = by === 'project' ? {} : { project: here }
         return [await index.usage({ by, ...of }), await index.verdicts(of)] as const
       })

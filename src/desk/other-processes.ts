@@ -2,16 +2,18 @@ import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Peer } from '../core/talk/peer.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
-import type { Page } from './pages.ts'
+import type { Page } from './history-pages.ts'
+import type { Log } from '../core/talk/store.ts'
 import { join } from 'node:path'
 import { peers } from '../app/peers.ts'
-import { closingOf, TurnSeen } from './closing.ts'
-import { Foreign } from './foreign.ts'
+import { closingOf, TurnSummary } from './turn-summary.ts'
 import { watchFile } from '../base/file-watch.ts'
+import { ownerMark } from '../base/owner.ts'
+import { isEntry } from '../core/talk/entry.ts'
 
 type Followed = { turn: string; peer: Peer; asks: Set<string>; begun: boolean }
 
-export type ElsewhereParts = {
+export type OtherProcessesParts = {
   app(): App
   audience: Audience
   /** Every event that is shown, before it is. */
@@ -24,16 +26,16 @@ export type ElsewhereParts = {
 const momentMs = 250
 
 /** The turns of this conversation that other processes run: they are shown here, and wishes reach them. */
-export class Elsewhere {
-  #parts: ElsewhereParts
+export class OtherProcesses {
+  #parts: OtherProcessesParts
   #followed: Followed[] = []
   #looked: string | undefined
-  #foreign: Foreign | undefined
+  #foreign: ForeignTurns | undefined
   #watcher: { close(): void } | undefined
   #looking = false
   #stop = new AbortController()
 
-  constructor(parts: ElsewhereParts) {
+  constructor(parts: OtherProcessesParts) {
     this.#parts = parts
   }
 
@@ -50,7 +52,7 @@ export class Elsewhere {
   /** From here on: `page` is what is on the screen already. */
   follow(page: Page): void {
     const { project, session, place, ephemeral } = this.#parts.app()
-    this.#foreign = new Foreign(project.log, session.id, page, this.#turns())
+    this.#foreign = new ForeignTurns(project.log, session.id, page, this.#turns())
     this.#showNew()
     if (!ephemeral)
       this.#watcher ??= watchFile(
@@ -145,19 +147,74 @@ export class Elsewhere {
     await this.#close(turn, seen)
   }
 
-  #turnSeen(): TurnSeen {
-    return new TurnSeen(this.#parts.app().io.clock)
+  #turnSeen(): TurnSummary {
+    return new TurnSummary(this.#parts.app().io.clock)
   }
 
-  async #tell(turn: string, event: Event, seen: TurnSeen): Promise<void> {
+  async #tell(turn: string, event: Event, seen: TurnSummary): Promise<void> {
     seen.see(event)
     this.#parts.seen(event)
     await this.#parts.audience.tell({ type: 'event', turn, event })
   }
 
-  async #close(turn: string, seen: TurnSeen): Promise<void> {
+  async #close(turn: string, seen: TurnSummary): Promise<void> {
     const closing = { ...(await closingOf(this.#parts.app(), seen, undefined)), turn }
     await this.#parts.audience.tell({ type: 'closing', closing })
     await this.#parts.over()
+  }
+}
+
+/** A turn of another process: what of it was not shown yet, and whether its beginning was. */
+type Begun = { entries: Entry[]; shown: boolean }
+
+/** The turns that other processes add to a session, read from the log as they are written. */
+export class ForeignTurns {
+  #log: Log<Entry>
+  #session: string
+  #seen: number
+  #open = new Map<string, Begun>()
+
+  /** `page` is what is on the screen already, `followed` the turns that show themselves. */
+  constructor(log: Log<Entry>, session: string, page: Page, followed: ReadonlySet<string>) {
+    this.#log = log
+    this.#session = session
+    this.#seen = page.through
+    this.#sort(page.entries.filter(({ turn }) => !followed.has(turn)))
+    for (const begun of this.#open.values()) Object.assign(begun, { entries: [], shown: true })
+  }
+
+  /** Reads on: the turns that are over by now, as their entries, and the ids of those that could still be followed. */
+  async read(): Promise<{ over: Entry[][]; open: string[] }> {
+    const fresh: Entry[] = []
+    let newest: number | undefined
+    for await (const { at, item } of this.#log.back()) {
+      newest ??= at
+      // A log that was erased begins anew.
+      if (newest < this.#seen) this.#seen = -1
+      if (at <= this.#seen) break
+      if (isEntry(item) && item.session === this.#session) fresh.push(item)
+    }
+    this.#seen = newest ?? -1
+    const over = this.#sort(fresh.reverse())
+    return { over, open: [...this.#open].flatMap(([turn, { shown }]) => (shown ? [] : [turn])) }
+  }
+
+  /** Whoever follows it is shown all of it. */
+  drop(turn: string): void {
+    this.#open.delete(turn)
+  }
+
+  #sort(entries: readonly Entry[]): Entry[][] {
+    const over: Entry[][] = []
+    for (const entry of entries) {
+      if (entry.type === 'prompt' && entry.owner !== undefined && entry.owner !== ownerMark())
+        this.#open.set(entry.turn, { entries: [], shown: false })
+      const begun = this.#open.get(entry.turn)
+      begun?.entries.push(entry)
+      if (!begun || entry.type !== 'end') continue
+      over.push(begun.entries)
+      this.#open.delete(entry.turn)
+    }
+    return over
   }
 }

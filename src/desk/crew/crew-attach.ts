@@ -2,7 +2,7 @@ import type { Io } from '../../core/io.ts'
 import type { OpenCrew } from '../../app/crew/crews.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { say, UsageError } from '../../core/io.ts'
-import { noMore, slotOf } from './verbs.ts'
+import { noMore, slotOf } from './crew-verbs.ts'
 
 /** Hands the person's terminal to an agent's; leaving it ends nothing. */
 export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]: readonly string[]): Promise<number> {

@@ -5,10 +5,10 @@ import type { Question } from '../core/talk/question.ts'
 import type { Closing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import { whyChosen } from '../mind/rotation/agent-order.ts'
-import { Spent } from './spent.ts'
+import { SpentInView } from './desk-status.ts'
 
 /** What was seen of one turn while it went by. */
-export class TurnSeen {
+export class TurnSummary {
   turn = ''
   by: string | undefined
   outcome: Outcome | undefined
@@ -20,7 +20,7 @@ export class TurnSeen {
   waits: string | undefined
   /** How it was thought through, where it was. */
   thought: Closing['thought']
-  readonly spent = new Spent()
+  readonly spent = new SpentInView()
   #clock: Clock
   #began: number
   #over: number | undefined
@@ -63,7 +63,7 @@ export class TurnSeen {
   }
 }
 
-export async function closingOf(app: App, seen: TurnSeen, aimed: string | undefined): Promise<Closing> {
+export async function closingOf(app: App, seen: TurnSummary, aimed: string | undefined): Promise<Closing> {
   const { ms, spent } = seen
   const stat = app.ephemeral ? [] : await app.snapshots.stat(seen.turn).catch(() => [])
   const sum = (pick: 'added' | 'removed') => stat.reduce((total, file) => total + file[pick], 0)

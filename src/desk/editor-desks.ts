@@ -1,31 +1,30 @@
 import type { McpServer } from '@agentclientprotocol/sdk'
-import type { ListedSession, EditorDesk, EditorDesks } from '../../faces/acp/editor-desk.ts'
-import type { WorkMode } from '../../core/work/agent.ts'
-import type { Io } from '../../core/io.ts'
-import type { Settings } from '../../settings/settings.ts'
-import { RunningTurns } from '../../core/talk/running-turns.ts'
-import { noBudget } from '../../core/work/budget.ts'
-import { fileStore } from '../../store/files/file-store.ts'
-import { openIndex } from '../../store/index/conversation-index.ts'
-import { ProjectDesk } from '../desk.ts'
-import { Station } from '../station.ts'
-import { say, UsageError } from '../../core/io.ts'
-import { serveTurns } from '../../app/peers.ts'
-import { homeOf, placeOf } from '../../app/place.ts'
-import { openProject, slugOf } from '../../app/project.ts'
-import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
-import { title } from '../session-named.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { slashCommands } from '../slash/all.ts'
-import { setupCommand } from '../slash/setup.ts'
-import { workModes } from '../../settings/work-mode.ts'
-import { serversOf } from './servers.ts'
+import type { ListedSession, EditorDesk, EditorDesks } from '../faces/acp/editor-desk.ts'
+import type { WorkMode } from '../core/work/agent.ts'
+import type { Io } from '../core/io.ts'
+import type { Settings } from '../settings/settings.ts'
+import { RunningTurns } from '../core/talk/running-turns.ts'
+import { noBudget } from '../core/work/budget.ts'
+import { fileStore } from '../store/files/file-store.ts'
+import { openIndex } from '../store/index/conversation-index.ts'
+import { ProjectDesk } from './project-desk.ts'
+import { say, UsageError } from '../core/io.ts'
+import { serveTurns } from '../app/peers.ts'
+import { homeOf, placeOf } from '../app/place.ts'
+import { openProject, slugOf } from '../app/project.ts'
+import { enabledAgents, nobodyWords } from '../settings/enabled-agents.ts'
+import { title } from './session-lookup.ts'
+import { readSettings } from '../settings/settings.ts'
+import { slashCommands } from './slash/slash-commands.ts'
+import { setupCommand } from './slash/setup.ts'
+import { workModes } from '../settings/work-mode.ts'
+import { DeskApp } from './desk-app.ts'
 
 /** So many sessions are told of: an editor shows a list, not an archive. */
 const mostListed = 100
 
 /** The desks of an editor, each on a session of the project that its folder belongs to. */
-export class EditorOffices implements EditorDesks {
+export class ProjectEditorDesks implements EditorDesks {
   #io: Io
   #turns = new RunningTurns()
   #served: ReturnType<typeof serveTurns>
@@ -75,13 +74,13 @@ export class EditorOffices implements EditorDesks {
     const settings = await read()
     if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
     const wishes = { fresh: session === undefined, budget: noBudget }
-    const station = await Station.open({ io, place, settings, read, wishes })
+    const station = await DeskApp.open({ io, place, settings, read, wishes })
     const desk = new ProjectDesk(station, {
-      commands: (hold, warn) => slashCommands(hold, warn).filter(({ screen }) => !screen),
+      commands: (controls, warn) => slashCommands(controls, warn).filter(({ screen }) => !screen),
       firstStart: setupCommand,
       turns: this.#turns,
     })
-    if (session !== undefined) await desk.hold.open({ id: session })
+    if (session !== undefined) await desk.controls.open({ id: session })
     const opened = await this.#begun(desk)
     return {
       session: desk.app().session.id,
@@ -89,8 +88,8 @@ export class EditorOffices implements EditorDesks {
       desk,
       opened,
       modes: modesOf(settings),
-      setMode: async (mode) => void (await desk.hold.setMode(mode)),
-      setNextAgent: (agent) => desk.hold.aim(agent),
+      setMode: async (mode) => void (await desk.controls.setMode(mode)),
+      setNextAgent: (agent) => desk.controls.aim(agent),
       get busy() {
         return desk.busy
       },
@@ -127,3 +126,18 @@ function modesOf(settings: Settings): EditorDesk['modes'] {
     .filter((mode) => mode === 'chat' || own)
     .map((id) => ({ id, name: names[id], means: workModes[id] }))
 }
+
+type Named = readonly { name: string; value: string }[]
+
+/** The MCP servers that an editor hands over, as settings name them. */
+export function serversOf(servers: readonly McpServer[]): Record<string, unknown> {
+  return Object.fromEntries(servers.flatMap((server) => (written(server) ? [[server.name, written(server)]] : [])))
+}
+
+/** Undefined for a kind that was not said to be taken. */
+function written(server: McpServer): object | undefined {
+  if ('command' in server) return { command: server.command, args: server.args, env: mapOf(server.env) }
+  return 'url' in server ? { type: server.type, url: server.url, headers: mapOf(server.headers) } : undefined
+}
+
+const mapOf = (rows: Named) => Object.fromEntries(rows.map(({ name, value }) => [name, value]))

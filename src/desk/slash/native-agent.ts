@@ -1,14 +1,14 @@
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 /** Our own agent that is meant where none was named: the one that is next, else the first. */
-export function nativeAgent(hold: Hold): NativeAgentSettings {
-  const agents = nativeAgents(hold.app().settings)
-  const { next } = hold.standing()
+export function nativeAgent(controls: DeskControls): NativeAgentSettings {
+  const agents = nativeAgents(controls.app().settings)
+  const { next } = controls.standing()
   const agent = agents.find(({ name }) => name === next) ?? agents[0]
   if (agent) return agent
   throw new UsageError('no native agent is configured; /setup or /config adds one, with kind "native" and a model.')

@@ -9,9 +9,9 @@ import { allOf } from '../../crew/slot.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { watchFile } from '../../base/file-watch.ts'
-import { answerWords, put } from './putting.ts'
+import { answerWords, put } from './crew-card.ts'
 
-export type AttendingParts = {
+export type CrewQuestionsParts = {
   app(): App
   /** Runs a command that nobody typed. */
   put(command: Command): void
@@ -20,8 +20,8 @@ export type AttendingParts = {
 }
 
 /** What the agents of a project's crew ask, brought before the person who sits in its chat, until it is closed. */
-export class Attending {
-  #parts: AttendingParts
+export class CrewQuestions {
+  #parts: CrewQuestionsParts
   #ledger: SlotLedger
   #file: string
   #told = new Map<string, AbortController>()
@@ -30,7 +30,7 @@ export class Attending {
   #again = false
   #closed = false
 
-  constructor(parts: AttendingParts) {
+  constructor(parts: CrewQuestionsParts) {
     const { io, place, project } = parts.app()
     this.#parts = parts
     this.#ledger = new SlotLedger(fileStore(place.home, { clock: io.clock }), project.slug, io.clock)

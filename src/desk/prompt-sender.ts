@@ -1,16 +1,16 @@
 import type { Command } from '../core/talk/command.ts'
-import type { Elsewhere } from './elsewhere.ts'
-import type { Errands } from './errands.ts'
+import type { OtherProcesses } from './other-processes.ts'
+import type { CommandRunner } from './command-runner.ts'
 import type { PromptQueue } from '../app/prompt-queue.ts'
-import type { Station } from './station.ts'
-import type { Work } from './work.ts'
+import type { DeskApp } from './desk-app.ts'
+import type { TurnRunner } from './turn-runner.ts'
 import { atDesk, nobodyWords } from '../settings/enabled-agents.ts'
 
-export type OutboxParts = {
-  station: Station
-  work: Work
-  elsewhere: Elsewhere
-  errands: Errands
+export type PromptSenderParts = {
+  station: DeskApp
+  work: TurnRunner
+  elsewhere: OtherProcesses
+  errands: CommandRunner
   line: PromptQueue
   /** What is run where nobody is configured yet. */
   firstStart: Command
@@ -18,10 +18,10 @@ export type OutboxParts = {
 }
 
 /** Where a prompt goes: to the turn at work in another process, to the next turn here, or back, when nobody can take it. */
-export class Outbox {
-  #parts: OutboxParts
+export class PromptSender {
+  #parts: PromptSenderParts
 
-  constructor(parts: OutboxParts) {
+  constructor(parts: PromptSenderParts) {
     this.#parts = parts
   }
 

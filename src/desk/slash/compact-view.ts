@@ -1,17 +1,17 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { compactAt } from '../../core/talk/compaction.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { view } from '../../core/talk/view.ts'
 import { compactedWords, compactNow } from '../../app/compaction.ts'
 import { enabledAgents, smallestWindow, windowOf } from '../../settings/enabled-agents.ts'
 import { table } from '../../base/table.ts'
-import { block } from './block.ts'
+import { block } from './code-block.ts'
 
 /** What the next turn is given, and how to make it shorter. */
-export function viewCommands(hold: Hold): Command[] {
+export function viewCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'compact',
@@ -19,14 +19,14 @@ export function viewCommands(hold: Hold): Command[] {
       matters: true,
       async run(_args, { say, signal }) {
         say('Summarising the oldest half of the conversation…', 'note')
-        const compacted = await compactNow(hold.app(), 'manual', signal)
+        const compacted = await compactNow(controls.app(), 'manual', signal)
         say(compactedWords(compacted), compacted.ok ? 'note' : 'error')
       },
     },
     {
       name: 'context_size',
       help: 'How full the conversation makes each agent’s window.',
-      run: async (_args, { say }) => say(await sizeText(hold.app()), 'text'),
+      run: async (_args, { say }) => say(await sizeText(controls.app()), 'text'),
     },
   ]
 }

@@ -15,9 +15,9 @@ import { openRoster } from '../app/roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { withModel } from '../settings/agent-settings.ts'
 import { inMode } from '../settings/work-mode.ts'
-import { Pages } from './pages.ts'
+import { HistoryPages } from './history-pages.ts'
 
-export type StationParts = {
+export type DeskAppParts = {
   io: Io
   place: Place
   settings: Settings
@@ -27,10 +27,10 @@ export type StationParts = {
 }
 
 /** What the desk works with: it stays the same while the session, the settings or the leash change. */
-export class Station {
+export class DeskApp {
   app: App
-  pages: Pages
-  #parts: StationParts
+  pages: HistoryPages
+  #parts: DeskAppParts
   #read: Settings
   #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
 
@@ -40,7 +40,7 @@ export class Station {
   /** What there is when nothing is planned. */
   #building: WorkMode
 
-  private constructor(parts: StationParts, app: App) {
+  private constructor(parts: DeskAppParts, app: App) {
     this.#parts = parts
     this.#read = parts.settings
     this.#building = app.mode === 'plan' ? 'agent' : app.mode
@@ -48,10 +48,10 @@ export class Station {
     this.pages = pagesOf(app)
   }
 
-  static async open(parts: StationParts): Promise<Station> {
+  static async open(parts: DeskAppParts): Promise<DeskApp> {
     const { io, place, settings, wishes } = parts
     const spare = await spareNative(settings, wishes.mode ?? 'chat', parts)
-    const station = new Station(parts, await openApp(io, place, withSpare(settings, spare), wishes))
+    const station = new DeskApp(parts, await openApp(io, place, withSpare(settings, spare), wishes))
     station.#spare = spare
     return station
   }
@@ -138,4 +138,4 @@ export class Station {
   }
 }
 
-const pagesOf = ({ project, session }: App) => new Pages(project.log, session)
+const pagesOf = ({ project, session }: App) => new HistoryPages(project.log, session)

@@ -3,17 +3,45 @@ import type { Thinking } from '../core/talk/framework.ts'
 import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnMaker } from '../app/turn.ts'
-import type { Hold } from './hold.ts'
-import type { Ledger } from './ledger.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
-import type { Station } from './station.ts'
-import type { Work } from './work.ts'
+import type { DeskStatus } from './desk-status.ts'
+import type { DeskApp } from './desk-app.ts'
+import type { TurnRunner } from './turn-runner.ts'
 import { UsageError } from '../core/io.ts'
 
-export type HoldingParts = {
-  station: Station
-  work: Work
-  ledger: Ledger
+/** What a slash command can turn at the desk it was typed at. */
+export interface DeskControls {
+  /** As things stand now: another one after `open` and `reload`. */
+  app(): App
+  standing(): Standing
+  /** Goes on in another session of this project: a fresh one, or one that is there, by id. */
+  open(session: { fresh: true; name?: string } | { id: string }): Promise<void>
+  /** Reads the settings anew; throws a UsageError that names what is wrong, and then nothing has changed. */
+  reload(): Promise<void>
+  /** Who takes the next turn, that one only; undefined gives it back to the rotation. */
+  aim(agent: string | undefined): void
+  setStrategy(strategy: Strategy): void
+  setLeash(leash: Leash): void
+  /** How turns of this project are thought through from now on. */
+  setThinking(how: Thinking): Promise<void>
+  /** Which model a native agent asks until this process ends. */
+  setModel(agent: string, choice: ModelChoice): void
+  /** Gives what the person should know of it; throws a UsageError where nobody could work so. */
+  setMode(mode: WorkMode): Promise<string[]>
+  /** Back to what there was before something was planned. */
+  leavePlan(): void
+  /** A turn of the command's own, shown and cancelled like any other; throws a UsageError while another one is at work. */
+  begin(prompt: string, make: TurnMaker): Promise<void>
+  /** Sends a prompt as if it had been typed. */
+  send(prompt: string): void
+  /** The last answer of the conversation as it is on the screen. */
+  lastAnswer(): Promise<string | undefined>
+}
+
+export type DeskControlsParts = {
+  station: DeskApp
+  work: TurnRunner
+  ledger: DeskStatus
   /** Leaves what waits here, and says what is there once the station has moved. */
   moving(move: () => Promise<void>): Promise<void>
   send(prompt: string): void
@@ -22,10 +50,10 @@ export type HoldingParts = {
 const atWork = 'a turn is at work; cancel it first (Esc), or wait for its end.'
 
 /** What a slash command turns at this desk: each time it says how things stand then. */
-export class Holding implements Hold {
-  #parts: HoldingParts
+export class LiveDeskControls implements DeskControls {
+  #parts: DeskControlsParts
 
-  constructor(parts: HoldingParts) {
+  constructor(parts: DeskControlsParts) {
     this.#parts = parts
   }
 
@@ -33,7 +61,7 @@ export class Holding implements Hold {
 
   standing = (): Standing => this.#parts.ledger.now
 
-  async open(session: Parameters<Hold['open']>[0]): Promise<void> {
+  async open(session: Parameters<DeskControls['open']>[0]): Promise<void> {
     const { station, work, moving } = this.#parts
     if (work.busy) throw new UsageError(atWork)
     await moving(() => station.enter(session))

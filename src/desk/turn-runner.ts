@@ -11,9 +11,9 @@ import { keptPictures, withAttachments } from '../app/attachments/attachments.ts
 import { serveTurns } from '../app/peers.ts'
 import { ready } from '../app/turn-preparation.ts'
 import { runTurn } from '../app/turn.ts'
-import { closingOf, TurnSeen } from './closing.ts'
+import { closingOf, TurnSummary } from './turn-summary.ts'
 
-export type WorkParts = {
+export type TurnRunnerParts = {
   app(): App
   audience: Audience
   cards: Cards
@@ -21,7 +21,7 @@ export type WorkParts = {
   /** Every event of a turn, before it is shown. */
   seen(event: Event): void
   /** A turn is over; another may begin right after. */
-  over(seen: TurnSeen, prompt: string): Promise<void>
+  over(seen: TurnSummary, prompt: string): Promise<void>
   /** A prompt that could not be kept goes back to whoever typed it. */
   giveBack(prompt: string): void
   /** The turns of several desks of one process, which is reached in one place; without them, this one's alone. */
@@ -29,10 +29,10 @@ export type WorkParts = {
 }
 
 /** The turns of this desk, one after another. */
-export class Work {
+export class TurnRunner {
   /** Whether leaving now would cut a turn off: one that has said its end is only put away. */
   running = false
-  #parts: WorkParts
+  #parts: TurnRunnerParts
   #stop: AbortController | undefined
   #idle: Promise<void> = Promise.resolve()
   #aimed: string | undefined
@@ -44,7 +44,7 @@ export class Work {
     answer: (ask, picks) => this.#parts.cards.answer(ask, picks),
   }
 
-  constructor(parts: WorkParts) {
+  constructor(parts: TurnRunnerParts) {
     this.#parts = parts
     this.#turns = parts.turns ?? new RunningTurns()
   }
@@ -130,7 +130,7 @@ export class Work {
     const { prompt, pictures } = await attached(typed)
     const files = await keptPictures(pictures, app.blobs)
     await ready(app, say)
-    const seen = new TurnSeen(app.io.clock)
+    const seen = new TurnSummary(app.io.clock)
     const events = make(app, {
       prompt,
       ...(files.length > 0 ? { files } : {}),

@@ -1,9 +1,9 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { agentsCommand } from './agents.ts'
 import { auditCommand } from './audit.ts'
-import { changeCommands } from './changes.ts'
+import { changeCommands } from './diff-undo.ts'
 import { clearCommand } from './clear.ts'
 import { configCommand } from './config.ts'
 import { connectCommand } from './connect.ts'
@@ -14,65 +14,63 @@ import { historyCommand } from './history.ts'
 import { initCommand } from './init.ts'
 import { leashCommand } from './leash.ts'
 import { mcpCommand } from './mcp.ts'
-import { modeCommand } from './mode.ts'
+import { modeCommand, planCommand } from './mode.ts'
 import { modelsCommand } from './models.ts'
 import { permissionsCommand } from './permissions.ts'
-import { planCommand } from './plan.ts'
 import { rotationCommands } from './rotation.ts'
 import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
-import { skillCommands } from './skills.ts'
+import { skillCommands, triggerCommands } from './skills.ts'
 import { refreshSystemCommand } from './system.ts'
 import { thinkCommand } from './think.ts'
 import { todosCommand } from './todos.ts'
-import { triggerCommands } from './triggers.ts'
 import { trustCommand } from './trust.ts'
 import { usageCommand } from './usage.ts'
-import { userCommands } from './user.ts'
-import { viewCommands } from './view.ts'
+import { userCommands } from './user-commands.ts'
+import { viewCommands } from './compact-view.ts'
 
 /** Every command that can be typed after a slash; `warn` is told of the person's own ones that cannot be used. */
-export function slashCommands(hold: Hold, warn: (words: string) => void = () => {}): Command[] {
+export function slashCommands(controls: DeskControls, warn: (words: string) => void = () => {}): Command[] {
   const builtIn = [
     ...screenCommands,
-    ...rotationCommands(hold),
-    agentsCommand(hold),
-    leashCommand(hold),
-    thinkCommand(hold),
-    ...changeCommands(hold),
-    ...sessionCommands(hold),
-    clearCommand(hold),
-    ...viewCommands(hold),
-    historyCommand(hold),
-    copyCommand(hold),
-    usageCommand(hold),
-    initCommand(hold),
-    configCommand(hold),
-    setupCommand(hold),
-    modeCommand(hold),
-    planCommand(hold),
-    auditCommand(hold),
-    modelsCommand(hold),
-    connectCommand(hold),
-    mcpCommand(hold),
-    ...skillCommands(hold),
-    permissionsCommand(hold),
-    trustCommand(hold),
-    todosCommand(hold),
-    crewCommand(hold),
-    contextCommand(hold),
-    refreshSystemCommand(hold),
+    ...rotationCommands(controls),
+    agentsCommand(controls),
+    leashCommand(controls),
+    thinkCommand(controls),
+    ...changeCommands(controls),
+    ...sessionCommands(controls),
+    clearCommand(controls),
+    ...viewCommands(controls),
+    historyCommand(controls),
+    copyCommand(controls),
+    usageCommand(controls),
+    initCommand(controls),
+    configCommand(controls),
+    setupCommand(controls),
+    modeCommand(controls),
+    planCommand(controls),
+    auditCommand(controls),
+    modelsCommand(controls),
+    connectCommand(controls),
+    mcpCommand(controls),
+    ...skillCommands(controls),
+    permissionsCommand(controls),
+    trustCommand(controls),
+    todosCommand(controls),
+    crewCommand(controls),
+    contextCommand(controls),
+    refreshSystemCommand(controls),
   ]
   const taken = builtIn.map(({ name }) => name)
-  const own = userCommands(hold, taken)
+  const own = userCommands(controls, taken)
   for (const words of own.warnings) warn(words)
   const fixed = [...builtIn, ...own.commands]
   const all: Command[] = []
   const names = fixed.map(({ name }) => name)
   // Skills come and go with files and with trust: what can be typed is looked at again after each command.
   const refresh = async () => {
-    const triggers = await triggerCommands(hold, names).catch(() => [])
+    const triggers = await triggerCommands(controls, names).catch(() => [])
     all.splice(fixed.length, Infinity, ...triggers.map(toldWhenBroken))
   }
   all.push(...fixed.map(toldWhenBroken).map((command) => followed(command, refresh)))

@@ -1,6 +1,6 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../hold.ts'
+import type { DeskControls } from '../desk-controls.ts'
 import { lastUndoable } from '../../safety/snapshots.ts'
 import {
   orUsage,
@@ -14,29 +14,29 @@ import {
   undoPlan,
 } from '../../app/undo.ts'
 import { oneLine } from '../../base/table.ts'
-import { block } from './block.ts'
-import { choose } from './choose.ts'
-import { keeping } from './kept.ts'
+import { block } from './code-block.ts'
+import { choose } from './choice.ts'
+import { keeping } from './session-index.ts'
 
 /** More of a patch than this is read in a pager, not in a conversation. */
 const mostLines = 1_000
 
 /** What turns did to the project's files. */
-export function changeCommands(hold: Hold): Command[] {
+export function changeCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'diff',
       words: '[turn]',
       help: 'What the last turn changed, or the one that begins with that id.',
       matters: true,
-      run: async (args, { say }) => say(await diffText(keeping(hold), args.trim() || undefined), 'text'),
+      run: async (args, { say }) => say(await diffText(keeping(controls), args.trim() || undefined), 'text'),
     },
     {
       name: 'undo',
       words: '[turn]',
       help: 'Take back what a turn changed; asks first.',
       matters: true,
-      run: async (args, world) => undo(keeping(hold), args.trim() || undefined, world),
+      run: async (args, world) => undo(keeping(controls), args.trim() || undefined, world),
     },
   ]
 }

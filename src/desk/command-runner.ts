@@ -7,15 +7,15 @@ import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { messageOf } from '../base/error-message.ts'
 
-export type ErrandParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
+export type CommandRunnerParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
 
 /** The slash commands at work, on the screen they were typed at; several may be, and the newest is cancelled first. */
-export class Errands {
+export class CommandRunner {
   screen: CommandScreen | undefined
-  #parts: ErrandParts
+  #parts: CommandRunnerParts
   #atWork = new Map<AbortController, Promise<void>>()
 
-  constructor(parts: ErrandParts) {
+  constructor(parts: CommandRunnerParts) {
     this.#parts = parts
   }
 

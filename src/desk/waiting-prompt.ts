@@ -6,7 +6,7 @@ import { away, healthDoc } from '../mind/rotation/health.ts'
 type Wait = NonNullable<ProjectDoc['waiting']>
 
 /** A prompt that waits for an agent's quota. It is kept with the project, so it outlives the process that was told to wait. */
-export class Waiting {
+export class WaitingPrompt {
   #app: () => App
   #due: (wait: Wait) => void
   #now: Wait | undefined

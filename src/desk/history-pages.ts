@@ -1,12 +1,13 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
 import { isEntry } from '../core/talk/entry.ts'
+import { typedPrompt } from '../core/talk/file-references.ts'
 
 /** `through` is the place of the newest line that was looked at; nothing after it is on the page. */
 export type Page = { entries: Entry[]; more: boolean; through: number }
 
 /** A session page by page from its end, without reading any part of the log twice. */
-export class Pages {
+export class HistoryPages {
   #log: Log<Entry>
   #session: string
   #from: number
@@ -55,4 +56,20 @@ export class Pages {
     }
     return { entries: entries.reverse(), more: false, through: through ?? -1 }
   }
+}
+
+/** So many lines of the log are looked through, and so many prompts recalled. */
+const most = { lines: 20_000, prompts: 200 }
+
+/** What was sent in a project before, over all its sessions, newest last and each once in a row. */
+export async function pastPrompts(log: Log<Entry>): Promise<string[]> {
+  const prompts: string[] = []
+  let lines = 0
+  for await (const { item } of log.back()) {
+    if (++lines > most.lines || prompts.length >= most.prompts) break
+    if (!isEntry(item) || (item.type !== 'prompt' && item.type !== 'steer')) continue
+    const text = typedPrompt(item.text)
+    if (prompts.at(-1) !== text) prompts.push(text)
+  }
+  return prompts.reverse()
 }

@@ -3,7 +3,7 @@ import { localTimeFrom } from '../../base/local-time.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { oneLine, table } from '../../base/table.ts'
 
-export type TableWishes = {
+export type TableOptions = {
   now: number
   /** The command that answers a question, before the number of its slot. */
   answer: string
@@ -15,7 +15,7 @@ export type TableWishes = {
 const indent = ' '.repeat('SLOT  '.length)
 
 /** A crew as a person sees it. */
-export function crewTable(slots: readonly Slot[], { now, answer, columns = Infinity }: TableWishes): string {
+export function crewTable(slots: readonly Slot[], { now, answer, columns = Infinity }: TableOptions): string {
   const [head, ...rows] = table([
     ['SLOT', 'AGENT', 'STATE', 'SINCE', 'TASK'],
     ...slots.map((slot) => [

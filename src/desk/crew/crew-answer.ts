@@ -6,7 +6,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { questionText } from '../../faces/question-text.ts'
 import { ask } from '../../faces/terminal-questions.ts'
 import { print, UsageError } from '../../core/io.ts'
-import { slotOf } from './verbs.ts'
+import { slotOf } from './crew-verbs.ts'
 
 /** Answers what an agent asks: with the words given, or with what the person at the terminal picks. */
 export async function answer(io: Io, crew: Crew, [word, ...words]: readonly string[]): Promise<number> {

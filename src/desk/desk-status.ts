@@ -1,0 +1,156 @@
+import type { Entry, Event, Usage } from '../core/talk/entry.ts'
+import type { Standing, AgentStanding } from '../faces/chat/chat-desk.ts'
+import type { App } from '../app/app.ts'
+import type { Health } from '../mind/rotation/health.ts'
+import { healthDoc, noHealth, away } from '../mind/rotation/health.ts'
+import { basename } from 'node:path'
+import { viewTokens } from '../core/talk/tokens.ts'
+import { nextAgent } from '../mind/rotation/agent-order.ts'
+import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
+import { usualHow } from '../app/thinking/thinking-choice.ts'
+
+export type DeskStatusParts = {
+  app(): App
+  aimed(): string | undefined
+  waiting(): Standing['waiting']
+  told(now: Standing): Promise<void>
+}
+
+/** However soon somebody is back, it is not looked at more often. */
+const soonestMs = 1000
+
+/** What is known of the conversation and its agents, and how things stand by it. */
+export class DeskStatus {
+  now: Standing
+  view: readonly Entry[] = []
+  #parts: DeskStatusParts
+  #spent = new SpentInView()
+  #back = new AbortController()
+
+  constructor(parts: DeskStatusParts) {
+    this.#parts = parts
+    this.now = standingOf(parts.app(), this.#known(noHealth))
+  }
+
+  /** Another conversation, or the same one read anew. */
+  open(view: readonly Entry[]): void {
+    this.view = view
+    this.#spent = new SpentInView()
+    for (const entry of view) this.#spent.see(entry)
+  }
+
+  see(event: Event): void {
+    this.#spent.see(event)
+    if (event.type === 'attempt') void this.stand()
+  }
+
+  async refresh(): Promise<void> {
+    this.view = await this.#parts.app().conversation.view()
+    await this.stand()
+  }
+
+  /** A health that cannot be read is shown as none: the turn that needs it says why. */
+  async stand(): Promise<void> {
+    const app = this.#parts.app()
+    const health = await healthDoc(app.store)
+      .read()
+      .catch(() => noHealth)
+    this.now = standingOf(app, this.#known(health))
+    this.#standAgain(app)
+    await this.#parts.told(this.now)
+  }
+
+  close(): void {
+    this.#back.abort()
+  }
+
+  /** Told anew when the first of those who are away is back; until then nothing is looked at. */
+  #standAgain({ io: { clock } }: App): void {
+    this.#back.abort()
+    const first = Math.min(...this.now.agents.flatMap(({ until }) => until ?? []))
+    if (first === Infinity) return
+    const { signal } = (this.#back = new AbortController())
+    const left = Math.max(soonestMs, first - clock.now())
+    void clock.sleep(left, signal).then(() => (signal.aborted ? undefined : this.stand()))
+  }
+
+  #known(health: KnownStatus['health']): KnownStatus {
+    const aimed = this.#parts.aimed()
+    const waiting = this.#parts.waiting()
+    return {
+      view: this.view,
+      spent: this.#spent,
+      health,
+      ...(aimed === undefined ? {} : { aimed }),
+      ...(waiting ? { waiting: { agent: waiting.agent, until: waiting.until } } : {}),
+    }
+  }
+}
+
+export type KnownStatus = {
+  view: readonly Entry[]
+  spent: SpentInView
+  health: Health
+  aimed?: string
+  waiting?: Standing['waiting']
+}
+
+/** How things stand, from what is known now. */
+export function standingOf(app: App, known: KnownStatus): Standing {
+  const { settings, session, place, io } = app
+  const now = io.clock.now()
+  const said = viewTokens(known.view)
+  const agents = enabledAgents(settings).map((agent): AgentStanding => {
+    const gone = app.out.get(agent.name)
+    const absent = away(known.health, agent.name, now)
+    const left = Math.max(0, 1 - said / windowOf(agent))
+    if (gone) return { name: agent.name, state: 'out', why: gone.message, left }
+    if (!absent) return { name: agent.name, state: 'ready', left }
+    const { as: state, until, why } = absent
+    return { name: agent.name, state, until, left, ...(why === undefined ? {} : { why }) }
+  })
+  const names = agents.map(({ name }) => name)
+  const thinking = usualHow(app, { aimed: known.aimed !== undefined, chat: true })
+  const next = nextAgent(names, settings.rotationStrategy, known.health, now, known.aimed, app.out)
+  return {
+    project: basename(place.root) || place.root,
+    ...(session.name === undefined ? {} : { session: session.name }),
+    mode: app.mode,
+    leash: settings.leash,
+    strategy: settings.rotationStrategy,
+    thinking,
+    agents,
+    ...(next === undefined ? {} : { next }),
+    tokens: known.spent.standing(),
+    ...(known.waiting ? { waiting: known.waiting } : {}),
+  }
+}
+
+const strength: readonly Usage['source'][] = ['reported', 'parsed', 'estimated']
+
+/** Tokens and cost as they add up; a sum is no better known than the weakest of its parts. */
+export class SpentInView {
+  #used = 0
+  #cost: number | undefined
+  #source = 0
+  #any = false
+
+  /** What a consulted agent spent is kept beside its own event, and comes by itself. */
+  see(event: Event): void {
+    if (event.type !== 'usage') return
+    this.#any = true
+    this.#used += event.input + event.output
+    if (event.cost !== undefined) this.#cost = (this.#cost ?? 0) + event.cost
+    this.#source = Math.max(this.#source, strength.indexOf(event.source))
+  }
+
+  /** Undefined when nobody said anything about it. */
+  get total(): Standing['tokens'] | undefined {
+    return this.#any ? this.standing() : undefined
+  }
+
+  standing(): Standing['tokens'] {
+    const cost = this.#cost === undefined ? {} : { cost: this.#cost }
+    return { used: this.#used, ...cost, source: strength[this.#source]! }
+  }
+}

@@ -1,0 +1,196 @@
+import type { Clock } from '../base/clock.ts'
+import type { Sources, Offer } from '../app/offers/agent-offers.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { FileSettings } from '../settings/settings-schema.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import { profiles } from '../profiles/all.ts'
+import { installedProfiles } from '../app/installed-programs.ts'
+import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeSettings } from '../settings/settings-editor.ts'
+import { leashMeanings } from '../app/agent-channel.ts'
+
+export type SetupWorld = Person & {
+  say(text: string, how?: 'error'): void
+  env: Record<string, string | undefined>
+  home: string
+  clock: Clock
+  sources?: Sources
+}
+
+/** Finds the CLIs and the models of this machine, asks who takes turns and what they may do, and writes the settings. */
+export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing found' | 'left'> {
+  const { env, sources = sourcesOf(world) } = world
+  const clis = installedProfiles(env).map((profile) => cliOffer(profile, env))
+  const found = [...clis, ...(await nativeOffers(sources, env))]
+  if (found.length === 0) {
+    world.say(nothingWords(), 'error')
+    return 'nothing found'
+  }
+  world.say(['Found on this machine:', '', ...foundLines(found), ''].join('\n'))
+  const plan = await choices(world, found)
+  if (!plan) {
+    world.say('Nothing was changed.')
+    return 'left'
+  }
+  const file = replaceSettings(world.home, settingsFor(plan), world.clock.now())
+  world.say(writtenWords(file, plan))
+  return 'written'
+}
+
+async function choices(world: SetupWorld, found: readonly Offer[]): Promise<SetupPlan | undefined> {
+  const chosen = await chooseAgents(world, found)
+  const leash = chosen && (await chooseLeash(world, chosen))
+  if (!leash) return undefined
+  const before = settingsIn(world.home)
+  return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash } : undefined
+}
+
+/** Two lines each, because a table of so many words fits no terminal. */
+function foundLines(found: readonly Offer[]): string[] {
+  return found.flatMap((offer) => [`  ${offer.title} · ${offer.words}`, `    ${leashOn(offer, 'ask')}`])
+}
+
+function nothingWords(): string {
+  return [
+    'no agent CLI is installed here. Install one, then run setup again:',
+    ...profiles.slice(0, 4).map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
+    'Or set the key of a provider (ANTHROPIC_API_KEY, GROQ_API_KEY, …) or start Ollama for our own agent.',
+    'Or see it work without any: termaite demo',
+  ].join('\n')
+}
+
+function writtenWords(file: string, plan: SetupPlan): string {
+  const held = heldIn(plan)
+  const off = plan.chosen.filter((offer) => !held.includes(offer))
+  return [
+    ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
+    held.length === 0
+      ? `Wrote ${file}, but nobody takes turns yet.`
+      : `Wrote ${file}: ${held.map(({ name }) => name).join(' → ')}, each until it fails.`,
+  ].join('\n')
+}
+
+const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
+
+/** Who was found and who of them takes turns, in their order. */
+export type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash }
+
+/** Those that are chosen and can be held to the leash. */
+export function heldIn({ chosen, leash }: SetupPlan): Offer[] {
+  return chosen.filter((offer) => offer.means(leash) !== undefined)
+}
+
+/** Everyone who was found is written down, so that switching one on is one word. */
+export function settingsFor(plan: SetupPlan): FileSettings {
+  const held = heldIn(plan)
+  const agents = [...held, ...plan.found.filter((offer) => !held.includes(offer))].map((offer) => ({
+    ...offer.settings(plan.leash),
+    ...(held.includes(offer) ? {} : { enabled: false }),
+  }))
+  return { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
+}
+
+/** The settings that are there already. */
+export function settingsIn(home: string): string[] {
+  return ['settings.json', 'config.yaml'].map((name) => join(home, name)).filter(existsSync)
+}
+
+/** The new settings are there before an old config.yaml goes: beside them it would still be read. */
+export function replaceSettings(home: string, settings: FileSettings, now: number): string {
+  const before = settingsIn(home)
+  const moment = new Date(now).toISOString().replaceAll(/[:.]/g, '-')
+  for (const old of before) copyFileSync(old, `${old}.${moment}.bak`)
+  const file = writeSettings(home, settings)
+  for (const old of before) if (old !== file) rmSync(old)
+  return file
+}
+
+/** Whoever can be asked. The first option of each question is what is usual. */
+export type Person = { ask: Ask; signal: AbortSignal }
+
+const all = '*'
+
+/** Who takes turns, in their order; undefined when the person leaves it. */
+export async function chooseAgents(person: Person, found: readonly Offer[]): Promise<Offer[] | undefined> {
+  if (found.length === 1) return [...found]
+  const usual = usualOf(found)
+  const picks = await asked(person, {
+    text: 'Who takes turns?',
+    multiple: true,
+    options: [
+      { id: all, label: usualWords(usual, found) },
+      ...found.map(({ name, title }) => ({ id: name, label: title })),
+    ],
+  })
+  if (!picks) return undefined
+  return picks.includes(all)
+    ? found.filter((offer) => usual.includes(offer) || picks.includes(offer.name))
+    : order(
+        person,
+        picks.flatMap((pick) => found.filter(({ name }) => name === pick)),
+      )
+}
+
+/** Nobody's money is spent, and nobody is slowed down, by what was not picked. */
+function usualOf(found: readonly Offer[]): readonly Offer[] {
+  const clis = found.filter(({ aside }) => !aside)
+  return clis.length > 0 ? clis : found
+}
+
+function usualWords(usual: readonly Offer[], found: readonly Offer[]): string {
+  if (usual.length === found.length) return 'All of them, in this order'
+  return usual.length === 1 ? `${usual[0]!.title} alone` : 'The CLIs, in this order'
+}
+
+/** One after the other, until the rest may stay as it is. */
+async function order(person: Person, chosen: Offer[]): Promise<Offer[] | undefined> {
+  const ordered: Offer[] = []
+  for (let rest = chosen; ; rest = rest.filter((offer) => !ordered.includes(offer))) {
+    if (rest.length < 2) return [...ordered, ...rest]
+    const picks = await asked(person, {
+      text: ordered.length === 0 ? 'Who is asked first?' : `And after ${ordered.at(-1)!.title}?`,
+      options: [
+        { id: all, label: rest.map(({ title }) => title).join(', then ') },
+        ...rest.map(({ name, title }) => ({ id: name, label: title })),
+      ],
+    })
+    if (!picks) return undefined
+    if (picks.includes(all)) return [...ordered, ...rest]
+    ordered.push(...rest.filter(({ name }) => picks.includes(name)))
+  }
+}
+
+/** Never `all`: setup picks no flag that switches a CLI's own safety off. */
+const offered: readonly Leash[] = ['ask', 'edit', 'read']
+
+export async function chooseLeash(person: Person, chosen: readonly Offer[]): Promise<Leash | undefined> {
+  const meaning = (leash: Leash) => chosen.map((offer) => `  ${offer.name}: ${leashOn(offer, leash)}`).join('\n')
+  const picks = await asked(person, {
+    text: 'How much may they do?',
+    shows: [{ type: 'text', text: offered.map((leash) => `${leash}\n${meaning(leash)}`).join('\n') }],
+    options: offered.map((leash) => ({ id: leash, label: `${leash}: ${leashMeanings[leash]}` })),
+  })
+  return offered.find((leash) => picks?.includes(leash))
+}
+
+export async function mayReplace(person: Person, before: readonly string[]): Promise<boolean> {
+  const picks = await asked(person, {
+    about: 'permission',
+    text: `${before.join(' and ')} ${before.length > 1 ? 'are' : 'is'} there already. Replace? A copy is kept.`,
+    options: [
+      { id: 'replace', label: 'Replace' },
+      { id: 'leave', label: 'Leave it' },
+    ],
+  })
+  return picks?.includes('replace') === true
+}
+
+export function leashOn(offer: Offer, leash: Leash): string {
+  return offer.means(leash) ?? 'cannot be held to it'
+}
+
+function asked({ ask, signal }: Person, question: Partial<Question> & Pick<Question, 'text' | 'options'>) {
+  return ask({ about: 'choice', from: [], ...question }, signal)
+}

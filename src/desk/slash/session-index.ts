@@ -1,0 +1,28 @@
+import type { Index } from '../../store/index/conversation-index.ts'
+import type { DeskControls } from '../desk-controls.ts'
+import type { App } from '../../app/app.ts'
+import { openIndex } from '../../store/index/conversation-index.ts'
+import { UsageError } from '../../core/io.ts'
+
+/** The index over all conversations, brought up to now, for one question. */
+export async function withIndex<T>(
+  controls: DeskControls,
+  work: (index: Index, project: string) => Promise<T>,
+): Promise<T> {
+  const { place, io, project } = keeping(controls)
+  const index = openIndex(place.home, { clock: io.clock })
+  try {
+    await index.catchUp()
+    return await work(index, project.slug)
+  } finally {
+    await index.close()
+  }
+}
+
+/** The app of a chat that keeps what is said; one that keeps nothing has nothing to look back at, and looks at nothing kept. */
+export function keeping(controls: DeskControls): App {
+  const app = controls.app()
+  if (app.ephemeral)
+    throw new UsageError('nothing is kept in this chat (--ephemeral), and nothing that was kept before is read.')
+  return app
+}
