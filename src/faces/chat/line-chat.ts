@@ -24,14 +24,14 @@ export type LinesParts = {
   in: Readable
   out: Writable
   clock: Clock
-  /** Aborts when the chat is to end from outside. */
+  /** Ends the chat from outside. */
   signal: AbortSignal
 }
 
-/** How long a second Ctrl+C counts as the second. */
+/** A second Ctrl+C within this time leaves. */
 const twiceMs = 2_000
 
-/** The chat as plain lines, for terminals without a screen and for screen readers: nothing is ever painted over. */
+/** Opens the chat as plain lines, for terminals without a screen and for screen readers: no line is ever painted over. */
 export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void> {
   const over = new AbortController()
   const signal = AbortSignal.any([parts.signal, over.signal])
@@ -39,37 +39,168 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
   const completer = (line: string) => [names().filter((name) => name.startsWith(line)), line]
   const reader = createInterface({ input: parts.in, output: parts.out, terminal: true, prompt: '> ', completer })
   const leave = () => over.abort()
-  const pen = new LineWriter(reader, parts.in, parts.out)
-  const page = new LineConversation(desk, pen)
+  const writer = new LineWriter(reader, parts.in, parts.out)
+  const conversation = new LineConversation(desk, writer)
   let interrupted = -Infinity
-  desk.setScreen(page.screen(leave))
+  desk.setScreen(conversation.screen(leave))
   signal.addEventListener('abort', () => reader.close(), { once: true })
   reader.on('close', leave)
-  // Up recalls what was typed, and the newest comes first.
-  reader.on('history', (lines) => void (page.secret && lines.shift()))
+  // A secret must not be recalled with Up; the newest line is first.
+  reader.on('history', (lines) => void (conversation.secret && lines.shift()))
   reader.on('line', (line) => {
-    pen.ended()
-    page.typed(line)
+    writer.ended()
+    conversation.typed(line)
   })
   reader.on('SIGINT', () => {
     const now = parts.clock.now()
     if (now - interrupted < twiceMs) return leave()
     interrupted = now
-    if (!pen.drop()) pen.say(desk.cancel() ? 'Cancelled. Ctrl+C again leaves.' : 'Ctrl+C again leaves.')
-    pen.prompt()
+    if (!writer.drop()) writer.say(desk.cancel() ? 'Cancelled. Ctrl+C again leaves.' : 'Ctrl+C again leaves.')
+    writer.prompt()
   })
   try {
-    for await (const happening of desk.events(signal)) await page.show(happening)
+    for await (const event of desk.events(signal)) await conversation.show(event)
   } finally {
     reader.close()
   }
 }
 
-/** A terminal's raw mode, where it has one. */
+type OpenQuestion = { ask: string; question: Question; by?: string; answered?: true }
+
+/** Prints what happens at the desk, and takes each line as a prompt or as the answer to the open question. */
+class LineConversation {
+  #desk: ChatDesk
+  #writer: LineWriter
+  #asked: OpenQuestion[] = []
+  #typed: string[] = []
+  #running = new Set<string>()
+  #waiting: Standing['waiting']
+
+  constructor(desk: ChatDesk, writer: LineWriter) {
+    this.#desk = desk
+    this.#writer = writer
+  }
+
+  screen(exit: () => void): CommandScreen {
+    return {
+      suspend: (work) => this.#writer.lend(work),
+      copy: async (text) => {
+        this.#writer.say(text)
+        return 'There is no clipboard here; it is printed above.'
+      },
+      clear: () => {},
+      fill: (text) => this.#writer.say(`Not sent: ${text}`),
+      palette: (query = '') => this.#writer.say(commandWords(this.#desk.commands, query)),
+      exit,
+    }
+  }
+
+  /** Whether the next line answers a secret question, and must not be shown again. */
+  get secret(): boolean {
+    const [asked] = this.#asked
+    return asked?.question.secret === true && !asked.answered
+  }
+
+  typed(line: string): void {
+    const [asked] = this.#asked
+    if (asked && !asked.answered) return this.#answer(asked, line)
+    if (line.trim() === '') return this.#promptIfIdle()
+    this.#typed.push(line.trim())
+    this.#desk.submit(line)
+  }
+
+  async show(event: DeskEvent): Promise<void> {
+    const words = await this.#messageOf(event)
+    if (words !== undefined) this.#writer.say(words)
+    this.#promptIfIdle()
+  }
+
+  /** Asks for the next line, unless a turn runs that asks nothing. */
+  #promptIfIdle(): void {
+    if (this.#running.size === 0 || this.#asked.length > 0) this.#writer.prompt()
+  }
+
+  #answer(asked: OpenQuestion, line: string): void {
+    const picks = picksTyped(asked.question, line)
+    if (picks === 'unclear') {
+      this.#writer.say(unclearWords(asked.question))
+      return this.#promptIfIdle()
+    }
+    asked.answered = true
+    this.#desk.answer(asked.ask, picks)
+  }
+
+  async #messageOf(event: DeskEvent): Promise<string | undefined> {
+    switch (event.type) {
+      case 'said':
+        return event.how === 'error' ? `Error: ${event.text}` : unfenced(event.text)
+      case 'queue':
+        return event.texts.length > 0 ? `Waiting to be sent: ${event.texts.join(' | ')}` : undefined
+      case 'opened':
+        return openedWords(event.entries)
+      case 'closing':
+        this.#running.delete(event.closing.turn)
+        return closingWords(event.closing)
+      case 'standing':
+        return this.#standingWords(event.standing)
+      case 'event':
+        return this.#eventWords(event.turn, event.event)
+    }
+  }
+
+  #standingWords({ waiting }: Standing): string | undefined {
+    const [was, now] = [this.#waiting, waiting]
+    this.#waiting = now
+    return was?.until === now?.until && was?.agent === now?.agent ? undefined : waitingWords(now)
+  }
+
+  async #eventWords(turn: string, event: Event): Promise<string | undefined> {
+    switch (event.type) {
+      case 'prompt':
+        this.#running.add(turn)
+        return this.#promptFromElsewhere(event.text)
+      case 'steer':
+        return this.#promptFromElsewhere(event.text)
+      case 'question': {
+        const { ask, question, by } = event
+        this.#asked.push({ ask, question, by })
+        // One question at a time: the next line answers the one that was printed.
+        return this.#asked.length === 1 ? questionWords(question, by) : undefined
+      }
+      case 'answer':
+        return this.#answered(event.ask, event.picks)
+      default:
+        return eventWords(event)
+    }
+  }
+
+  /** Prints a prompt that came another way; one that was typed here stands there already. */
+  #promptFromElsewhere(text: string): string | undefined {
+    const typed = typedPrompt(text).trim()
+    const at = this.#typed.indexOf(typed)
+    if (at < 0) return `Asked: ${typed}`
+    this.#typed.splice(at, 1)
+    return undefined
+  }
+
+  async #answered(ask: string, picks: readonly string[] | undefined): Promise<string | undefined> {
+    const [first] = this.#asked
+    const settled = this.#asked.find((one) => one.ask === ask)
+    this.#asked = this.#asked.filter((one) => one !== settled)
+    const [next] = this.#asked
+    const words = [
+      ...(settled && settled === first && !settled.answered ? [answerWords(settled.question, picks)] : []),
+      ...(next && next !== first ? [await questionWords(next.question, next.by)] : []),
+    ]
+    return words.length > 0 ? words.join('\n') : undefined
+  }
+}
+
+/** The input, with a raw mode where it is a terminal. */
 type Keys = Readable & { setRawMode?(raw: boolean): void }
 
-/** Writes below what is there, and never over it: a line that somebody is typing is shown again after what was said. */
-export class LineWriter {
+/** Writes below what is there, and never over it: a line that the person is typing is shown again afterwards. */
+class LineWriter {
   #reader: Interface;
   #in: Keys
   #out: Writable
@@ -88,19 +219,19 @@ export class LineWriter {
     this.#out.write(`${below ? '\n' : ''}${safeText(text)}\n`)
   }
 
-  /** Asks for a line, unless it does already or nobody is left. */
+  /** Shows the prompt for a line, unless it is shown already or the input is closed. */
   prompt(): void {
     if (this.#waits || this.#closed) return
     this.#waits = true
     this.#reader.prompt(true)
   }
 
-  /** A line was typed, and ended itself. */
+  /** Notes that a typed line has ended the prompt. */
   ended(): void {
     this.#waits = false
   }
 
-  /** Whether there was something typed to throw away. */
+  /** Throws away what is typed; false when there was nothing. */
   drop(): boolean {
     if (this.#reader.line === '') return false
     this.#reader.write(null, { ctrl: true, name: 'e' })
@@ -109,7 +240,7 @@ export class LineWriter {
     return true
   }
 
-  /** Another program gets the terminal as a shell would give it. */
+  /** Lends the terminal to another program, as a shell would. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     this.#reader.pause()
     this.#in.setRawMode?.(false)
@@ -119,136 +250,5 @@ export class LineWriter {
       this.#in.setRawMode?.(true)
       this.#reader.resume()
     }
-  }
-}
-
-type Asked = { ask: string; question: Question; by?: string; answered?: true }
-
-/** What is said on it, one thing after another, and the question that the next line answers. */
-export class LineConversation {
-  #desk: ChatDesk
-  #pen: LineWriter
-  #asked: Asked[] = []
-  #typed: string[] = []
-  #running = new Set<string>()
-  #waiting: Standing['waiting']
-
-  constructor(desk: ChatDesk, pen: LineWriter) {
-    this.#desk = desk
-    this.#pen = pen
-  }
-
-  screen(exit: () => void): CommandScreen {
-    return {
-      suspend: (work) => this.#pen.lend(work),
-      copy: async (text) => {
-        this.#pen.say(text)
-        return 'There is no clipboard here; it is printed above.'
-      },
-      clear: () => {},
-      fill: (text) => this.#pen.say(`Not sent: ${text}`),
-      palette: (query = '') => this.#pen.say(commandWords(this.#desk.commands, query)),
-      exit,
-    }
-  }
-
-  /** Whether the next line is nobody's to see again. */
-  get secret(): boolean {
-    const [asked] = this.#asked
-    return asked?.question.secret === true && !asked.answered
-  }
-
-  typed(line: string): void {
-    const [asked] = this.#asked
-    if (asked && !asked.answered) return this.#answer(asked, line)
-    if (line.trim() === '') return this.#rest()
-    this.#typed.push(line.trim())
-    this.#desk.submit(line)
-  }
-
-  async show(happening: DeskEvent): Promise<void> {
-    const words = await this.#messageOf(happening)
-    if (words !== undefined) this.#pen.say(words)
-    this.#rest()
-  }
-
-  /** Somebody who waits for an agent is not asked for the next line; who is asked something is. */
-  #rest(): void {
-    if (this.#running.size === 0 || this.#asked.length > 0) this.#pen.prompt()
-  }
-
-  #answer(asked: Asked, line: string): void {
-    const picks = picksTyped(asked.question, line)
-    if (picks === 'unclear') {
-      this.#pen.say(unclearWords(asked.question))
-      return this.#rest()
-    }
-    asked.answered = true
-    this.#desk.answer(asked.ask, picks)
-  }
-
-  async #messageOf(happening: DeskEvent): Promise<string | undefined> {
-    switch (happening.type) {
-      case 'said':
-        return happening.how === 'error' ? `Error: ${happening.text}` : unfenced(happening.text)
-      case 'queue':
-        return happening.texts.length > 0 ? `Waiting to be sent: ${happening.texts.join(' | ')}` : undefined
-      case 'opened':
-        return openedWords(happening.entries)
-      case 'closing':
-        this.#running.delete(happening.closing.turn)
-        return closingWords(happening.closing)
-      case 'standing':
-        return this.#standingWords(happening.standing)
-      case 'event':
-        return this.#eventWords(happening.turn, happening.event)
-    }
-  }
-
-  #standingWords({ waiting }: Standing): string | undefined {
-    const [was, now] = [this.#waiting, waiting]
-    this.#waiting = now
-    return was?.until === now?.until && was?.agent === now?.agent ? undefined : waitingWords(now)
-  }
-
-  async #eventWords(turn: string, event: Event): Promise<string | undefined> {
-    switch (event.type) {
-      case 'prompt':
-        this.#running.add(turn)
-        return this.#elsewhere(event.text)
-      case 'steer':
-        return this.#elsewhere(event.text)
-      case 'question': {
-        const { ask, question, by } = event
-        this.#asked.push({ ask, question, ...(by === undefined ? {} : { by }) })
-        // One at a time: the next line answers what was read last.
-        return this.#asked.length === 1 ? questionWords(question, by) : undefined
-      }
-      case 'answer':
-        return this.#answered(event.ask, event.picks)
-      default:
-        return eventWords(event)
-    }
-  }
-
-  /** What was typed here stands there already; what came another way is read out. */
-  #elsewhere(text: string): string | undefined {
-    const typed = typedPrompt(text).trim()
-    const at = this.#typed.indexOf(typed)
-    if (at < 0) return `Asked: ${typed}`
-    this.#typed.splice(at, 1)
-    return undefined
-  }
-
-  async #answered(ask: string, picks: readonly string[] | undefined): Promise<string | undefined> {
-    const [first] = this.#asked
-    const settled = this.#asked.find((one) => one.ask === ask)
-    this.#asked = this.#asked.filter((one) => one !== settled)
-    const [next] = this.#asked
-    const words = [
-      ...(settled && settled === first && !settled.answered ? [answerWords(settled.question, picks)] : []),
-      ...(next && next !== first ? [await questionWords(next.question, next.by)] : []),
-    ]
-    return words.length > 0 ? words.join('\n') : undefined
   }
 }

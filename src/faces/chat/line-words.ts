@@ -8,7 +8,7 @@ import { commandUsage, findCommands } from './command-search.ts'
 import { duration, lineCounts, thoughtWords, tokens } from './numbers.ts'
 import { inputSummary } from './transcript/call-input.ts'
 
-/** What is read out of an event of a turn; undefined when there is nothing to say. */
+/** The words for an event of a turn; undefined for one that is not printed. */
 export function eventWords(event: Event): string | undefined {
   switch (event.type) {
     case 'reply':
@@ -39,28 +39,28 @@ export async function questionWords(question: Question, by?: string): Promise<st
   const how = [
     ...(options.length > 0 ? [multiple ? 'Answer with numbers' : 'Answer with a number'] : []),
     ...(free ? [options.length > 0 ? 'or in your own words' : 'Answer in your own words'] : []),
-    // A screen of lines is the terminal's own: it shows what is typed.
-    `Enter alone is no answer.${secret ? ' What you type can be seen here.' : ''}`,
+    // The terminal itself shows what is typed here.
+    `Enter alone skips it.${secret ? ' What you type is visible here.' : ''}`,
   ]
   return `${agent ?? by ?? 'termaite'} asks:\n${await questionText(question)}\n${how.join(', ')}`
 }
 
 export function answerWords(question: Question, picks: readonly string[] | undefined): string {
   const labels = picks?.map((pick) => question.options.find(({ id }) => id === pick)?.label ?? pick)
-  return labels === undefined ? 'The question was left without an answer.' : `It was answered: ${labels.join(', ')}`
+  return labels === undefined ? 'The question was not answered.' : `The answer was: ${labels.join(', ')}`
 }
 
 export function closingWords({ by, why, ms, thought, changed, tokens: used, source = 'estimated' }: Closing): string {
   const parts = [
     `Done${by === undefined ? '' : ` by ${by}${why === undefined ? '' : ` (${why})`}`} in ${duration(ms)}`,
-    ...(thought ? [`thought through by ${thoughtWords(thought).join(' with ')}`] : []),
+    ...(thought ? [`thinking: ${thoughtWords(thought).join(' with ')}`] : []),
     ...(changed ? [`${changed.files} ${changed.files === 1 ? 'file' : 'files'} changed ${lineCounts(changed)}`] : []),
     ...(used === undefined ? [] : [tokens(used, source)]),
   ]
   return `${parts.join(', ')}.`
 }
 
-/** Where a conversation that is gone on with was left. */
+/** The last answer of a conversation that is continued. */
 export function openedWords(entries: readonly Entry[]): string {
   const last = entries.findLast((entry) => entry.type === 'reply')
   if (entries.length === 0) return 'A new conversation. Type a request, or /help.'
@@ -68,18 +68,18 @@ export function openedWords(entries: readonly Entry[]): string {
 }
 
 export function waitingWords(now: Standing['waiting']): string {
-  if (!now) return 'Nothing waits any more.'
-  return `The request waits for ${now.agent} until ${localTime(now.until)} and is sent then; Ctrl+C gives it up.`
+  if (!now) return 'No request is waiting any more.'
+  return `The request waits for ${now.agent} until ${localTime(now.until)} and is sent then; Ctrl+C cancels it.`
 }
 
-/** What a palette would show. */
+/** The commands that the palette would show. */
 export function commandWords(commands: readonly Command[], typed: string): string {
   const found = findCommands(commands, typed)
-  if (found.length === 0) return `No command is like /${typed}; /help lists them all.`
+  if (found.length === 0) return `No command matches /${typed}; /help lists them all.`
   return found.map((command) => `${commandUsage(command)}: ${command.help}`).join('\n')
 }
 
-/** The marks around a block of text are nothing to listen to. */
+/** A text without code fences, which a screen reader would read aloud. */
 export function unfenced(text: string): string {
   return text.replaceAll(/^(?:`{3,}|~{3,})[\w-]*\n?/gm, '').trimEnd()
 }

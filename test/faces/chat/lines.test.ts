@@ -61,7 +61,7 @@ test('a secret is typed where it can be seen, which is said, and Up does not bri
   type('before\r')
   const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
   desk.turn('t', { type: 'question', ask: 'a', question })
-  const words = 'Answer in your own words, Enter alone is no answer. What you type can be seen here.'
+  const words = 'Answer in your own words, Enter alone skips it. What you type is visible here.'
   assert.match(await until('seen here.'), new RegExp(`The key\\?\n${words}$`))
   type('sk-made-up\r')
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['(not shown)'] })
@@ -92,7 +92,7 @@ test('a question is read with all that it is about, and answered by number or in
       'Edit README.md?',
       '  1 Yes',
       '  2 Always (covers: every edit)',
-      'Answer with a number, or in your own words, Enter alone is no answer.',
+      'Answer with a number, or in your own words, Enter alone skips it.',
     ].join('\n'),
   )
   type('2\r')
@@ -120,7 +120,7 @@ test('of two questions one is read at a time, and an answer from elsewhere is to
   desk.turn('t', { type: 'question', ask: 'b', question: { ...first, text: 'Second?' }, by: 'claude' })
   assert.equal((await until('no answer.')).includes('Second?'), false)
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['x'] })
-  assert.equal(await until('Second?'), ['', '> ', 'It was answered: The first', 'claude asks:', 'Second?'].join('\n'))
+  assert.equal(await until('Second?'), ['', '> ', 'The answer was: The first', 'claude asks:', 'Second?'].join('\n'))
 })
 
 test(
@@ -164,7 +164,7 @@ test('what a command lays out is read without its marks; its list is searched', 
   desk.screen!.palette('lea')
   await until('\n/leash: How much the agents may do.\n')
   desk.screen!.palette('zzz')
-  await until('No command is like /zzz; /help lists them all.')
+  await until('No command matches /zzz; /help lists them all.')
 })
 
 test('Ctrl+C throws away what is typed, then cancels, and leaves when it comes twice', options, async (t) => {

@@ -178,7 +178,7 @@ test('read out as lines, a turn says where it stands, and at its end how it was 
   const thought = { framework: 'consensus', calls: 6 } as const
   assert.equal(
     closingWords({ turn: 't', by: 'claude', ms: 12_000, thought, tokens: 900, source: 'reported' }),
-    'Done by claude in 12 s, thought through by consensus with 6 calls, 900 tokens.',
+    'Done by claude in 12 s, thinking: consensus with 6 calls, 900 tokens.',
   )
 })
 

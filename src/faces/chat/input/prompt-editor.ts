@@ -6,11 +6,11 @@ const asIs = (text: string) => text
 const nothing = { selectedPrefix: asIs, selectedText: asIs, description: asIs, scrollInfo: asIs, noMatch: asIs }
 
 /**
- * The library's editor, with what it has no word for: chips whose bodies stay out of its undo copies, edits in the
- * middle of a line, and rows without its frame. It is the only file that looks behind the editor's own face.
+ * The library's editor with three additions: chips for long pastes, whose bodies stay out of its undo copies, edits in
+ * the middle of a line, and rows without its frame. Only this file uses the editor's private members.
  */
 export class PromptEditor extends Editor {
-  /** Rows of it that are scrolled out of sight. */
+  /** Rows that are scrolled out of sight. */
   above = 0
   below = 0
   #bodies = new Map<string, string>()
@@ -30,7 +30,7 @@ export class PromptEditor extends Editor {
     return ''
   }
 
-  /** Its rows, each exactly that wide, with chips as a person reads them. */
+  /** The rows, each exactly that wide, with chips as a person reads them. */
   rows(width: number): string[] {
     const shown = (row: string) => row.replace(marker, (text, id, lines, chars) => this.#label(text, id, lines, chars))
     return this.render(width)
@@ -44,7 +44,7 @@ export class PromptEditor extends Editor {
     return lines ? `[pasted ${lines} lines]` : `[pasted ${chars} chars]`
   }
 
-  /** A long text as a chip that moves and goes as one character. */
+  /** Inserts a long text as a chip, which is moved and deleted as one character. */
   fold(body: string): void {
     const lines = body.split('\n').length
     const id = ++this['pasteCounter']
@@ -54,13 +54,13 @@ export class PromptEditor extends Editor {
     this.insertTextAtCursor(`[paste #${id} ${lines > 10 ? `+${lines} lines` : `${body.length} chars`}]`)
   }
 
-  /** The whole text, each chip as what it stands for: what looks like a chip inside a paste is left as it is. */
+  /** The whole text with the body of each chip; text inside a paste that only looks like a chip stays. */
   whole(): string {
     return this.getText().replace(marker, (text, id) => this.#bodies.get(this.#pastes.get(Number(id)) ?? '') ?? text)
   }
 
-  /** Puts `text` in the place of what is between that column and the cursor. */
-  swap(from: number, text: string): void {
+  /** Replaces the text between a column and the cursor. */
+  replaceBeforeCursor(from: number, text: string): void {
     this['pushUndoSnapshot']()
     const { line, col } = this.getCursor()
     const words = this.getLines()[line]!
@@ -69,14 +69,14 @@ export class PromptEditor extends Editor {
     this['setCursorCol'](from + text.length)
   }
 
-  /** Empty, with nothing left to undo: what was sent is sent. */
-  blank(): void {
+  /** Empties the editor after a prompt was sent, with nothing left to undo. */
+  reset(): void {
     this.setText('')
     this['undoStack'].clear()
     this.#bodies.clear()
   }
 
-  /** The editor numbers its chips and renumbers them: here each number leads to the key of a body. */
+  /** The key of each chip's body by the number of the chip, which the editor may change. */
   get #pastes(): Map<number, string> {
     return this['pastes']
   }
