@@ -129,7 +129,7 @@ test('what was done and kept before a turn failed stays in sight, and so does wh
     '  This was not reached: a pdf',
     '',
     '✗ not reached after 2 ways of trying',
-    '  Say what to try next; /diff shows what was changed, /undo takes it back.',
+    '  Say what to try next; /diff shows what changed, /undo takes it back.',
   ])
 })
 

@@ -1,4 +1,5 @@
 import type { Block, GroupBlock, SpeechBlock } from './block.ts'
+import type { Columns } from './markdown/markdown.ts'
 import type { RenderContext } from './render-context.ts'
 import { isAgentSpeech } from './block.ts'
 import {
@@ -7,24 +8,23 @@ import {
   closingLines,
   planLines,
   questionLines,
-  toldLines,
-  waitsLines,
+  commandLines,
+  waitLines,
 } from './blocks/turn-lines.ts'
 import { callLines } from './blocks/call-lines.ts'
 import { groupLine } from './blocks/group-lines.ts'
-import type { Columns } from './markdown/markdown.ts'
 import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
 import { bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
 
-/** A prompt that is longer is folded, like what was pasted into it. */
-const promptLines = 20
+/** Lines of a prompt that are shown before it is folded. */
+const mostPromptLines = 20
 
-/** A block on the screen. What grows is rendered from where it grew. */
+/** Renders one block. A text that grows is rendered only from where it grew. */
 export class BlockRenderer {
   #prose = new Prose()
 
-  /** Its lines behind the block before it; none is wider than the width. */
+  /** The lines of a block that follows `before`; none is wider than `width`. */
   lines(block: Block, before: Block | undefined, width: number, context: RenderContext, open: boolean): string[] {
     const body = this.#body(block, width, context, open)
     if (body.length === 0) return body
@@ -40,7 +40,7 @@ export class BlockRenderer {
     switch (block.type) {
       case 'prompt':
       case 'steer':
-        return prompted(block.text, width, context, open)
+        return promptLines(block.text, width, context, open)
       case 'reply':
         return this.#markdown(block, width, context, 'wrapped')
       case 'thought':
@@ -52,7 +52,7 @@ export class BlockRenderer {
       case 'error':
         return errorLines(block, width, context, open)
       case 'waits':
-        return waitsLines(block, width, context)
+        return waitLines(block, width, context)
       case 'note':
         return indented(wrapped(safeText(block.text), width - 2).map(theme.quiet), '  ', `${theme.quiet('·')} `)
       case 'question':
@@ -62,11 +62,11 @@ export class BlockRenderer {
       case 'group':
         return groupLines(block, width, context, open)
       case 'summary':
-        return folded('≡', 'What was said before was summed up', block.text, width, context, open)
+        return folded('≡', 'Earlier messages were summarised', block.text, width, context, open)
       case 'closing':
         return closingLines(block, width, context)
       case 'told':
-        return block.how === 'text' ? this.#markdown(block, width, context, 'cut') : toldLines(block, width, context)
+        return block.how === 'text' ? this.#markdown(block, width, context, 'cut') : commandLines(block, width, context)
     }
   }
 
@@ -77,7 +77,7 @@ export class BlockRenderer {
   }
 }
 
-/** Room, and the name of whoever speaks when it is another one than before. */
+/** An empty line, and the agent's name where another agent spoke before. */
 function lead(block: Block, before: Block | undefined, { theme }: RenderContext): string[] {
   if (!before) return named(block, before) ? [theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)] : []
   if (named(block, before)) return ['', theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)]
@@ -95,10 +95,10 @@ function named(block: Block, before: Block | undefined): boolean {
   return before === undefined || !isAgentSpeech(before) || before.by !== block.by || before.turn !== block.turn
 }
 
-function prompted(text: string, width: number, { theme }: RenderContext, open: boolean): string[] {
+function promptLines(text: string, width: number, { theme }: RenderContext, open: boolean): string[] {
   const { text: shown, rest } = bounded(safeText(text).trim())
   const lines = wrapped(shown, width - 2)
-  const most = open ? lines.length : promptLines
+  const most = open ? lines.length : mostPromptLines
   const cut = lines.length > most ? `… ${lines.length - most} more lines` : rest
   const [first = '', ...others] = indented(lines.slice(0, most), '  ', '❯ ').map(theme.user)
   const body = [promptMark + first, ...others]
@@ -127,14 +127,14 @@ function folded(
   return [head, ...indented(rest ? [...lines, rest] : lines, '    ').map(theme.quiet)]
 }
 
-/** A consulted agent: one line, that opens to all it did. */
+/** A consultation: one line, which opens to everything that the agent did. */
 function groupLines(group: GroupBlock, width: number, context: RenderContext, open: boolean): string[] {
   const head = groupLine(group, width, context)
   if (!open) return [head]
   const inside = group.blocks.flatMap((block, at) =>
     new BlockRenderer().lines(block, group.blocks[at - 1], Math.max(1, width - 4), context, false),
   )
-  // What another agent was asked is no prompt to jump to.
+  // The prompt of a consulted agent is not marked: terminals jump to the person's prompts alone.
   return [
     head,
     ...indented(

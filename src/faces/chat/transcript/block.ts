@@ -3,12 +3,12 @@ import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Closing } from '../chat-desk.ts'
 
-/** What every block of the transcript has: `key` is steady while it changes, `entry` is the kept entry it began with. */
+/** The fields of every block: `key` stays the same while the block changes, `entry` is the kept entry it began with. */
 type Common = { key: number; turn: string; by?: string; entry?: string }
 
 type TextBlock = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
 
-/** `live` while it still grows, or is not known to be kept; `more` characters of it are not on the screen. */
+/** `live` while the text grows, or is not yet kept; `more` characters of it are not on the screen. */
 export type SpeechBlock = Common & { type: 'reply' | 'thought'; text: string; live: boolean; more?: number }
 
 export type CallBlock = Common & {
@@ -19,18 +19,18 @@ export type CallBlock = Common & {
   state: 'running' | 'ok' | 'failed' | 'stopped'
   since: number
   ms?: number
-  /** What it printed while it runs, then what came of it. */
+  /** The output so far, then the result. */
   output: string
   changes: readonly FileChange[]
 }
 
-/** A try that failed: half of what it said is in here, and nowhere else. `next` is who went on. */
+/** A failed attempt, with what it said until then; `next` is the agent that took over. */
 export type AttemptBlock = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
 
 /** The end of a turn without an answer. */
 export type ErrorBlock = Common & { type: 'error'; failure: Failure; said: string }
 
-/** The end of a turn whose person chose to wait for an agent: nothing failed. */
+/** The end of a turn whose person chose to wait for an agent, which is no failure. */
 export type WaitBlock = Common & { type: 'waits'; agent: string; until?: number }
 
 export type QuestionBlock = Common & {
@@ -43,7 +43,7 @@ export type QuestionBlock = Common & {
 
 export type PlanBlock = Common & { type: 'plan'; items: readonly PlanItem[] }
 
-/** One consultation: all that whoever was asked did, in one. */
+/** A consultation: all blocks of the agent that was consulted. */
 export type GroupBlock = Common & {
   type: 'group'
   role: string
@@ -55,7 +55,7 @@ export type GroupBlock = Common & {
 
 export type ClosingBlock = Common & { type: 'closing'; closing: Closing }
 
-/** What a command said; it is kept nowhere. */
+/** Output of a command, which is not kept. */
 export type CommandBlock = Common & { type: 'told'; text: string; how: 'note' | 'text' | 'error' }
 
 export type Block =
@@ -74,25 +74,25 @@ export type Block =
 /** A block before it has its place in the transcript. */
 export type NewBlock = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
 
-/** Who asks what no agent does. */
+/** The name under which termaite itself asks. */
 export const ourselves = 'termaite'
 
-/** Whether an agent asked it itself, as part of what it does; the others are asked by us, about an agent, or by a command. */
+/** Whether an agent asked the question itself, as part of its work; termaite and commands ask the others. */
 export function isOwnQuestion({ by, question }: QuestionBlock): boolean {
   return by !== undefined && by !== ourselves && (question.about === 'permission' || question.about === 'choice')
 }
 
-/** Whether it is an agent's own doing, said under its name. */
+/** Whether a block is an agent's own, shown under its name. */
 export function isAgentSpeech(block: Block): boolean {
   return (
     block.by !== undefined &&
     (['reply', 'thought', 'call', 'plan'].includes(block.type) ||
-      // While it is open its card says it.
+      // An open question is shown by its card.
       (block.type === 'question' && block.state !== 'open' && isOwnQuestion(block)))
   )
 }
 
-/** Whether a click or Ctrl+O shows more of it. */
+/** Whether a click or Ctrl+O shows more of a block. */
 export function canOpen(block: Block): boolean {
   switch (block.type) {
     case 'prompt':

@@ -1,22 +1,23 @@
 import type { Entry, EntryOf } from '../../../core/talk/entry.ts'
 import type { Closing } from '../chat-desk.ts'
 import type { Block } from './block.ts'
+import { defined } from '../../../base/defined.ts'
 import { foldEvent, withResult } from './fold.ts'
 
-/** Results whose calls are further up than what was read so far, by call. */
+/** Results whose calls are in earlier entries that are not read yet, by call. */
 export type OrphanResults = ReadonlyMap<string, EntryOf<'result'>>
 
-/** What is kept, as blocks. `live` are those from the first turn on that has no end yet. */
+/** Kept entries as blocks; `live` are those from the first turn on that has no end yet. */
 export type EntryBlocks = { done: Block[]; live: readonly Block[]; orphans: OrphanResults }
 
-/** Kept entries as the blocks they were when they happened, closing lines included. */
+/** Turns kept entries into the blocks that they were when they happened, closing lines included. */
 export function blocksOfEntries(
   entries: readonly Entry[],
   mint: () => number,
   orphans: OrphanResults = new Map(),
 ): EntryBlocks {
   const done: Block[] = []
-  const begun = new Map<string, Ledger>()
+  const begun = new Map<string, TurnTotals>()
   const unended = turnsWithoutEnd(entries)
   const left = new Map(orphans)
   const calls = new Set<string>()
@@ -27,18 +28,18 @@ export function blocksOfEntries(
     if (entry.type === 'call') calls.add(entry.call)
     if (entry.type === 'result' && !calls.has(entry.call)) left.set(entry.call, entry)
     live = foldEvent(live, entry, place)
-    if (entry.type === 'call') live = adopted(live, entry.call, left)
+    if (entry.type === 'call') live = withOrphanResult(live, entry.call, left)
     if (entry.turn === '') {
       if (open.size === 0) live = moved(live, done)
       continue
     }
     open.add(entry.turn)
-    const ledger = ledgerOf(begun, entry)
+    const totals = totalsOf(begun, entry)
     if (entry.type !== 'end') continue
     open.delete(entry.turn)
-    const closing = closingOf(ledger, entry)
+    const closing = closingOf(totals, entry)
     if (closing) live = [...live, { type: 'closing', key: mint(), turn: entry.turn, closing }]
-    // A turn whose end is not here, or whose beginning is not, holds nobody up.
+    // Only a turn that may still run holds the later blocks back in `live`.
     if ([...open].every((turn) => !unended.has(turn))) {
       live = moved(live, done)
       open = new Set()
@@ -53,15 +54,19 @@ function moved(live: readonly Block[], done: Block[]): readonly Block[] {
   return []
 }
 
-/** Only the newest turn of a conversation may still be at work; an older one without an end was cut off. */
+/** The turn that may still run: only the newest one of a conversation; an older one without an end was cut off. */
 function turnsWithoutEnd(entries: readonly Entry[]): Set<string> {
   const ended = new Set(entries.flatMap((entry) => (entry.type === 'end' ? [entry.turn] : [])))
   const newest = entries.findLast((entry) => entry.type === 'prompt')?.turn
   return new Set(newest === undefined || ended.has(newest) ? [] : [newest])
 }
 
-/** A call whose result was read before it, from further down. */
-function adopted(blocks: readonly Block[], call: string, orphans: Map<string, EntryOf<'result'>>): readonly Block[] {
+/** Gives a call its result, where that was read before the call. */
+function withOrphanResult(
+  blocks: readonly Block[],
+  call: string,
+  orphans: Map<string, EntryOf<'result'>>,
+): readonly Block[] {
   const result = orphans.get(call)
   if (!result) return blocks
   orphans.delete(call)
@@ -70,35 +75,29 @@ function adopted(blocks: readonly Block[], call: string, orphans: Map<string, En
   )
 }
 
-type Ledger = Pick<Closing, 'by' | 'source' | 'thought'> & { since?: number; tokens: number }
+type TurnTotals = Pick<Closing, 'by' | 'source' | 'thought'> & { since?: number; tokens: number }
 
 const exactness = ['estimated', 'parsed', 'reported'] as const
 
-function ledgerOf(begun: Map<string, Ledger>, entry: Entry): Ledger {
-  const ledger = begun.get(entry.turn) ?? { tokens: 0 }
-  begun.set(entry.turn, ledger)
-  if (entry.type === 'prompt') ledger.since = entry.at
-  if (entry.type === 'reply') ledger.by = entry.by
+function totalsOf(begun: Map<string, TurnTotals>, entry: Entry): TurnTotals {
+  const totals = begun.get(entry.turn) ?? { tokens: 0 }
+  begun.set(entry.turn, totals)
+  if (entry.type === 'prompt') totals.since = entry.at
+  if (entry.type === 'reply') totals.by = entry.by
   if (entry.type === 'verdict' && entry.framework !== 'direct') {
-    ledger.thought = { framework: entry.framework, calls: entry.calls }
-    ledger.by = entry.by
+    totals.thought = { framework: entry.framework, calls: entry.calls }
+    totals.by = entry.by
   }
   if (entry.type === 'usage') {
-    const { source } = ledger
-    ledger.tokens += entry.input + entry.output
-    ledger.source = exactness.find((each) => each === source || each === entry.source)!
+    const { source } = totals
+    totals.tokens += entry.input + entry.output
+    totals.source = exactness.find((each) => each === source || each === entry.source)!
   }
-  return ledger
+  return totals
 }
 
-function closingOf(ledger: Ledger, { turn, at, outcome }: EntryOf<'end'>): Closing | undefined {
-  const { since, by, thought, tokens, source } = ledger
+function closingOf(totals: TurnTotals, { turn, at, outcome }: EntryOf<'end'>): Closing | undefined {
+  const { since, by, thought, tokens, source } = totals
   if (since === undefined || !outcome.ok) return undefined
-  return {
-    turn,
-    ms: at - since,
-    ...(by === undefined ? {} : { by }),
-    ...(thought ? { thought } : {}),
-    ...(source ? { tokens, source } : {}),
-  }
+  return defined({ turn, ms: at - since, by, thought, tokens: source && tokens, source })
 }

@@ -1,18 +1,27 @@
 import type { Event, FileChange } from '../../../core/talk/entry.ts'
 
-const own = new Set<Event['type']>(['text', 'thought', 'reply', 'call', 'progress', 'result', 'plan', 'attempt'])
+const agentEvents = new Set<Event['type']>([
+  'text',
+  'thought',
+  'reply',
+  'call',
+  'progress',
+  'result',
+  'plan',
+  'attempt',
+])
 
-/** Whether an event is an agent's own doing; the others are the person's, or termaite's. */
+/** Whether an event is an agent's own; the others are the person's or termaite's. */
 export function isAgentEvent(event: Event): boolean {
-  return event.by !== undefined && own.has(event.type)
+  return event.by !== undefined && agentEvents.has(event.type)
 }
 
-/** Whose doing it is, or who says that it has begun. */
+/** The agent of an event, also of one that only says that it has begun. */
 export function authorOf(event: Event): string | undefined {
   return isAgentEvent(event) || event.type === 'state' ? event.by : undefined
 }
 
-/** The files that a call changed, from the `data` of its result: one, several, or none. */
+/** The files that a call changed, from the `data` of its result. */
 export function fileChangesOf(data: unknown): FileChange[] {
   if (Array.isArray(data)) return data.flatMap(fileChangesOf)
   if (typeof data !== 'object' || data === null) return []

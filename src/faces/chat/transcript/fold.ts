@@ -1,20 +1,21 @@
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
-import type { Block, CallBlock, NewBlock, GroupBlock, SpeechBlock } from './block.ts'
 import type { Question } from '../../../core/talk/question.ts'
-import { isOwnQuestion, isAgentSpeech } from './block.ts'
+import type { Block, CallBlock, GroupBlock, NewBlock, SpeechBlock } from './block.ts'
+import { defined } from '../../../base/defined.ts'
+import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
 
-/** Where an event belongs, and when it was. `mint` gives the next key. */
+/** The turn and the time of an event; `mint` gives the next key of a block. */
 export type EventPlace = { turn: string; at: number; mint(): number }
 
 type Blocks = readonly Block[]
 
-/** More than this of one text is not held for the screen: the log has it. */
+/** Characters of one text that are held for the screen; the log has the whole. */
 const longest = 200_000
 const longestOutput = 20_000
 
-/** The blocks after one more event. Only the blocks that it touches are other ones. */
+/** The blocks after one more event; blocks that the event does not touch stay the same objects. */
 export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Blocks {
   if (isKnown(blocks, event)) return blocks
   const add = (block: NewBlock): Blocks => append(blocks, block, event, place)
@@ -62,9 +63,9 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
         (block) => ({ ...block, state: event.picks ? 'answered' : 'unanswered', picks: event.picks ?? [] }) as Block,
       )
     case 'plan':
-      return planned(blocks, event, place)
+      return withPlan(blocks, event, place)
     case 'inner':
-      return grouped(blocks, event, place)
+      return withInner(blocks, event, place)
     case 'end':
       return ended(blocks, event, place)
     default:
@@ -72,7 +73,7 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
   }
 }
 
-/** A turn that is followed begins with what is kept of it, which may be here already. */
+/** Whether the blocks have this entry: a turn that is followed repeats its kept entries at first. */
 function isKnown(blocks: Blocks, event: Event): boolean {
   const { id } = event as Partial<Entry>
   return id !== undefined && event.type !== 'end' && blocks.some((block) => block.entry === id)
@@ -83,18 +84,17 @@ function placed(block: NewBlock, event: Event, place: EventPlace): Block {
   return {
     key: place.mint(),
     turn: place.turn,
-    ...(event.by === undefined ? {} : { by: event.by }),
-    ...(id === undefined ? {} : { entry: id }),
+    ...defined({ by: event.by, entry: id }),
     ...block,
   } as Block
 }
 
 function append(blocks: Blocks, block: NewBlock, event: Event, place: EventPlace): Blocks {
-  return [...handedOver(blocks, event, place.turn), placed(block, event, place)]
+  return [...withSuccessor(blocks, event, place.turn), placed(block, event, place)]
 }
 
-/** Whoever speaks first after a failed try is the one it went to. */
-function handedOver(blocks: Blocks, event: Event, turn: string): Blocks {
+/** Names the agent that took over on the failed attempt before it: the first that speaks after it. */
+function withSuccessor(blocks: Blocks, event: Event, turn: string): Blocks {
   if (!isAgentEvent(event)) return blocks
   const at = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
   const tried = blocks[at]
@@ -116,7 +116,7 @@ function changed(blocks: Blocks, which: (block: Block) => boolean, change: (bloc
 
 const isCall = (call: string) => (block: Block) => block.type === 'call' && block.call === call
 
-/** As much of a text as is held, and how many characters are not. */
+/** The held part of a text, and how many characters are left out. */
 function held(text: string): { text: string; more?: number } {
   return text.length <= longest ? { text } : { text: text.slice(0, longest), more: text.length - longest }
 }
@@ -151,13 +151,13 @@ function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: 
     output: '',
     changes: [],
   }
-  // What is asked about a call may be heard before the call itself, and stands below it all the same.
+  // The question about a call may come before the call itself, and stands below it all the same.
   const asked = (block: Block) => block.type === 'question' && block.state === 'open' && isOwnQuestion(block)
   const to = blocks.findLastIndex((block) => !asked(block)) + 1
   return [...append(blocks.slice(0, to), begun, event, place), ...blocks.slice(to)]
 }
 
-/** A call with what came of it. */
+/** A call with its result. */
 export function withResult(
   call: CallBlock,
   result: Pick<EntryOf<'result'>, 'ok' | 'text' | 'data'>,
@@ -172,21 +172,21 @@ export function withResult(
   }
 }
 
-/** A command that ran and failed did not go well, although its tool did. */
+/** Whether a command succeeded: one that ran and failed is a failure, although its tool succeeded. */
 function exitedWell(data: unknown): boolean {
   const exit = typeof data === 'object' && data !== null && 'exit' in data ? data.exit : 0
   return exit === 0
 }
 
-/** One plan a turn, where it was last spoken of. */
-function planned(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place: EventPlace): Blocks {
+/** Replaces the plan of the turn, which has only one. */
+function withPlan(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place: EventPlace): Blocks {
   const mine = (block: Block) => block.type === 'plan' && block.turn === place.turn && block.by === event.by
   if (blocks.some(mine)) return changed(blocks, mine, (plan) => ({ ...plan, items: event.items }) as Block)
   return append(blocks, { type: 'plan', items: event.items }, event, place)
 }
 
-/** Whoever is asked again after its end begins anew. */
-function grouped(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner' }>, place: EventPlace): Blocks {
+/** Adds the event of a consulted agent to its group; an agent that is consulted again gets a new group. */
+function withInner(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner' }>, place: EventPlace): Blocks {
   const open = (block: Block) =>
     block.type === 'group' && block.turn === place.turn && block.role === role && block.state === 'running'
   const at = blocks.findLastIndex(open)
@@ -195,14 +195,14 @@ function grouped(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner'
     known?.type === 'group'
       ? known
       : { type: 'group', key: place.mint(), turn: place.turn, role, state: 'running', since: place.at, blocks: [] }
-  const more = heard(group, event, place)
+  const more = extended(group, event, place)
   return known ? replaced(blocks, at, more) : [...blocks, more]
 }
 
-function heard(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
+function extended(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
   const blocks = foldEvent(group.blocks, event, place)
   const by = authorOf(event) ?? group.by
-  if (event.type !== 'end') return { ...group, ...(by === undefined ? {} : { by }), blocks }
+  if (event.type !== 'end') return { ...group, ...defined({ by }), blocks }
   const { outcome } = event
   const state = outcome.ok ? 'ok' : outcome.failure.kind === 'aborted' ? 'stopped' : 'failed'
   return { ...group, state, ms: Math.max(0, place.at - group.since), blocks }
@@ -214,29 +214,29 @@ function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Ev
   if (outcome.ok) {
     const settled = rested(blocks)
     const has = (type: Block['type']) => settled.some((block) => block.turn === place.turn && block.type === type)
-    // Without its prompt only the end of the turn was read, and the reply is further up.
+    // Without a prompt only the end of the turn was read, and the reply is among the earlier entries.
     if (!has('prompt') || has('reply') || outcome.text === '') return settled
     return append(settled, { type: 'reply', live: false, ...held(outcome.text) }, event, place)
   }
   const waits = chosenWait(blocks, outcome.failure, place.turn)
   if (waits) return append(rested(blocks), waits, event, place)
-  // What was streamed and never kept is no answer: it goes into the failure.
+  // Text that was streamed and never kept is no answer, and becomes part of the failure.
   const { rest, said } = withoutSpeech(blocks, place.turn, ({ live }) => live)
-  const failure = { ...outcome.failure, message: untold(outcome.failure.message, rest, place.turn) }
+  const failure = { ...outcome.failure, message: withoutAttempts(outcome.failure.message, rest, place.turn) }
   return append(rested(rest), { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
 }
 
-/** Whom the person chose to wait for, on the card that said whose quota is spent. */
+/** The wait that the person chose on the card about a spent quota. */
 function chosenWait(blocks: Blocks, { kind, retryAt }: Failure, turn: string): NewBlock | undefined {
   if (kind !== 'quota' && kind !== 'busy') return undefined
   const asked = blocks.findLast((block) => block.turn === turn && block.type === 'question')
   if (asked?.type !== 'question' || asked.question.about !== 'quota' || !asked.picks.includes('wait')) return undefined
   const agent = asked.question.agent ?? asked.by ?? 'an agent'
-  return { type: 'waits', agent, ...(retryAt === undefined ? {} : { until: retryAt }) }
+  return { type: 'waits', agent, ...defined({ until: retryAt }) }
 }
 
-/** Each failed try stands above in a line of its own: a message that strings them together adds nothing. */
-function untold(message: string, blocks: Blocks, turn: string): string {
+/** The message without the list of failed attempts, each of which has its own line above. */
+function withoutAttempts(message: string, blocks: Blocks, turn: string): string {
   const tries = blocks.flatMap((block) => {
     if (block.type !== 'attempt' || block.turn !== turn) return []
     return [`${block.by ?? ''}: ${block.failure.kind}: ${block.failure.message}`]
@@ -245,7 +245,7 @@ function untold(message: string, blocks: Blocks, turn: string): string {
   return tries.length > 0 && message.endsWith(end) ? message.slice(0, -end.length) : message
 }
 
-/** A block of a turn that is over: nothing in it moves any more. */
+/** A block of a turn that is over, in which nothing changes any more. */
 function atRest(block: Block): Block {
   switch (block.type) {
     case 'reply':
@@ -262,14 +262,14 @@ function atRest(block: Block): Block {
   }
 }
 
-/** Whose question it is: kept ones are signed by whoever keeps them. */
+/** The agent that asks. A kept question is signed by termaite, so its agent is found by the blocks before it. */
 export function askerOf(blocks: readonly Block[], { agent }: Question, turn: string): string | undefined {
   return agent ?? blocks.findLast((block) => block.turn === turn && isAgentSpeech(block))?.by
 }
 
 /**
- * Where a kept reply belongs among what was streamed: `at` is the live text that it replaces.
- * What it holds as well goes, so that nothing is said twice.
+ * Finds the place of a kept reply among the streamed blocks: `at` is the live block that it replaces. Other streamed
+ * text that the reply contains is removed, so that nothing is shown twice.
  */
 export function placeReply(
   blocks: readonly Block[],
@@ -288,7 +288,7 @@ export function placeReply(
   return acted < last ? { rest, at: rest.indexOf(blocks[last]!) } : { rest }
 }
 
-/** The blocks without what was said since the last failed try of a turn, as far as it is of `what`, and that. */
+/** Removes the speech that matches `what` since the last failed attempt of a turn, and returns its text as `said`. */
 export function withoutSpeech(
   blocks: readonly Block[],
   turn: string,

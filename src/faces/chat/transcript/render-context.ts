@@ -4,30 +4,30 @@ import type { DiffLine } from '../diff-lines.ts'
 import type { Colour } from './markdown/highlight.ts'
 import { diffLines } from '../diff-lines.ts'
 
-/** What the blocks are rendered with. */
+/** What the rendering of a block depends on besides the block. */
 export type RenderContext = {
   theme: Theme
   lazy: LazyDetails
-  /** Whether the terminal can follow a link. */
+  /** Whether the terminal can open a link. */
   links: boolean
-  /** Whether the border goes down its sides. */
+  /** Whether the border has sides. */
   sides: boolean
 }
 
-/** Not every terminal follows links; some print them. */
+/** Whether a terminal understands links; some print them. */
 export function canLink({ TERM, STY }: Readonly<Record<string, string | undefined>>): boolean {
   return TERM !== undefined && TERM !== 'dumb' && TERM !== 'linux' && STY === undefined
 }
 
 /**
- * What makes the transcript prettier and takes time: it is asked for when it is first needed, the frame is painted
- * without it, and `came` is called once it is here.
+ * Details that take time to load, code colours and diffs. They are loaded when first needed; the frame is painted
+ * without them, and `came` is called once they are there.
  */
 export class LazyDetails {
   #came: (what: 'colours' | 'diffs') => void
   #later: (work: () => void) => void
-  #colour: Colour | 'asked' | undefined
-  #diffs = new WeakMap<FileChange, readonly DiffLine[] | 'asked'>()
+  #colour: Colour | 'loading' | undefined
+  #diffs = new WeakMap<FileChange, readonly DiffLine[] | 'loading'>()
   #told = false
 
   constructor(came: (what: 'colours' | 'diffs') => void, later: (work: () => void) => void) {
@@ -35,10 +35,10 @@ export class LazyDetails {
     this.#later = later
   }
 
-  /** Without it code stands there plainly: not being able to load it is no fault worth a word. */
+  /** The function that colours code; where it cannot be loaded, code stays plain. */
   colour(): Colour | undefined {
     if (this.#colour === undefined) {
-      this.#colour = 'asked'
+      this.#colour = 'loading'
       import('./markdown/highlight.ts').then(
         ({ colourCode }) => {
           this.#colour = colourCode
@@ -47,22 +47,22 @@ export class LazyDetails {
         () => {},
       )
     }
-    return this.#colour === 'asked' ? undefined : this.#colour
+    return this.#colour === 'loading' ? undefined : this.#colour
   }
 
   diff(change: FileChange): readonly DiffLine[] | undefined {
     const known = this.#diffs.get(change)
     if (known === undefined) {
-      this.#diffs.set(change, 'asked')
+      this.#diffs.set(change, 'loading')
       void diffLines({ type: 'diff', ...change }).then((lines) => {
         this.#diffs.set(change, lines)
         this.#tell()
       })
     }
-    return known === 'asked' ? undefined : known
+    return known === 'loading' ? undefined : known
   }
 
-  /** Many come at once: one word for all of them. */
+  /** Calls `came` once for all diffs that arrive together. */
   #tell(): void {
     if (this.#told) return
     this.#told = true

@@ -1,15 +1,15 @@
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { stripAnsi } from '../../../base/ansi.ts'
 
-/** What a whole text may take of the screen; what is more is said to be there. */
-export const mostShown = 64 * 1024
+/** Characters of one text that are shown; a hint says how many more there are. */
+const mostShown = 64 * 1024
 
-/** A run without a break would be measured as one word, over and over. */
+/** A longer run without a break is split, because the library would measure it again and again. */
 const longestRun = 4096
 
 /**
- * What somebody else wrote, as nothing but text: no control sequence is left in it, what would turn the direction
- * of the line is shown by its number, and every character has the same width everywhere.
+ * Text of others made safe for the screen: control sequences are removed, characters that change the direction of the
+ * line are shown by their number, and every character has the same width in every terminal.
  */
 export function safeText(text: string): string {
   const stripped = stripAnsi(text).toWellFormed()
@@ -23,7 +23,7 @@ export function safeText(text: string): string {
 
 const suspect = /[\t\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/
 
-/** The harmless text in one line. */
+/** The safe text in one line. */
 export function oneLine(text: string, most = 400): string {
   return safeText(text.slice(0, most * 4))
     .replaceAll(/\s+/g, ' ')
@@ -31,7 +31,7 @@ export function oneLine(text: string, most = 400): string {
     .slice(0, most)
 }
 
-/** As much of a text as is shown, and the words for the rest. */
+/** The shown part of a text, and the hint about the rest. */
 export function bounded(text: string, more = 0, most = mostShown): { text: string; rest?: string } {
   const over = Math.max(0, text.length - most) + more
   if (over === 0) return { text }
@@ -39,18 +39,18 @@ export function bounded(text: string, more = 0, most = mostShown): { text: strin
   return { text: text.slice(0, most), rest: words }
 }
 
-/** Lines of plain text, broken at words where it can be, none wider than that. */
+/** Wraps plain text at words where possible; no line is wider than `width`. */
 export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))
 }
 
-/** Things that stand in a row, broken between them where there is no room: a number keeps its unit. */
-export function listed(things: readonly string[], width: number): string[] {
+/** Joins items in rows and breaks only between them where possible, so that a number keeps its unit. */
+export function listed(items: readonly string[], width: number): string[] {
   const lines: string[] = []
-  for (const thing of things.filter((each) => each !== '')) {
-    const joined = lines.length === 0 ? thing : `${lines.at(-1)} · ${thing}`
+  for (const item of items.filter((each) => each !== '')) {
+    const joined = lines.length === 0 ? item : `${lines.at(-1)} · ${item}`
     if (visibleWidth(joined) <= width) lines.splice(-1, 1, joined)
-    else lines.push(...wrapped(thing, width))
+    else lines.push(...wrapped(item, width))
   }
   return lines
 }
@@ -62,12 +62,12 @@ function runs(line: string): string[] {
   )
 }
 
-/** Each line behind a margin; the first may have a mark in it. */
+/** Puts a margin before each line; the first may have a mark in it. */
 export function indented(lines: readonly string[], margin: string, first = margin): string[] {
   return lines.map((line, at) => (at === 0 ? `${first}${line}` : line === '' ? '' : `${margin}${line}`))
 }
 
-/** The promise to the terminal: no line is ever wider than the screen. */
+/** Cuts a line that is wider than the screen. */
 export function fit(line: string, width: number): string {
   return visibleWidth(line) <= width ? line : truncateToWidth(line, width, '…')
 }

@@ -4,14 +4,14 @@ import { isAgentSpeech } from './block.ts'
 import { BlockRenderer } from './block-renderer.ts'
 import { innerWidth, withSides } from '../border.ts'
 
-/** A line that is looked at: the block it belongs to, and how far into that it is. */
-export type ScrollAnchor = { mounted: PlacedBlock; into: number }
+/** A line that must stay in place: its block, and how many lines into the block it is. */
+export type ScrollAnchor = { placed: PlacedBlock; into: number }
 
-/** Mounted blocks one below the other: their lines as they were last laid out, and where each block began. */
+/** The lines of all blocks as they were last laid out, and where each block begins. */
 export class TranscriptLayout {
   readonly lines: string[] = []
   #head: readonly string[] = []
-  /** How many of the lines are the blocks'; empty ones down to the lower edge follow. */
+  /** How many lines belong to blocks; empty lines down to the lower edge follow. */
   #full = 0
   #starts: number[] = []
   #blocks: PlacedBlock[] = []
@@ -21,19 +21,19 @@ export class TranscriptLayout {
     return this.#full
   }
 
-  /** From that block on the lines are no longer right. */
+  /** Marks the lines from a block on as outdated. */
   touch(at: number): void {
     this.#dirty = Math.min(this.#dirty, at)
   }
 
-  /** What stands above the first block. */
+  /** Sets the lines above the first block. */
   setHead(head: readonly string[]): void {
     if (head.length === this.#head.length && head.every((line, at) => line === this.#head[at])) return
     this.#head = head
     this.touch(0)
   }
 
-  /** Lays out what was touched; undefined when nothing was, else the first block that was. */
+  /** Lays out the blocks that were touched; returns the first of them, or undefined when there was none. */
   layOut(blocks: readonly PlacedBlock[], width: number): number | undefined {
     const from = this.#dirty
     if (from === Infinity) return undefined
@@ -43,39 +43,39 @@ export class TranscriptLayout {
     if (from === 0) lines.push(...this.#head)
     this.#starts.length = this.#blocks.length = from
     for (let at = from; at < blocks.length; at++) {
-      const mounted = blocks[at]!
-      mounted.at = at
+      const placed = blocks[at]!
+      placed.at = at
       this.#starts.push(lines.length)
-      this.#blocks.push(mounted)
-      // Out of sight an old line, or an empty one, holds the place of the new one.
-      for (const line of mounted.lines) lines.push(line)
-      for (let left = mounted.guess(width); left > 0; left--) lines.push('')
+      this.#blocks.push(placed)
+      // Out of sight, old or empty lines hold the place of the new ones.
+      for (const line of placed.lines) lines.push(line)
+      for (let left = placed.guess(width); left > 0; left--) lines.push('')
     }
     this.#full = lines.length
     return from
   }
 
-  /** Goes on with empty lines down to that many, and no further. */
+  /** Adds empty lines up to that height. */
   fill(height: number, empty: string): void {
     this.lines.length = this.#full
     while (this.lines.length < height) this.lines.push(empty)
   }
 
-  /** The block at a line; undefined above the first. */
+  /** The block at a line; undefined above the first block. */
   blockAt(line: number): PlacedBlock | undefined {
     return this.#blocks[this.#indexAt(line)]
   }
 
-  spotAt(line: number): ScrollAnchor | undefined {
+  anchorAt(line: number): ScrollAnchor | undefined {
     const index = Math.max(0, this.#indexAt(line))
-    const mounted = this.#blocks[index]
-    return mounted && { mounted, into: line - this.#starts[index]! }
+    const placed = this.#blocks[index]
+    return placed && { placed, into: line - this.#starts[index]! }
   }
 
-  /** The line where a spot is now; undefined when its block is gone. */
-  lineOf({ mounted, into }: ScrollAnchor): number | undefined {
-    if (this.#blocks[mounted.at] !== mounted) return undefined
-    return this.#starts[mounted.at]! + Math.min(into, Math.max(0, mounted.lines.length - 1))
+  /** The line where an anchor is now; undefined when its block is gone. */
+  lineOf({ placed, into }: ScrollAnchor): number | undefined {
+    if (this.#blocks[placed.at] !== placed) return undefined
+    return this.#starts[placed.at]! + Math.min(into, Math.max(0, placed.lines.length - 1))
   }
 
   #indexAt(line: number): number {
@@ -89,12 +89,12 @@ export class TranscriptLayout {
   }
 }
 
-/** One block in its place in the transcript, with the lines that it had when it was last rendered. */
+/** A block in its place in the transcript, with the lines of its last rendering. */
 export class PlacedBlock {
   block: Block
   before: Block | undefined
   lines: string[] = []
-  /** Its index among the others. */
+  /** The index of the block. */
   at = 0
   #rendered = new BlockRenderer()
   #shown = false
@@ -115,7 +115,7 @@ export class PlacedBlock {
     this.#shown = true
   }
 
-  /** About how many lines it has, as long as it was never rendered. */
+  /** An estimate of its lines while it was never rendered, otherwise 0. */
   guess(width: number): number {
     return this.#shown ? 0 : 2 + Math.ceil(roughSize(this.block) / width)
   }
@@ -125,13 +125,13 @@ export class PlacedBlock {
   }
 }
 
-/** Whether a block would begin otherwise behind that one. */
+/** Whether a block would begin differently after another block before it. */
 export function leadDiffers(was: Block | undefined, is: Block | undefined): boolean {
   const spoke = (block: Block | undefined) => block !== undefined && isAgentSpeech(block)
   return was?.type !== is?.type || was?.by !== is?.by || was?.turn !== is?.turn || spoke(was) !== spoke(is)
 }
 
-/** How much there is to render. */
+/** About how many characters there are to render. */
 export function roughSize(block: Block): number {
   return 'text' in block ? block.text.length : 100
 }

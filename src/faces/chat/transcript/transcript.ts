@@ -6,7 +6,7 @@ import { canOpen } from './block.ts'
 import { TranscriptLayout, PlacedBlock, leadDiffers, roughSize } from './transcript-layout.ts'
 import { innerWidth, withSides } from '../border.ts'
 
-/** What is scrolled, as the library has it. */
+/** The part of the library's scroll view that the transcript uses. */
 export type Scroll = {
   readonly scrollTop: number
   readonly isFollowingEnd: boolean
@@ -18,34 +18,34 @@ export type Scroll = {
 /** The room for the welcome: how many lines stand `below` it, and whether the person has `spoken` yet. */
 export type Room = { width: number; height: number; below: number; spoken: boolean }
 
-/** What stands above the first block: the beginning of it all, or that there is more. */
+/** The lines above the first block: the welcome, or a hint that there are earlier messages. */
 export type Above = 'welcome' | 'more'
 
 export type TranscriptParts = {
   context: RenderContext
-  /** What a conversation begins with. */
+  /** The lines that an empty conversation begins with. */
   welcome(room: Room): string[]
-  /** How many rows there are for it. */
+  /** How many rows the transcript has. */
   height(): number
   repaint(): void
-  /** Runs work when nothing more urgent is to be done. */
+  /** Runs work when nothing more urgent waits. */
   later(work: () => void): void
-  /** The top is near: more of the past is wanted. */
+  /** Called near the top, to load earlier entries. */
   nearTop(): void
 }
 
-/** Characters that are rendered in one go when nobody sees them yet. */
+/** Characters out of sight that are rendered in one go. */
 const sliceSize = 8000
 
 /**
- * The whole of what was said, as lines. Only what is in sight is rendered at once; the rest follows bit by bit,
- * and the first line in sight stays where it is whatever happens above it.
+ * The conversation as lines. Only the blocks in sight are rendered at once; the others follow bit by bit, and the first
+ * line in sight stays in place whatever changes above it.
  */
 export class Transcript implements Component {
   #parts: TranscriptParts
   #scroll: Scroll | undefined
   #done: readonly Block[] = []
-  #mounted: PlacedBlock[] = []
+  #placed: PlacedBlock[] = []
   #stale = new Set<PlacedBlock>()
   #layout = new TranscriptLayout()
   #above: Above | undefined
@@ -59,47 +59,47 @@ export class Transcript implements Component {
     this.#parts = parts
   }
 
-  /** Without it everything is rendered at once: the terminal itself does the scrolling. */
+  /** Without a scroll view everything is rendered at once, because the terminal itself scrolls. */
   scrolledBy(scroll: Scroll): void {
     this.#scroll = scroll
   }
 
   show(done: readonly Block[], live: readonly Block[], above: Above | undefined): void {
     this.#above = above
-    const from = done === this.#done ? Math.min(done.length, this.#mounted.length) : 0
+    const from = done === this.#done ? Math.min(done.length, this.#placed.length) : 0
     this.#done = done
     const total = done.length + live.length
     const blockAt = (at: number) => (at < done.length ? done[at]! : live[at - done.length]!)
     let same = from
-    while (same < total && this.#mounted[same]?.block.key === blockAt(same).key) this.#update(same, blockAt(same++))
-    if (same < total || same < this.#mounted.length) this.#remount(same, total, blockAt)
+    while (same < total && this.#placed[same]?.block.key === blockAt(same).key) this.#update(same, blockAt(same++))
+    if (same < total || same < this.#placed.length) this.#replaceFrom(same, total, blockAt)
   }
 
-  /** How many blocks came below since the end was last in sight. */
+  /** How many blocks were added below since the end was last in sight. */
   get unseen(): number {
-    // Keys grow downwards, but those of blocks that were loaded above: the last one that was seen may be gone.
-    return this.#mounted.length - 1 - this.#mounted.findLastIndex(({ block }) => block.key <= this.#seen)
+    // Keys grow downwards, except those of earlier blocks that were loaded later; the last block that was seen may be gone.
+    return this.#placed.length - 1 - this.#placed.findLastIndex(({ block }) => block.key <= this.#seen)
   }
 
-  /** Opens everything that opens, or folds it. */
+  /** Opens all blocks that can open, or folds them. */
   toggleAll(): void {
     this.#allOpen = !this.#allOpen
     this.#opened.clear()
     this.#staleAll(({ block }) => canOpen(block))
   }
 
-  /** What was painted without its colours or its changes can have them now. */
+  /** Renders again the blocks that were painted without colours or diffs. */
   refine(what: 'colours' | 'diffs'): void {
     const gains = ({ block }: PlacedBlock) =>
       what === 'diffs'
         ? block.type === 'call' && block.changes.length > 0
         : (block.type === 'reply' || block.type === 'told') && /^\s*(```|~~~)/m.test(block.text)
-    for (const mounted of this.#mounted) if (gains(mounted)) mounted.forget()
+    for (const placed of this.#placed) if (gains(placed)) placed.forget()
     this.#staleAll(gains)
   }
 
   invalidate(): void {
-    for (const mounted of this.#mounted) mounted.forget()
+    for (const placed of this.#placed) placed.forget()
     this.#staleAll(() => true)
   }
 
@@ -115,21 +115,21 @@ export class Transcript implements Component {
   render(width: number): string[] {
     if (width !== this.#width) this.#staleAll(() => true)
     this.#width = width
-    const spot = this.#spot()
-    this.#refreshInSight(spot)
-    this.#layOut(spot)
+    const anchor = this.#anchor()
+    this.#refreshInSight(anchor)
+    this.#layOut(anchor)
     this.#scheduleRest()
     this.#notice()
     return this.#layout.lines
   }
 
-  #layOut(spot: ScrollAnchor | undefined): void {
+  #layOut(anchor: ScrollAnchor | undefined): void {
     const { context, height } = this.#parts
     const side = (line: string) => (context.sides ? withSides(line, this.#width, context.theme) : line)
     this.#layout.setHead(this.#headLines(context.sides ? innerWidth(this.#width) : this.#width).map(side))
-    const from = this.#layout.layOut(this.#mounted, this.#width)
-    if (spot && from !== undefined && from <= spot.mounted.at) this.#keep(spot)
-    // The sides go down to the lower edge however little there is between them.
+    const from = this.#layout.layOut(this.#placed, this.#width)
+    if (anchor && from !== undefined && from <= anchor.placed.at) this.#keep(anchor)
+    // The sides go down to the lower edge, also where the blocks do not.
     this.#layout.fill(context.sides ? height() : 0, side(''))
   }
 
@@ -140,8 +140,8 @@ export class Transcript implements Component {
         return welcome({
           width,
           height: height(),
-          below: this.#mounted.slice(0, height()).reduce((sum, { lines }) => sum + lines.length, 0),
-          spoken: this.#mounted.some(({ block }) => block.type === 'prompt'),
+          below: this.#placed.slice(0, height()).reduce((sum, { lines }) => sum + lines.length, 0),
+          spoken: this.#placed.some(({ block }) => block.type === 'prompt'),
         })
       case 'more':
         return [context.theme.quiet('↑ earlier messages'), '']
@@ -154,73 +154,73 @@ export class Transcript implements Component {
     return canOpen(block) && (this.#opened.get(block.key) ?? this.#allOpen)
   }
 
-  #staleAll(which: (mounted: PlacedBlock) => boolean): void {
-    for (const mounted of this.#mounted.toReversed()) if (which(mounted)) this.#stale.add(mounted)
+  #staleAll(which: (placed: PlacedBlock) => boolean): void {
+    for (const placed of this.#placed.toReversed()) if (which(placed)) this.#stale.add(placed)
     this.#layout.touch(0)
   }
 
   #update(at: number, block: Block): void {
-    const mounted = this.#mounted[at]!
-    const before = this.#mounted[at - 1]?.block
-    if (mounted.block === block && !leadDiffers(mounted.before, before)) return
-    mounted.block = block
-    mounted.before = before
-    this.#stale.add(mounted)
+    const placed = this.#placed[at]!
+    const before = this.#placed[at - 1]?.block
+    if (placed.block === block && !leadDiffers(placed.before, before)) return
+    placed.block = block
+    placed.before = before
+    this.#stale.add(placed)
     this.#layout.touch(at)
   }
 
-  #remount(from: number, total: number, blockAt: (at: number) => Block): void {
-    const known = new Map(this.#mounted.splice(from).map((mounted) => [mounted.block.key, mounted]))
+  #replaceFrom(from: number, total: number, blockAt: (at: number) => Block): void {
+    const known = new Map(this.#placed.splice(from).map((placed) => [placed.block.key, placed]))
     for (let at = from; at < total; at++) {
       const block = blockAt(at)
-      const mounted = known.get(block.key) ?? new PlacedBlock(block)
+      const placed = known.get(block.key) ?? new PlacedBlock(block)
       known.delete(block.key)
-      mounted.at = at
-      this.#mounted.push(mounted)
+      placed.at = at
+      this.#placed.push(placed)
       this.#update(at, block)
     }
-    // The last first: that is where people look.
-    for (const mounted of this.#mounted.slice(from).reverse())
-      if (this.#stale.delete(mounted) || mounted.lines.length === 0) this.#stale.add(mounted)
+    // The last blocks first, because they are in sight.
+    for (const placed of this.#placed.slice(from).reverse())
+      if (this.#stale.delete(placed) || placed.lines.length === 0) this.#stale.add(placed)
     for (const gone of known.values()) this.#stale.delete(gone)
     this.#layout.touch(from)
   }
 
-  /** The first line in sight; undefined at the end, which is followed. */
-  #spot(): ScrollAnchor | undefined {
+  /** The first line in sight; undefined while the end is followed. */
+  #anchor(): ScrollAnchor | undefined {
     const scroll = this.#scroll
-    return !scroll || scroll.isFollowingEnd ? undefined : this.#layout.spotAt(scroll.scrollTop)
+    return !scroll || scroll.isFollowingEnd ? undefined : this.#layout.anchorAt(scroll.scrollTop)
   }
 
-  #refresh(mounted: PlacedBlock): void {
-    mounted.refresh(this.#width, this.#parts.context, this.#isOpen(mounted.block))
-    this.#stale.delete(mounted)
-    this.#layout.touch(mounted.at)
+  #refresh(placed: PlacedBlock): void {
+    placed.refresh(this.#width, this.#parts.context, this.#isOpen(placed.block))
+    this.#stale.delete(placed)
+    this.#layout.touch(placed.at)
   }
 
-  #refreshInSight(spot: ScrollAnchor | undefined): void {
+  #refreshInSight(anchor: ScrollAnchor | undefined): void {
     if (this.#stale.size === 0) return
     if (!this.#scroll) {
-      for (const mounted of this.#stale) this.#refresh(mounted)
+      for (const placed of this.#stale) this.#refresh(placed)
       return
     }
-    // A screen more than is in sight, so that a page up has something to show.
+    // One screen more than is in sight, so that a page up has something to show.
     const wanted = 2 * Math.max(this.#scroll.viewportHeight, 50)
-    const step = spot ? 1 : -1
-    let height = spot ? -spot.into : 0
-    for (let at = spot?.mounted.at ?? this.#mounted.length - 1; height < wanted; at += step) {
-      const mounted = this.#mounted[at]
-      if (!mounted) return
-      if (this.#stale.has(mounted)) this.#refresh(mounted)
-      height += mounted.lines.length
+    const step = anchor ? 1 : -1
+    let height = anchor ? -anchor.into : 0
+    for (let at = anchor?.placed.at ?? this.#placed.length - 1; height < wanted; at += step) {
+      const placed = this.#placed[at]
+      if (!placed) return
+      if (this.#stale.has(placed)) this.#refresh(placed)
+      height += placed.lines.length
     }
   }
 
-  /** Scrolls so that what was in sight still is. */
-  #keep(spot: ScrollAnchor): void {
-    const scroll = this.#scroll!
-    const line = this.#layout.lineOf(spot)
-    if (line === undefined) return
+  /** Scrolls so that the first line in sight stays there. */
+  #keep(anchor: ScrollAnchor): void {
+    const scroll = this.#scroll
+    const line = this.#layout.lineOf(anchor)
+    if (!scroll || line === undefined) return
     scroll.updateLayout(this.#layout.full, scroll.viewportHeight, this.#parts.repaint)
     scroll.scrollTo(line)
   }
@@ -231,10 +231,10 @@ export class Transcript implements Component {
     this.#parts.later(() => {
       this.#working = false
       let size = 0
-      for (const mounted of this.#stale) {
+      for (const placed of this.#stale) {
         if (size > sliceSize) break
-        size += 100 + roughSize(mounted.block)
-        this.#refresh(mounted)
+        size += 100 + roughSize(placed.block)
+        this.#refresh(placed)
       }
       this.#parts.repaint()
     })
@@ -242,7 +242,7 @@ export class Transcript implements Component {
 
   #notice(): void {
     const scroll = this.#scroll
-    if (!scroll || scroll.isFollowingEnd) this.#seen = this.#mounted.at(-1)?.block.key ?? -1
+    if (!scroll || scroll.isFollowingEnd) this.#seen = this.#placed.at(-1)?.block.key ?? -1
     const near = scroll && scroll.scrollTop <= scroll.viewportHeight
     if (this.#above === 'more' && near) this.#parts.nearTop()
   }

@@ -8,10 +8,10 @@ import { bounded, safeText, indented, oneLine, wrapped } from '../screen-text.ts
 
 const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
 
-/** How much of an input or an output is shown when a call is opened. */
+/** Characters of an input or an output that an open call shows. */
 const mostOpened = 8000
 
-/** A call of a tool: one line, that opens to what went in and what came out. */
+/** A call of a tool: one line, which opens to its input and its output. */
 export function callLines(call: CallBlock, width: number, context: RenderContext, open: boolean): string[] {
   return open
     ? [headLine(call, width, context), ...indented(bodyLines(call, width - 4, context), '    ')]
@@ -61,7 +61,7 @@ function bodyLines(call: CallBlock, width: number, context: RenderContext): stri
 const mostLines = 400
 const signs = { added: '+ ', removed: '- ', same: '  ', skip: '  ' } as const
 
-/** How many lines a change adds and removes; undefined until that is known. */
+/** How many lines a change adds and removes; undefined until the diff is there. */
 export function countsOf(change: FileChange, context: RenderContext): { added: number; removed: number } | undefined {
   const lines = context.lazy.diff(change)
   if (!lines) return undefined
@@ -69,7 +69,7 @@ export function countsOf(change: FileChange, context: RenderContext): { added: n
   return { added: count('added'), removed: count('removed') }
 }
 
-/** What a call changed in one file, in colours. */
+/** The diff of one changed file, in colours. */
 export function changeLines(change: FileChange, width: number, context: RenderContext): string[] {
   const { theme } = context
   const lines = context.lazy.diff(change)

@@ -7,10 +7,10 @@ import { oneLine } from '../screen-text.ts'
 
 const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
 
-/** Those who are asked side by side stand below each other in columns, as long as there is room for columns. */
+/** The columns of consultations that stand below each other, used from the width `least` on. */
 const columns = { role: 18, agent: 8, least: 60 }
 
-/** A consulted agent in one line: as what it was asked, who it is, how it stands, and what it says. */
+/** A consultation in one line: its role, its agent, its state, and what the agent says. */
 export function groupLine(group: GroupBlock, width: number, { theme }: RenderContext): string {
   const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[group.state]
   const who = group.by
@@ -37,7 +37,7 @@ function said({ state, blocks }: GroupBlock): string {
   return last?.type === 'reply' ? answerSummary(last.text) : ''
 }
 
-/** The last thing it did, as it is seen while it works. */
+/** The last thing that a running consultation did. */
 function doing(last: Block | undefined): string {
   switch (last?.type) {
     case 'reply':
@@ -52,16 +52,16 @@ function doing(last: Block | undefined): string {
   }
 }
 
-/** What tells most of an answer that is written for a program, in the words that agents are asked for. */
-const telling = ['name', 'summary', 'cause', 'task', 'why']
+/** The fields that say most in an answer that is JSON, as the agents are asked to name them. */
+const tellingFields = ['name', 'summary', 'cause', 'task', 'why']
 
-/** What an answer comes to, in one line: what its JSON says where there is any, else how it begins. */
+/** An answer in one line: what its JSON says where there is any, otherwise its first line. */
 export function answerSummary(text: string): string {
-  const told = tellingOf(jsonIn(text), 4)
+  const told = nameIn(jsonIn(text), 4)
   return oneLine(told === '' ? (text.split('\n').find((line) => line.trim() !== '') ?? '') : told, 200)
 }
 
-/** The newest words of an answer that is still being written, without the signs of JSON between them. */
+/** The newest words of an answer that is still being written, without the punctuation of JSON. */
 export function latestWords(text: string): string {
   const line = text.split('\n').findLast((each) => /\p{L}/u.test(each)) ?? ''
   return oneLine(line.slice(-400).replaceAll(/[{}[\]"`]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
@@ -76,12 +76,12 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Of a thing its name, of a list each of its things. */
-function tellingOf(value: unknown, depth: number): string {
+/** The name of an object, or the names in a list. */
+function nameIn(value: unknown, depth: number): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null || depth === 0) return ''
-  const within = (each: unknown) => tellingOf(each, depth - 1)
+  const within = (each: unknown) => nameIn(each, depth - 1)
   if (Array.isArray(value)) return value.slice(0, 12).map(within).filter(Boolean).join(', ')
-  const named = telling.map((key) => (value as Record<string, unknown>)[key])
+  const named = tellingFields.map((key) => (value as Record<string, unknown>)[key])
   return [...named, ...Object.values(value)].map(within).find(Boolean) ?? ''
 }

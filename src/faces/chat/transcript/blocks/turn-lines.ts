@@ -14,13 +14,13 @@ import { isOwnQuestion, ourselves } from '../block.ts'
 import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
 import { bounded, safeText, indented, listed, oneLine, wrapped } from '../screen-text.ts'
 
-/** A question that was asked, and what was said to it; while it is open its card says all that. */
+/** A question and its answer; while the question is open its card shows it. */
 export function questionLines(asked: QuestionBlock, width: number, { theme }: RenderContext): string[] {
   if (asked.state === 'open') return []
   const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
   const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
   const [first = ''] = asked.question.text.trimStart().split('\n', 1)
-  // Under its name, or where the words name it, an agent need not be named again.
+  // An agent is not named again below its own name, or where the question names it.
   const named = asked.by === undefined || asked.by === ourselves || isOwnQuestion(asked) || first.includes(asked.by)
   const from = [...asked.question.from, ...(named ? [] : [asked.by!])].map((name) => oneLine(name, 60))
   const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(first)}${answer}`
@@ -32,17 +32,17 @@ export function questionLines(asked: QuestionBlock, width: number, { theme }: Re
   )
 }
 
-/** A turn that goes on by itself, later. */
-export function waitsLines({ agent, until }: WaitBlock, width: number, { theme }: RenderContext): string[] {
+/** A turn that waits for an agent and continues by itself. */
+export function waitLines({ agent, until }: WaitBlock, width: number, { theme }: RenderContext): string[] {
   const when = until === undefined ? '' : ` until ${localTime(until)}`
-  const words = `waiting for ${oneLine(agent, 60)}${when}, then it goes on by itself`
+  const words = `waiting for ${oneLine(agent, 60)}${when}, then it is sent by itself`
   return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('⏸')} `)
 }
 
-/** One line for a turn that is over: who, why that one, how long, what it changed and what it took. */
+/** The closing line of a turn: the agent, why it was chosen, the duration, the changes and the usage. */
 export function closingLines({ closing }: ClosingBlock, width: number, { theme }: RenderContext): string[] {
   const { by, why, ms, thought, changed } = closing
-  // A failure has said all there is to say.
+  // A turn that only failed has its failure above.
   if (by === undefined && changed === undefined && closing.tokens === undefined) return []
   const parts = [
     by === undefined ? '' : oneLine(by, 60),
@@ -59,7 +59,7 @@ export function closingLines({ closing }: ClosingBlock, width: number, { theme }
 
 const boxes = { pending: '☐', in_progress: '◐', completed: '☑' } as const
 
-/** What the agent means to do. */
+/** The plan of an agent. */
 export function planLines({ items }: PlanBlock, width: number, { theme }: RenderContext): string[] {
   const done = items.filter(({ status }) => status === 'completed').length
   return [
@@ -72,55 +72,55 @@ export function planLines({ items }: PlanBlock, width: number, { theme }: Render
   ]
 }
 
-/** What a command said in passing: its lines as it laid them out. */
-export function toldLines({ text, how }: CommandBlock, width: number, { theme }: RenderContext): string[] {
+/** The output of a command, with its own line breaks. */
+export function commandLines({ text, how }: CommandBlock, width: number, { theme }: RenderContext): string[] {
   const { text: shown, rest } = bounded(safeText(text).replace(/\n+$/, ''))
   const paint = how === 'error' ? theme.bad : theme.quiet
   return [...wrapped(shown, width - 2), ...(rest ? [rest] : [])].map((line) => `  ${paint(line)}`)
 }
 
-/** What a person can do about it. */
+/** What a person can do about each kind of failure. */
 const nextSteps: Record<FailureKind, string> = {
-  quota: '/agents shows who is free and until when; /switch takes another one.',
-  busy: 'Send it again in a moment, or take another agent with /switch.',
-  auth: 'Log in with its own program, then send it again; `termaite doctor` says how.',
+  quota: '/agents shows which agents are free; /switch chooses another one.',
+  busy: 'Send it again in a moment, or choose another agent with /switch.',
+  auth: 'Log in with the agent’s own program, then send it again; `termaite doctor` says how.',
   missing: '`termaite doctor` says what is missing and how to get it.',
-  timeout: 'Send it again, or take another agent with /switch.',
-  overflow: '/compact sums up what was said and makes room.',
-  crash: 'Send it again; `termaite doctor` looks at each agent.',
-  denied: '/leash allows more.',
-  budget: '/usage shows what was spent.',
+  timeout: 'Send it again, or choose another agent with /switch.',
+  overflow: '/compact summarises the conversation and makes room.',
+  crash: 'Send it again; `termaite doctor` checks each agent.',
+  denied: '/leash lets agents do more.',
+  budget: '/usage shows what was used.',
   aborted: '',
-  unmet: 'Say what to try next; /diff shows what was changed, /undo takes it back.',
+  unmet: 'Say what to try next; /diff shows what changed, /undo takes it back.',
 }
 
-/** A try that failed, quietly: the turn went on. */
+/** A failed attempt, in quiet colours, because the turn went on. */
 export function attemptLines(tried: AttemptBlock, width: number, context: RenderContext, open: boolean): string[] {
   const { theme } = context
   const who = tried.by ?? 'an agent'
   const on = tried.next === undefined ? '' : tried.next === tried.by ? ' → once more' : ` → ${oneLine(tried.next, 60)}`
-  const why = `${oneLine(who, 60)}: ${tried.failure.kind}: ${told(oneLine(tried.failure.message, 1000), tried.failure)}`
+  const why = `${oneLine(who, 60)}: ${tried.failure.kind}: ${withRetryTime(oneLine(tried.failure.message, 1000), tried.failure)}`
   const lines = listed([why, `${duration(tried.ms)}${on}`], width - 2).map(theme.quiet)
   return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, context) : [])]
 }
 
-/** A turn without an answer, and what to do next. */
+/** The failure of a turn, and what the person can do next. */
 export function errorLines(failed: ErrorBlock, width: number, context: RenderContext, open: boolean): string[] {
   const { theme } = context
   const { failure, said } = failed
   const cancelled = failure.kind === 'aborted'
   const mark = cancelled ? theme.quiet('■') : theme.bad('✗')
-  const words = wrapped(told(safeText(failure.message).trim(), failure), width - 2)
+  const words = wrapped(withRetryTime(safeText(failure.message).trim(), failure), width - 2)
   const step = nextSteps[failure.kind]
   return [
-    // Whoever cancels has read so far, and wants to see what it was.
+    // A person who cancels has read that far, and wants to keep it in sight.
     ...(open || cancelled ? saidLines(said, width, context) : []),
     ...indented(words.map(cancelled ? theme.quiet : theme.bad), '  ', `${mark} `),
     ...(step === '' ? [] : indented(wrapped(step, width - 2).map(theme.quiet), '  ')),
   ]
 }
 
-function told(message: string, { retryAt }: Failure): string {
+function withRetryTime(message: string, { retryAt }: Failure): string {
   return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${localTime(retryAt)}`
 }
 

@@ -18,7 +18,7 @@ import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
 import type { Paint, Theme } from '../../theme.ts'
 
-/** Code in colours, a string a line; undefined for a language that is not known. */
+/** Colours code, a string for each line; undefined for an unknown language. */
 export type Colour = (code: string, language: string, theme: Theme) => string[] | undefined
 
 const languages: Record<string, LanguageFn> = {
@@ -46,7 +46,7 @@ export const colourCode: Colour = (code, language, theme) => {
   return painted(hljs.highlight(code, { language, ignoreIllegals: true }).value, theme).split('\n')
 }
 
-/** The marks of highlight.js as colours, each closed at the end of its line: a line stands for itself. */
+/** Turns the marks of highlight.js into colours, each closed at the end of its line, so that lines can be shown alone. */
 function painted(html: string, theme: Theme): string {
   const open: (Paint | undefined)[] = []
   let out = ''

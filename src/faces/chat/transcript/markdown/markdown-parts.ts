@@ -1,27 +1,29 @@
+import { defined } from '../../../../base/defined.ts'
+
 /** Code between two fences. */
 export type Fence = { mark: string; language: string; begins: boolean }
 
-/** How a part is left: inside a fence, or with no room before what follows. */
-export type Left = { fence?: Fence; joined: boolean }
+/** The state at the end of a part: inside a fence, or joined to the next part without an empty line. */
+export type PartEnd = { fence?: Fence; joined: boolean }
 
-/** A piece of a Markdown text that is rendered by itself. */
-export type Part = { text: string; length: number; fence?: Fence; joined: boolean; left: Left }
+/** A part of a Markdown text that is rendered by itself. */
+export type Part = { text: string; length: number; fence?: Fence; joined: boolean; end: PartEnd }
 
 const opening = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/
 const item = /^([-*+]|\d{1,9}[.)])\s/
 const half = { item: /^([-*+]|\d{1,9}[.)]?)$/, fence: /^ {0,3}(`{2,}|~{2,})[^`\s]*$/ }
 
-/** Longer ones are cut where they can be, so that what streams in is never rendered from far back. */
+/** Longer parts are cut where possible, so that streamed text is never rendered from far back. */
 const mostProse = 6000
 const mostCodeLines = 40
 const longestLine = 4000
 
 /**
- * Cuts a text where what follows cannot change what came before: after an empty line that no list goes over,
- * and round code. All parts but the last are final however the text goes on; `left` is how the part before it was left.
+ * Splits a text where the following text cannot change what came before: after an empty line outside of a list, and
+ * around code. All parts but the last are final, however the text continues; `end` is the state after the part before.
  */
-export function split(text: string, left: Left = { joined: false }): Part[] {
-  const cutter = new Cutter(left)
+export function split(text: string, end: PartEnd = { joined: false }): Part[] {
+  const cutter = new Cutter(end)
   for (let at = 0; ;) {
     const stop = text.indexOf('\n', at)
     if ((stop < 0 ? text.length : stop) - at > longestLine) {
@@ -40,7 +42,7 @@ export function split(text: string, left: Left = { joined: false }): Part[] {
   }
 }
 
-/** Where a line that is too long is broken: at a word near its end, and never inside a character. */
+/** Where a line that is too long is broken: at a space near its end, and never inside a character. */
 function breakIn(text: string, at: number): number {
   const end = at + longestLine
   const space = text.lastIndexOf(' ', end)
@@ -57,50 +59,50 @@ class Cutter {
   #size = 0
   #afterBlank = false
 
-  constructor({ fence, joined }: Left) {
+  constructor({ fence, joined }: PartEnd) {
     this.#fence = fence
     this.#joined = joined
   }
 
-  /** A whole line, from `at` up to where the next one begins. */
+  /** Takes a whole line, from `at` to the beginning of the next one. */
   line(line: string, at: number, next: number): void {
     if (this.#fence) return this.#codeLine(line, next)
     const fence = opening.exec(line)
     if (!fence) return this.#proseLine(line, at)
-    // The fence itself goes with what is before it: what is left begins inside.
+    // The fence line belongs to the part before it, so that the next part begins inside.
     this.cut(next, { joined: false, fence: { mark: fence[1]!, language: fence[2]!.toLowerCase(), begins: true } })
   }
 
-  /** The beginning of a line that is too long to wait for its end. */
+  /** Takes the beginning of a line that is too long to wait for its end. */
   piece(text: string, to: number): void {
     this.#hold(text)
-    this.cut(to, { joined: true, ...(this.#fence ? { fence: { ...this.#fence, begins: false } } : {}) })
+    this.cut(to, { joined: true, fence: this.#fence && { ...this.#fence, begins: false } })
   }
 
-  /** The line that still grows: a fence or an item that is only half there is taken for what it may become. */
+  /** Takes the line that still grows; a half written fence or list item is treated as what it may become. */
   lastLine(line: string, at: number): void {
     if (!this.#fence) {
       if (!half.fence.test(line)) this.#proseLine(line, at, half.item.test(line) || item.test(line))
     } else if (!this.#closes(line) && !/^[`~]{1,2}$/.test(line)) this.#hold(line)
   }
 
-  cut(to: number, left: Left): void {
+  cut(to: number, end: PartEnd): void {
     const length = to - this.#from
     const empty = !this.#fence && this.#lines.every((line) => line.trim() === '')
     const before = this.parts.at(-1)
     if (empty && before) {
       before.length += length
-      before.left = left
+      before.end = end
     } else if (length > 0) {
-      const fence = this.#fence ? { fence: this.#fence } : {}
-      this.parts.push({ text: this.#lines.join('\n'), length, ...fence, joined: this.#joined, left })
+      const text = this.#lines.join('\n')
+      this.parts.push(defined({ text, length, fence: this.#fence, joined: this.#joined, end }))
     }
     this.#from = to
     this.#lines = []
     this.#size = 0
     this.#afterBlank = false
-    this.#fence = left.fence
-    this.#joined = left.joined
+    this.#fence = end.fence
+    this.#joined = end.joined
   }
 
   #codeLine(line: string, next: number): void {

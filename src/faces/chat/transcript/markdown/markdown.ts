@@ -1,22 +1,22 @@
 import type { RenderContext } from '../render-context.ts'
-import type { Fence, Left, Part } from './markdown-parts.ts'
+import type { Fence, PartEnd, Part } from './markdown-parts.ts'
 import type { MarkdownTheme } from '@earendil-works/pi-tui'
 import { Markdown, hyperlink, stripTerminalSequences } from '@earendil-works/pi-tui'
 import { fit, indented, wrapped } from '../screen-text.ts'
 import { split } from './markdown-parts.ts'
 
-/** What becomes of the rows of a laid out table that are too wide: ours are cut, what an agent lays out is kept whole. */
+/** How rows of a plain table that are too wide are shown: termaite's own are cut, those of agents are wrapped. */
 export type Columns = 'cut' | 'wrapped'
 
-/** One Markdown text as it grows: what can no longer change is rendered once. */
+/** Renders a Markdown text that grows; parts that can no longer change are rendered once. */
 export class Prose {
   #closed = ''
-  #left: Left = { joined: false }
+  #end: PartEnd = { joined: false }
   #lines: string[] = []
   #width = 0
   #last: { part: string; lines: string[] } | undefined
 
-  /** Renders from its beginning next time: the colours have changed. */
+  /** Renders everything again next time, for example because the colours changed. */
   forget(): void {
     this.#width = 0
   }
@@ -24,16 +24,16 @@ export class Prose {
   render(text: string, width: number, context: RenderContext, columns: Columns = 'wrapped'): string[] {
     if (width !== this.#width || !text.startsWith(this.#closed)) {
       this.#closed = ''
-      this.#left = { joined: false }
+      this.#end = { joined: false }
       this.#lines = []
       this.#last = undefined
       this.#width = width
     }
-    const parts = split(text.slice(this.#closed.length), this.#left)
+    const parts = split(text.slice(this.#closed.length), this.#end)
     for (const part of parts.slice(0, -1)) {
       this.#lines.push(...this.#piece(part, width, context, columns))
       this.#closed = text.slice(0, this.#closed.length + part.length)
-      this.#left = part.left
+      this.#end = part.end
       this.#last = undefined
     }
     const open = parts.at(-1)
@@ -57,10 +57,10 @@ function proseLines(text: string, width: number, context: RenderContext): string
   return lines.slice(lines.findIndex(words), lines.findLastIndex(words) + 1).map((line) => line.trimEnd())
 }
 
-/** More marks than that in one part are no emphasis, and take the parser seconds. */
+/** More marks in one part are no emphasis, and would take the parser seconds. */
 const mostMarks = 400
 
-/** Undefined for what is no Markdown of a person, or nested deeper than the library can go: it is text all the same. */
+/** Undefined where a text is not meant as Markdown, or is nested too deeply for the library; then it is shown as text. */
 function markdownLines(text: string, width: number, context: RenderContext): string[] | undefined {
   if (text.length > mostMarks && (text.match(/[*_~`[\]<>]/g)?.length ?? 0) > mostMarks) return undefined
   const options = { preserveOrderedListMarkers: true, renderLatex: false }
@@ -118,7 +118,7 @@ export function markdownTheme({ theme, lazy, links }: RenderContext): MarkdownTh
   }
 }
 
-/** Only an address that stands there to be read can be clicked: a link leads where it says. */
+/** Makes an address clickable only where it is shown as it is, so that a link leads where it says. */
 function withLink(text: string): string {
   const address = /^ ?\(?((?:https?|file):\/\/[^\s<>"'()]+)\)?$/.exec(stripTerminalSequences(text))?.[1]
   if (address === undefined || !URL.canParse(address)) return text
