@@ -71,6 +71,7 @@ export class SlotRunner {
   kill(): void {
     this.#stop.abort()
     this.nudge()
+    // Nobody waits here: the end of the slot awaits the same closing.
     void this.#close()
   }
 

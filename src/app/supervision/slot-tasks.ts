@@ -78,7 +78,7 @@ async function done(
     if (signal.aborted) return
     if (!waited?.settled && (await taskSource.progress(ticket, 'at work', signal)) === 'kept') continue
     const answer = waited?.slot?.state === 'idle' ? await open.crew.artifact(id) : undefined
-    const why = waited?.slot?.why ?? `its agent is ${waited?.slot?.state ?? 'gone'}`
+    const why = waited?.slot?.why || `its agent is ${waited?.slot?.state ?? 'gone'}`
     const report = answer
       ? { status: 'COMPLETED' as const, message: answer.output }
       : { status: 'FAILED' as const, message: why }

@@ -33,7 +33,7 @@ export function crewTable(slots: readonly Slot[], { now, answer, columns = Infin
 
 function stateWords({ state, why, needs, queue }: Slot): string {
   if (state === 'held') return `waiting for slot ${needs.join(', ')}`
-  if (why !== undefined && why.length <= short) return `${state} (${why})`
+  if (why && why.length <= short) return `${state} (${why})`
   return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
 }
 
@@ -46,7 +46,7 @@ const most = 200
 /** What somebody has to act on, and how. */
 function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
-  if (!asked) return why === undefined || why.length <= short ? [] : [oneLine(why, most)]
+  if (!asked) return !why || why.length <= short ? [] : [oneLine(why, most)]
   const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
   return [`asks: ${oneLine(questionWords(asked), most)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }
