@@ -6,7 +6,7 @@ import type { Snapshots } from '../safety/snapshots.ts'
 import type { Io } from '../core/io.ts'
 import type { NativeParts } from './native/native-parts.ts'
 import type { Place } from './place.ts'
-import type { OpenSession, Project, ProjectDoc, Wanted } from './project.ts'
+import type { OpenSession, Project, Wanted } from './project.ts'
 import type { RosterParts } from './roster.ts'
 import type { Settings } from '../settings/settings.ts'
 import { existsSync } from 'node:fs'
@@ -25,13 +25,13 @@ import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { inMode } from '../settings/work-mode.ts'
 
-export type AppWishes = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
+export type AppOptions = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
 
-/** What a turn needs, joined from the wings: a list, and no rule of its own. */
+/** Everything that turns of one run need, joined from the wings: a list, with no rule of its own. */
 export type App = {
   io: Io
   place: Place
-  /** As the mode has them. */
+  /** The settings, as the mode changes them. */
   settings: Settings
   mode: WorkMode
   store: Store
@@ -46,24 +46,24 @@ export type App = {
   budget: Budget
   leash: Leash
   ephemeral: boolean
-  /** How turns are thought through: as was said for this run, and as this project has it. */
+  /** How turns are thought through: as it was said for this run, and as it is set in this project. */
   thinking: { said?: Thinking; project?: Thinking; agreed: boolean }
-  /** Agents that are not installed or not logged in: out for this process. */
+  /** Agents that are not installed or not logged in, and are left out until this process ends. */
   out: Parameters<typeof rotate>[1]['out']
 }
 
-export async function openApp(io: Io, place: Place, read: Settings, wishes: AppWishes): Promise<App> {
-  const { mode = 'chat' } = wishes
+export async function openApp(io: Io, place: Place, read: Settings, options: AppOptions): Promise<App> {
+  const { mode = 'chat' } = options
   const settings = inMode(read, mode)
   const files = fileStore(place.home, { clock: io.clock })
-  const store = wishes.ephemeral ? { ...memoryStore(), doc: files.doc } : files
-  const project = openProject(wishes.ephemeral ? memoryStore() : files, place.root)
-  if (!wishes.ephemeral) {
+  const store = options.ephemeral ? { ...memoryStore(), doc: files.doc } : files
+  const project = openProject(options.ephemeral ? memoryStore() : files, place.root)
+  if (!options.ephemeral) {
     setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
-    if (existsSync(`${place.home}/worktrees/${project.slug}`)) void swept(place.root, io)
+    if (existsSync(`${place.home}/worktrees/${project.slug}`)) void sweep(place.root, io)
   }
   const doc = await project.doc.read()
-  const session = await openSession(project, wishes, io.clock, doc)
+  const session = await openSession(project, options, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)
   const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
@@ -77,7 +77,7 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     project: project.doc,
     mask,
     learn,
-    audited: !wishes.ephemeral,
+    audited: !options.ephemeral,
     state: newNativeState(),
   }
   return {
@@ -94,25 +94,18 @@ export async function openApp(io: Io, place: Place, read: Settings, wishes: AppW
     snapshots: openSnapshots(io, place, project),
     blobs,
     mask,
-    budget: wishes.budget,
+    budget: options.budget,
     leash: loosestLeash(settings),
-    ephemeral: wishes.ephemeral ?? false,
-    thinking: {
-      ...(wishes.think === undefined ? {} : { said: wishes.think }),
-      ...thinkingIn(doc),
-    },
+    ephemeral: options.ephemeral ?? false,
+    thinking: { said: options.think, project: doc.thinking, agreed: doc.thinkingAgreed === true },
     out: new Map(),
   }
 }
 
-/** Copies of the project that a killed process left; hardly a start finds any, and then nothing of it is loaded. */
-async function swept(root: string, { env }: Io): Promise<void> {
+/** Removes copies of the project that a killed process left. No turn waits for it, and its code is loaded only where there are copies. */
+async function sweep(root: string, { env }: Io): Promise<void> {
   const { sweepWorktrees } = await import('../worktrees/leaf-worktrees.ts')
   await sweepWorktrees({ root, env })
-}
-
-function thinkingIn({ thinking, thinkingAgreed }: ProjectDoc): Omit<App['thinking'], 'said'> {
-  return { ...(thinking === undefined ? {} : { project: thinking }), agreed: thinkingAgreed === true }
 }
 
 export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {

@@ -1,11 +1,11 @@
 import type { Ask } from '../core/talk/question.ts'
 import { newId } from '../base/id.ts'
 
-/** The questions that wait for the person at the desk, by their ids. */
+/** The questions that wait for the person's answer, by their ids. */
 export class Cards {
   #open = new Map<string, (picks: string[] | undefined) => void>()
 
-  /** Withdrawn: undefined, which means no. */
+  /** Resolves with the picks, or with undefined, which means no, when the question is withdrawn. */
   readonly ask: Ask = (_question, withdrawn, ask = newId(0)) =>
     new Promise((resolve) => {
       const done = (picks: string[] | undefined) => {
@@ -19,7 +19,7 @@ export class Cards {
       if (withdrawn.aborted) gone()
     })
 
-  /** Whether it was open here. */
+  /** Answers a question; returns whether it was open here. */
   answer(ask: string, picks?: string[]): boolean {
     const settle = this.#open.get(ask)
     settle?.(picks)

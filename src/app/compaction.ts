@@ -10,10 +10,10 @@ import { localTime } from '../base/local-time.ts'
 import { openConsultant } from './rotation.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
-export type Compacted = Awaited<ReturnType<App['conversation']['compact']>>
+export type CompactionResult = Awaited<ReturnType<App['conversation']['compact']>>
 
-/** Summarises the oldest half by whoever the rotation gives; what it used is kept, its words are not. */
-export async function compactNow(app: App, trigger: Trigger, signal = app.io.signal): Promise<Compacted> {
+/** Has an agent of the rotation summarise the oldest half of the conversation. Its usage is kept; its own words are not. */
+export async function compactNow(app: App, trigger: Trigger, signal = app.io.signal): Promise<CompactionResult> {
   const refused = await compactionRefused(app, trigger, signal)
   if (refused !== undefined) return { ok: false, why: refused }
   const used: (Usage & { by?: string })[] = []
@@ -42,14 +42,14 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
   return compacted
 }
 
-/** What a person is told of it. */
-export function compactedWords(compacted: Compacted): string {
+/** Tells the person what a compaction did. */
+export function compactedWords(compacted: CompactionResult): string {
   if (compacted.ok) return 'The oldest half of the conversation is now a summary; nothing was removed.'
   const { why, failure } = compacted
   return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${localTime(failure.retryAt)}`}.`
 }
 
-/** Makes room before a turn that would not fit; gives words for the person when it could not. */
+/** Compacts the conversation before a turn that would not fit into a window; returns what to tell the person. */
 export async function compactIfFull(app: App, view: readonly Entry[]): Promise<string | undefined> {
   if (!isFull(view, app.settings)) return undefined
   const compacted = await compactNow(app, 'auto')
@@ -58,7 +58,7 @@ export async function compactIfFull(app: App, view: readonly Entry[]): Promise<s
     : `The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was changed.`
 }
 
-/** Each agent counts what it is told besides; one with a view of its own is given what fits. */
+/** Whether the view is too long for an agent, with its frame. An agent with a view of its own gets what fits, and does not count. */
 function isFull(view: readonly Entry[], settings: Settings): boolean {
   return enabledAgents(settings)
     .filter(({ ownView }) => !ownView)
@@ -70,10 +70,10 @@ function collectUsage(event: Event, into: (Usage & { by?: string })[]): void {
   if (event.type === 'usage') into.push(event)
 }
 
-export type Trigger = 'manual' | 'auto'
+type Trigger = 'manual' | 'auto'
 
-/** Why hooks do not want the oldest half to be summarised now, if they do not. */
-export async function compactionRefused(app: App, trigger: Trigger, signal: AbortSignal): Promise<string | undefined> {
+/** Runs the PreCompact hooks; returns why they forbid the compaction, if they do. */
+async function compactionRefused(app: App, trigger: Trigger, signal: AbortSignal): Promise<string | undefined> {
   const { native, settings: own } = app
   const { store, clock, root, cwd, home } = native
   const [{ TrustBook }, { runSeatHooks }, { withFolderSettings }] = await Promise.all([

@@ -3,21 +3,21 @@ import type { TurnAtWork, Peer } from '../core/talk/peer.ts'
 import type { ConnectedPeer } from '../faces/peer/peer-client.ts'
 import { basename } from 'node:path'
 
-const door = () => import('../faces/peer/peer.ts')
+const peerFace = () => import('../faces/peer/peer.ts')
 
-/** So long a turn has to itself: its agent runs by then, and one that is over pays nothing for being reachable. */
+/** A turn is served this late: its agent runs by then, and a turn that is over sooner pays nothing. */
 const headStartMs = 100
 
-/** Serves the turns of this process to the others of the same home, soon and until it is closed. */
+/** Serves the turns of this process to the other processes of the same home, until it is closed. */
 export function serveTurns(home: string, turns: Peer, clock: Clock): { close(): Promise<void> } {
   const closing = new AbortController()
   const soon = async () => {
     await clock.sleep(headStartMs, closing.signal)
     if (closing.signal.aborted) return undefined
-    const { servePeer } = await door()
+    const { servePeer } = await peerFace()
     return servePeer(turns, home, clock)
   }
-  // A turn that nobody else can reach is a turn all the same.
+  // A turn that other processes cannot reach runs all the same.
   const served = soon().catch(() => undefined)
   return {
     async close() {
@@ -27,15 +27,15 @@ export function serveTurns(home: string, turns: Peer, clock: Clock): { close(): 
   }
 }
 
-/** The other processes of this home that can be reached; each is to be closed. */
+/** Connects to the other processes of this home; the caller closes each connection. */
 export async function peers(home: string, clock: Clock): Promise<ConnectedPeer[]> {
-  const { connectPeer, findSockets, ownSocketName } = await door()
+  const { connectPeer, findSockets, ownSocketName } = await peerFace()
   const paths = findSockets(home).filter((path) => basename(path) !== ownSocketName())
   const met = await Promise.all(paths.map((path) => connectPeer(path, clock)))
   return met.filter((peer) => peer !== undefined)
 }
 
-/** The one of them that runs a turn. */
+/** Connects to the process that runs a turn. */
 export async function peerOf(home: string, turn: string, clock: Clock): Promise<ConnectedPeer | undefined> {
   const all = await peers(home, clock)
   const runs = await Promise.all(all.map(async (peer) => (await peer.turns()).some((one) => one.turn === turn)))
@@ -44,7 +44,7 @@ export async function peerOf(home: string, turn: string, clock: Clock): Promise<
   return found
 }
 
-/** Every turn that another process says is at work in it. */
+/** Lists the turns that other processes say they run. */
 export async function turnsOfPeers(home: string, clock: Clock): Promise<(TurnAtWork & { pid: number })[]> {
   const told = (await peers(home, clock)).map(async (peer) => {
     const turns = await peer.turns()
@@ -54,7 +54,7 @@ export async function turnsOfPeers(home: string, clock: Clock): Promise<(TurnAtW
   return (await Promise.all(told)).flat()
 }
 
-/** Where the processes of this home are reached. */
+/** Lists the sockets of the processes of this home. */
 export async function socketsOf(home: string): Promise<string[]> {
-  return (await door()).findSockets(home)
+  return (await peerFace()).findSockets(home)
 }

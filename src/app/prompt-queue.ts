@@ -1,6 +1,6 @@
-/** What was typed while a turn ran: an agent that can be steered takes it, else it waits for the next turn. */
+/** Texts that were typed while a turn ran. An agent that can be steered takes them; else they wait for the next turn. */
 export class PromptQueue {
-  /** Whether an agent has asked for it: others are never given any. */
+  /** Whether an agent has asked for the texts: an agent that cannot be steered never does. */
   steers = false
   #texts: string[] = []
   #waiting = new Set<() => void>()
@@ -16,28 +16,28 @@ export class PromptQueue {
     for (const wake of this.#waiting) wake()
   }
 
-  /** The newest one, for the person who typed it. */
+  /** Gives the newest text back to the person who typed it. */
   takeBack(): string | undefined {
     const text = this.#texts.pop()
     if (text !== undefined) this.#tell()
     return text
   }
 
-  /** All of them, oldest first, for the person who typed them. */
+  /** Gives all texts back, the oldest first. */
   takeAll(): string[] {
     const texts = this.#texts.splice(0)
     if (texts.length > 0) this.#tell()
     return texts
   }
 
-  /** The oldest one, for the next turn. */
+  /** Takes the oldest text, for the next turn. */
   next(): string | undefined {
     const text = this.#texts.shift()
     if (text !== undefined) this.#tell()
     return text
   }
 
-  /** All there is, for the agent at work; with a signal, once there is something. */
+  /** Takes all texts for the agent at work; with a signal, waits for the first. */
   async steer(until?: AbortSignal): Promise<string[]> {
     this.steers = true
     if (until && this.#texts.length === 0) await this.#something(until)

@@ -18,12 +18,13 @@ export type RosterParts = {
   blobs: Blobs
   env: Record<string, string | undefined>
   changed(cwd: string, since: number): Promise<boolean>
-  /** What native agents are made of; without it there are none. */
+  /** What native agents need; without it a native agent cannot be opened. */
   native?: NativeParts
-  /** Where terminals are opened from; without it none are. */
+  /** The surroundings that terminals are opened in; without them an agent of kind `screen` cannot be opened. */
   io?: Io
 }
 
+/** Opens the roster of the enabled agents. Opening an agent starts nothing: that happens with its turn. */
 export function openRoster(settings: Settings, parts: RosterParts): Roster {
   const agents = new Map(enabledAgents(settings).map((agent) => [agent.name, agent]))
   return {
@@ -64,16 +65,16 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
 }
 
 function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
-  if (!native) throw new Error('there is no place for a native agent here')
+  if (!native) throw new Error('a native agent cannot be opened here')
   return nativeSeat(seat, native)
 }
 
 function screenIn(seat: ScreenSeat, { io }: RosterParts): Agent {
-  if (!io) throw new Error('there is no place for a terminal here')
+  if (!io) throw new Error('an agent of kind "screen" cannot be opened here')
   return screenSeat(seat, io)
 }
 
-/** An agent whose window is too small for the shared view gets the newest turns that fit. */
+/** Gives an agent whose window is too small for the shared view the newest turns that fit. */
 function withOwnView(agent: Agent): Agent {
   const room = agent.traits.window * compactAt
   return {
@@ -84,7 +85,7 @@ function withOwnView(agent: Agent): Agent {
 
 export type ScreenSeat = { agent: CliAgentSettings; settings: Settings; leash: Leash; window: number; seat: RosterSeat }
 
-/** A seat of a CLI in a terminal, for a turn of the conversation: opened for the turn on its own thread, and closed after it. */
+/** A CLI in a terminal, for one turn of the conversation: the terminal is opened on the CLI's own thread, and closed after the turn. */
 export function screenSeat({ agent, settings, leash, window, seat }: ScreenSeat, io: Io): Agent {
   const facts = agent.command === undefined ? profileOf(agent)?.screen : undefined
   const more = looser(leash, facts?.leashes ?? {})
@@ -96,8 +97,8 @@ export function screenSeat({ agent, settings, leash, window, seat }: ScreenSeat,
       memory: 'own',
       talks: facts !== undefined,
       steers: false,
-      ...(vendor === undefined ? {} : { vendor }),
-      ...(more ? { looser: more } : {}),
+      vendor,
+      looser: more,
     },
     async *turn(turn) {
       const [{ crewRoster }, { terminalsOf }] = await Promise.all([

@@ -4,11 +4,11 @@ import { runningIn } from './running-turns.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine } from '../base/table.ts'
 
-/** Settles what a dead process left, says what could not be read and who else is at work, and makes room. */
-export async function ready(app: App, say: (words: string) => void): Promise<void> {
+/** Prepares the conversation for a turn: ends turns of dead processes, names unreadable lines and other running turns, and compacts a full view. */
+export async function prepareTurn(app: App, say: (words: string) => void): Promise<void> {
   const { conversation, project, io } = app
   const [{ view, broken }, others] = await Promise.all([conversation.settle(), runningIn(project, io.clock.now())])
-  if (broken.length > 0) say(`termaite: ${brokenWords(broken.length)}`)
+  if (broken.length > 0) say(`termaite: ${unreadableLines(broken.length)}`)
   for (const { since, prompt, pid } of others)
     say(
       `Another turn is at work in this project since ${localTime(since)}${pid === undefined ? ', on another machine, which nobody here can wait for' : ''}: ${oneLine(prompt, 60)}`,
@@ -17,6 +17,6 @@ export async function ready(app: App, say: (words: string) => void): Promise<voi
   if (words) say(words)
 }
 
-export function brokenWords(lines: number): string {
+export function unreadableLines(lines: number): string {
   return `${lines} ${lines === 1 ? 'line' : 'lines'} of this conversation could not be read and ${lines === 1 ? 'was' : 'were'} skipped; the rest is there.`
 }

@@ -13,7 +13,7 @@ import { isEntry } from '../core/talk/entry.ts'
 import { compactNow } from './compaction.ts'
 import { touch } from './project.ts'
 import { openRotation } from './rotation.ts'
-import { howOf } from './thinking/thinking-choice.ts'
+import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, snapshotsInLine, withLateHistory } from './turn-snapshots.ts'
 import { openTraces } from './turn-traces.ts'
 
@@ -120,10 +120,10 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
       return [...(await app.conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
     },
   })
-  const how = howOf(app, { think, aimed: first !== undefined, chat: attended === true })
+  const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
-  const { thoughtful } = await import('./thinking/thinking.ts')
-  return thoughtful(app, rotation, how, first)
+  const { openThinking } = await import('./thinking/thinking.ts')
+  return openThinking(app, rotation, how, first)
 }
 
 /** Shows the turn to other processes from its prompt on, until it is over. */

@@ -1,6 +1,6 @@
 import type { Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
-import type { App, AppWishes } from '../app/app.ts'
+import type { App, AppOptions } from '../app/app.ts'
 import type { Io } from '../core/io.ts'
 import type { Place } from '../app/place.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -21,7 +21,7 @@ export type DeskAppParts = {
   io: Io
   place: Place
   settings: Settings
-  wishes: AppWishes
+  wishes: AppOptions
   /** Reads the settings anew. */
   read(): Promise<Settings>
 }

@@ -7,7 +7,7 @@ import { basename } from 'node:path'
 import { viewTokens } from '../core/talk/tokens.ts'
 import { nextAgent } from '../mind/rotation/agent-order.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
-import { usualHow } from '../app/thinking/thinking-choice.ts'
+import { defaultThinking } from '../app/thinking/thinking-choice.ts'
 
 export type DeskStatusParts = {
   app(): App
@@ -110,7 +110,7 @@ export function standingOf(app: App, known: KnownStatus): Standing {
     return { name: agent.name, state, until, left, ...(why === undefined ? {} : { why }) }
   })
   const names = agents.map(({ name }) => name)
-  const thinking = usualHow(app, { aimed: known.aimed !== undefined, chat: true })
+  const thinking = defaultThinking(app, { aimed: known.aimed !== undefined, chat: true })
   const next = nextAgent(names, settings.rotationStrategy, known.health, now, known.aimed, app.out)
   return {
     project: basename(place.root) || place.root,

@@ -10,7 +10,7 @@ import type { DeskApp } from './desk-app.ts'
 import { messageOf } from '../base/error-message.ts'
 import { openFinder } from '../tools/file-finder.ts'
 import { closeNative, leaveSession } from '../app/native/native-parts.ts'
-import { brokenWords } from '../app/turn-preparation.ts'
+import { unreadableLines } from '../app/turn-preparation.ts'
 import { Audience } from './audience.ts'
 import { Cards } from '../app/cards.ts'
 import { OtherProcesses } from './other-processes.ts'
@@ -226,7 +226,7 @@ export class ProjectDesk implements ChatDesk {
     if (ended > 0) await this.#page()
     this.#status.open(view)
     for (const text of this.#warnings) this.#say(text)
-    if (broken.length > 0) this.#say(brokenWords(broken.length), 'error')
+    if (broken.length > 0) this.#say(unreadableLines(broken.length), 'error')
     await this.#takeUp()
     const lines = await greeting(app, view, this.#status.now)
     if (lines.length > 0) this.#say(lines.join('\n'))

@@ -9,7 +9,7 @@ import { messageOf } from '../base/error-message.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { keptPictures, withAttachments } from '../app/attachments/attachments.ts'
 import { serveTurns } from '../app/peers.ts'
-import { ready } from '../app/turn-preparation.ts'
+import { prepareTurn } from '../app/turn-preparation.ts'
 import { runTurn } from '../app/turn.ts'
 import { closingOf, TurnSummary } from './turn-summary.ts'
 
@@ -129,7 +129,7 @@ export class TurnRunner {
     }
     const { prompt, pictures } = await attached(typed)
     const files = await keptPictures(pictures, app.blobs)
-    await ready(app, say)
+    await prepareTurn(app, say)
     const seen = new TurnSummary(app.io.clock)
     const events = make(app, {
       prompt,

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { take } from '../../src/core/work/verbs.ts'
-import { apartOf } from '../../src/app/thinking/leaf-rooms.ts'
+import { openLeafRooms } from '../../src/app/thinking/leaf-rooms.ts'
 import { leftIn, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from '../core/made.ts'
@@ -62,7 +62,7 @@ async function desk(t: TestContext, { settings = {}, env = {}, commit = true } =
     ours: existsSync(join(seat.home, 'worktrees')),
     drafts: namesIn(join(seat.home, 'projects', seat.app.project.slug, 'snapshots/work')),
   })
-  return { seat, project, git, write, state, apart: apartOf(seat.app)! }
+  return { seat, project, git, write, state, apart: openLeafRooms(seat.app)! }
 }
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
@@ -96,7 +96,7 @@ test('a room is a worktree with the files as they are now, and goes without a tr
 test('whoever works in a room stands where it would in the project', async (t) => {
   const { seat } = await desk(t)
   const app = { ...seat.app, place: { ...seat.app.place, cwd: join(seat.project, 'src') } }
-  const room = await apartOf(app)!.open(signal)
+  const room = await openLeafRooms(app)!.open(signal)
   assert.equal(room.cwd.endsWith('/src'), true)
   await room.drop()
 })
@@ -105,7 +105,7 @@ test('whom the person asked for works there', async (t) => {
   const { seat } = await desk(t)
   seat.configure(plain({ own: 'cat >/dev/null; echo own', other: 'cat >/dev/null; pwd' }, { leash: 'edit' }))
   await seat.open()
-  const room = await apartOf(seat.app, 'other')!.open(signal)
+  const room = await openLeafRooms(seat.app, 'other')!.open(signal)
   const turn = turnOf({ clock: seat.clock, cwd: room.cwd, leash: 'edit', prompt: 'where are you?' })
   const { events, result } = await drained(take(room.actor, turn))
   assert.deepEqual(result, { ok: true, text: room.cwd })
@@ -139,10 +139,10 @@ test('two rooms that changed the same file cannot both be brought back, also whe
 
 test('without a repository, without a commit or where nothing is to be kept there is no room', async (t) => {
   const bare = await seated(t, plain({ own: 'cat' }))
-  assert.equal(apartOf(bare.app), undefined)
+  assert.equal(openLeafRooms(bare.app), undefined)
   const { seat, apart, state } = await desk(t, { commit: false })
   const before = state()
-  assert.equal(apartOf({ ...seat.app, ephemeral: true }), undefined)
+  assert.equal(openLeafRooms({ ...seat.app, ephemeral: true }), undefined)
   await assert.rejects(apart.open(signal), { message: 'this repository has no commit yet' })
   assert.deepEqual(state(), before)
 })

@@ -8,10 +8,10 @@ import { realClock } from '../../src/base/clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
-import { handsOf } from '../../src/app/thinking/framework-tools.ts'
+import { frameworkTools } from '../../src/app/thinking/framework-tools.ts'
 import { seated } from './seat.ts'
 
-async function used(turn: Turn, hands: ReturnType<typeof handsOf>, tool: string, input: unknown) {
+async function used(turn: Turn, hands: ReturnType<typeof frameworkTools>, tool: string, input: unknown) {
   const events: Event[] = []
   const stream = hands.use(tool, input, turn)
   for (;;) {
@@ -40,7 +40,7 @@ test('hands run under the rules of our own agent, signed by termaite; an interpr
   const seat = await seated(t, { agents: [], sandbox: { enabled: false } })
   // Processes end in their own time.
   const app = { ...seat.app, native: { ...seat.app.native, clock: realClock } }
-  const hands = handsOf(app)
+  const hands = frameworkTools(app)
   const turn = turnIn(app.place.cwd)
   const { events, result } = await used(turn, hands, 'bash', { command: 'echo hello' })
   assert.deepEqual(result, { ok: true, text: 'hello', data: { exit: 0 } })
@@ -67,7 +67,7 @@ test('what anybody proposes is done on the whole leash only where all of them ha
   const ran = async (other: string) => {
     const agents = [agent('one', 'all'), agent('two', other)]
     const { app } = await seated(t, { agents, sandbox: { enabled: false } })
-    const hands = handsOf({ ...app, native: { ...app.native, clock: realClock } })
+    const hands = frameworkTools({ ...app, native: { ...app.native, clock: realClock } })
     const inTurn = (command: string) => used({ ...turnIn(app.place.cwd), ask }, hands, 'bash', { command })
     const results = [await inTurn('touch made.txt; ls'), await inTurn('rm -rf ./made.txt; echo gone')]
     await closeNative(app.native)
@@ -87,7 +87,7 @@ test('what a check reads is a file of the project: none outside, no secret, no w
   writeFileSync(at('plain.txt'), 'words')
   writeFileSync(at('.env'), 'KEY=1')
   symlinkSync('/etc/passwd', at('link'))
-  const { read } = handsOf(app)
+  const { read } = frameworkTools(app)
   assert.deepEqual(await Promise.all(['plain.txt', 'none.txt', '.env', 'link', '../../etc/passwd', '.'].map(read)), [
     'words',
     ...Array.from({ length: 5 }, () => undefined),

@@ -5,8 +5,8 @@ import type { App } from '../../src/app/app.ts'
 import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
-import { howOf } from '../../src/app/thinking/thinking-choice.ts'
-import { mindsOf, readersIn, tellerIn } from '../../src/app/thinking/thinking-minds.ts'
+import { thinkingFor } from '../../src/app/thinking/thinking-choice.ts'
+import { mindsOf, readersOf, openTeller } from '../../src/app/thinking/thinking-minds.ts'
 import { seated } from './seat.ts'
 
 test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
@@ -18,16 +18,16 @@ test('how a turn is thought through: what was said for it, for the run, for the 
   const said = { ...project, thinking: { ...project.thinking, said: 'off' as const } }
   assert.deepEqual(
     [
-      howOf(app, chat),
-      howOf(app, printed),
-      howOf(app, { aimed: true, chat: true }),
-      howOf({ ...app, mode: 'agent' }, printed),
-      howOf({ ...app, mode: 'agent' }, { aimed: true, chat: false }),
-      howOf({ ...app, mode: 'plan' }, { ...chat, think: 'consensus' }),
-      howOf(explicit, { aimed: true, chat: false }),
-      howOf(project, printed),
-      howOf(said, chat),
-      howOf(said, { ...printed, think: 'consensus' }),
+      thinkingFor(app, chat),
+      thinkingFor(app, printed),
+      thinkingFor(app, { aimed: true, chat: true }),
+      thinkingFor({ ...app, mode: 'agent' }, printed),
+      thinkingFor({ ...app, mode: 'agent' }, { aimed: true, chat: false }),
+      thinkingFor({ ...app, mode: 'plan' }, { ...chat, think: 'consensus' }),
+      thinkingFor(explicit, { aimed: true, chat: false }),
+      thinkingFor(project, printed),
+      thinkingFor(said, chat),
+      thinkingFor(said, { ...printed, think: 'consensus' }),
     ],
     ['auto', 'off', 'off', 'auto', 'off', 'off', 'reflect', 'script', 'off', 'consensus'],
   )
@@ -49,9 +49,9 @@ const asking = ({ settings }: App) => ({ ...settings, sharing: 'ask' as const })
 test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
   const { app } = await seated(t, roster)
   const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
-  assert.deepEqual(await readersIn(app), { names, promised: ['tame'] })
+  assert.deepEqual(await readersOf(app), { names, promised: ['tame'] })
   assert.deepEqual(
-    [(await tellerIn(app))?.name, (await tellerIn({ ...app, settings: asking(app) }))?.name],
+    [(await openTeller(app))?.name, (await openTeller({ ...app, settings: asking(app) }))?.name],
     ['local', 'rotation'],
   )
 })
@@ -67,7 +67,7 @@ test('of several agents of ours the cheapest names the framework', async (t) => 
   }))
   const tellers = [agents, agents.slice(0, 3), agents.slice(0, 2), agents.slice(0, 1)].map(async (some) => {
     const { app } = await seated(t, { agents: some })
-    return (await tellerIn(app))?.name
+    return (await openTeller(app))?.name
   })
   assert.deepEqual(await Promise.all(tellers), ['a3', 'a2', 'a1', 'a0'])
 })
@@ -76,7 +76,7 @@ test('who only reads is said by the settings: neither a leash for one run nor a 
   const own = { agents: roster.agents.slice(2, 4) }
   for (const leash of ['read', 'all']) {
     const { app } = await seated(t, own, { TERMAITE_LEASH: leash })
-    assert.deepEqual(await readersIn(app), { names: ['tame'], promised: ['tame'] })
+    assert.deepEqual(await readersOf(app), { names: ['tame'], promised: ['tame'] })
   }
 })
 
@@ -86,11 +86,11 @@ test('who is parked, cooling down or out is not asked; where nobody is left it s
   const parked = { failures: 0, parked: { until, why: 'spent' } }
   await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked } }))
   app.out.set('local', failed('auth', 'not logged in').failure)
-  assert.deepEqual(await readersIn(app), { names: ['claude', 'claude-two'], promised: [] })
+  assert.deepEqual(await readersOf(app), { names: ['claude', 'claude-two'], promised: [] })
   for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
-  assert.deepEqual(await readersIn(app), { why: 'nobody who can be held to reading is well' })
+  assert.deepEqual(await readersOf(app), { why: 'every agent that can be held to reading is unavailable now' })
   const { app: wild } = await seated(t, { agents: [roster.agents[2]] })
-  assert.deepEqual(await readersIn(wild), { why: 'no agent here can be held to reading' })
+  assert.deepEqual(await readersOf(wild), { why: 'no agent here can be held to reading' })
 })
 
 test('/think says, sets and tells what it knows; with a request it is for that one only', async (t) => {

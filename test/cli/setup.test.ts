@@ -92,7 +92,7 @@ test('in a terminal the person chooses who takes turns, in which order, and the 
     [/1 All of them, in this order\s+2 Claude Code\s+3 Gemini CLI\s+4 Codex\s+> /, 'claude\r'],
     [/Numbers from 1 to 4, or Enter for none\.\s+> /, '4 2\r'],
     [/Who is asked first\?\s+1 Codex, then Claude Code\s+2 Codex\s+3 Claude Code\s+> /, '3\r'],
-    [/1 ask: act after a yes\s+2 edit: [^]*> /, '2\r'],
+    [/1 ask: ask before every action\s+2 edit: [^]*> /, '2\r'],
   ]
   const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
   assert.equal(code, 0, out)

@@ -84,9 +84,9 @@ test('one CLI: the leash is all there is to ask, and what it means stands beside
         },
       ],
       options: [
-        { id: 'ask', label: 'ask: act after a yes' },
+        { id: 'ask', label: 'ask: ask before every action' },
         { id: 'edit', label: 'edit: change files in the project, ask for the rest' },
-        { id: 'read', label: 'read: look only' },
+        { id: 'read', label: 'read: read only' },
       ],
     },
   ])
@@ -196,9 +196,9 @@ test('our own agent is offered on a key and on a local model; beside a CLI it is
   assert.ok(
     said[0]![1].includes(
       [
-        '  termaite on Anthropic · our own agent, asks · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
+        '  termaite on Anthropic · our own agent, asks for permission here · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
         '    asks before it acts, and waits for your answer',
-        '  termaite on Ollama · our own agent, asks · qwen3:8b · on this machine',
+        '  termaite on Ollama · our own agent, asks for permission here · qwen3:8b · on this machine',
       ].join('\n'),
     ),
     said[0]![1],

@@ -61,7 +61,7 @@ test('/strategy and /leash are set by word or by card, and what was meant is tol
     [
       'text',
       [
-        'The leash is read until you leave: look only.',
+        'The leash is read until you leave: read only.',
         '',
         '- amber: own flags: the command runs as it is written',
         '- birch: own flags: the command runs as it is written',
@@ -108,7 +108,7 @@ test('/agents shows each one: state, window, channel, what it may do', async (t)
   assert.deepEqual(
     text.split('\n').map((line) => line.split(' · ').slice(0, 4)),
     [
-      ['- gemini', 'cooling down until 2026-11-15 13:00', 'window 1,000,000', 'one-way pipe'],
+      ['- gemini', 'cooling down until 2026-11-15 13:00', 'window 1,000,000', 'one-way pipe, cannot ask'],
       ['- mine', 'out: bash: mine: not found', 'window 8,000', 'own command'],
       ['- off', 'switched off', 'window 8,000', 'own command'],
     ],

@@ -87,7 +87,7 @@ function offer(
   return {
     name,
     title: `termaite on ${providerOf(name).label}`,
-    words: `our own agent, asks · ${model} · ${found}`,
+    words: `our own agent, asks for permission here · ${model} · ${found}`,
     aside: true,
     means: (leash) => nativeLeashes[leash],
     settings: () => ({ name, kind: 'native', model: `${name}/${model}`, ...more }),

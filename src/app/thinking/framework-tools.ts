@@ -18,23 +18,21 @@ import { toolWithHooks } from '../native/native-hooks.ts'
 import { sandboxedShell } from '../native/native-sandbox.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
-/** Whoever of us needs hands, beside any agent. */
+/** Frameworks use tools under our own name, beside any agent. */
 const name = 'termaite'
 
-const mostBytes = 1024 * 1024
-
-/** What a framework does itself is held, masked and audited as what our own agent does. */
-export function handsOf(app: App): Hands {
+/** The tools that a framework uses itself, under the same rules, masking and audit as our own agent's. */
+export function frameworkTools(app: App): Hands {
   const { native, place, settings } = app
   return {
     async *use(tool, input, whole) {
       const ask: Turn['ask'] = (question, withdrawn, id) => whole.ask({ agent: name, ...question }, withdrawn, id)
-      // Whoever proposed it may be trusted with less than whoever acts: then what is dangerous is asked about.
+      // The call was proposed by an agent that may have a tighter leash than the actor, so dangerous calls are asked about.
       const leash = isTrusted(settings) ? whole.leash : tighter(whole.leash, 'edit')
       const turn = { ...whole, ask, leash }
       const seat = seatOf(turn)
       native.state.seats.set(name, seat)
-      const box = boxIn(native)
+      const box = toolsOf(native)
       const found = box.tools.find((one) => one.name === tool)
       const held = found && maskedTool(toolWithHooks(found, seat, native), native)
       const policy = await policyFor(seat, box.tools, box.own, native)
@@ -56,11 +54,11 @@ export function handsOf(app: App): Hands {
   }
 }
 
-/** Whether the person gave the whole leash to everybody. */
+/** Whether the person gave every agent the leash `all`. */
 const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash = settings.leash }) => leash === 'all')
 
-/** Our own agent's tools, and interpreters that stay: they end with the run. */
-function boxIn(native: NativeParts): ToolSet {
+/** Our own agent's tools and a REPL; they last until the run ends. */
+function toolsOf(native: NativeParts): ToolSet {
   const known = native.state.toolboxes.get(name)
   if (known) return known.box
   const { clock, blobs, mask } = native
@@ -76,7 +74,9 @@ function boxIn(native: NativeParts): ToolSet {
   return box
 }
 
-/** A file as far as anybody would quote from it. */
+/** Frameworks quote from no more than this of a file. */
+const mostBytes = 1024 * 1024
+
 async function beginningOf(path: string): Promise<string | undefined> {
   try {
     const file = await open(path)

@@ -14,14 +14,17 @@ import { newNativeState, closeNative, leaveSession } from '../native/native-part
 import { openRoster } from '../roster.ts'
 import { newWorktree, removeWorktree } from '../../worktrees/leaf-worktrees.ts'
 
-/** Copies of the project in worktrees of its own repository; none without one, or where nothing is to be kept. `first`: whom the person asked for. */
-export function apartOf(app: App, first?: string): Apart | undefined {
+/**
+ * Opens copies of the project, in git worktrees, for tasks that are worked on side by side. Undefined without a
+ * repository, or where nothing is kept. `first` is the agent that the person named.
+ */
+export function openLeafRooms(app: App, first?: string): Apart | undefined {
   const { place, project, io, ephemeral } = app
   if (ephemeral || !gitFolders(place.root)) return undefined
   const parts = { ...place, slug: project.slug, env: io.env }
-  // What one brings into the project, the next one must see there.
+  // Results are brought back one at a time, so that each sees what the one before it changed in the project.
   const joining = serialQueue()
-  // Git stumbles over a worktree that another one of it is just making.
+  // Git fails when two worktrees are made or removed at the same time.
   const listing = serialQueue()
   const remove = (path: string) => listing(() => removeWorktree(parts, path)).catch(() => {})
   return {
@@ -64,14 +67,14 @@ export function apartOf(app: App, first?: string): Apart | undefined {
 
 const ignored = 'What git ignores is not in it: installed dependencies, builds, .env files'
 
-/** Our own agent in a copy: its tools, its walls and its servers are those of that folder. */
+/** Our own agent's parts in a copy of the project: tools, sandbox and MCP servers work in that folder. */
 function nativeIn({ native }: App, root: string, cwd: string): NativeParts {
   const { session, trustGiven, told } = native.state
-  const state = { ...newNativeState(), told, ...(session ? { session } : {}), ...(trustGiven ? { trustGiven } : {}) }
+  const state = { ...newNativeState(), told, session, trustGiven }
   return { ...native, root, cwd, state }
 }
 
-/** Whoever of the rotation can; nobody is asked what to do about a failure, which is made up for in the project. */
+/** Opens the rotation in a copy. A failure is asked about nowhere: the task is done again in the project itself. */
 function actorIn(app: App, native: NativeParts, first: string | undefined): Agent {
   const roster = openRoster(app.settings, rosterParts({ ...app, native }))
   return openRotation(app, { consulted: true, roster, first })

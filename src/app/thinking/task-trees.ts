@@ -4,12 +4,12 @@ import type { App } from '../app.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
 import { memoryStore } from '../../store/memory-store.ts'
 
-/** The trees of tasks that turns of this project left undone; what is said in passing leaves none. */
+/** The task trees that turns of this project left unfinished; an ephemeral turn leaves none. */
 export function treesOf({ store, project, ephemeral }: Pick<App, 'store' | 'project' | 'ephemeral'>): Trees {
   return { kept: treesDoc(ephemeral ? memoryStore() : store, project.slug), owner: ownerMark(), alive: isAlive }
 }
 
-/** They can be planned again: what is none of ours counts as nothing kept, and is replaced. */
+/** The document that keeps the trees. Damaged trees are dropped, because a tree can be planned again. */
 export const treesDoc = (store: Store, slug: string): Doc<KeptTree[]> =>
   store.doc<KeptTree[]>(`projects/${slug}/trees`, [], (found) => (Array.isArray(found) ? found.filter(isTree) : []))
 

@@ -1,23 +1,26 @@
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { App } from '../app.ts'
 
-/** `resume`: the tree of tasks that was left last is gone on with. */
-export type How = Thinking | 'resume'
+/** How a turn is thought through; `resume` goes on with the task tree that was left last. */
+export type TurnThinking = Thinking | 'resume'
 
-/** `aimed`: the person named who takes it; `chat`: somebody watches it. */
-export type Taken = { think?: How; aimed: boolean; chat: boolean }
+/** What decides about a turn: what was said for it, whether the person named an agent (`aimed`), and whether a person watches (`chat`). */
+type ThinkingRequest = { think?: TurnThinking; aimed: boolean; chat: boolean }
 
-type Here = Pick<App, 'thinking' | 'settings' | 'mode'>
+type Surroundings = Pick<App, 'thinking' | 'settings' | 'mode'>
 
-/** How a turn is thought through: what was said for it goes first. */
-export function howOf(app: Here, turn: Taken): How {
-  // Whoever plans thinks already, and changes nothing that could be checked.
-  return app.mode === 'plan' ? 'off' : (turn.think ?? usualHow(app, turn))
+/** Decides how a turn is thought through. What was said for the turn comes first. */
+export function thinkingFor(app: Surroundings, turn: ThinkingRequest): TurnThinking {
+  // An agent in plan mode thinks already, and changes nothing that could be checked.
+  return app.mode === 'plan' ? 'off' : (turn.think ?? defaultThinking(app, turn))
 }
 
-/** The same where nothing was said for the turn; unsaid, only a chat and our own agents at work are thought through. */
-export function usualHow({ thinking, settings, mode }: Here, turn: Omit<Taken, 'think'>): Thinking {
+/** Decides it where nothing was said for the turn. Without any setting, only chats and our own agents in agent mode think. */
+export function defaultThinking(
+  { thinking, settings, mode }: Surroundings,
+  turn: Omit<ThinkingRequest, 'think'>,
+): Thinking {
   if (mode === 'plan') return 'off'
-  const unsaid = !turn.aimed && (turn.chat || mode === 'agent') ? 'auto' : 'off'
-  return thinking.said ?? thinking.project ?? settings.thinking ?? unsaid
+  const unset = !turn.aimed && (turn.chat || mode === 'agent') ? 'auto' : 'off'
+  return thinking.said ?? thinking.project ?? settings.thinking ?? unset
 }

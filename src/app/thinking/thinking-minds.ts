@@ -7,23 +7,23 @@ import { machineSummary } from '../../machine/machine-summary.ts'
 import { openConsultant } from '../rotation.ts'
 import { findProgram } from '../installed-programs.ts'
 import { machineOf } from '../native/machine-facts.ts'
-import { handsOf } from './framework-tools.ts'
+import { frameworkTools } from './framework-tools.ts'
 import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
 import { nativeAgents, enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/model-windows.ts'
 
-/** Whom and what a framework can turn to in this project; else why it cannot think here. */
+/** Returns the agents, tools and facts that a framework works with in this project, or why no framework can work here. */
 export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: string }> {
-  const found = await readersIn(app)
+  const found = await readersOf(app)
   if ('why' in found) return found
-  const { spec } = await machineNow(app)
+  const { spec } = await freshMachine(app)
   return {
     actor,
     readers: found.names,
     promised: found.promised,
-    // Somebody else is asked for one who is away, or could not be held.
+    // An assigned advisor that is away or cannot be held to reading is replaced by another reader.
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
     ),
@@ -33,23 +33,23 @@ export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: st
       words: machineSummary(spec),
       programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
     },
-    hands: handsOf(app),
-    ...(app.ephemeral ? {} : { rewind: rewindOf(app.snapshots, app.mask) }),
+    hands: frameworkTools(app),
+    rewind: app.ephemeral ? undefined : rewindOf(app.snapshots, app.mask),
   }
 }
 
-/** What is decided by it must not be a day old. */
-async function machineNow({ native }: App) {
+/** Returns fresh facts of the machine, because decisions are made by them. */
+async function freshMachine({ native }: App) {
   const { known } = machineOf(native)
   const now = await known.known()
   return now.fresh ? now : known.scan()
 }
 
-/** `promised`: those of them that cannot be held, and of which the person says that they only read. */
+/** Agents that only read. `promised` are those that cannot be held to it, and of which the person says that they only read. */
 export type Readers = { names: string[]; promised: string[] }
 
-/** Those who are well and can be held to reading, one of each vendor before a second of any; else why there is nobody. */
-export async function readersIn(app: App): Promise<Readers | { why: string }> {
+/** Lists the available agents that can be held to reading, one of each vendor before a second of any; or says why there is none. */
+export async function readersOf(app: App): Promise<Readers | { why: string }> {
   const health = await healthDoc(app.store)
     .read()
     .catch(() => noHealth)
@@ -57,17 +57,18 @@ export async function readersIn(app: App): Promise<Readers | { why: string }> {
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
     void seat.close()
-    // A command of the person's own cannot be held; they may say that it only reads.
+    // A command that the person wrote cannot be held to reading; the `readOnly` setting may promise it.
     const promised = !profileOf(agent) && agent.kind !== 'native' && app.settings.readOnly.includes(agent.name)
     const reads = seat.traits.talks || promised
     return reads ? [{ name: agent.name, vendor: seat.traits.vendor ?? agent.name, promised }] : []
   })
   if (able.length === 0) return { why: 'no agent here can be held to reading' }
-  const well = able.filter(({ name }) => !app.out.has(name) && !away(health, name, now))
-  if (well.length === 0) return { why: 'nobody who can be held to reading is well' }
-  return { names: spread(well), promised: well.flatMap(({ name, promised }) => (promised ? [name] : [])) }
+  const available = able.filter(({ name }) => !app.out.has(name) && !away(health, name, now))
+  if (available.length === 0) return { why: 'every agent that can be held to reading is unavailable now' }
+  return { names: spread(available), promised: available.flatMap(({ name, promised }) => (promised ? [name] : [])) }
 }
 
+/** Orders the agents so that the first of each vendor come first. */
 function spread(agents: readonly { name: string; vendor: string }[]): string[] {
   const met = new Map<string, number>()
   const ranked = agents.map(({ name, vendor }) => {
@@ -78,7 +79,7 @@ function spread(agents: readonly { name: string; vendor: string }[]): string[] {
   return ranked.sort((a, b) => a.rank - b.rank).map(({ name }) => name)
 }
 
-/** The project's files in time, where there are snapshots of them. */
+/** Lets a framework mark the state of the project's files, see what changed since, and go back to it. */
 export function rewindOf(snapshots: Snapshots, mask: (text: string) => string): Rewind {
   return {
     async mark() {
@@ -95,23 +96,23 @@ export function rewindOf(snapshots: Snapshots, mask: (text: string) => string): 
   }
 }
 
-/** Who names a framework for the least: our own agent in one short request, else a CLI with its program and its whole frame. */
-export async function tellerIn(app: App): Promise<Agent | undefined> {
-  const found = await readersIn(app)
+/** Opens the cheapest agent that can name a framework: our own agent with one short request, else a CLI. */
+export async function openTeller(app: App): Promise<Agent | undefined> {
+  const found = await readersOf(app)
   if ('why' in found) return undefined
   const [own] = nativeAgents(app.settings)
     .filter(({ name }) => found.names.includes(name))
     .sort((a, b) => priceOf(a) - priceOf(b))
-  // Whether another vendor may hear of it is the rotation's to ask.
+  // With `sharing: ask` the rotation must first ask whether another vendor may see the request.
   if (!own || app.settings.sharing === 'ask')
     return openConsultant(app, [], { names: found.names, first: own?.name ?? found.names[0]! })
-  return bare(own, app)
+  return withoutTools(own, app)
 }
 
-/** What nobody knows the price of comes after what anybody does. */
+/** Models without a known price come last. */
 const unpriced = Number.MAX_VALUE
 
-/** Dollars for a million tokens asked; what runs on a machine of one's own costs none. */
+/** Dollars for a million input tokens; a model on the person's own machine costs none. */
 function priceOf({ model = defaultModel }: NativeAgentSettings): number {
   const named = modelName(model)
   if ('wrong' in named) return unpriced
@@ -119,8 +120,8 @@ function priceOf({ model = defaultModel }: NativeAgentSettings): number {
   return knownOf(named.provider, named.model).price?.input ?? unpriced
 }
 
-/** Its model and one question: without tools nothing can be done but to answer. */
-async function bare(agent: NativeAgentSettings, { settings, native }: App): Promise<Agent> {
+/** Opens our own agent with one request and no tools, so that it can only answer. */
+async function withoutTools(agent: NativeAgentSettings, { settings, native }: App): Promise<Agent> {
   const [{ nativeAgent }, { frameOf }, { modelOf }] = await Promise.all([
     import('../../agents/native/native-loop.ts'),
     import('../../agents/native/model-messages.ts'),

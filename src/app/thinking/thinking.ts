@@ -6,11 +6,11 @@ import type { Way } from '../../mind/think/thinker.ts'
 import { leftFor } from '../../mind/think/decompose/left.ts'
 import { think } from '../../mind/think/think.ts'
 import { machineOf } from '../native/machine-facts.ts'
-import { mindsOf, tellerIn } from './thinking-minds.ts'
+import { mindsOf, openTeller } from './thinking-minds.ts'
 import { treesOf } from './task-trees.ts'
 
-/** Whoever acts, thinking first. `first`: whom the person asked for. */
-export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume', first?: string): Agent {
+/** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named. */
+export function openThinking(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume', first?: string): Agent {
   const agreement = {
     agreed: app.thinking.agreed,
     async agree() {
@@ -18,20 +18,20 @@ export function thoughtful(app: App, actor: Agent, how: Exclude<Thinking, 'off'>
       await app.project.doc.update((doc) => ({ ...doc, thinkingAgreed: true as const }))
     },
   }
-  const ways = waysIn(app, agreement, how === 'resume', first)
+  const load = frameworkLoaders(app, agreement, how === 'resume', first)
   return think(actor, {
     how: how === 'resume' ? 'decompose' : how,
     spec: async () => (await machineOf(app.native).known.known()).spec,
-    teller: () => tellerIn(app),
+    teller: () => openTeller(app),
     minds: () => mindsOf(app, actor),
-    way: (framework) => ways[framework](),
+    way: (framework) => load[framework](),
     left: async (turn) => (await leftFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
     ...agreement,
   })
 }
 
-/** Each is loaded when it is first chosen. `resume`: the tree of tasks that was left last is meant; `first`: whom the person asked for. */
-export function waysIn(
+/** Loads each framework when it is first chosen. `resume` goes on with the task tree that was left last; `first` is the agent that the person named. */
+function frameworkLoaders(
   app: App,
   agreement: Agreement,
   resume: boolean,
@@ -43,12 +43,11 @@ export function waysIn(
     reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
     script: async () => (await import('../../mind/think/script/script.ts')).script,
     async decompose() {
-      const [{ decompose }, { apartOf }] = await Promise.all([
+      const [{ decompose }, { openLeafRooms }] = await Promise.all([
         import('../../mind/think/decompose/decompose.ts'),
         import('./leaf-rooms.ts'),
       ])
-      const apart = apartOf(app, first)
-      return decompose({ ...treesOf(app), ...agreement, resume, ...(apart ? { apart } : {}) })
+      return decompose({ ...treesOf(app), ...agreement, resume, apart: openLeafRooms(app, first) })
     },
   }
 }

@@ -20,7 +20,7 @@ import { spareNative, withSpare } from '../../app/offers/fallback-agent.ts'
 import { placeOf } from '../../app/place.ts'
 import { latestProject } from '../../app/projects.ts'
 import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
-import { ready } from '../../app/turn-preparation.ts'
+import { prepareTurn } from '../../app/turn-preparation.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 import { inMode } from '../../settings/work-mode.ts'
@@ -81,7 +81,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   readyWatchdog(io.env.PATH)
-  await ready(app, (words) => say(io, words))
+  await prepareTurn(app, (words) => say(io, words))
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
   const turn = runHeadless(app, {
     prompt,

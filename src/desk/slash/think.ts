@@ -4,7 +4,7 @@ import type { DeskControls } from '../desk-controls.ts'
 import { frameworks, thinkings } from '../../core/talk/framework.ts'
 import { lastLeft } from '../../mind/think/decompose/kept.ts'
 import { UsageError } from '../../core/io.ts'
-import { usualHow } from '../../app/thinking/thinking-choice.ts'
+import { defaultThinking } from '../../app/thinking/thinking-choice.ts'
 import { treesOf } from '../../app/thinking/task-trees.ts'
 import { runTurn } from '../../app/turn.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
@@ -25,7 +25,7 @@ export function thinkCommand(controls: DeskControls): Command {
     async run(args, world) {
       const [, word = '', request = ''] = /^(\S*)\s*([^]*)$/.exec(args.trim()) ?? []
       if (word === 'resume') return resumed(controls, request)
-      const now = usualHow(controls.app(), { aimed: false, chat: true })
+      const now = defaultThinking(controls.app(), { aimed: false, chat: true })
       const options = thinkings.map((id) => ({ id, label: `${id}: ${meanings[id]}` }))
       const how =
         word === ''
