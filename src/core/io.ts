@@ -1,23 +1,23 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
 
-/** The outside of one run, handed in: nothing below reads the process's own. */
+/** The environment, streams, clock and signal of one run. They are handed in: no layer below reads them from the process. */
 export type Io = {
   env: Record<string, string | undefined>
   cwd: string
   in: Readable & { isTTY?: boolean }
-  /** Whether something may come on `in`: it is a pipe or a file, no terminal and not /dev/null. */
+  /** Whether `in` may bring text: a pipe or a file, but no terminal and not /dev/null. */
   piped: boolean
   out: Writable & { isTTY?: boolean; columns?: number }
   err: Writable & { isTTY?: boolean }
   clock: Clock
   /** Aborted by Ctrl+C or SIGTERM; `reason` is the exit code. */
   signal: AbortSignal
-  /** From this call on a dropped line ends nothing by itself: it aborts this. */
+  /** From this call on a closed terminal (SIGHUP) no longer ends the process; it aborts the returned signal instead. */
   hangup?(): AbortSignal
 }
 
-/** Something the person can mend: printed as it is, without a stack. */
+/** A mistake that the person can mend: its message is printed as it is, without a stack. */
 export class UsageError extends Error {
   override name = 'UsageError'
   readonly code: number

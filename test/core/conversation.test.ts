@@ -143,7 +143,7 @@ test('opening settles the turns of dead owners, and no others', async () => {
     {
       by: 'termaite',
       type: 'end',
-      outcome: failed('aborted', 'interrupted: the process that ran this turn is gone'),
+      outcome: failed('aborted', 'interrupted: termaite stopped during this turn'),
     },
   ])
   await conversation.settle()
@@ -337,7 +337,7 @@ test('a log that cannot be followed takes the question back, which is a no and a
   assert.deepEqual(told, [undefined, true])
   assert.deepEqual(
     (await kept(log)).flatMap((entry) => (entry.type === 'note' ? [entry.text] : entry.type)),
-    ['prompt', 'question', 'nobody could be asked: the disk is gone', 'answer', 'end'],
+    ['prompt', 'question', 'The question could not be asked: the disk is gone', 'answer', 'end'],
   )
 })
 

@@ -30,7 +30,7 @@ const end: Event = { type: 'end', outcome: { ok: true, text: '' } }
 const missed = (entries: number): Event => ({
   type: 'note',
   by: 'termaite',
-  text: `more came than can be shown here: ${entries} kept entries are in the conversation alone`,
+  text: `There was too much to show here: ${entries} entries are only in the conversation's log.`,
 })
 
 test('what follows each other and shows the same is one', async () => {
@@ -127,7 +127,7 @@ test('whatever comes: the facts are in order, none is lost unsaid, and no word o
   await fc.assert(
     fc.asyncProperty(fc.array(some, { maxLength: 60 }), fc.integer({ min: 200, max: 20_000 }), async (events, most) => {
       const left = await all(filled(events, most))
-      const gap = left[0] && 'text' in left[0] && /: (\d+) kept/.exec(left[0].text)
+      const gap = left[0] && 'text' in left[0] && /here: (\d+) entries/.exec(left[0].text)
       const facts = events.filter(isFact)
       const kept = left.slice(gap ? 1 : 0).filter(isFact)
       assert.deepEqual(kept, facts.slice(gap ? Number(gap[1]) : 0))

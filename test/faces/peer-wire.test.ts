@@ -195,8 +195,8 @@ test('a follower that does not read holds no more than its share, and is told wh
     events.push(frame.event)
   }
   assert.deepEqual(events.at(-1), end)
-  const gap = events.findIndex((event) => 'text' in event && event.text.startsWith('more came than'))
-  const [, missed] = /: (\d+) kept entries/.exec((events[gap] as { text: string }).text)!
+  const gap = events.findIndex((event) => 'text' in event && event.text.startsWith('There was too much'))
+  const [, missed] = /here: (\d+) entries/.exec((events[gap] as { text: string }).text)!
   assert.deepEqual(
     [...events.slice(0, gap), ...events.slice(gap + 1, -1)],
     [...facts.slice(0, gap), ...facts.slice(gap + Number(missed))],

@@ -2,21 +2,22 @@ import type { Entry, Fact } from './entry.ts'
 import type { Answer } from './outcome.ts'
 import type { Shown } from './question.ts'
 import type { Blobs } from './store.ts'
+import { defined } from '../../base/defined.ts'
 import { readText } from './store.ts'
 
-/** A line of a log stays small; what is longer goes to a blob whole. */
+/** Longer bodies go to a blob, so that a line of the log stays small. */
 export const longestBody = 64 * 1024
 
 const headChars = 32 * 1024
 const tailChars = 8 * 1024
 
-/** The head and the tail of a long text, with where the whole is. */
+/** Returns the head and the tail of a long text, and says where the whole text is. */
 export function cutMiddle(text: string, place: string | undefined): string {
   if (text.length <= headChars + tailChars) return text
   return joinCut(text.slice(0, headChars), text.slice(-tailChars), text.length - headChars - tailChars, place)
 }
 
-/** For a writer that kept only the two ends of what went by. */
+/** Joins the two ends of a long text whose middle was not kept. */
 export function joinCut(head: string, tail: string, missing: number, place: string | undefined): string {
   const where = place ? `; the whole is in ${place}` : ''
   return `${head}\n[… ${missing} characters cut${where} …]\n${tail}`
@@ -24,7 +25,7 @@ export function joinCut(head: string, tail: string, missing: number, place: stri
 
 export const cutEnds = { headChars, tailChars }
 
-/** The fact as it goes into the log: a long body is cut, and `whole`, or else the cut itself, says where all of it is. */
+/** Returns the fact as it goes into the log: a long body is cut, and `whole`, or the cut itself, says where the rest is. */
 export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
   const inWords = async (text: string) => (await short(text, 'text/plain', blobs)).text
   switch (fact.type) {
@@ -42,7 +43,7 @@ export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
     case 'question': {
       const { text, shows } = fact.question
       const shown = shows && (await Promise.all(shows.map((one) => shortShown(one, inWords))))
-      return { ...fact, question: { ...fact.question, text: await inWords(text), ...(shown ? { shows: shown } : {}) } }
+      return { ...fact, question: defined({ ...fact.question, text: await inWords(text), shows: shown }) }
     }
     case 'attempt':
       return { ...fact, failure: { ...fact.failure, message: await inWords(fact.failure.message) } }
@@ -66,8 +67,8 @@ export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
 async function shortShown(shown: Shown, inWords: (text: string) => Promise<string>): Promise<Shown> {
   if (shown.type === 'command') return { ...shown, command: await inWords(shown.command) }
   if (shown.type === 'text') return { ...shown, text: await inWords(shown.text) }
-  const before = shown.before === undefined ? {} : { before: await inWords(shown.before) }
-  return { ...shown, ...before, after: await inWords(shown.after) }
+  const before = shown.before === undefined ? undefined : await inWords(shown.before)
+  return defined({ ...shown, before, after: await inWords(shown.after) })
 }
 
 async function shortText<F extends Fact & { text: string }>(fact: F, blobs: Blobs): Promise<F> {
@@ -80,7 +81,7 @@ async function short(text: string, media: string, blobs: Blobs): Promise<Answer>
   return { text: cutMiddle(text, blobs.place(whole)), whole }
 }
 
-/** The entry with its whole body, for whoever needs every byte of it. */
+/** Returns the entry with its whole body. */
 export async function wholeEntry(entry: Entry, blobs: Blobs): Promise<Entry> {
   if (!entry.whole) return entry
   const { whole, ...rest } = entry

@@ -1,6 +1,6 @@
 import type { Ask } from './question.ts'
 
-/** What a slash command is run with: `say` is shown and not kept. */
+/** What a slash command is run with. Text that it says is shown and not kept. */
 export type CommandWorld = {
   say(text: string, how?: 'note' | 'text' | 'error'): void
   ask: Ask
@@ -8,32 +8,32 @@ export type CommandWorld = {
   screen: CommandScreen
 }
 
-/** What a command may do with the screen it was typed on; a screen of lines does what it can of it. */
+/** What a command may do with the screen on which it was typed; a plain line screen does what it can. */
 export type CommandScreen = {
   /** Hands the terminal to another program while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>
-  /** Puts text on the clipboard; the words say how, or why it could not. */
+  /** Copies text to the clipboard. Returns a sentence that says how, or why it could not. */
   copy(text: string): Promise<string>
-  /** The screen only: nothing kept is touched. */
+  /** Clears the screen; the conversation stays. */
   clear(): void
-  /** Puts text into the input, for the person to send or change. */
+  /** Puts text into the input, for the person to change or send. */
   fill(text: string): void
-  /** The searchable list of commands. */
+  /** Opens the searchable list of commands. */
   palette(query?: string): void
   exit(): void
 }
 
-/** A word that a person types after a slash. */
+/** A slash command. */
 export interface Command {
   name: string
-  /** What may follow it, in words: `[agent]`. */
+  /** The arguments as the help shows them: `[agent]`. */
   words?: string
   help: string
-  /** Among the dozen that `/help` shows first. */
+  /** Whether `/help` shows it among the first dozen. */
   matters?: boolean
-  /** Only for a screen of our own: it turns that, needs its terminal, or shows another session on it. */
+  /** Whether it works only on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
   screen?: true
-  /** What may follow what was typed so far. */
+  /** Returns completions for what was typed so far. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>
 }

@@ -4,19 +4,19 @@ import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
 import { entryText } from './transcript.ts'
 import { endedTurns } from './view.ts'
 
-/** How full the smallest window may get before the oldest half is summarised. */
+/** How full the smallest context window may get before the oldest half of the view is summarised. */
 export const compactAt = 0.75
 
-/** Less than this of a window is not worth a summary, however much else fills it. */
+/** A view that fills less of the window than this is not worth a summary, even when other text fills the window. */
 const worthIt = 0.125
 
-/** `frame`: the tokens of what an agent is told besides in every request. */
+/** `frame`: the tokens of the system text and tools that every request begins with. */
 export function needsCompaction(view: readonly Entry[], window: number, frame = 0): boolean {
   const tokens = viewTokens(view)
   return tokens + frame > window * compactAt && tokens > window * worthIt
 }
 
-/** What an agent's requests begin with, as it was kept last. */
+/** Returns the tokens of an agent's frame, as it was last kept. */
 export function frameTokens(view: readonly Entry[], agent: string): number {
   const kept = view.findLast((entry) => entry.type === 'frame' && entry.by === agent)
   return kept?.type === 'frame' ? bytesTokens(kept.ref.bytes) : 0
@@ -24,10 +24,10 @@ export function frameTokens(view: readonly Entry[], agent: string): number {
 
 export type Half = { through: string; entries: Entry[] }
 
-/** What counts as half: a little less, so that the digits of an id do not decide over a whole turn. */
+/** A little less than half, so that a few bytes do not decide over a whole turn. */
 const aboutHalf = 0.45
 
-/** The oldest half of a view by tokens, on a boundary between turns; undefined when there is nothing to summarise. */
+/** Returns the oldest half of a view by tokens, cut between two turns; undefined when there is nothing to summarise. */
 export function oldestHalf(view: readonly Entry[]): Half | undefined {
   const turns = endedTurns(view)
   if (turns.length === 0) return undefined
@@ -43,7 +43,7 @@ export function oldestHalf(view: readonly Entry[]): Half | undefined {
 
 export function compactionPrompt(half: Half): string {
   return [
-    'Summarise the conversation below so that it can be thrown away: whoever goes on will have only your summary.',
+    'Summarise the conversation below so that it can be thrown away: the agent that goes on will have only your summary.',
     'Keep what the user asked for and decided, what was done and where (files, commands, names, numbers), what was found out, what failed and why, and what is still open.',
     'Write plain text, as short as it can be without losing any of that. Do not act on it and do not call tools.',
     '',
@@ -51,7 +51,7 @@ export function compactionPrompt(half: Half): string {
   ].join('\n')
 }
 
-/** What no summary replaces: the newest of each name, in the order they were first given. */
+/** Returns the guides that a summary must keep: the newest of each name, in the order in which they were first given. */
 export function guidesOf(entries: readonly Entry[]): (Guide & { by: string })[] {
   const found = new Map<string, Guide & { by: string }>()
   for (const entry of entries) {
@@ -62,7 +62,7 @@ export function guidesOf(entries: readonly Entry[]): (Guide & { by: string })[] 
   return [...found.values()]
 }
 
-/** The summary an outcome holds, or why there is none: then nothing changes. */
+/** Returns the summary in an outcome, or why there is none. */
 export function summaryOf(outcome: Outcome): { text: string } | { why: string; failure?: Failure } {
   if (!outcome.ok) return { why: outcome.failure.message, failure: outcome.failure }
   if (outcome.refused) return { why: 'the model declined' }

@@ -3,6 +3,7 @@ import type { Failure, Outcome } from './outcome.ts'
 import type { Question } from './question.ts'
 import type { Ref } from './store.ts'
 
+/** Tokens and cost of one answer. `source` says how well they are known. */
 export type Usage = {
   type: 'usage'
   input: number
@@ -12,6 +13,7 @@ export type Usage = {
   source: 'reported' | 'parsed' | 'estimated'
 }
 
+/** One agent's failed try at a turn; the turn goes on. `did` is what the agent had done by then. */
 export type Attempt = {
   type: 'attempt'
   failure: Failure
@@ -20,35 +22,36 @@ export type Attempt = {
 }
 
 /**
- * What an agent is to follow to the letter from here on, beside its frame: a skill it loaded, instructions that changed.
- * `mark`: what it was made of; the next frame holds that, and it goes with the messages it stands among.
+ * Instructions that an agent must follow from here on, beside its frame: a skill it loaded, an instruction file that changed.
+ * A summary keeps them. `mark` names the content of a changed file: the next frame contains that file, so a guide with a mark
+ * is summarised like any message.
  */
 export type Guide = { type: 'guide'; name: string; text: string; mark?: string }
 
 /**
- * From here on old raw outputs are left out: those of the turns through this end, and with `step` those of the turn it
- * stands in that came before it, through this step.
+ * From here on the view leaves out old tool outputs: those of the turns up to the `end` named by `through`, and with `step`
+ * also those of its own turn up to that step.
  */
 export type Trim = { type: 'trim'; through?: string; step?: number }
 
 /**
- * How a turn was thought through and what came of it, signed by whoever acted. `passed`: whether a check said so, where
- * one could be made; `calls`: how many agents were asked besides.
+ * How a turn was thought through and what came of it, signed by the agent that acted. `passed`: the result of a check, where
+ * one was made; `calls`: how many other agents were asked.
  */
 export type Verdict = {
   type: 'verdict'
   framework: Framework
-  /** The kind of request, as whoever chose saw it. */
+  /** The kind of request, for which the framework was chosen. */
   why: string
   passed?: boolean
   calls: number
   ms: number
 }
 
-/** Kept. `whole` is where the rest is when a body was cut for the log. */
+/** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
-  /** Said by the person while the turn ran, and given to the agent that ran it. */
+  /** Typed by the person during the turn, and given to the agent that ran it. */
   | { type: 'steer'; text: string }
   | { type: 'reply'; text: string; step?: number; opaque?: unknown }
   | { type: 'call'; call: string; tool: string; input: unknown; step?: number; opaque?: unknown }
@@ -58,7 +61,7 @@ export type Fact = (
   | { type: 'answer'; ask: string; picks?: string[] }
   | { type: 'frame'; ref: Ref }
   | Guide
-  /** `shared`: who was told what it stands for. `guides`: what it stands for and does not replace, by whom it is followed. */
+  /** Replaces the turns up to `through`. `shared`: the agents that had seen them. `guides`: the guides among them, which stay in force. */
   | { type: 'summary'; text: string; through: string; shared?: string[]; guides?: (Guide & { by: string })[] }
   | Trim
   | { type: 'thread'; key: string }
@@ -70,27 +73,28 @@ export type Fact = (
 
 export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'completed' }
 
-/** A file that a call changed; without `before` it is new. All of them, as a list, are the `data` of its result. */
+/** A file that a tool call changed; without `before` the file is new. The `data` of the call's result is a list of them. */
 export type FileChange = { path: string; before?: string; after: string }
 
-/** Shown, then forgotten; the only kind that may be dropped. */
+/** An event that is shown and then forgotten; only these may be dropped. */
 export type Live =
   | { type: 'text' | 'thought'; delta: string }
   | { type: 'progress'; call: string; delta: string }
   | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
-  /** What the agent means to do, whole each time. */
+  /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
-  /** Where a turn that is thought through stands. */
+  /** The step that a framework is at. */
   | { type: 'phase'; framework: Framework; words: string }
-  /** How much of a provider's window is spent, in percent, and when it begins anew: told before it is hit. */
+  /** How much of a provider's quota is used, in percent, and when it starts over; reported before the quota is spent. */
   | { type: 'limit'; used: number; until?: number; window?: string }
 
-/** From an agent that was consulted. */
+/** An event of an agent that was consulted. */
 export type Inner = { type: 'inner'; role: string; event: Event }
 
-/** `by` is who really spoke, when it is not the agent whose turn it is. A kept one carries the rest of its Entry. */
+/** `by` is the agent that really spoke, when that is not the agent whose turn it is. An event that was kept carries the fields of its Entry. */
 export type Event = (Fact | Live | Inner) & { by?: string }
 
+/** A fact as it stands in the log. */
 export type Entry = Fact & { id: string; at: number; by: string; session: string; turn: string }
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>
@@ -101,7 +105,7 @@ export function isFact(event: Event): event is Fact & { by?: string } {
   return !live.has(event.type)
 }
 
-/** Whether a parsed line of a log is an entry of ours: another version's unknown types are. */
+/** Says whether a parsed line of a log is an entry; entry types of another version count. */
 export function isEntry(value: unknown): value is Entry {
   if (typeof value !== 'object' || value === null) return false
   const entry = value as Record<string, unknown>

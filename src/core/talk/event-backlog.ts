@@ -1,17 +1,17 @@
 import type { Event, Fact } from './entry.ts'
 import { isFact } from './entry.ts'
 
-/** So many characters may wait for one reader. */
+/** How many characters may wait for one reader. */
 const mostWaiting = 4 * 1024 ** 2
 
-/** Deltas are joined up to here, so that the oldest of a long text can go without the newest. */
+/** Deltas are joined up to this length, so that the oldest part of a long text can be dropped alone. */
 const longestJoined = 64 * 1024
 
 type Item = { event: Event; size: number }
 
 /**
- * Events on their way to one reader that may be slower than they come: nobody waits for it. Deltas that follow each
- * other are one; when there is too much the oldest live ones go, and then the oldest facts, of which a note tells.
+ * Events that wait for one reader, who may be slow without holding up the turn. Consecutive deltas are joined. When too much
+ * waits, the oldest live events are dropped, then the oldest facts, and a note says how many.
  */
 export class EventBacklog {
   #items: Item[] = []
@@ -25,7 +25,7 @@ export class EventBacklog {
     this.#most = most
   }
 
-  /** What is added to a closed one is dropped. */
+  /** Adds an event; a closed backlog drops it. */
   add(event: Event): void {
     if (this.#closed) return
     const last = this.#items.at(-1)
@@ -38,7 +38,7 @@ export class EventBacklog {
     this.#reader?.()
   }
 
-  /** Another one with all that waits in this one. */
+  /** Returns a new backlog with everything that waits in this one. */
   copy(): EventBacklog {
     const copy = new EventBacklog(this.#most)
     copy.#items = [...this.#items]
@@ -47,13 +47,13 @@ export class EventBacklog {
     return copy
   }
 
-  /** Nothing more comes; what is there can still be read. */
+  /** Takes no more events; the waiting ones can still be read. */
   close(): void {
     this.#closed = true
     this.#reader?.()
   }
 
-  /** To its end, or until the signal aborts. */
+  /** Yields events until the backlog is closed and empty, or the signal aborts. */
   async *read(signal: AbortSignal): AsyncGenerator<Event> {
     const leave = () => this.close()
     signal.addEventListener('abort', leave, { once: true })
@@ -74,7 +74,7 @@ export class EventBacklog {
 
   #take(): Event | undefined {
     if (this.#missed > 0) {
-      const text = `more came than can be shown here: ${this.#missed} kept entries are in the conversation alone`
+      const text = `There was too much to show here: ${this.#missed} entries are only in the conversation's log.`
       this.#missed = 0
       return { type: 'note', by: 'termaite', text }
     }
@@ -83,7 +83,7 @@ export class EventBacklog {
     return item?.event
   }
 
-  /** To the half, so that a flood is not looked through again at each event. */
+  /** Drops events down to half the limit, so that a flood of events is not searched again at each one. */
   #shrink(): void {
     this.#drop((event) => !isFact(event))
     const settled = settledAsks(this.#items)
@@ -92,7 +92,7 @@ export class EventBacklog {
     )
   }
 
-  /** Lets the oldest go, never the newest, until enough has gone. */
+  /** Drops the oldest events that `may` go, never the newest one, until half the limit is free. */
   #drop(may: (event: Event) => boolean): number {
     const before = this.#items.length
     this.#items = this.#items.filter(({ event, size }, index) => {
@@ -104,7 +104,7 @@ export class EventBacklog {
   }
 }
 
-/** A question that is open must reach the reader, and so must the answer to one that did. */
+/** Returns the questions whose answer waits too: an open question must reach the reader, and so must the answer to one that did. */
 function settledAsks(items: readonly Item[]): Set<string> {
   const asks = (type: Fact['type']) =>
     new Set(items.flatMap(({ event }) => (event.type === type && 'ask' in event ? [event.ask] : [])))
@@ -112,7 +112,7 @@ function settledAsks(items: readonly Item[]): Set<string> {
   return new Set([...asks('question')].filter((ask) => answered.has(ask)))
 }
 
-/** Two events that follow each other as one, where that shows the same. */
+/** Joins two consecutive events into one that shows the same. */
 function join(a: Event, b: Event): Event | undefined {
   if (a.by !== b.by) return undefined
   if (a.type === 'inner' && b.type === 'inner') {
@@ -128,14 +128,14 @@ function join(a: Event, b: Event): Event | undefined {
 
 const envelope = 64
 
-/** About as many characters as it would take on a line. */
+/** Estimates the length of an event as JSON. */
 function sizeOf(event: Event): number {
   if ('delta' in event) return envelope + event.delta.length
   if (event.type === 'inner') return envelope + sizeOf(event.event)
   try {
     return envelope + JSON.stringify(event).length
   } catch {
-    // What cannot be written as a line goes no further than this process.
+    // An event that is no JSON cannot leave this process anyway.
     return envelope
   }
 }

@@ -2,16 +2,16 @@ import { attribute, tag } from './transcript.ts'
 
 export type LineRange = { from: number; to: number }
 
-/** One thing that a reference may mean: it ends there, and names this path. */
+/** One way to read a reference: where it ends, and the path it names. */
 export type ReferenceReading = { end: number; path: string; lines?: LineRange }
 
 /**
- * An `@` in a prompt that may name a file: what it may mean, the likeliest first. Only the disk knows whether it does:
- * `plain` is one that can hardly be meant otherwise, so that one which is not there is worth a word.
+ * An `@` in a prompt that may name a file, with its possible readings, the likeliest first. Only the disk knows which one is a
+ * file. `plain`: the reference can hardly mean anything but a file, so the person is told when that file is missing.
  */
 export type FileReference = { start: number; readings: ReferenceReading[]; plain: boolean }
 
-/** Quoted, or up to the next space; not within a word, where it is an address, and not behind a backslash. */
+/** A reference is quoted or ends at the next space. An `@` inside a word is an e-mail address, and one after a backslash is none. */
 const mention = /(?<![^\s([{<"',;])@(?:"([^"\n]+)"(:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?|([^\s"`@][^\s"`]*))/g
 
 export function fileReferences(prompt: string): FileReference[] {
@@ -21,7 +21,7 @@ export function fileReferences(prompt: string): FileReference[] {
     if (quoted !== undefined)
       return [{ start: match.index, plain: true, readings: readingsOf(`${quoted}${range}`, end, range === '') }]
     if (!/[\p{L}\p{N}_]|^(?:\.{1,2}|~)\/$/u.test(bare!)) return []
-    // A sentence goes on after a path: ")." is tried as part of the name first, and then left to the sentence.
+    // Punctuation after a path is tried as part of the name first, and then as part of the sentence.
     const [, word, marks] = /^(.*?)([.,;:!?)\]}>'…]*)$/su.exec(bare!)!
     const shorter = Array.from({ length: marks!.length + 1 }, (_, cut) => cut)
     const readings = shorter.flatMap((cut) => readingsOf(bare!.slice(0, bare!.length - cut), end - cut, true))
@@ -43,12 +43,12 @@ function readingsOf(name: string, end: number, literally: boolean): ReferenceRea
 
 const code = /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<file path="[^"\n]*"[^>\n]*>\n.*?\n<\/file>/gs
 
-/** The same length, with nothing in it where code stands: there an `@` decorates, and what is attached already is not read again. */
+/** Blanks out code, keeping the length: an `@` in code is no reference, and files that are attached already are not read again. */
 function withoutCode(prompt: string): string {
   return prompt.replaceAll(code, (text) => '\0'.repeat(text.length))
 }
 
-/** What was found for a reference: the sentence names it, and its body, where it has one in words, stands behind the prompt. */
+/** A file that was found for a reference. The prompt names it, and its text, if it has one, follows the prompt. */
 export type AttachedFile = { start: number; end: number; path: string; lines?: LineRange; body?: string }
 
 export function attachFiles(prompt: string, found: readonly AttachedFile[]): string {
@@ -73,7 +73,7 @@ function nameOf(path: string, lines: LineRange | undefined): string {
 
 const block = /\n\n<file path="([^"\n]*)"(?: lines="(\d+)-(\d+)")?>\n(?:.*?\n<\/file>(?=\n|$)|.*$)/gs
 
-/** A prompt as a person would type it, for whoever shows it or brings it back: without the bodies, each name with its `@`. */
+/** Returns the prompt as the person typed it, to show it or to edit it again: without the files' text, each name with its `@`. */
 export function typedPrompt(prompt: string): string {
   const written = new Map<string, string>()
   const text = prompt.replaceAll(block, (_block, path: string, from?: string, to?: string) => {
@@ -82,7 +82,7 @@ export function typedPrompt(prompt: string): string {
     return ''
   })
   if (written.size === 0) return prompt
-  // The longest first: a name may be the beginning of another one.
+  // The longest name first: one name may be the beginning of another.
   const names = [...written.keys()].sort((a, b) => b.length - a.length).map((name) => name.replaceAll(special, '\\$&'))
   const alone = new RegExp(`(?<![^\\s([{<"',;])(?:${names.join('|')})(?=[.,;:!?)\\]}>'…]*(?:\\s|$))`, 'g')
   return text.replaceAll(alone, (name) => written.get(name)!)

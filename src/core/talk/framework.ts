@@ -1,4 +1,4 @@
-/** The six ways of thinking, each with how it goes. */
+/** The six ways of thinking, each with its steps in a few words. */
 export const frameworks = {
   direct: 'one step',
   consensus: 'weigh several ways',
@@ -12,7 +12,7 @@ export type Framework = keyof typeof frameworks
 
 export const frameworkNames = Object.keys(frameworks) as Framework[]
 
-/** Whoever is asked besides whoever acts, by what for: a person may say who. */
+/** The roles that a framework consults beside the agent that acts. The `advisors` setting can name the agent for each. */
 export const advisorRoles = [
   'enumerator',
   'pattern matcher',
@@ -28,7 +28,7 @@ export const advisorRoles = [
   'coder',
 ] as const
 
-/** How a person wants turns thought through: by what each request needs, always in one framework, or not at all. */
+/** How turns are thought through: chosen for each request (`auto`), not at all (`off`), or always in one framework. */
 export type Thinking = 'auto' | 'off' | Framework
 
 export const thinkings: readonly Thinking[] = ['auto', 'off', ...frameworkNames]

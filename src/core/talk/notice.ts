@@ -2,13 +2,13 @@ export const occasions = ['asking', 'blocked', 'done', 'parked', 'gave-up'] as c
 
 export type Occasion = (typeof occasions)[number]
 
-/** Something that a person who looks elsewhere should know of. */
+/** Something that a person who is away from the screen should know. */
 export type Notice = {
   event: Occasion
   agent: string
   workspace: string
   text: string
-  /** When, as ISO 8601. */
+  /** The time, as ISO 8601. */
   at: string
   task?: string
 }

@@ -1,24 +1,24 @@
 import type { Ref } from './store.ts'
 
-/** `unmet`: everything worked, and what was wanted was not reached by it. */
+/** `unmet`: every step worked, but the goal was not reached. */
 export type FailureKind =
   'quota' | 'busy' | 'auth' | 'missing' | 'timeout' | 'overflow' | 'crash' | 'denied' | 'budget' | 'aborted' | 'unmet'
 
-/** `retryAt` is in ms since 1970, only when whoever refused said so. */
+/** `retryAt` is in ms since 1970; it is set only when the provider named the time. */
 export type Failure = { kind: FailureKind; message: string; retryAt?: number }
 
 /**
- * How the answer of an agent in a terminal was read: whether it came marked as such (a fence, the CLI's own journal),
- * and by which sign its turn was seen to be over.
+ * How the answer of an agent in a terminal was read: whether it was marked as the answer (by a fence or the CLI's journal),
+ * and by which sign the turn was known to be over.
  */
 export type Seen = { fenced: boolean; by: string }
 
-/** `whole` is where a long one is. */
+/** An answer; `whole` points to the full text when `text` was cut. */
 export type Answer = { text: string; whole?: Ref }
 
 /**
- * `refused`: the model declined. `asks`: the reply is a question. `denials`: what it was not allowed to do.
- * `unkept`: the answer is good, and all that failed was keeping it.
+ * How a turn ended. `refused`: the model declined. `asks`: the reply is a question. `denials`: what the agent was not allowed
+ * to do. `unkept`: a good answer that could not be kept in the log.
  */
 export type Outcome =
   | ({ ok: true; refused?: true; asks?: string; denials?: string[]; seen?: Seen } & Answer)

@@ -1,34 +1,38 @@
-/** What is shown beside a question, so that a yes is given to something that was seen. */
+/** What is shown beside a question, so that the person sees what they agree to. */
 export type Shown =
   | { type: 'command'; command: string; cwd?: string }
   | { type: 'diff'; path: string; before?: string; after: string }
   | { type: 'text'; text: string }
 
-/** What is wanted to be known before somebody goes on; `from` names the roles it came through, outermost first. */
+/** A question that has to be answered before an agent goes on. `from` names the roles it came through, outermost first. */
 export type Question = {
   about: 'permission' | 'choice' | 'login' | 'trust' | 'quota' | 'silence' | 'denied' | 'sharing'
   text: string
   from: string[]
-  /** Who asks, or the agent it is about: whose quota is waited for, who is silent, who was denied. */
+  /** The agent that asks, or the agent that the question is about. */
   agent?: string
   multiple?: boolean
-  /** Whether words of one's own are an answer: a pick that is no option's id is such words. */
+  /** Whether the person may answer in their own words; they are then the pick. */
   free?: boolean
-  /** Whether those words are shown to nobody, also not while they are typed. */
+  /** Whether those words are a secret: they are not shown, not even while they are typed. */
   secret?: boolean
   shows?: Shown[]
-  /** `grants`: what picking it allows from then on, in words. */
+  /** `grants`: what picking the option allows from then on, in words. */
   options: { id: string; label: string; grants?: string }[]
-  /** Picked by itself when nobody has answered at that time. */
+  /** The option that is picked when nobody has answered at that time. */
   otherwise?: { pick: string; at: number }
 }
 
-/** The ids picked. Nobody there, or withdrawn: undefined, which means no; a turn's never rejects. `ask` is its id on the log, once it is kept. */
+/**
+ * Asks a person. Returns the ids they picked, or undefined, which means no: nobody was there, or the question was withdrawn.
+ * The `ask` of a turn never rejects. `ask` is the question's id in the log, once it is kept.
+ */
 export type Ask = (question: Question, withdrawn: AbortSignal, ask?: string) => Promise<string[] | undefined>
 
+/** The `ask` of a run that no person watches. */
 export const nobody: Ask = async () => undefined
 
-/** What a typed line picks: options by their numbers, words of one's own where they count, and nothing with an empty line. */
+/** Reads a typed answer: the numbers of options, or free words where the question takes them. An empty line picks nothing. */
 export function picksTyped({ options, multiple, free }: Question, line: string): string[] | undefined | 'unclear' {
   const typed = line.trim()
   if (typed === '') return undefined

@@ -2,12 +2,12 @@ import { momentAt, zoneNamed } from '../../base/time-zone.ts'
 
 const day = 24 * 3_600_000
 
-/** What says "later" than this was no reset time. */
+/** A time further away than this is no reset time. */
 const furthest = 366 * day
 
 /**
- * When a provider's message says that a limit ends, in ms since 1970; the latest, if it states several.
- * Undefined without a duration or a stated time and zone. `zone` is the one a CLI is known to print its times in.
+ * Reads from a provider's message when its limit ends, in ms since 1970; the latest time if there are several.
+ * Undefined when the message has neither a duration nor a time with its zone. `zone` is the time zone that a CLI is known to use.
  */
 export function resetTime(message: string, now: number, zone?: string): number | undefined {
   const text = message.slice(0, 16_384)
@@ -104,7 +104,7 @@ function timeOfDay({ hour, minute, second, half, word }: Partial<Record<string, 
   return ((hours * 60 + Number(minute ?? 0)) * 60 + Number(second ?? 0)) * 1000
 }
 
-/** The date as it stands there; 'none' for one that no calendar has, undefined where only a time of day was said. */
+/** Reads the date; 'none' for a date that does not exist, undefined where only a time of day was given. */
 function dateSaid(said: Partial<Record<string, string>>, today: number): number | 'none' | undefined {
   if (said.iso) {
     const date = Date.parse(`${said.iso}T00:00:00Z`)

@@ -3,24 +3,24 @@ import type { Event } from './entry.ts'
 import type { TurnAtWork, Peer } from './peer.ts'
 import { EventBacklog } from './event-backlog.ts'
 
-/** How a wish of somebody elsewhere reaches a turn; false when there was nothing to take it. */
+/** How another process answers, steers or cancels a turn. Returns false when the turn could not take it. */
 export type Reach = {
   cancel(): void
   steer(text: string): boolean
   answer(ask: string, picks?: string[]): boolean
 }
 
-/** Enough of a prompt to know a turn by. */
+/** Other processes are given this much of a prompt: enough to recognise the turn. */
 const longestPrompt = 4 * 1024
 
-/** The turns of this process, as a Peer. Nothing here throws, and nobody who follows slows a turn. */
+/** The turns of this process, as a Peer. No method throws, and a slow follower never slows a turn. */
 export class RunningTurns implements Peer {
   #turns = new Map<string, RunningTurn>()
   #watchers = 0
   #alone = new Set<() => void>()
   #terminals: ((id: string) => Promise<Terminal | undefined>)[] = []
 
-  /** From here to its end a turn can be followed and reached. */
+  /** Lets other processes follow and reach a turn until it ends. */
   begin(about: TurnAtWork, reach: Reach): RunningTurn {
     const known = { ...about, prompt: about.prompt.slice(0, longestPrompt) }
     const turn = new RunningTurn(known, reach, () => this.#turns.delete(about.turn))
@@ -63,18 +63,18 @@ export class RunningTurns implements Peer {
     return undefined
   }
 
-  /** From here on the terminals of a host can be met too. */
+  /** Lets other processes find terminals with this function too. */
   lend(find: (id: string) => Promise<Terminal | undefined>): void {
     this.#terminals.push(find)
   }
 
-  /** The turns go on; nobody follows or reaches them any more. */
+  /** Ends all followers. The turns go on, but can no longer be followed or reached. */
   async close(): Promise<void> {
     this.#terminals = []
     for (const turn of this.#turns.values()) turn.end()
   }
 
-  /** Resolves when nobody follows a turn of this process, or when it no longer matters. */
+  /** Resolves when no turn of this process is followed any more, or when the signal aborts. */
   async unwatched(signal: AbortSignal): Promise<void> {
     if (this.#watchers === 0 || signal.aborted) return
     await new Promise<void>((resolve) => {
@@ -98,7 +98,7 @@ export class RunningTurns implements Peer {
   }
 }
 
-/** One turn, and whoever follows it. */
+/** One turn and its followers. */
 export class RunningTurn {
   readonly about: TurnAtWork
   readonly reach: Reach
@@ -124,7 +124,7 @@ export class RunningTurn {
     for (const follower of this.#followers) follower.close()
   }
 
-  /** Whoever comes late is given what the others have seen, and then what comes. */
+  /** Yields the events so far, for a follower that comes late, and then each new one. */
   async *follow(signal: AbortSignal): AsyncGenerator<Event> {
     const waiting = this.#soFar.copy()
     this.#followers.add(waiting)
@@ -135,7 +135,7 @@ export class RunningTurn {
     }
   }
 
-  /** By what only an agent says; after a failed attempt it is open again who speaks. */
+  /** Keeps the agent that speaks. After a failed attempt it is unknown again. */
   #noteWho(event: Event): void {
     const says = event.type === 'state' || event.type === 'reply' || event.type === 'call' || 'delta' in event
     if (event.type === 'attempt') delete this.about.by

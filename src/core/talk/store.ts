@@ -1,25 +1,25 @@
-/** Everything remembered goes through here. Names are paths without an ending: `projects/<slug>/history`, `health`. */
+/** Everything that termaite remembers. Names are paths without an extension: `projects/<slug>/history`, `health`. */
 export interface Store {
   log<T>(name: string): Log<T>
-  /** `known` reads what a person may have edited: undefined when it is none of ours, and then it is a StoreError. */
+  /** `known` checks a document that a person may have edited; when it returns undefined, reading throws a StoreError. */
   doc<T>(name: string, initial: T, known?: (found: unknown) => T | undefined): Doc<T>
   blobs(name: string): Blobs
 }
 
-/** A line of a log at its position, or one that could not be read. */
+/** An item of a log and its position; `broken` is the text of a line that could not be read. */
 export type Line<T> = { at: number; item: T; broken?: undefined } | { at: number; item?: undefined; broken: string }
 
-/** Append-only. Many processes may append at once; a reader sees whole items or none. */
+/** An append-only list of items. Many processes may append at once; a reader sees only whole items. */
 export interface Log<T> {
-  /** Durable when it resolves. The position is at or before the item: following from it shows the item. */
+  /** Appends an item, durably when it resolves. Returns a position at or before the item: following from it shows the item. */
   append(item: T): Promise<number>
-  /** Where the next item will begin, or later. */
+  /** Returns a position at or after the end of the last item. */
   end(): Promise<number>
-  /** Newest first, from the end or from before a line at a position; cost follows what is read, not the size of the log. */
+  /** Reads newest first, from the end or from a position; the cost depends on what is read, not on the size of the log. */
   back(before?: number): AsyncIterable<Line<T>>
-  /** Oldest first from a position on, then what is appended, until the signal aborts. */
+  /** Reads oldest first from a position, then every item as it is appended, until the signal aborts. */
   follow(after: number, signal: AbortSignal): AsyncIterable<Line<T>>
-  /** Deletes everything in it. */
+  /** Deletes all items. */
   clear(): Promise<void>
 }
 
@@ -29,13 +29,13 @@ export interface Doc<T> {
   update(change: (now: T) => T): Promise<T>
 }
 
-/** Bodies by their content. */
+/** Bodies that are found by the hash of their content. */
 export interface Blobs {
   put(body: string | Uint8Array, media: string): Promise<Ref>
-  /** For what is too long for memory: chunks go to disk as they come. */
+  /** Writes a body that is too long for memory: each chunk goes to disk at once. */
   writer(media: string): BlobWriter
   read(ref: Ref): AsyncIterable<Uint8Array>
-  /** Where a person or an agent can open it, if it is a file. */
+  /** Returns the path of the blob, if it is a file that a person or an agent can open. */
   place(ref: Ref): string | undefined
   clear(): Promise<void>
 }
@@ -46,7 +46,7 @@ export interface BlobWriter {
   drop(): Promise<void>
 }
 
-/** The store could not keep something: a sentence for the person, and the cause. */
+/** The store failed; the message is a sentence for the person. */
 export class StoreError extends Error {
   override name = 'StoreError'
 }
@@ -58,5 +58,5 @@ export async function readText(blobs: Blobs, ref: Ref): Promise<string> {
   return text + decoder.decode()
 }
 
-/** A blob: any body too long for a line of the log. */
+/** A reference to a blob: a body that is too long for a line of the log. */
 export type Ref = { sha: string; media: string; bytes: number }

@@ -1,11 +1,11 @@
 import type { Entry } from './entry.ts'
 
-/** Four characters are one token, where nobody reported better. */
+/** Estimates tokens: about four characters each. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 
-/** The same for a text of which only the length is known. */
+/** Estimates the tokens of a text of which only the length is known. */
 export function bytesTokens(bytes: number): number {
   return Math.ceil(bytes / 4)
 }

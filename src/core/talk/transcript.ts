@@ -1,22 +1,22 @@
 import type { Attempt, Entry } from './entry.ts'
 
 /**
- * The conversation as one text for an agent that reads a pipe. It only grows at its end from turn to turn,
- * so whoever caches prefixes keeps them; what is said last stands after the messages.
+ * A turn that is put into one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that
+ * the provider's cache of its beginning stays valid; instructions stand after the messages.
  */
 export type TranscriptRequest = {
   agent: string
   prompt: string
   history: readonly Entry[]
   attempts: readonly (Attempt & { by: string })[]
-  /** What was typed to those who tried before. */
+  /** Text that was typed during the failed attempts. */
   steered: readonly string[]
   metaInstruction?: string
 }
 
 export const metaInstruction =
   'Close with a comprehensive summary of what you did and concluded, so that another agent can go on from it. ' +
-  'An output format that the last message asks for wins: then without summary.'
+  'An output format that the last message asks for wins: then leave the summary out.'
 
 export function promptText(asked: TranscriptRequest): string {
   const parts = [
@@ -48,7 +48,7 @@ function triedBefore({ agent, attempts }: TranscriptRequest): string {
   return `${who} and failed; what ${did} already did is still in place: look before you do it again.`
 }
 
-/** One entry as an agent is told of it; what is only ours (usage, threads, ends) is not told. */
+/** Returns one entry as an agent reads it; entries that only termaite needs (usage, threads, ends) are ''. */
 export function entryText(entry: Entry): string {
   switch (entry.type) {
     case 'prompt':
@@ -93,8 +93,8 @@ function message(from: string, text: string): string {
 }
 
 /**
- * A body can neither close its own tag nor open a message, so no agent can speak in another's name.
- * Only that is escaped, and for everyone to see: a `<summary>` of HTML goes through as it is.
+ * Puts a body into a tag. The body can neither close its own tag nor open a message, so that no agent can speak in another's
+ * name. Only these tags are escaped: the `<summary>` of an HTML page stays as it is.
  */
 export function tag(name: string, attributes: string, body: string): string {
   const forged = new RegExp(`<(?=\\s*/\\s*${name}\\b|\\s*message\\s+from\\b)`, 'gi')

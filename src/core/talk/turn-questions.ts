@@ -11,20 +11,20 @@ type Parts = {
   clock: Clock
   /** The turn that asks. */
   turn: string
-  /** Who is asked here; others may answer on the log. */
+  /** Asks the person at this process; other processes answer through the log. */
   person: Ask
   keep(event: Event, by: string): Promise<void>
 }
 
-/** `kept`: whether it is on the log already. */
+/** `kept`: whether the answer is in the log already. */
 type FirstAnswer = { picks: string[] | undefined; kept: boolean; by?: string }
 
-/** `close`: the turn ends, and nothing is kept of its questions any more. */
+/** `close` is called when the turn ends: no answer to its questions is kept afterwards. */
 export type TurnQuestions = { ask: Ask; close(): Promise<void> }
 
 /**
- * The question is kept; the first answer on the log wins, whoever wrote it, and withdraws the others. One that is
- * taken back is answered with nothing, so that no screen goes on showing it.
+ * Asks the questions of one turn. Each question is kept; the first answer in the log wins, whichever process wrote it, and the
+ * question is withdrawn everywhere else. A withdrawn question is answered with nothing, so that no screen goes on showing it.
  */
 export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQuestions {
   let before: Promise<unknown> = Promise.resolve()
@@ -37,7 +37,7 @@ export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQu
     return { ask, after }
   }
   const ask: Ask = async (question, withdrawn) => {
-    // Several at once are kept, and shown, in the order they were asked.
+    // Questions that are asked at once are kept and shown in their order.
     const asked = before.then(() => kept(question))
     before = asked
     const { ask, after } = await asked
@@ -54,13 +54,15 @@ export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQu
     )
     const byItself = waited(question, clock, signal)
     const first = await firstDefined<FirstAnswer>([elsewhere, here, byItself])
-      .catch((error) => keep({ type: 'note', text: `nobody could be asked: ${messageOf(error)}` }, 'termaite'))
+      .catch((error) =>
+        keep({ type: 'note', text: `The question could not be asked: ${messageOf(error)}` }, 'termaite'),
+      )
       .finally(() => settled.abort())
     if (!first && !over) await (closing = keep({ type: 'answer', ask }, 'termaite'))
     if (!first || first.kept) return first?.picks
     const { by = 'termaite' } = first
     await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
-    // Another process may have been a moment faster than the one at hand.
+    // Another process may have answered a moment earlier.
     const winner = await firstAnswer(log, after, turn, ask).catch(() => undefined)
     return winner ? winner.picks : first.picks
   }
@@ -84,7 +86,7 @@ function isAnswer(item: unknown, turn: string, ask: string): item is EntryOf<'an
   return isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn
 }
 
-/** What is picked by itself once its time has come. */
+/** Picks the question's default once its time has come. */
 async function waited({ otherwise }: Question, clock: Clock, signal: AbortSignal): Promise<FirstAnswer | undefined> {
   if (!otherwise) return undefined
   await clock.sleep(Math.max(0, otherwise.at - clock.now()), signal)

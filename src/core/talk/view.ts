@@ -2,9 +2,10 @@ import type { Entry, EntryOf, Fact } from './entry.ts'
 import type { FailureKind } from './outcome.ts'
 import { viewTokens } from './tokens.ts'
 
-/** The turns of a session that are over, in the order of their first `end`. */
+/** A turn of a session that is over. */
 export type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
 
+/** Returns the ended turns in the order of their first `end`. */
 export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
   const byTurn = new Map<string, Entry[]>()
   for (const entry of entries) {
@@ -23,7 +24,7 @@ export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
   return turns
 }
 
-/** What the next turn is given: ended turns after the furthest summary that somebody took, without failed attempts' replies. */
+/** Returns what the next turn is given: the furthest summary, and the turns that ended after it, without the replies of failed attempts. */
 export function view(entries: readonly Entry[]): Entry[] {
   const turns = endedTurns(entries)
   const summary = furthest(entries, turns, 'summary')
@@ -37,8 +38,8 @@ export function view(entries: readonly Entry[]): Entry[] {
 }
 
 /**
- * What an agent with a memory of its own has not seen: what others did in the turn its thread last answered after it
- * spoke there, and the turns that ended after that one.
+ * Returns what an agent with its own thread has not seen: what others did after its reply in the turn that the thread last
+ * answered, and the turns that ended after that one.
  */
 export function missed(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
   const turns = endedTurns(history)
@@ -47,7 +48,7 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
     const key = turn.entries.findLast((entry) => entry.type === 'thread' && entry.by === agent)
     const answered = turn.end.outcome.ok && turn.entries.some((entry) => entry.type === 'reply' && entry.by === agent)
     if (key?.type !== 'thread' || !answered) continue
-    // A turn that ended while this one ran stands before it, and was not told to it.
+    // A turn that ended while this one ran stands before it in the log, but the thread has not seen it.
     const asked = turn.entries.find((entry) => entry.type === 'prompt')?.at ?? Infinity
     const unseen = turns.filter((other, at) => at > i || (at < i && other.end.at > asked))
     const spoke = turn.entries.findLastIndex((entry) => entry.type === 'reply' && entry.by === agent)
@@ -60,11 +61,11 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
 const spoken = new Set<Entry['type']>(['reply', 'call', 'attempt', 'thread'])
 const done = new Set<Entry['type']>(['reply', 'call', 'result', 'attempt'])
 
-/** Who was told of these entries: everyone who spoke or tried, and whom a summary remembers; one that remembers nobody is a stranger's. */
+/** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
 export function toldTo(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
-    // What we do ourselves tells nobody; whoever was only asked for advice is known by what it spent.
+    // termaite's own entries tell no vendor anything; an agent that was only consulted is known by its usage.
     const told = spoken.has(entry.type) || entry.type === 'usage'
     return told && entry.by !== 'termaite' ? [entry.by] : []
   })
@@ -78,14 +79,14 @@ function furthest<K extends Through['type']>(entries: readonly Entry[], turns: E
   for (const entry of entries) {
     if (entry.type !== type) continue
     const through = entry as Extract<Through, { type: K }>
-    // Turns that were not read back lie before everything here: it stands for all of them.
+    // Turns that were not read from the log are older than these: the summary covers all of them.
     const past = turns.findIndex((turn) => turn.end.id === through.through) + 1
     if (past >= found.past) found = { past, entry: through }
   }
   return found
 }
 
-/** A failed attempt takes what was said in it along, and nothing of a piece of the turn that was over before: our own word stands between. */
+/** Leaves out the replies of failed attempts. A note or result of termaite's own separates pieces of a turn: replies of earlier pieces stay. */
 function withoutFailedReplies(entries: Entry[]): Entry[] {
   const failed = new Set<Entry>()
   let piece: Entry[] = []
@@ -97,16 +98,16 @@ function withoutFailedReplies(entries: Entry[]): Entry[] {
   return entries.filter((entry) => !failed.has(entry))
 }
 
-/** How a turn ends that reached no agent; one that was cancelled or broke may have left work behind. */
+/** Failures of turns that reached no agent. A turn that was cancelled or crashed may have left work behind. */
 const untaken = new Set<FailureKind>(['quota', 'busy', 'auth', 'missing', 'denied', 'budget'])
 
-/** Whoever asks again says it again: what nobody was asked is not told to those who come later. */
+/** Says whether no agent took the turn: its prompt is left out, because a person who still wants an answer asks again. */
 function nobodyTook({ end, entries }: EndedTurn): boolean {
   if (end.outcome.ok || !untaken.has(end.outcome.failure.kind)) return false
   return !entries.some((entry) => spoken.has(entry.type))
 }
 
-/** The facts of one turn, without the outputs that a trim of its own leaves out. */
+/** Returns the facts of one turn without the outputs that a trim inside it leaves out. */
 export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
   const last = facts.findLastIndex((fact) => fact.type === 'trim' && fact.step !== undefined)
   const trim = facts[last]
@@ -118,7 +119,7 @@ export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
 
 const longestKept = 200
 
-/** At half a full window old raw outputs go: each keeps its call and a one-line stub. */
+/** Replaces a long tool output with a stub of one line; its call stays. */
 export function withoutOutput<F extends Fact>(fact: F): F {
   if (fact.type !== 'result' || (fact.text.length <= longestKept && !fact.files)) return fact
   const { data: _data, files: _files, ...rest } = fact
@@ -126,7 +127,7 @@ export function withoutOutput<F extends Fact>(fact: F): F {
   return { ...rest, text } as F
 }
 
-/** The newest turns of a view that fit, for an agent whose window is smaller than the others': what a summary told stays. */
+/** Returns the summaries and the newest turns of a view that fit into `tokens`, for an agent with a small window. */
 export function lastTurns(history: readonly Entry[], tokens: number): Entry[] {
   const summaries = history.filter((entry) => entry.type === 'summary')
   let room = tokens - viewTokens(summaries)

@@ -6,16 +6,19 @@ import type { Ask } from '../talk/question.ts'
 import type { Terminal } from '../screen/terminal.ts'
 import type { Budget } from './budget.ts'
 
-/** How much an agent may do: look · act after a yes · change files in the project · everything. */
+/** How much an agent may do: `read` only looks, `ask` asks before it acts, `edit` changes files of the project, `all` does everything. */
 export type Leash = 'read' | 'ask' | 'edit' | 'all'
 export const leashes: readonly Leash[] = ['read', 'ask', 'edit', 'all']
 
-/** The one of two that allows less. */
+/** Returns the one of two leashes that allows less. */
 export function tighter(a: Leash, b: Leash): Leash {
   return leashes[Math.min(leashes.indexOf(a), leashes.indexOf(b))]!
 }
 
-/** The next leash that allows more in fact, of those an agent can be held to, with what it means for that agent. */
+/**
+ * Returns the next leash that really allows the agent more. `means` holds what each leash means for that agent; leashes it
+ * cannot be held to are left out.
+ */
 export function looser(leash: Leash, means: Partial<Record<Leash, string>>): Looser | undefined {
   const next = leashes
     .slice(leashes.indexOf(leash) + 1)
@@ -23,89 +26,98 @@ export function looser(leash: Leash, means: Partial<Record<Leash, string>>): Loo
   return next && { leash: next, means: means[next]! }
 }
 
+/** A looser leash, and what it means for the agent in words. */
 export type Looser = { leash: Leash; means: string }
 
+/** Properties of an agent that shared code asks for instead of its name. */
 export type Traits = {
+  /** The size of its context window in tokens. */
   window: number
-  /** Who remembers what was said: the conversation alone, or the agent's own thread as well. */
+  /** `own`: the agent has a thread of its own and needs only the entries it missed. `none`: it is given the whole view. */
   memory: 'none' | 'own'
-  /** Whether it can be held to its leash and can ask before it acts. */
+  /** Whether the agent can be held to its leash and can ask before it acts. */
   talks: boolean
-  /** Whether text typed meanwhile reaches it. */
+  /** Whether text that is typed during a turn reaches the agent. */
   steers: boolean
-  /** Who learns what it is told; unknown counts as a vendor of its own. */
+  /** The company that receives the conversation. An unknown vendor counts as one of its own. */
   vendor?: string
-  /** How its seat could be loosened, by one step. */
+  /** The next looser leash, if there is one. */
   looser?: Looser
-  /** What a person types to log it in. */
+  /** The command that logs a person in. */
   login?: string
 }
 
 /**
- * Whatever can take a turn. `turn` never throws; it yields exactly one `end`, last.
- * One turn at a time: one Agent is one seat.
+ * Anything that can take a turn: a CLI, a native agent, a rotation of agents, a way of thinking.
+ * `turn` never throws; it yields exactly one `end`, last. One Agent takes one turn at a time.
  */
 export interface Agent {
   name: string
   traits: Traits
   terminal?: Terminal
-  /** Whether it could take a turn now; not needed before one. One in a terminal opens it, and asks what its dialogs ask. */
+  /**
+   * Finds out whether the agent could take a turn now; a turn does not need it. An agent in a terminal opens the terminal
+   * and asks the person what its dialogs ask.
+   */
   start?(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
   turn(turn: Turn): AsyncIterable<Event>
-  /** Ends it, and whatever it started. */
+  /** Ends the agent and every process that it started. */
   close(): Promise<void>
-  /** Lets go of it without ending it, where it outlives us. */
+  /** Detaches from an agent that outlives this process, without ending it. */
   leave?(): Promise<void>
 }
 
+/** One prompt, and everything an agent needs to answer it. */
 export interface Turn {
   id: string
   prompt: string
   files?: Ref[]
-  /** The view, fixed when the turn started. */
+  /** The conversation's view, fixed when the turn started. */
   history: readonly Entry[]
-  /** What was tried in this turn before, and failed. */
+  /** The attempts of this turn that failed before. */
   attempts: readonly (Attempt & { by: string })[]
-  /** What was typed while they tried, and given to them: it belongs to the prompt. */
+  /** Text that was typed during those attempts: it belongs to the prompt. */
   steered: readonly string[]
   cwd: string
-  /** What nobody goes beyond in this turn; an agent may be held tighter. */
+  /** The loosest leash of this turn; an agent may be held tighter. */
   leash: Leash
   signal: AbortSignal
   clock: Clock
   ask: Ask
   budget: Budget
   /**
-   * Text typed meanwhile, kept before it is handed over: what is there now, or, with a signal,
-   * what comes until it aborts. What no agent takes waits for the next turn.
+   * Returns text that the person typed during the turn; it is kept before it is handed over. With a signal it waits for text
+   * until the signal aborts. Text that no agent takes waits for the next turn.
    */
   steer(until?: AbortSignal): Promise<string[]>
-  /** Whether somebody watches who would rather be asked than have a spent quota or a silence decided for them. */
+  /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
-  /** The mark of a prompt that was pasted already: only watch. */
+  /** The mark of a prompt that was pasted already: the agent only watches for its answer. */
   sent?: string
 }
 
-/** `allowed`: what a person said yes to for this seat alone, beyond all that it is held to otherwise. */
+/** How an agent of the roster is opened. */
 export type RosterSeat = {
   cwd: string
   leash: Leash
+  /** The key of the agent's own thread to go on with. */
   resume?: string
+  /** A leash that the person allowed for this seat alone; it overrides every other limit. */
   allowed?: Leash
-  /** The terminal that it sits in: found by this id where it lives, else opened with it. */
+  /** The terminal for the agent: found by its id if it still runs, else opened with that id. */
   terminal?: { id: string; title?: string; mode?: 'window' | 'pane' }
   model?: string
 }
 
-/** The configured agents. `open` is lazy and cannot fail: what is wrong shows as the failure of a turn. */
+/** The configured agents. `open` is lazy and cannot fail: a problem shows as the failure of a turn. */
 export interface Roster {
   names(): string[]
   open(name: string, seat: RosterSeat): Agent
 }
 
-/** Who is asked first: the one after whoever answered last · whoever answered last · anyone. */
+/** Which agent the rotation asks first: the one after the agent that answered last, that agent itself, or any. */
 export const strategies = ['round-robin', 'exhaustion', 'random'] as const
 export type Strategy = (typeof strategies)[number]
 
-/** Whose turns these are: everybody's, our own agents', or our own agents' that only plan. */
+/** Who takes the turns: the roster (`chat`), the native agent (`agent`), or the native agent without changing anything (`plan`). */
 export type WorkMode = 'chat' | 'agent' | 'plan'

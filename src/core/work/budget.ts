@@ -1,9 +1,9 @@
 import type { Usage } from '../talk/entry.ts'
 import type { Failure } from '../talk/outcome.ts'
 
-/** One purse for a whole tree of turns. */
+/** The limit on tokens and cost that a turn shares with every turn inside it. */
 export interface Budget {
-  /** Why a call of about so many tokens may not be made. */
+  /** Returns a failure when a call of about this many tokens would exceed the limit. */
   refuse(tokens: number): Failure | undefined
   spend(usage: Omit<Usage, 'type'>): void
 }
@@ -34,10 +34,10 @@ export function budget(limit: { tokens?: number; cost?: number }): Budget {
   }
 }
 
-/** What was used in all; `cost` is in dollars, and of `priced` of the tokens: nobody knows the price of the others. */
+/** Tokens used in total. `cost` is in dollars and covers only the `priced` tokens: the price of the others is unknown. */
 export type Spent = { tokens: number; cost?: number; priced?: number }
 
-/** One more use, added up. */
+/** Returns the total with one more usage added. */
 export function addUsage(all: Spent, { input, output, cost }: Pick<Usage, 'input' | 'output' | 'cost'>): Spent {
   const used = input + output
   const tokens = all.tokens + used

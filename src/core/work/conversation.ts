@@ -8,6 +8,7 @@ import type { Ask } from '../talk/question.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
 import { drain } from '../../base/relay.ts'
+import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from './budget.ts'
 import { take } from './verbs.ts'
@@ -19,19 +20,20 @@ import { failed } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
 import { toldTo, view } from '../talk/view.ts'
 
+/** What a conversation is made of. */
 export type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
   session: string
-  /** Where in the log this session began. */
+  /** The log position at which this session began. */
   from?: number
   clock: Clock
-  /** Who runs the turns of this process, so that others can tell a dead one's. */
+  /** The mark of this process, by which others know whether the owner of a turn is still alive. */
   owner: string
   alive(owner: string): boolean
 }
 
-/** What a turn is run in. */
+/** The circumstances that a turn is run in. */
 export type TurnWorld = {
   cwd: string
   leash: Leash
@@ -39,27 +41,27 @@ export type TurnWorld = {
   ask?: Ask
   budget?: Budget
   files?: Ref[]
-  /** What was typed while the turn ran; see `Turn.steer`. */
+  /** Returns text that was typed during the turn; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
   around?: AroundTurn
-  /** Once it aborts nothing more is kept: the turn goes on without this process, and another one takes it up. */
+  /** Once it aborts, nothing more is kept here: the turn goes on, and another process takes it up. */
   left?: AbortSignal
 }
 
 /**
- * What is done around a turn: once its prompt is kept and before anybody is asked, and before its end is kept.
- * What it says is kept as notes; a fault of its own is one more note, and never stops the turn.
+ * Work before and after a turn: `begin` runs once the prompt is kept, before an agent is asked; `end` runs before the turn's
+ * end is kept. The texts they return are kept as notes; an error becomes a note too and never stops the turn.
  */
 export type AroundTurn = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
 
-/** What an agent is given of a turn, and the calls of it that have no result yet. */
+/** What the agent is given, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
 
-/** How a conversation stands before a turn: lines of its log that could not be read, and turns that had to be ended. */
+/** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were ended. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
 
-/** The only keeper: every turn is rooted in one. Entries are re-read, never cached. */
+/** Runs turns and keeps their facts in the log; nothing else writes entries. Entries are read anew each time, never cached. */
 export class Conversation {
   readonly session: string
   #parts: ConversationParts
@@ -69,17 +71,18 @@ export class Conversation {
     this.#parts = parts
   }
 
+  /** Keeps a fact, durably when it resolves. */
   async append(fact: Fact, by: string, turn = ''): Promise<Entry> {
     const { log, blobs, clock } = this.#parts
     const at = clock.now()
     const own = { id: newId(at), at, by, session: this.session, turn }
-    // A fact that was kept elsewhere before carries that place's marks: here it gets its own.
+    // A fact that comes from another conversation carries the id, time and session of that one: they are replaced.
     const entry = { ...own, ...(await withShortBody(fact, blobs)), ...own } as Entry
     await log.append(entry)
     return entry
   }
 
-  /** As much of the session as its view needs, oldest first, and the lines that could not be read. */
+  /** Reads as much of the session as its view needs, oldest first, and the lines that could not be read. */
   read() {
     return readTail(this.#parts.log, this.session, this.#parts.from)
   }
@@ -88,7 +91,7 @@ export class Conversation {
     return view((await this.read()).entries)
   }
 
-  /** Ends the turns whose owner is dead, closes the calls they left open, and says how things stand then. */
+  /** Ends the turns whose process is dead and closes the calls they left open. */
   async settle(): Promise<Standing> {
     const { entries, broken } = await this.read()
     const dead = unended(entries).filter(({ owner }) => owner !== undefined && !this.#parts.alive(owner))
@@ -96,7 +99,7 @@ export class Conversation {
       const open = new Set<string>()
       for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
       for (const call of open) await this.append(interrupted(call), 'termaite', prompt.turn)
-      const outcome = failed('aborted', 'interrupted: the process that ran this turn is gone')
+      const outcome = failed('aborted', 'interrupted: termaite stopped during this turn')
       await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
     }
     return { view: dead.length > 0 ? await this.view() : view(entries), broken, ended: dead.length }
@@ -106,14 +109,16 @@ export class Conversation {
   async *converse(agent: Agent, prompt: string, world: TurnWorld): AsyncGenerator<Event> {
     const { clock, owner } = this.#parts
     const history = await this.view()
-    const files = world.files?.length ? { files: world.files } : {}
-    const asked = await this.append({ type: 'prompt', text: prompt, ...files, owner }, 'user', newId(clock.now()))
-    yield* this.#take(agent, asked, { prompt, ...files, history, open: new Set() }, world)
+    const files = world.files?.length ? world.files : undefined
+    const fact = defined({ type: 'prompt' as const, text: prompt, files, owner })
+    const asked = await this.append(fact, 'user', newId(clock.now()))
+    yield* this.#take(agent, asked, defined({ prompt, files, history, open: new Set<string>() }), world)
   }
 
   /**
-   * Goes on with a turn that a dead process left, for an agent that outlived it; with `sent` it is only watched.
-   * What was asked meanwhile is taken back: whoever still wants to know asks again. Of a turn that is over there is nothing.
+   * Goes on with the turn of a dead process, for an agent that outlived it. With `sent` the prompt was pasted already, and the
+   * turn is only watched. Open questions are withdrawn; the agent asks again if it still needs an answer. A turn that is over
+   * yields nothing.
    */
   async *takeUp(agent: Agent, turn: string, world: TurnWorld, sent?: string): AsyncGenerator<Event> {
     const { entries } = await this.read()
@@ -124,9 +129,8 @@ export class Conversation {
     for (const entry of own) followCalls(open, entry)
     for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
     const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
-    const files = asked.files ? { files: asked.files } : {}
-    const mark = sent === undefined ? {} : { sent }
-    yield* this.#take(agent, asked, { prompt: whole.text, ...files, history: view(entries), open, ...mark }, world)
+    const given = defined({ prompt: whole.text, files: asked.files, history: view(entries), open, sent })
+    yield* this.#take(agent, asked, given, world)
   }
 
   async *#take(agent: Agent, asked: Entry, given: Given, world: TurnWorld): AsyncGenerator<Event> {
@@ -187,7 +191,7 @@ export class Conversation {
       answer = await drain(take(agent, turn), async (event) => {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
         const kept = keep(event, agent.name)
-        // Nothing acts on what was spent: it becomes durable together with the next line.
+        // Nothing depends on a usage: it becomes durable together with the next line.
         if (event.type === 'usage') counted = kept
         else await kept
       })
@@ -206,7 +210,7 @@ export class Conversation {
     }
   }
 
-  /** Summarises the oldest half with what `summarise` answers; if that fails, nothing changes. */
+  /** Replaces the oldest half of the view with the summary that `summarise` gives; if that fails, nothing changes. */
   async compact(
     summarise: (prompt: string) => Promise<Outcome>,
   ): Promise<{ ok: true; entry: Entry } | { ok: false; why: string; failure?: Failure }> {
@@ -227,7 +231,7 @@ export class Conversation {
   }
 }
 
-/** A good end that says what the reply just said is kept without saying it again. */
+/** Empties the text of an end that only repeats the last reply. */
 function withoutEcho(fact: Fact, reply: string | undefined): Fact {
   if (fact.type !== 'end' || !fact.outcome.ok || fact.outcome.text !== reply) return fact
   return { ...fact, outcome: { ...fact.outcome, text: '' } }
@@ -238,7 +242,7 @@ function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
   return entries.filter((entry): entry is EntryOf<'prompt'> => entry.type === 'prompt' && !ended.has(entry.turn))
 }
 
-/** Keeps the calls that have no result yet. */
+/** Keeps track of the calls that have no result yet. */
 function followCalls(open: Set<string>, entry: Entry): void {
   if (entry.type === 'call') open.add(entry.call)
   if (entry.type === 'result') open.delete(entry.call)
@@ -254,13 +258,13 @@ function interrupted(call: string): Fact {
   return { type: 'result', call, ok: false, text }
 }
 
-/** Usage is kept from any depth. */
+/** Finds the usage of a consulted agent at any depth: it is kept too. */
 function innerUsage(event: Event): Event[] {
   if (event.type !== 'inner') return []
   return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
 }
 
-/** `answer` is for whoever shows the end: it is in no log. */
+/** The end of a turn whose facts could not be kept. `answer` is only shown: it is in no log. */
 function lost(why: string, answer?: Outcome): Outcome {
   const loss = failed('crash', `the turn ran, but it could not be kept: ${why}`)
   if (!answer?.ok) return loss

@@ -1,4 +1,4 @@
-/** What is known of one piece of work that others may wait for. */
+/** One piece of work that others may wait for: a crew's slot, a hub's task, a leaf of a decomposed task. */
 export type WorkItem = {
   id: string
   state: 'waiting' | 'running' | 'done' | 'dead'
@@ -6,12 +6,12 @@ export type WorkItem = {
   needs: readonly string[]
 }
 
-/** All the work there is, by its id. */
+/** All pieces of work by their ids. */
 export type WorkItems = Pick<ReadonlyMap<string, WorkItem>, 'get'>
 
 export type Readiness = { ready: true } | { ready: false; waitsFor: string[] } | { ready: false; never: string }
 
-/** Whether a piece of work may go: all it needs is done; a dead, missing or circular need says so for good. */
+/** Says whether a piece of work may start: everything it needs is done. A need that failed, is missing or is circular never will be. */
 export function readinessOf(id: string, all: WorkItems): Readiness {
   const work = all.get(id)
   if (!work) return { ready: false, never: `${id} is not known` }
@@ -29,14 +29,14 @@ export function readinessOf(id: string, all: WorkItems): Readiness {
 
 const placeholder = /\{\{\s*slot_(\w+)\.output\s*\}\}/g
 
-/** The pieces whose outputs a text wants filled in. */
+/** Returns the ids whose outputs a text has placeholders for. */
 export function placeholders(text: string): string[] {
   return [...new Set([...text.matchAll(placeholder)].map((match) => match[1]!))]
 }
 
 /**
- * Fills `{{slot_N.output}}`, marked as another agent's words so that nobody takes them for the person's; what has no
- * output stays as it is.
+ * Fills each `{{slot_N.output}}`. The output is tagged as another agent's words, so that no agent takes it for the person's.
+ * A placeholder without an output stays as it is.
  */
 export function fillPlaceholders(text: string, output: (id: string) => string | undefined): string {
   return text.replace(placeholder, (all: string, id: string) => {

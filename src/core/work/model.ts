@@ -2,6 +2,7 @@ import type { Usage } from '../talk/entry.ts'
 import type { Ref } from '../talk/store.ts'
 import type { Failure } from '../talk/outcome.ts'
 
+/** A message of a request, in the form that all providers share. `opaque` is data that only its provider can read. */
 export type ModelMessage =
   | { role: 'user'; text: string; files?: Ref[] }
   | {
@@ -12,10 +13,10 @@ export type ModelMessage =
     }
   | { role: 'tool'; call: string; tool: string; ok: boolean; text: string; files?: Ref[] }
 
-/** What is fixed for a session: a byte-stable prefix of every request. */
+/** The system text and tools of a session. They are fixed, so that every request begins with the same bytes and is cached. */
 export type Frame = { system: string; tools: { name: string; description: string; schema: Record<string, unknown> }[] }
 
-/** `schema`: the shape that the answer is wanted in, where a provider can hold a model to one. */
+/** `schema`: the JSON Schema that the answer must fit, for providers that can enforce one. */
 export type ModelRequest = { frame: Frame; messages: ModelMessage[]; schema?: Record<string, unknown> }
 
 export type ModelEvent =

@@ -6,12 +6,13 @@ import type { Consent, Policy, PolicyDecision } from './policy.ts'
 import type { Result, Tool, ToolCall } from './tool.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
+import { defined } from '../../base/defined.ts'
 import { drain } from '../../base/relay.ts'
 import { consult } from './verbs.ts'
 
 /**
- * Runs one tool under the rules, whoever needs hands: parse, policy, maybe a question, run.
- * The `call` is yielded first, so that it is kept before it acts; every mishap is a result in words.
+ * Runs one tool under the rules: parses its input, asks the policy and perhaps the person, then runs it.
+ * The `call` is yielded first, so that it is kept before the tool acts. Every problem becomes a result that says what to do.
  */
 export async function* perform(
   call: { id: string; tool: Tool | undefined; name: string; input: unknown; step?: number; opaque?: unknown },
@@ -19,14 +20,8 @@ export async function* perform(
   policy: Policy,
   known: readonly string[] = [],
 ): AsyncGenerator<Event, Result> {
-  yield {
-    type: 'call',
-    call: call.id,
-    tool: call.name,
-    input: call.input,
-    ...(call.step === undefined ? {} : { step: call.step }),
-    ...(call.opaque === undefined ? {} : { opaque: call.opaque }),
-  }
+  const { id, name, input, step, opaque } = call
+  yield defined({ type: 'call' as const, call: id, tool: name, input, step, opaque })
   const live = new Channel<Event>(256)
   let result: Result = { ok: false, text: 'the tool gave no result' }
   const hands = {
@@ -39,7 +34,7 @@ export async function* perform(
   try {
     yield* live
   } finally {
-    // Whoever leaves early has aborted the turn: the tool is not left running behind its back.
+    // A reader that leaves early has aborted the turn: the tool must not go on running unseen.
     await work
   }
   yield { type: 'result', call: call.id, ...result }
@@ -84,14 +79,14 @@ async function outcome(
   }
 }
 
-/** None of its events may be lost on the way: what it spent is among them. */
+/** Consults an agent on behalf of a tool. None of its events may be dropped: its usage is among them. */
 async function apart(agent: Agent, role: string, task: string, turn: Turn, live: Channel<Event>): Promise<Outcome> {
   const { files: _, sent: __, ...own } = turn
   const fresh = { ...own, prompt: task, history: [], attempts: [], steered: [] }
   return drain(consult(agent, role, fresh, turn.leash), (event) => live.push(event))
 }
 
-/** Why it may not run, when it may not. */
+/** Returns the result of a tool that may not run; undefined when it may. */
 async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDecision): Promise<Result | undefined> {
   const { verdict, why, grants, granted, shows, answered } = judged
   if (verdict === 'yes') return undefined
@@ -111,13 +106,13 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   if (consent === 'always') await granted?.()
   if (consent === 'once' || consent === 'always') return undefined
   const again = 'Do not try it again in this turn.'
-  // What a person said no to is decided; what nobody could say yes to may be allowed another time.
+  // A person's no is final. When nobody could be asked, a person may still allow it another time: that is a denial.
   return consent === 'no'
     ? { ...no(`${tool.name} was refused: the person said no. ${again}`), data: { refused: denied } }
     : no(`${tool.name} was refused: nobody was there to say yes. ${again}`, denied)
 }
 
-/** Whether it was let alone because nobody allowed it: such a result says nothing about what it would have come to. */
+/** Says whether a tool did not run because it was not allowed. */
 export function isForbidden({ ok, data }: Result): boolean {
   return !ok && typeof data === 'object' && data !== null && ('denied' in data || 'refused' in data)
 }
@@ -127,11 +122,11 @@ function consentIn(picks: string[] | undefined): Consent {
   return (['always', 'once'] as const).find((one) => picks.includes(one)) ?? 'no'
 }
 
-/** `denied` is what the turn was not allowed to do, for whoever could allow it. */
+/** `denied` names the call that was not allowed, so that a person can allow it later. */
 const no = (text: string, denied?: string): Result => ({
   ok: false,
   text,
-  ...(denied === undefined ? {} : { data: { denied } }),
+  ...(denied !== undefined && { data: { denied } }),
 })
 
 function words(error: unknown): string {

@@ -2,29 +2,30 @@ import type { Shown } from '../talk/question.ts'
 import type { Turn } from './agent.ts'
 import type { Tool } from './tool.ts'
 
-/**
- * `grants` is what a yes to "always" would cover, in words a rule can hold; `granted` is told when somebody says it.
- * `shows` is what a yes is given to, beside the words. `answered` and `ran` are told what came of it: the one before
- * it runs, the other after.
- */
+/** Whether a tool may run with an input, and why. */
 export type PolicyDecision = {
   verdict: 'yes' | 'no' | 'ask'
   why: string
+  /** The rule that "always" would add. */
   grants?: string
+  /** Called when the person picks "always". */
   granted?(): Promise<void>
+  /** The command, change or text that the person is asked about. */
   shows?: Shown[]
-  /** What it runs with instead of what was called for. */
+  /** The input to run with, in place of the one that was called for. */
   input?: unknown
+  /** Called with the person's answer, before the tool runs. */
   answered?(answer: Consent): Promise<void>
+  /** Called after the tool has run. */
   ran?(ok: boolean): void
 }
 
-/** What was said to a question for leave. */
+/** The answer to a question for permission; `nobody`: no person was there. */
 export type Consent = 'once' | 'always' | 'no' | 'nobody'
 
 export type Policy = (tool: Tool, input: unknown, turn: Turn) => Promise<PolicyDecision>
 
-/** The leash alone: reading is free, the rest is asked for or not. */
+/** The policy that knows only the leash: reading is allowed, the rest is allowed, asked for or refused. */
 export const leashPolicy: Policy = async (tool, _input, turn) => {
   if (tool.risk === 'read' || turn.leash === 'all') return { verdict: 'yes', why: 'the leash allows it' }
   if (turn.leash === 'read') return { verdict: 'no', why: 'this agent may only look' }

@@ -1,8 +1,8 @@
-/** What the machine can do, so that nobody tries what it cannot. What was not found out is left out. */
+/** What the machine can do, so that no agent tries what it cannot. Unknown facts are left out. */
 export type SystemSpec = {
   /** The distribution, not the kernel. */
   os: { name: string; version?: string; arch: string }
-  /** The person's own. */
+  /** The person's login shell. */
   shell: { type: string; version?: string }
   runtimes: {
     node?: { version?: string; npm?: string }
@@ -13,9 +13,9 @@ export type SystemSpec = {
   }
   binaries: Record<string, { path: string; version?: string }>
   packageManagers: string[]
-  /** Whether something can be done as root without anybody being asked. */
+  /** Whether commands can run as root without a password. */
   sudoAvailable: boolean
-  /** `hasInternet`: there is a way out; nobody was called to see whether it leads there. */
+  /** `hasInternet`: the system has a route to other networks; no server was contacted to verify it. */
   network: { hasInternet: boolean; proxy?: string }
 }
 

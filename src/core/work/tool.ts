@@ -25,29 +25,33 @@ export type Effect =
 /** Other names of a tool, mostly those of Claude Code: in rules, where one name may mean several tools, and in hooks. */
 export type ToolAliases = { rules?: readonly string[]; hooks?: readonly string[] }
 
+/** What a tool is run with. */
 export type ToolCall = {
   cwd: string
   signal: AbortSignal
   ask: Ask
-  /** Shown while it runs, kept nowhere. */
+  /** Shows output while the tool runs; it is not kept. */
   progress(delta: string): void
-  /** Hands a task to another agent, which sees nothing else of the turn, is held as tight and spends from the same purse. */
+  /** Hands a task to another agent, which sees nothing else of the turn, has the same leash and spends from the same budget. */
   consult(agent: Agent, role: string, task: string): Promise<Outcome>
-  /** When whoever called stops waiting, in ms since 1970. */
+  /** When the caller stops waiting, in ms since 1970. */
   until: number
 }
 
 export type ToolOutput = string | { text: string; data?: unknown; files?: Ref[] }
 
-/** Anything a model can call. `parse` throws words that say what to send instead; `run` may throw, and is told of it in words. */
+/**
+ * Anything a model can call. `parse` throws a message that says what to send instead; an error thrown by `run` is given to
+ * the model as its message.
+ */
 export interface Tool<I = unknown> {
   name: string
   description: string
   schema: Record<string, unknown>
-  /** The shape of its result's `data`, which every good result has then. */
+  /** The JSON Schema of the result's `data`. A tool that has one gives data with every good result. */
   output?: Record<string, unknown>
   risk: Risk
-  /** Nothing of the same step runs beside it or, if it asks the person, after it. */
+  /** Whether no other tool of the same step may run beside it; after one that asks the person, the step ends. */
   alone?: boolean
   /** Says what a call would do. Without it, a call of a reading tool only looks, and the effect of any other is unknown. */
   effect?(input: I, cwd: string): Effect

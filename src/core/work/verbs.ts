@@ -8,12 +8,13 @@ import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../talk/tokens.ts'
 
-/** How long an aborted agent may take to say its own end. */
+/** How long an aborted agent may take to end its turn. */
 export const graceMs = 8_000
 
 /**
- * Takes another agent's turn as one's own: its events flow through, signed by it; its `end` comes back as the outcome.
- * Nothing starts once aborted, and an outcome always comes, whatever the agent does. `see` is shown each event before it is yielded.
+ * Takes another agent's turn as one's own: its events pass through, signed with its name, and its `end` is returned as the
+ * outcome. Nothing starts once the turn is aborted, and an outcome always comes, whatever the agent does. `see` is called with each
+ * event before it is yielded.
  */
 export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => void): AsyncGenerator<Event, Outcome> {
   if (turn.signal.aborted) return failed('aborted', 'cancelled before it started')
@@ -25,7 +26,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
   const grace = new Grace(signal, turn.clock)
   let events: AsyncIterator<Event> | undefined
   try {
-    // Whoever asks is named, unless somebody further in is.
+    // A question names the agent that asks; an agent further in has named itself already.
     const ask: Ask = (question, withdrawn, id) => turn.ask({ agent: agent.name, ...question }, withdrawn, id)
     events = agent.turn({ ...turn, signal, ask })[Symbol.asyncIterator]()
     for (;;) {
@@ -33,7 +34,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
       if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)
       if (next.done) return failed('crash', `${agent.name} stopped without an end`)
       if (next.value.type === 'end') return next.value.outcome
-      // Signed already: whoever took it further in has paid.
+      // A signed usage was counted by the `take` further in.
       if (next.value.type === 'usage' && next.value.by === undefined) turn.budget.spend(next.value)
       const event: Event = { by: agent.name, ...next.value }
       see?.(event)
@@ -43,15 +44,15 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
     return failed('crash', `${agent.name} broke: ${messageOf(error)}`)
   } finally {
     leave.abort()
-    // Its own clean-up is waited for, as long as the grace lasts: a hung one never returns.
+    // Its clean-up is waited for no longer than the grace: a hung agent never returns.
     await grace.within(leaveBehind(events))
     grace.stop()
   }
 }
 
 /**
- * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, its end last; it is held to reading
- * unless told otherwise, and its seat is closed after.
+ * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, its `end` last. It may only read
+ * unless another leash is given, and it is closed afterwards.
  */
 export async function* consult(
   agent: Agent,
@@ -76,7 +77,7 @@ export async function* consult(
   }
 }
 
-/** Ends an agent's stream; one that breaks even then has ended as well. */
+/** Ends an agent's stream. An error on the way is ignored: the stream has ended then too. */
 async function leaveBehind(events: AsyncIterator<Event> | undefined): Promise<void> {
   try {
     await events?.return?.()
@@ -85,7 +86,7 @@ async function leaveBehind(events: AsyncIterator<Event> | undefined): Promise<vo
   }
 }
 
-/** Waits for an agent's every move, but after an abort no longer than the grace. */
+/** Waits for each step of an agent; after an abort no longer than the grace. */
 class Grace {
   #stopped = new AbortController()
   #over = false

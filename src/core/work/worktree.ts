@@ -1,14 +1,14 @@
-/** `branch` began at `base`; `made` says that it is there. */
+/** A git worktree for one agent. `base` is the commit its branch began at; `made` is set once the worktree exists. */
 export type Worktree = { path: string; branch: string; base?: string; made?: true }
 
-/** What becomes of a worktree once its agent is gone: taken away when nothing is in it, else kept, and `why`. */
+/** What became of a worktree whose agent has ended: removed when it held no work, else kept, and why. */
 export type Cleared = { gone: true } | { gone: false; why: string }
 
-/** The verbs of git that a crew needs; both may throw words. */
+/** The worktrees of a crew. `make` and `clear` throw an error whose message can be shown. */
 export type Worktrees = {
-  /** Where it would be. */
+  /** Names the worktree without making it. */
   plan(name: string): Worktree
-  /** Makes it from HEAD, sets it up, and says where `cwd` is in it, and what is worth saying. */
+  /** Makes the worktree from HEAD and sets it up. Returns where `cwd` is inside it, and notes for the person. */
   make(worktree: Worktree, cwd: string): Promise<{ worktree: Worktree; cwd: string; notes: string[] }>
   clear(worktree: Worktree): Promise<Cleared>
 }
