@@ -1,16 +1,16 @@
 import type { DeskEvent } from '../faces/chat/chat-desk.ts'
 import { Channel } from '../base/channel.ts'
 
-/** Whoever watches the desk. Everyone is told everything, in order; whoever left is not waited for. */
+/** The screens that show this desk. Each gets every event in order; a screen that left is not waited for. */
 export class Audience {
   #ears = new Set<Channel<DeskEvent>>()
 
-  /** Resolves once everyone has room for more: a turn goes no faster than it can be shown. */
+  /** Resolves when every screen has room for more, so that a turn runs no faster than it can be shown. */
   async tell(happening: DeskEvent): Promise<void> {
     await Promise.all([...this.#ears].map((ear) => ear.push(happening)))
   }
 
-  /** From this call on, not from the first look. */
+  /** Events are collected from this call on, not from the first read. */
   listen(signal: AbortSignal): AsyncIterable<DeskEvent> {
     const ear = new Channel<DeskEvent>(1024)
     const leave = () => {

@@ -3,7 +3,7 @@ import type { Verified } from '../safety/audit.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
 
-/** Entries as rows: when, what was said or came of it, by which tool, and what it was. */
+/** Writes audit entries as rows: time, decision or result, tool, and subject. */
 export function auditTable(entries: readonly AuditEntry[]): string {
   return table(
     entries.map((entry) => [

@@ -11,15 +11,15 @@ import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/slash-commands.ts'
 
 export type ChatOptions = DeskAppParts & {
-  /** The first turn, as it was given on the command line. */
+  /** The prompt of the first turn, given on the command line. */
   prompt?: string
   agent?: string
   altScreen: boolean
-  /** Plain lines instead of a screen. */
+  /** Shows plain lines instead of a full screen. */
   lines: boolean
 }
 
-/** The chat from its first paint to its last word; the exit code. */
+/** Runs the chat and returns the exit code. */
 export async function chat(wishes: ChatOptions): Promise<number> {
   const { io } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
@@ -32,7 +32,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   const beside = await attended(desk, wishes)
   const fault = await shown
   beside?.close()
-  // Whoever leaves cancels; whoever's line dropped did not mean to.
+  // Leaving cancels the running turn; a dropped connection does not.
   const cut = !hangup.aborted && desk.busy
   const { waiting } = desk.standing()
   const unsent = hangup.aborted ? [] : desk.leave()
@@ -47,14 +47,14 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   return fault !== undefined ? 1 : cut ? 130 : 0
 }
 
-/** What the crew of this project asks comes here as well; a chat that is one of the crew has nobody to put it to. */
+/** Shows questions of the project's crew. A chat that runs inside a crew slot has no user to show them to. */
 async function attended(desk: ProjectDesk, { io, lines }: ChatOptions) {
   if (desk.app().ephemeral || io.env.TERMAITE_RUN !== undefined) return undefined
   const { CrewQuestions } = await import('./crew/crew-questions.ts')
   return new CrewQuestions({ app: desk.app, put: (command) => desk.put(command), cards: !lines })
 }
 
-/** Why it broke, if it did. */
+/** Shows the desk until the user leaves; returns the fault if the screen broke. */
 async function show(desk: ProjectDesk, wishes: ChatOptions, signal: AbortSignal): Promise<string | undefined> {
   const { io } = wishes
   if (wishes.lines) {

@@ -9,7 +9,7 @@ import { messageOf } from '../base/error-message.ts'
 
 export type CommandRunnerParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
 
-/** The slash commands at work, on the screen they were typed at; several may be, and the newest is cancelled first. */
+/** Runs slash commands. Several may run at once; Esc cancels the newest first. */
 export class CommandRunner {
   screen: CommandScreen | undefined
   #parts: CommandRunnerParts
@@ -19,7 +19,7 @@ export class CommandRunner {
     this.#parts = parts
   }
 
-  /** Never rejects: what went wrong is said where it was typed. */
+  /** Never rejects: an error is shown on the screen where the command was typed. */
   async run(command: Command, args: string): Promise<void> {
     const stop = new AbortController()
     const work = this.#run(command, args, stop.signal)
@@ -29,14 +29,14 @@ export class CommandRunner {
     await this.#parts.done().catch(() => {})
   }
 
-  /** Whether one was at work. */
+  /** Cancels the newest running command; returns whether there was one. */
   cancel(): boolean {
     const newest = [...this.#atWork.keys()].findLast(({ signal }) => !signal.aborted)
     newest?.abort()
     return newest !== undefined
   }
 
-  /** Resolves when none is at work any more. */
+  /** Cancels all commands and waits for their end. */
   async close(): Promise<void> {
     for (const stop of this.#atWork.keys()) stop.abort()
     await Promise.all(this.#atWork.values())
@@ -53,7 +53,7 @@ export class CommandRunner {
     }
   }
 
-  /** A command's question is shown like any other, and kept nowhere. */
+  /** Asks on behalf of a command. The question is shown like any other, but not kept in the history. */
   #ask: Ask = async (question, withdrawn) => {
     const { audience, cards, clock } = this.#parts
     const ask = newId(clock.now())
@@ -65,7 +65,7 @@ export class CommandRunner {
   }
 }
 
-/** What was answered, as the screen is told it: a secret was for the command alone. */
+/** The answer as the screen shows it, without secrets. */
 function shownPicks({ secret, options }: Question, picks: string[]): string[] {
   return secret ? picks.map((pick) => (options.some(({ id }) => id === pick) ? pick : '(not shown)')) : picks
 }

@@ -22,11 +22,11 @@ export type DeskAppParts = {
   place: Place
   settings: Settings
   wishes: AppOptions
-  /** Reads the settings anew. */
+  /** Reads the settings again. */
   read(): Promise<Settings>
 }
 
-/** What the desk works with: it stays the same while the session, the settings or the leash change. */
+/** Holds the app of a desk, and replaces it when the session, settings, mode or leash change. */
 export class DeskApp {
   app: App
   pages: HistoryPages
@@ -34,10 +34,10 @@ export class DeskApp {
   #read: Settings
   #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
 
-  /** Who works in a mode of our own agents where none is configured. */
+  /** The native agent that is used when the mode needs one and none is configured. */
   #spare: Spare | undefined
 
-  /** What there is when nothing is planned. */
+  /** The mode to return to after plan mode. */
   #building: WorkMode
 
   private constructor(parts: DeskAppParts, app: App) {
@@ -56,7 +56,7 @@ export class DeskApp {
     return station
   }
 
-  /** Whether there is no agent that could take a turn. */
+  /** Whether no agent can take a turn. */
   get nobody(): boolean {
     return this.app.roster.names().length === 0
   }
@@ -76,11 +76,11 @@ export class DeskApp {
     const read = await this.#parts.read()
     this.#use(this.app.mode, read)
     this.#read = read
-    // Who was not there may have been installed or logged in meanwhile.
+    // An agent that was out may have been installed or logged in meanwhile.
     this.app.out.clear()
   }
 
-  /** For this project from now on, where anything is kept. */
+  /** Sets the framework for this project and saves it. */
   async setThinking(how: Thinking): Promise<void> {
     const { said: _, ...thinking } = this.app.thinking
     this.app = { ...this.app, thinking: { ...thinking, project: how } }
@@ -97,7 +97,7 @@ export class DeskApp {
     this.#use()
   }
 
-  /** Gives what the person should know; throws a UsageError where nobody could work so, and then nothing has changed. */
+  /** Returns warnings. When no agent could work in that mode, it throws a UsageError and changes nothing. */
   async setMode(mode: WorkMode): Promise<string[]> {
     const known = this.#spare
     this.#spare ??= await spareNative(this.#read, mode, this.#parts)
@@ -108,7 +108,7 @@ export class DeskApp {
 
   leavePlan(): void {
     this.#use(this.#building)
-    // A planner by the settings themselves builds when it is told to.
+    // Where the settings themselves say plan mode, an approved plan is built in agent mode.
     if (this.app.settings.permissions.mode === 'plan') this.#use('agent')
   }
 
@@ -117,7 +117,7 @@ export class DeskApp {
     this.#use()
   }
 
-  /** What was said at the desk goes before what the files say. */
+  /** Makes the app again. Choices made at the desk win over the settings files. */
   #use(mode = this.app.mode, read = this.#read): void {
     const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
     const agents = read.agents

@@ -9,32 +9,32 @@ import type { DeskApp } from './desk-app.ts'
 import type { TurnRunner } from './turn-runner.ts'
 import { UsageError } from '../core/io.ts'
 
-/** What a slash command can turn at the desk it was typed at. */
+/** What a slash command can read and change at the desk. */
 export interface DeskControls {
-  /** As things stand now: another one after `open` and `reload`. */
+  /** The current app. `open` and `reload` replace it. */
   app(): App
   standing(): Standing
-  /** Goes on in another session of this project: a fresh one, or one that is there, by id. */
+  /** Switches to another session of this project: a new one, or an existing one by its id. */
   open(session: { fresh: true; name?: string } | { id: string }): Promise<void>
-  /** Reads the settings anew; throws a UsageError that names what is wrong, and then nothing has changed. */
+  /** Reads the settings again. On a fault it throws a UsageError and changes nothing. */
   reload(): Promise<void>
-  /** Who takes the next turn, that one only; undefined gives it back to the rotation. */
+  /** Chooses the agent for the next turn only; undefined leaves the choice to the rotation. */
   aim(agent: string | undefined): void
   setStrategy(strategy: Strategy): void
   setLeash(leash: Leash): void
-  /** How turns of this project are thought through from now on. */
+  /** Sets the thinking framework for this project from now on. */
   setThinking(how: Thinking): Promise<void>
-  /** Which model a native agent asks until this process ends. */
+  /** Sets a native agent's model until this process ends. */
   setModel(agent: string, choice: ModelChoice): void
-  /** Gives what the person should know of it; throws a UsageError where nobody could work so. */
+  /** Returns warnings to show. Throws a UsageError when no agent could work in that mode. */
   setMode(mode: WorkMode): Promise<string[]>
-  /** Back to what there was before something was planned. */
+  /** Returns to the mode that was active before plan mode. */
   leavePlan(): void
-  /** A turn of the command's own, shown and cancelled like any other; throws a UsageError while another one is at work. */
+  /** Runs a turn that the command makes itself. Throws a UsageError while another turn runs. */
   begin(prompt: string, make: TurnMaker): Promise<void>
   /** Sends a prompt as if it had been typed. */
   send(prompt: string): void
-  /** The last answer of the conversation as it is on the screen. */
+  /** The last answer of the conversation, as the screen shows it. */
   lastAnswer(): Promise<string | undefined>
 }
 
@@ -42,14 +42,14 @@ export type DeskControlsParts = {
   station: DeskApp
   work: TurnRunner
   ledger: DeskStatus
-  /** Leaves what waits here, and says what is there once the station has moved. */
+  /** Runs a switch to another session, and shows that session afterwards. */
   moving(move: () => Promise<void>): Promise<void>
   send(prompt: string): void
 }
 
 const atWork = 'a turn is at work; cancel it first (Esc), or wait for its end.'
 
-/** What a slash command turns at this desk: each time it says how things stand then. */
+/** The controls of a live desk. Each change updates the status line. */
 export class LiveDeskControls implements DeskControls {
   #parts: DeskControlsParts
 

@@ -16,10 +16,10 @@ export type DeskStatusParts = {
   told(now: Standing): Promise<void>
 }
 
-/** However soon somebody is back, it is not looked at more often. */
+/** The shortest time between two looks at the agents' health. */
 const soonestMs = 1000
 
-/** What is known of the conversation and its agents, and how things stand by it. */
+/** Computes the status line: agents, health, context, tokens and cost. */
 export class DeskStatus {
   now: Standing
   view: readonly Entry[] = []
@@ -32,7 +32,7 @@ export class DeskStatus {
     this.now = standingOf(parts.app(), this.#known(noHealth))
   }
 
-  /** Another conversation, or the same one read anew. */
+  /** Starts over with another view of the conversation. */
   open(view: readonly Entry[]): void {
     this.view = view
     this.#spent = new SpentInView()
@@ -49,7 +49,7 @@ export class DeskStatus {
     await this.stand()
   }
 
-  /** A health that cannot be read is shown as none: the turn that needs it says why. */
+  /** An unreadable health file counts as empty here; the turn that needs it reports the error. */
   async stand(): Promise<void> {
     const app = this.#parts.app()
     const health = await healthDoc(app.store)
@@ -64,7 +64,7 @@ export class DeskStatus {
     this.#back.abort()
   }
 
-  /** Told anew when the first of those who are away is back; until then nothing is looked at. */
+  /** Updates the status when the first absent agent is expected back, and not before. */
   #standAgain({ io: { clock } }: App): void {
     this.#back.abort()
     const first = Math.min(...this.now.agents.flatMap(({ until }) => until ?? []))
@@ -95,7 +95,7 @@ export type KnownStatus = {
   waiting?: Standing['waiting']
 }
 
-/** How things stand, from what is known now. */
+/** Makes the status from the known facts. */
 export function standingOf(app: App, known: KnownStatus): Standing {
   const { settings, session, place, io } = app
   const now = io.clock.now()
@@ -128,14 +128,14 @@ export function standingOf(app: App, known: KnownStatus): Standing {
 
 const strength: readonly Usage['source'][] = ['reported', 'parsed', 'estimated']
 
-/** Tokens and cost as they add up; a sum is no better known than the weakest of its parts. */
+/** Adds up tokens and cost. A sum is only as reliable as its least reliable part. */
 export class SpentInView {
   #used = 0
   #cost: number | undefined
   #source = 0
   #any = false
 
-  /** What a consulted agent spent is kept beside its own event, and comes by itself. */
+  /** Usage inside inner events is skipped, because it also comes as an event of its own. */
   see(event: Event): void {
     if (event.type !== 'usage') return
     this.#any = true
@@ -144,7 +144,7 @@ export class SpentInView {
     this.#source = Math.max(this.#source, strength.indexOf(event.source))
   }
 
-  /** Undefined when nobody said anything about it. */
+  /** Undefined when no agent reported usage. */
   get total(): Standing['tokens'] | undefined {
     return this.#any ? this.standing() : undefined
   }

@@ -20,10 +20,10 @@ import { setupCommand } from './slash/setup.ts'
 import { workModes } from '../settings/work-mode.ts'
 import { DeskApp } from './desk-app.ts'
 
-/** So many sessions are told of: an editor shows a list, not an archive. */
+/** How many sessions an editor is told of. */
 const mostListed = 100
 
-/** The desks of an editor, each on a session of the project that its folder belongs to. */
+/** The desks of an editor, one for each of its threads. */
 export class ProjectEditorDesks implements EditorDesks {
   #io: Io
   #turns = new RunningTurns()
@@ -102,7 +102,7 @@ export class ProjectEditorDesks implements EditorDesks {
     }
   }
 
-  /** Its first page; what a desk says when it opens is for whoever started us, and not for the thread. */
+  /** The first page of a desk. Its opening notes are dropped, because they are not part of the thread. */
   async #begun(desk: ProjectDesk): Promise<EditorDesk['opened']> {
     const looked = new AbortController()
     const heard = desk.events(looked.signal)
@@ -119,7 +119,7 @@ export class ProjectEditorDesks implements EditorDesks {
 
 const names: Record<WorkMode, string> = { chat: 'Chat', agent: 'Agent', plan: 'Plan' }
 
-/** Those that somebody is there for. */
+/** The modes that some enabled agent can work in. */
 function modesOf(settings: Settings): EditorDesk['modes'] {
   const own = enabledAgents(settings).some(({ kind }) => kind === 'native')
   return (Object.keys(workModes) as WorkMode[])
@@ -129,12 +129,12 @@ function modesOf(settings: Settings): EditorDesk['modes'] {
 
 type Named = readonly { name: string; value: string }[]
 
-/** The MCP servers that an editor hands over, as settings name them. */
+/** Turns an editor's MCP servers into the form of the settings. */
 export function serversOf(servers: readonly McpServer[]): Record<string, unknown> {
   return Object.fromEntries(servers.flatMap((server) => (written(server) ? [[server.name, written(server)]] : [])))
 }
 
-/** Undefined for a kind that was not said to be taken. */
+/** Undefined for a kind of server that termaite did not announce. */
 function written(server: McpServer): object | undefined {
   if ('command' in server) return { command: server.command, args: server.args, env: mapOf(server.env) }
   return 'url' in server ? { type: server.type, url: server.url, headers: mapOf(server.headers) } : undefined

@@ -7,7 +7,7 @@ import { isPlan, buildPrompt, planAnswer, planQuestion } from '../agents/native/
 
 export type FollowUpParts = { controls: DeskControls; errands: CommandRunner }
 
-/** What the end of a turn puts to the person: its questions, or its plan. */
+/** Cards after a turn: the agent's questions, or its plan for approval. */
 export class FollowUpCards {
   #parts: FollowUpParts
   #instead = new AbortController()
@@ -19,7 +19,7 @@ export class FollowUpCards {
   after({ outcome, by, asks }: TurnSummary): void {
     const { controls } = this.#parts
     if (!outcome?.ok) return
-    /** Whoever asked is told. */
+    /** The agent that asked gets the answer. */
     const tell = (prompt: string) => (controls.aim(by), controls.send(prompt))
     if (outcome.asks !== undefined) return this.#put(answerCard(asks, by, tell))
     if (controls.app().settings.permissions.mode !== 'plan' || !isPlan(outcome.text)) return
@@ -27,7 +27,7 @@ export class FollowUpCards {
     this.#put(planCard(outcome.text, by, { build, change: tell }))
   }
 
-  /** One who types a prompt instead has answered. */
+  /** Withdraws the card, because a typed prompt is an answer too. */
   withdraw(): void {
     this.#instead.abort()
   }
@@ -40,7 +40,7 @@ export class FollowUpCards {
   }
 }
 
-/** Puts the questions that a turn ended with to the person; the answers are the next prompt. No answer leaves them to be typed. */
+/** Asks the questions that a turn ended with; the answers become the next prompt. Leaving the card lets the user type instead. */
 export function answerCard(asks: readonly Question[], by: string | undefined, send: (prompt: string) => void): Command {
   return {
     name: 'answer',
@@ -57,14 +57,14 @@ export function answerCard(asks: readonly Question[], by: string | undefined, se
   }
 }
 
-/** A pick that is no option's is the person's own words. */
+/** A pick that is no option is free text. */
 function labelOf({ options }: Question, pick: string): string {
   return options.find(({ id }) => id === pick)?.label ?? pick
 }
 
 export type Approval = { build(prompt: string): void; change(wish: string): void }
 
-/** Puts a plan to the person: an approved one is the first prompt of a turn that builds it. */
+/** Asks for approval of a plan; an approved plan is the prompt of the turn that builds it. */
 export function planCard(plan: string, by: string | undefined, { build, change }: Approval): Command {
   return {
     name: 'approve',

@@ -10,7 +10,7 @@ import { oneLine } from '../base/table.ts'
 import { collect } from '../base/collect.ts'
 import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
 
-/** Where a conversation stands when it is gone on with: the last request, what was left undone, what is not committed, who is back. */
+/** The lines shown when a conversation is continued: last request, unfinished tasks, uncommitted changes, agents that are back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
   const last = view.findLast((entry) => entry.type === 'prompt')
   if (last?.type !== 'prompt') return []
@@ -42,18 +42,18 @@ function whoIsBack({ agents }: Standing): string {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** How many files of a project are not committed; undefined where git has nothing to say. To look runs nothing that a repository names. */
+/** Counts the uncommitted files; undefined without git. Runs no program that the repository's configuration names. */
 export async function uncommitted(root: string, env: Env): Promise<number | undefined> {
   const plain = { ...withoutGit(env), GIT_OPTIONAL_LOCKS: '0' }
   const filters = (await filterKeys(root, plain)).map((key) => [key, key.endsWith('.required') ? 'false' : ''] as const)
   const inert = withGitConfig(plain, [noMonitor, ['core.hooksPath', '/dev/null'], ...filters])
-  // A submodule has a configuration of its own, which ours does not reach.
+  // Submodules are ignored: they have a configuration of their own, which our settings cannot override.
   const asked = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all']
   const { code, out } = await collect('git', asked, { cwd: root, env: inert })
   return code === 0 ? out.toString().split('\0').length - 1 : undefined
 }
 
-/** What files pass through on their way into a repository by its own configuration; the person's own is theirs. */
+/** The filters that the repository's own configuration names. Filters from the user's configuration are trusted. */
 async function filterKeys(cwd: string, env: Env): Promise<string[]> {
   const keys = '^filter\\..*\\.(clean|smudge|process|required)$'
   const asked = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', keys]

@@ -3,10 +3,10 @@ import type { Log } from '../core/talk/store.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
 
-/** `through` is the place of the newest line that was looked at; nothing after it is on the page. */
+/** One page of the history. `through` is the position of the newest line that was read. */
 export type Page = { entries: Entry[]; more: boolean; through: number }
 
-/** A session page by page from its end, without reading any part of the log twice. */
+/** Reads a session page by page from its end, and no part of the log twice. */
 export class HistoryPages {
   #log: Log<Entry>
   #session: string
@@ -23,13 +23,13 @@ export class HistoryPages {
     return this.#page(undefined, most)
   }
 
-  /** What came before an entry; one that was not read here but made is looked for first. */
+  /** The entries before a given one. An entry that was made here and not read is looked up first. */
   async earlier(before: string, most: number): Promise<Page> {
     const known = this.#places.get(before)
     return known === undefined ? this.#page(undefined, most, before) : this.#page(known, most)
   }
 
-  /** The last one of the session, whatever the view leaves out. */
+  /** The last answer of the session, even when compaction left it out of the view. */
   async lastAnswer(): Promise<string | undefined> {
     for await (const { at, item } of this.#log.back()) {
       if (at < this.#from) break
@@ -58,10 +58,10 @@ export class HistoryPages {
   }
 }
 
-/** So many lines of the log are looked through, and so many prompts recalled. */
+/** How many lines of the log are searched, and how many prompts are recalled. */
 const most = { lines: 20_000, prompts: 200 }
 
-/** What was sent in a project before, over all its sessions, newest last and each once in a row. */
+/** The prompts sent in a project over all sessions, newest last, without repetitions in a row. */
 export async function pastPrompts(log: Log<Entry>): Promise<string[]> {
   const prompts: string[] = []
   let lines = 0

@@ -16,16 +16,16 @@ type Followed = { turn: string; peer: Peer; asks: Set<string>; begun: boolean }
 export type OtherProcessesParts = {
   app(): App
   audience: Audience
-  /** Every event that is shown, before it is. */
+  /** Called with every event before it is shown. */
   seen(event: Event): void
-  /** A turn of another process is over. */
+  /** Called when a turn of another process has ended. */
   over(): Promise<void>
 }
 
-/** After the first word of a turn its process takes a moment until it can be reached. */
+/** How long another process may take until its socket answers, after its turn appears in the log. */
 const momentMs = 250
 
-/** The turns of this conversation that other processes run: they are shown here, and wishes reach them. */
+/** The turns of this conversation that run in other processes. They are shown here, and can be steered, answered and cancelled. */
 export class OtherProcesses {
   #parts: OtherProcessesParts
   #followed: Followed[] = []
@@ -39,7 +39,7 @@ export class OtherProcesses {
     this.#parts = parts
   }
 
-  /** The ids of the turns that will be shown: their entries come with them. */
+  /** Connects to the running turns; returns the ids of those that bring their own entries. */
   async look(): Promise<Set<string>> {
     const { session } = this.#parts.app()
     if (this.#looked !== session.id) {
@@ -49,7 +49,7 @@ export class OtherProcesses {
     return this.#turns()
   }
 
-  /** From here on: `page` is what is on the screen already. */
+  /** Follows the log from the end of `page`, which is already on the screen. */
   follow(page: Page): void {
     const { project, session, place, ephemeral } = this.#parts.app()
     this.#foreign = new ForeignTurns(project.log, session.id, page, this.#turns())
@@ -61,7 +61,7 @@ export class OtherProcesses {
       )
   }
 
-  /** Whether somebody took it. */
+  /** Returns whether a running turn took the text. */
   async steer(text: string): Promise<boolean> {
     const last = this.#followed.at(-1)
     return last !== undefined && (await last.peer.steer(last.turn, text).catch(() => false))
@@ -93,7 +93,7 @@ export class OtherProcesses {
     return new Set(this.#followed.map(({ turn }) => turn))
   }
 
-  /** Somebody wrote into the log; what is written meanwhile is part of the same look. */
+  /** Reads the log after a change. Changes during the read cause one more read. */
   async #written(): Promise<void> {
     if (this.#looking || this.#stop.signal.aborted) return
     this.#looking = true
@@ -102,7 +102,7 @@ export class OtherProcesses {
     if (!this.#stop.signal.aborted) await this.#readOn().catch(() => {})
   }
 
-  /** A turn that can be reached is followed; another one is shown once it is over. */
+  /** Follows a turn whose process answers; any other turn is shown once it has ended. */
   async #readOn(): Promise<void> {
     const foreign = this.#foreign
     if (!foreign) return
@@ -164,17 +164,17 @@ export class OtherProcesses {
   }
 }
 
-/** A turn of another process: what of it was not shown yet, and whether its beginning was. */
+/** A turn of another process: its entries that were not shown yet, and whether its prompt was. */
 type Begun = { entries: Entry[]; shown: boolean }
 
-/** The turns that other processes add to a session, read from the log as they are written. */
+/** Reads from the log the turns that other processes add to a session. */
 export class ForeignTurns {
   #log: Log<Entry>
   #session: string
   #seen: number
   #open = new Map<string, Begun>()
 
-  /** `page` is what is on the screen already, `followed` the turns that show themselves. */
+  /** `page` is already on the screen; turns in `followed` are shown through their process. */
   constructor(log: Log<Entry>, session: string, page: Page, followed: ReadonlySet<string>) {
     this.#log = log
     this.#session = session
@@ -183,13 +183,13 @@ export class ForeignTurns {
     for (const begun of this.#open.values()) Object.assign(begun, { entries: [], shown: true })
   }
 
-  /** Reads on: the turns that are over by now, as their entries, and the ids of those that could still be followed. */
+  /** Reads the new part of the log: entries of ended turns, and ids of turns that still run. */
   async read(): Promise<{ over: Entry[][]; open: string[] }> {
     const fresh: Entry[] = []
     let newest: number | undefined
     for await (const { at, item } of this.#log.back()) {
       newest ??= at
-      // A log that was erased begins anew.
+      // An erased log starts again at zero.
       if (newest < this.#seen) this.#seen = -1
       if (at <= this.#seen) break
       if (isEntry(item) && item.session === this.#session) fresh.push(item)
@@ -199,7 +199,7 @@ export class ForeignTurns {
     return { over, open: [...this.#open].flatMap(([turn, { shown }]) => (shown ? [] : [turn])) }
   }
 
-  /** Whoever follows it is shown all of it. */
+  /** A turn that is followed through its process needs no entries from the log. */
   drop(turn: string): void {
     this.#open.delete(turn)
   }

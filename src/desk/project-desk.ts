@@ -25,18 +25,18 @@ import { pastPrompts } from './history-pages.ts'
 import { WaitingPrompt } from './waiting-prompt.ts'
 import { TurnRunner } from './turn-runner.ts'
 
-/** So many entries are shown at first; more come when they are scrolled to. */
+/** How many entries are shown at first; scrolling loads more. */
 const firstPage = 200
 
-/** What can be typed after a slash, and what is run by itself where nobody is configured yet. */
+/** The desk's slash commands, and the one that runs when no agent is configured. */
 export type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void): Command[]
   firstStart(controls: DeskControls): Command
-  /** Where several desks of one process show their turns to other processes. */
+  /** The turns of all desks of this process, which share one socket. */
   turns?: RunningTurns
 }
 
-/** The desk of a chat: it runs the turns of one person in one project, whatever screen they sit at. */
+/** The desk of one user in one project, for any screen: chat, editor or browser. */
 export class ProjectDesk implements ChatDesk {
   readonly commands: readonly Command[]
   readonly controls: DeskControls
@@ -112,7 +112,7 @@ export class ProjectDesk implements ChatDesk {
     })
   }
 
-  // What a person at the chat sees and does.
+  // For the screen:
 
   standing = (): Standing => this.#status.now
 
@@ -131,7 +131,7 @@ export class ProjectDesk implements ChatDesk {
     const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(typed) ?? []
     const command = this.commands.find((one) => one.name === name)
     if (command) void this.#commandRunner.run(command, args.trim())
-    // A word that is no command was meant as one; a path was not.
+    // An unknown command opens the palette; a path such as /etc/hosts is a prompt.
     else if (name !== undefined && !name.includes('/')) this.#commandRunner.screen?.palette(name)
     else if (typed !== '') this.#send(text)
   }
@@ -169,39 +169,39 @@ export class ProjectDesk implements ChatDesk {
     this.#commandRunner.screen = screen
   }
 
-  // What whoever opened it does with it.
+  // For the code that opened the desk:
 
   app = (): App => this.#deskApp.app
 
-  /** Runs a command that nobody typed: something that happens beside the conversation, and needs the person. */
+  /** Runs a command that the user did not type, for something that needs the user's attention. */
   put(command: Command): void {
     void this.#commandRunner.run(command, '')
   }
 
-  /** Resolves once whoever looked first has been told how things are. */
+  /** Resolves when the first screen has been sent the history and the status. */
   async begun(): Promise<void> {
     await this.#started
   }
 
-  /** Whether leaving would cut a turn off. */
+  /** Whether leaving now would cut a turn off. */
   get busy(): boolean {
     return this.#turns.running
   }
 
-  /** A prompt that was given before the desk was there. */
+  /** Sends the prompt from the command line. */
   first(prompt: string): void {
     if (prompt.startsWith('/')) this.submit(prompt)
     else this.#sender.first(prompt)
   }
 
-  /** Cancels the turn at work; gives what was typed and never sent, oldest first. */
+  /** Cancels the running turn; returns prompts that were typed and not sent, oldest first. */
   leave(): string[] {
     const unsent = this.#queue.takeAll()
     this.#turns.cancel()
     return unsent
   }
 
-  /** Resolves when nothing is at work and nothing waits to be. */
+  /** Resolves when no turn runs and no prompt is queued. */
   idle(): Promise<void> {
     return this.#turns.idle()
   }
@@ -218,7 +218,7 @@ export class ProjectDesk implements ChatDesk {
     await Promise.all([this.#turns.close(), closeNative(native)])
   }
 
-  /** Says what there is: the first page, how things stand, and where the conversation was left. */
+  /** Sends the first page, the status, warnings and the greeting. */
   async #begin(): Promise<void> {
     const { app } = this.#deskApp
     await this.#page()
@@ -251,7 +251,7 @@ export class ProjectDesk implements ChatDesk {
     if (!this.#others.busy) this.#turns.goOn()
   }
 
-  /** What is on the screen comes before what has to be counted. */
+  /** Sends the newest page first, because counting tokens takes longer. */
   async #page(): Promise<void> {
     const { pages } = this.#deskApp
     const shown = await this.#others.look()
@@ -260,7 +260,7 @@ export class ProjectDesk implements ChatDesk {
     await this.#audience.tell({ type: 'opened', entries: entries.filter(({ turn }) => !shown.has(turn)), more })
   }
 
-  /** What goes on in this session besides: a prompt that waits, and turns of other processes. */
+  /** Takes up a waiting prompt and the turns of other processes. */
   async #takeUp(): Promise<void> {
     await this.#waiting.takeUp()
     await this.#status.stand()
@@ -274,7 +274,7 @@ export class ProjectDesk implements ChatDesk {
     this.#followUps.after(seen)
   }
 
-  /** What came with the folder holds everybody from now on. */
+  /** Reads the settings again after the folder was trusted during a turn. */
   async #takeTrust(): Promise<void> {
     delete this.app().native.state.trustGiven
     await this.controls.reload().catch((error) => this.#say(messageOf(error), 'error'))

@@ -12,12 +12,12 @@ export type PromptSenderParts = {
   elsewhere: OtherProcesses
   errands: CommandRunner
   line: PromptQueue
-  /** What is run where nobody is configured yet. */
+  /** The command that runs when no agent is configured. */
   firstStart: Command
   say(text: string, how?: 'error'): void
 }
 
-/** Where a prompt goes: to the turn at work in another process, to the next turn here, or back, when nobody can take it. */
+/** Decides where a prompt goes: to a turn in another process, to a turn here, or back into the input when no agent can take it. */
 export class PromptSender {
   #parts: PromptSenderParts
 
@@ -32,12 +32,12 @@ export class PromptSender {
     else void this.#sendElsewhere(prompt)
   }
 
-  /** A prompt from before the desk was there: what stands in its way has been said by now. */
+  /** Sends the prompt from the command line; obstacles have been reported by now. */
   first(prompt: string): void {
     this.#sendOrGiveBack(prompt)
   }
 
-  /** Whoever switched everybody off is not asked who is there. */
+  /** Runs the setup when no agent is configured. Agents that are all disabled are only reported. */
   async setUp(): Promise<void> {
     const { station, errands, firstStart, say } = this.#parts
     const { settings } = station.app

@@ -2,7 +2,7 @@ import type { Index, Session } from '../store/index/conversation-index.ts'
 import { UsageError } from '../core/io.ts'
 import { oneLine } from '../base/table.ts'
 
-/** The session a person means: the last one, or the one that begins with, or is called, what was typed. */
+/** Finds a session by the beginning of its id or by its name; without a word, the last one. */
 export async function sessionNamed(
   { index, of }: { index: Index; of: { project?: string } },
   typed: string | undefined,

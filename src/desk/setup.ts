@@ -19,7 +19,7 @@ export type SetupWorld = Person & {
   sources?: Sources
 }
 
-/** Finds the CLIs and the models of this machine, asks who takes turns and what they may do, and writes the settings. */
+/** Finds the CLIs and models on this machine, asks which agents take turns and what they may do, and writes the settings. */
 export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing found' | 'left'> {
   const { env, sources = sourcesOf(world) } = world
   const clis = installedProfiles(env).map((profile) => cliOffer(profile, env))
@@ -47,7 +47,7 @@ async function choices(world: SetupWorld, found: readonly Offer[]): Promise<Setu
   return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash } : undefined
 }
 
-/** Two lines each, because a table of so many words fits no terminal. */
+/** Two lines for each agent, because a table would be too wide for a terminal. */
 function foundLines(found: readonly Offer[]): string[] {
   return found.flatMap((offer) => [`  ${offer.title} · ${offer.words}`, `    ${leashOn(offer, 'ask')}`])
 }
@@ -74,15 +74,15 @@ function writtenWords(file: string, plan: SetupPlan): string {
 
 const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
 
-/** Who was found and who of them takes turns, in their order. */
+/** The agents that were found, and the chosen ones in their order. */
 export type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash }
 
-/** Those that are chosen and can be held to the leash. */
+/** The chosen agents that can be held to the leash. */
 export function heldIn({ chosen, leash }: SetupPlan): Offer[] {
   return chosen.filter((offer) => offer.means(leash) !== undefined)
 }
 
-/** Everyone who was found is written down, so that switching one on is one word. */
+/** Writes down every agent that was found, so that enabling one later means changing one word. */
 export function settingsFor(plan: SetupPlan): FileSettings {
   const held = heldIn(plan)
   const agents = [...held, ...plan.found.filter((offer) => !held.includes(offer))].map((offer) => ({
@@ -92,12 +92,12 @@ export function settingsFor(plan: SetupPlan): FileSettings {
   return { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
 }
 
-/** The settings that are there already. */
+/** The settings files that already exist. */
 export function settingsIn(home: string): string[] {
   return ['settings.json', 'config.yaml'].map((name) => join(home, name)).filter(existsSync)
 }
 
-/** The new settings are there before an old config.yaml goes: beside them it would still be read. */
+/** Writes the new settings before it moves an old config.yaml away, which would be read beside them. */
 export function replaceSettings(home: string, settings: FileSettings, now: number): string {
   const before = settingsIn(home)
   const moment = new Date(now).toISOString().replaceAll(/[:.]/g, '-')
@@ -107,12 +107,12 @@ export function replaceSettings(home: string, settings: FileSettings, now: numbe
   return file
 }
 
-/** Whoever can be asked. The first option of each question is what is usual. */
+/** Somebody to ask. The first option of each question is the usual one. */
 export type Person = { ask: Ask; signal: AbortSignal }
 
 const all = '*'
 
-/** Who takes turns, in their order; undefined when the person leaves it. */
+/** Asks which agents take turns, and in what order; undefined when the user cancels. */
 export async function chooseAgents(person: Person, found: readonly Offer[]): Promise<Offer[] | undefined> {
   if (found.length === 1) return [...found]
   const usual = usualOf(found)
@@ -133,7 +133,7 @@ export async function chooseAgents(person: Person, found: readonly Offer[]): Pro
       )
 }
 
-/** Nobody's money is spent, and nobody is slowed down, by what was not picked. */
+/** Agents that cost money or are slow are only chosen when the user picks them. */
 function usualOf(found: readonly Offer[]): readonly Offer[] {
   const clis = found.filter(({ aside }) => !aside)
   return clis.length > 0 ? clis : found
@@ -144,7 +144,7 @@ function usualWords(usual: readonly Offer[], found: readonly Offer[]): string {
   return usual.length === 1 ? `${usual[0]!.title} alone` : 'The CLIs, in this order'
 }
 
-/** One after the other, until the rest may stay as it is. */
+/** Asks for one agent after another, until the user keeps the rest as it is. */
 async function order(person: Person, chosen: Offer[]): Promise<Offer[] | undefined> {
   const ordered: Offer[] = []
   for (let rest = chosen; ; rest = rest.filter((offer) => !ordered.includes(offer))) {
@@ -162,7 +162,7 @@ async function order(person: Person, chosen: Offer[]): Promise<Offer[] | undefin
   }
 }
 
-/** Never `all`: setup picks no flag that switches a CLI's own safety off. */
+/** Never offers `all`, because setup must not switch off a CLI's own safety. */
 const offered: readonly Leash[] = ['ask', 'edit', 'read']
 
 export async function chooseLeash(person: Person, chosen: readonly Offer[]): Promise<Leash | undefined> {

@@ -18,19 +18,19 @@ export type TurnRunnerParts = {
   audience: Audience
   cards: Cards
   line: PromptQueue
-  /** Every event of a turn, before it is shown. */
+  /** Called with every event of a turn before it is shown. */
   seen(event: Event): void
-  /** A turn is over; another may begin right after. */
+  /** Called when a turn has ended; another may begin right after. */
   over(seen: TurnSummary, prompt: string): Promise<void>
-  /** A prompt that could not be kept goes back to whoever typed it. */
+  /** Puts a prompt that could not be saved back into the input. */
   giveBack(prompt: string): void
-  /** The turns of several desks of one process, which is reached in one place; without them, this one's alone. */
+  /** The turns of all desks of this process, which share one socket; left out, this desk has its own. */
   turns?: RunningTurns
 }
 
-/** The turns of this desk, one after another. */
+/** Runs the turns of this desk, one after another. */
 export class TurnRunner {
-  /** Whether leaving now would cut a turn off: one that has said its end is only put away. */
+  /** Whether leaving now would cut a turn off. After its `end` event a turn only saves its last facts. */
   running = false
   #parts: TurnRunnerParts
   #stop: AbortController | undefined
@@ -61,20 +61,20 @@ export class TurnRunner {
     this.#aimed = agent
   }
 
-  /** Begins at once, or waits behind what is at work. */
+  /** Starts a turn, or queues the prompt behind the running one. */
   submit(prompt: string): void {
     if (this.busy) this.#parts.line.add(prompt)
     else this.#idle = this.#run(prompt)
   }
 
-  /** A turn that is made another way; whether it could begin. */
+  /** Starts a turn made by a command; returns false while another turn runs. */
   begin(prompt: string, make: TurnMaker): boolean {
     if (this.busy) return false
     this.#idle = this.#run(prompt, make)
     return true
   }
 
-  /** With what waits, if nothing is at work. */
+  /** Starts the next queued prompt if no turn runs. */
   goOn(): void {
     const next = this.busy ? undefined : this.#parts.line.next()
     if (next !== undefined) this.submit(next)
@@ -92,7 +92,7 @@ export class TurnRunner {
     await this.#served?.close()
   }
 
-  /** Resolves when nothing is at work and nothing waits. */
+  /** Resolves when no turn runs and no prompt is queued. */
   idle(): Promise<void> {
     return this.#idle
   }
@@ -110,7 +110,7 @@ export class TurnRunner {
         await audience.tell({ type: 'said', how: 'error', text: messageOf(error) })
         giveBack(prompt)
       }
-      // Whoever cancels wants to think again: what was typed meanwhile is not sent behind their back.
+      // A user who cancels wants to think again, so queued prompts go back into the input instead of being sent.
       if (stop.signal.aborted) for (const typed of line.takeAll().reverse()) giveBack(typed)
     }
     this.#stop = undefined

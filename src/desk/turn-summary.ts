@@ -7,18 +7,18 @@ import type { App } from '../app/app.ts'
 import { whyChosen } from '../mind/rotation/agent-order.ts'
 import { SpentInView } from './desk-status.ts'
 
-/** What was seen of one turn while it went by. */
+/** What the desk saw of one turn. */
 export class TurnSummary {
   turn = ''
   by: string | undefined
   outcome: Outcome | undefined
-  /** Whom it went on after, and why that one stopped. */
+  /** The agent that failed before, and why. */
   after: { name: string; kind: string } | undefined
-  /** What the person is asked, when the turn ended with questions. */
+  /** The questions that the turn ended with. */
   asks: readonly Question[] = []
-  /** An agent whose quota the person chose to wait for. */
+  /** The agent whose quota the user chose to wait for. */
   waits: string | undefined
-  /** How it was thought through, where it was. */
+  /** The thinking framework of the turn, if one was used. */
   thought: Closing['thought']
   readonly spent = new SpentInView()
   #clock: Clock
@@ -46,12 +46,12 @@ export class TurnSummary {
     this.#over = 'at' in event ? Number(event.at) : this.#clock.now()
   }
 
-  /** By what was kept, so that it is the same for whoever came late. */
+  /** Measured by the entries' times, so that a screen that joined late shows the same duration. */
   get ms(): number {
     return (this.#over ?? this.#clock.now()) - this.#began
   }
 
-  /** A verdict is signed by whoever acted; a report of ours after it is no work of anybody. */
+  /** The agent that acted signs the verdict. A report that termaite adds later is not an agent's work. */
   #judge({ framework, calls, by }: Extract<Event, { type: 'verdict' }>): void {
     this.thought = { framework, calls }
     this.by = by === 'termaite' ? undefined : by

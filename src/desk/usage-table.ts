@@ -2,10 +2,10 @@ import type { UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-
 import { duration } from '../faces/chat/numbers.ts'
 import { table } from '../base/table.ts'
 
-/** What a row of it can be. */
+/** What a row of the usage table can stand for. */
 export const usageRows = ['agent', 'day', 'project', 'framework'] as const satisfies readonly UsageBy[]
 
-/** What was used, and below it how it was thought, where anything was thought about and the rows do not tell of something else. */
+/** Writes usage as a table, and the thinking verdicts below it, where there are any. */
 export function usageTable(by: UsageBy, rows: readonly UsageRow[], verdicts: readonly VerdictRow[]): string {
   const used = table([[by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'KNOWN BY'], ...rows.map(cells)])
   const thought = verdicts.some(({ framework }) => framework !== 'direct')

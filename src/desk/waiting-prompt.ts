@@ -5,7 +5,7 @@ import { away, healthDoc } from '../mind/rotation/health.ts'
 
 type Wait = NonNullable<ProjectDoc['waiting']>
 
-/** A prompt that waits for an agent's quota. It is kept with the project, so it outlives the process that was told to wait. */
+/** A prompt that waits for an agent's quota. It is saved with the project, so it outlives this process. */
 export class WaitingPrompt {
   #app: () => App
   #due: (wait: Wait) => void
@@ -21,13 +21,13 @@ export class WaitingPrompt {
     return this.#now
   }
 
-  /** Takes up what a process before this one was told to wait for. */
+  /** Takes up a prompt that an earlier process left waiting. */
   async takeUp(): Promise<void> {
     const { waiting } = await this.#app().project.doc.read()
     if (waiting && waiting.session === this.#app().session.id) this.#watch(waiting)
   }
 
-  /** Until the agent is back, as far as anybody knows. */
+  /** Waits until the agent is expected back. */
   async begin(agent: string, prompt: string): Promise<void> {
     const { io, session, store } = this.#app()
     const now = io.clock.now()
@@ -37,7 +37,7 @@ export class WaitingPrompt {
     this.#watch(wait)
   }
 
-  /** Whether there was something to give up. */
+  /** Drops the waiting prompt; returns whether there was one. */
   async giveUp(): Promise<boolean> {
     const wait = this.#now
     this.close()
@@ -62,7 +62,7 @@ export class WaitingPrompt {
     })().catch(() => {})
   }
 
-  /** Of several processes that wait for the same, one may send it. */
+  /** Claims the prompt, because several processes may wait for the same one. */
   async #claim(wait: Wait): Promise<boolean> {
     let mine = false
     await this.#app().project.doc.update((doc) => {

@@ -91,8 +91,8 @@ test('uninstall deletes what is ours and nothing else, and says what it left', a
   )
   const kept = await machine.run(['uninstall', '--yes', '--keep-history'])
   assert.equal(kept.code, 0)
-  assert.match(kept.err, new RegExp(`^Left, because you wrote it: ${instructions}, ${commands}$`, 'm'))
-  assert.match(kept.err, new RegExp(`^Left, because it is not ours: ${strangers.join(', ')}$`, 'm'))
+  assert.match(kept.err, new RegExp(`^Kept, because you wrote it: ${instructions}, ${commands}$`, 'm'))
+  assert.match(kept.err, new RegExp(`^Kept, because it is not termaite’s: ${strangers.join(', ')}$`, 'm'))
   assert.deepEqual(readdirSync(machine.home).sort(), [
     'TERMAITE.md',
     'commands',

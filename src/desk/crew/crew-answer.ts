@@ -8,7 +8,7 @@ import { ask } from '../../faces/terminal-questions.ts'
 import { print, UsageError } from '../../core/io.ts'
 import { slotOf } from './crew-verbs.ts'
 
-/** Answers what an agent asks: with the words given, or with what the person at the terminal picks. */
+/** Answers an agent's question with the given words, or asks the user at the terminal. */
 export async function answer(io: Io, crew: Crew, [word, ...words]: readonly string[]): Promise<number> {
   const id = slotOf('answer', word)
   const { asks, state } = await crew.slot(id)
@@ -21,7 +21,7 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
   return 0
 }
 
-/** Whoever leaves without a word has not said no; whoever was quicker, in its terminal say, has answered. */
+/** Asks the user at the terminal. An answer given elsewhere meanwhile ends the question. */
 async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: Asked): Promise<string[]> {
   const words = `slot ${id} asks: ${await questionText(question)}`
   if (!io.in.isTTY)
@@ -49,7 +49,7 @@ async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: 
   }
 }
 
-/** One option, or several where several may be picked, or words of one's own where they count. */
+/** Reads typed words as one option, several options, or free text, as the question allows. */
 export function picked(question: Question, words: readonly string[]): string[] {
   const { options, multiple, free } = question
   const whole = words.join(' ').trim()
@@ -62,7 +62,7 @@ export function picked(question: Question, words: readonly string[]): string[] {
   throw new UsageError(`found "${whole}", allowed: ${multiple ? 'some' : 'one'} of ${allowed}.`)
 }
 
-/** By its number or its id, by what it is called, or by how that begins: the first way by which it is one alone. */
+/** Finds the option by number or id, by its label, or by the beginning of its label. */
 function optionOf({ options }: Question, word: string): string | undefined {
   const typed = word.toLowerCase()
   if (typed === '') return undefined

@@ -4,10 +4,10 @@ import type { Crew } from '../../crew/crew.ts'
 import type { Asked, Slot } from '../../crew/slot.ts'
 import { nameOf } from '../../crew/slot.ts'
 
-/** Where a question that nobody answered is found again. */
+/** Tells how to answer a question later. */
 export const answerWords = (id: number) => `Answer it: /crew answer ${id}`
 
-/** Puts what an agent asks to the person in the chat, as one of its cards; whether they had their say. */
+/** Shows an agent's question as a card in the chat; returns whether the user answered. */
 export async function put(
   crew: Pick<Crew, 'answer'>,
   { id, agent }: Slot,
@@ -15,12 +15,12 @@ export async function put(
   { ask: person, say, signal }: Pick<CommandWorld, 'ask' | 'say' | 'signal'>,
 ): Promise<boolean> {
   const picks = await person({ ...question, agent, from: [...question.from, nameOf(id)] }, signal)
-  // Whoever answers and leaves at once has answered.
+  // An answer counts even when the card is withdrawn at the same moment.
   if (!picks && signal.aborted) return false
   if (picks || saysNo(question)) await crew.answer(id, picks, ask)
   else say(`${agent} (slot ${id}) still asks. ${answerWords(id)}`)
   return true
 }
 
-/** Whoever leaves a card of these kinds has said no, as it tells them; of the others, nothing. */
+/** Leaving a permission card means no, as the card says; leaving any other card means nothing. */
 const saysNo = ({ about }: Question) => about === 'permission' || about === 'trust'

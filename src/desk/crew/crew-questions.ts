@@ -13,13 +13,13 @@ import { answerWords, put } from './crew-card.ts'
 
 export type CrewQuestionsParts = {
   app(): App
-  /** Runs a command that nobody typed. */
+  /** Runs a command that the user did not type. */
   put(command: Command): void
-  /** Whether a question may be put as a card: where the next typed line would answer it, it is only told. */
+  /** Whether questions appear as cards. In the plain-lines chat they are only mentioned, since the next line typed would answer them. */
   cards: boolean
 }
 
-/** What the agents of a project's crew ask, brought before the person who sits in its chat, until it is closed. */
+/** Brings the questions of the project's crew to the user in the chat. */
 export class CrewQuestions {
   #parts: CrewQuestionsParts
   #ledger: SlotLedger
@@ -44,7 +44,7 @@ export class CrewQuestions {
     for (const withdrawn of this.#told.values()) withdrawn.abort()
   }
 
-  /** What is written while it looks is looked at once more. */
+  /** Reads the slots again when they changed during a read. */
   #ring(): void {
     this.#again = true
     if (this.#closed) return
@@ -52,27 +52,27 @@ export class CrewQuestions {
     this.#looking ??= this.#looks().finally(() => (this.#looking = undefined))
   }
 
-  /** A crew begins some day: until then it is waited for where its folder will be. */
+  /** Watches the crew's folder, or, until that exists, its nearest existing parent. */
   #watch(): void {
     const path = firstMissing(this.#file)
     if (path === this.#watched?.path) return
     this.#watched?.close()
     const watcher = watchFile(path, () => this.#ring())
     this.#watched = { path, close: () => watcher.close() }
-    // It may have begun just now.
+    // The folder may have appeared before the watch began.
     this.#watch()
   }
 
   async #looks(): Promise<void> {
     while (this.#again && !this.#closed) {
       this.#again = false
-      // A crew that cannot be read now asks nothing now.
+      // An unreadable crew has no questions for now.
       const slots = await this.#ledger.read().catch(() => undefined)
       if (slots && !this.#closed) this.#see(allOf(slots))
     }
   }
 
-  /** One whose process is gone asks anew as soon as somebody carries it. */
+  /** Skips questions whose keeper died: the next keeper asks them again. */
   #see(slots: readonly Slot[]): void {
     const open = slots
       .filter(({ owner }) => owner !== undefined && isAlive(owner))
@@ -116,7 +116,7 @@ export class CrewQuestions {
   }
 }
 
-/** The part of a path that is not there yet, or the whole of it. */
+/** The nearest path below which a folder is missing. */
 function firstMissing(path: string): string {
   const folder = dirname(path)
   return existsSync(folder) ? path : firstMissing(folder)

@@ -5,16 +5,16 @@ import { oneLine, table } from '../../base/table.ts'
 
 export type TableOptions = {
   now: number
-  /** The command that answers a question, before the number of its slot. */
+  /** The command that answers a question; the slot's number is added. */
   answer: string
-  /** How wide it may be; what is a program's to read is as wide as it is. */
+  /** The width of the terminal; without one, lines are not cut. */
   columns?: number | undefined
 }
 
-/** What a slot has to say stands below it. */
+/** Indents the reason or question below its slot. */
 const indent = ' '.repeat('SLOT  '.length)
 
-/** A crew as a person sees it. */
+/** Writes the crew as a table. */
 export function crewTable(slots: readonly Slot[], { now, answer, columns = Infinity }: TableOptions): string {
   const [head, ...rows] = table([
     ['SLOT', 'AGENT', 'STATE', 'SINCE', 'TASK'],
@@ -37,13 +37,13 @@ function stateWords({ state, why, needs, queue }: Slot): string {
   return queue.length > 0 && state !== 'starting' ? `${state}, ${queue.length} queued` : state
 }
 
-/** What stands beside the state. */
+/** The note beside the state. */
 const short = 24
 
-/** So much of a reason or a question says what it is about; `answer` shows it whole. */
+/** How much of a reason or question is shown; `answer` shows it whole. */
 const most = 200
 
-/** What somebody has to act on, and how. */
+/** The question that the user must answer, and the command for it. */
 function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
   if (!asked) return !why || why.length <= short ? [] : [oneLine(why, most)]

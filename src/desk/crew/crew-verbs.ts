@@ -3,7 +3,7 @@ import { UsageError } from '../../core/io.ts'
 /** The flags of a command line, by their long names. */
 type Values = Readonly<Record<string, string | boolean | string[] | undefined>>
 
-/** A verb of `termaite crew` that is a tool's: its name, and its input as a person typed it. */
+/** A verb of `termaite crew` that calls an MCP tool: the tool's name, and its input made from the typed words. */
 export type ToolVerb = { tool: string; input(words: readonly string[], values: Values): Record<string, unknown> }
 
 export const toolVerbs: Record<string, ToolVerb> = {

@@ -24,7 +24,7 @@ export function agentsCommand(controls: DeskControls): Command {
   }
 }
 
-/** A line each, because a table of so many words fits no terminal. */
+/** One line for each agent, because a table would be too wide for a terminal. */
 function line({ settings, leash }: App, agent: AgentSettings, standing: readonly AgentStanding[]): string {
   const known = standing.find(({ name }) => name === agent.name)
   const parts = [

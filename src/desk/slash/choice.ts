@@ -5,7 +5,7 @@ import { UsageError } from '../../core/io.ts'
 
 export type Choice<T extends string> = { id: T; label: string }
 
-/** What the person picks from a card; undefined when they leave it. */
+/** Asks with a card; undefined when the user leaves it. */
 export async function choose<T extends string>(
   { ask, signal }: CommandWorld,
   text: string,
@@ -17,7 +17,7 @@ export async function choose<T extends string>(
   return options.find(({ id }) => picks?.includes(id))?.id
 }
 
-/** The known word that was typed; another one is told with what was probably meant. */
+/** Checks a typed word; an unknown one is an error with a suggestion. */
 export function knownWord<T extends string>(what: string, typed: string, known: readonly T[]): T {
   const found = known.find((word) => word === typed)
   if (found !== undefined) return found
@@ -27,7 +27,7 @@ export function knownWord<T extends string>(what: string, typed: string, known: 
   )
 }
 
-/** Those of the known words that go on from what was typed. */
+/** The known words that begin with what was typed. */
 export function goingOn(typed: string, known: readonly string[]): string[] {
   return known.filter((word) => word.toLowerCase().startsWith(typed.trim().toLowerCase()))
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../../core/io.ts'
 import { runningIn } from '../../app/running-turns.ts'
 import { treesOf } from '../../app/thinking/task-trees.ts'
 
-/** What has to be typed before anything is erased. */
+/** The word that must be typed before anything is erased. */
 const word = 'delete'
 
 export function clearCommand(controls: DeskControls): Command {
@@ -45,14 +45,14 @@ async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'ne
   return picks?.includes('new') ? 'new' : undefined
 }
 
-/** A turn at work would write its end into a history that is gone. */
+/** Refuses while a turn runs, because it would write its end into an erased history. */
 async function refuseIfAtWork({ project, io }: App): Promise<void> {
   const here = (await runningIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
   if (here)
     throw new UsageError(`nothing was erased: a turn is at work here; stop it first: termaite stop ${here.turn}`)
 }
 
-/** The words of a prompt stand beside each snapshot, so those go too. */
+/** Snapshots are erased too, because each one holds its prompt. */
 async function erase(app: App): Promise<void> {
   const { project, blobs, snapshots, place, io, ephemeral } = app
   await project.log.clear()

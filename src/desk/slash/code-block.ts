@@ -1,20 +1,20 @@
 import { stripAnsi } from '../../base/ansi.ts'
 
-/** Text as it is, in a fence that nothing inside can close. */
+/** Puts text into a Markdown fence that nothing inside can close. */
 export function block(text: string, language = 'text'): string {
   const runs = [...text.matchAll(/`{3,}/g)].map(([run]) => run.length)
   const fence = '`'.repeat(Math.max(2, ...runs) + 1)
   return `${fence}${language}\n${stripAnsi(text).trimEnd()}\n${fence}`
 }
 
-/** The bodies of the fenced blocks of a Markdown text, in their order; one that is never closed goes to the end. */
+/** The bodies of the fenced blocks in a Markdown text; an unclosed block reaches to the end. */
 export function fencedBlocks(markdown: string): string[] {
   const blocks: string[][] = []
   let open: string | undefined
   for (const line of markdown.split('\n')) {
     const [, mark, after = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
     if (open === undefined) {
-      // A fence of backticks with more of them on its line is code within a sentence.
+      // Backticks with more backticks on the same line are inline code.
       if (mark === undefined || (mark.startsWith('`') && after.includes('`'))) continue
       open = mark
       blocks.push([])

@@ -10,7 +10,7 @@ import { enabledAgents, smallestWindow, windowOf } from '../../settings/enabled-
 import { table } from '../../base/table.ts'
 import { block } from './code-block.ts'
 
-/** What the next turn is given, and how to make it shorter. */
+/** The /context_size and /compact commands. */
 export function viewCommands(controls: DeskControls): Command[] {
   return [
     {
@@ -49,7 +49,7 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
   ].join('\n')
 }
 
-/** What an agent's last turn took, as far as this session's view goes back. */
+/** The tokens of an agent's last turn in this view. */
 function lastTurn(entries: readonly Entry[], name: string): string {
   const last = entries.findLast((entry) => entry.type === 'usage' && entry.by === name)
   if (last?.type !== 'usage') return 'not known'

@@ -10,7 +10,7 @@ import { choose, goingOn } from './choice.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const names = Object.keys(providers) as ProviderName[]
-/** Those that ask for a key. */
+/** The providers that need a key. */
 const remote = names.filter((name) => !providerOf(name).local)
 
 const places: Record<KeyPlace, string> = {
@@ -19,7 +19,7 @@ const places: Record<KeyPlace, string> = {
   'credentials.json': 'credentials.json, which only you can read: this system has no keychain',
 }
 
-/** A key goes from the card to where keys are kept, and nowhere else. */
+/** Stores a provider's key. The key goes from the card to the key store and nowhere else. */
 export function connectCommand(controls: DeskControls, open: typeof openKeys = openKeys): Command {
   return {
     name: 'connect',
@@ -39,7 +39,7 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
       if (forgets) return world.say(await forgotten(keys, name), 'note')
       const place = await connected(keys, name, world)
       if (place === undefined) return
-      // Who was out for want of a key is asked again.
+      // Agents that were out for lack of a key may try again.
       for (const { name: agent, model } of nativeAgents(controls.app().settings))
         if (providerIn(model ?? defaultModel) === name) out.delete(agent)
       world.say(
@@ -55,7 +55,7 @@ async function connected(keys: Keys, name: ProviderName, { ask, signal }: Comman
   const picks = await ask({ about: 'login', text, from: [], free: true, secret: true, options: [] }, signal)
   const key = picks?.[0]?.trim()
   if (!key) return undefined
-  // A header holds neither, and the words of whoever says so may quote it.
+  // A header cannot hold these characters, and fetch's own error would quote the key.
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('a key is one word of plain letters; nothing was kept.')
   return keys.put(name, key)
 }
@@ -72,7 +72,7 @@ const pickProvider = (world: CommandWorld) =>
     remote.map((id) => ({ id, label: labelOf(id) })),
   )
 
-/** What was typed is not repeated: it may be a key. */
+/** The error does not repeat what was typed, because it may be a key. */
 function providerTyped(typed: string): ProviderName {
   const name = names.find((one) => one === typed.toLowerCase())
   if (name === undefined) throw new UsageError(`there is no provider of that name; there are ${remote.join(', ')}.`)
@@ -81,7 +81,7 @@ function providerTyped(typed: string): ProviderName {
   return name
 }
 
-/** What the environment says goes before what was kept. */
+/** Warns when an environment variable overrides the stored key. */
 function firstWords(name: ProviderName, env: Readonly<Record<string, string | undefined>>): string[] {
   const variable = providerOf(name).keys.find((one) => env[one])
   return variable === undefined ? [] : [`${variable} is set and goes before it.`]

@@ -13,7 +13,7 @@ import { nativeAgents } from '../../settings/enabled-agents.ts'
 import { sizeText } from './compact-view.ts'
 
 const width = 24
-/** So many names of what a part is made of. */
+/** How many names of parts are listed. */
 const mostNames = 3
 
 export function contextCommand(controls: DeskControls): Command {
@@ -29,7 +29,7 @@ export function contextCommand(controls: DeskControls): Command {
       const asked = args.trim() === '' ? undefined : knownWord('native agent', args.trim(), names())
       const { next } = controls.standing()
       const agent = nativeAgents(controls.app().settings).find(({ name }) => name === (asked ?? next))
-      // Who is another program's fills its window as it likes: only the conversation is known.
+      // A third-party CLI fills its window by itself, so only the conversation's part is known.
       if (!agent) return say(await sizeText(controls.app()), 'text')
       const { entries } = await conversation.read()
       const frame = await keptFrame(agent.name, entries, blobs)
@@ -50,7 +50,7 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
   ].join('\n')
 }
 
-/** What is there at all is seen, however large the window is. */
+/** A part that is not empty gets at least one cell of the bar. */
 function bar(part: number, window: number): string {
   const full = part === 0 ? 0 : Math.min(width, Math.max(1, Math.round((part / window) * width)))
   return '█'.repeat(full) + '░'.repeat(width - full)

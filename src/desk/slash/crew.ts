@@ -9,10 +9,10 @@ import { goingOn } from './choice.ts'
 
 const verbs = ['read', 'answer', 'attach', 'kill'] as const
 
-/** How much of an agent's terminal is shown. */
+/** How many lines of an agent's terminal are shown. */
 const lines = 40
 
-/** What the chat draws around a block. */
+/** The columns that the chat's border takes. */
 const margin = 8
 
 export function crewCommand(controls: DeskControls): Command {

@@ -18,10 +18,10 @@ import { block } from './code-block.ts'
 import { choose } from './choice.ts'
 import { keeping } from './session-index.ts'
 
-/** More of a patch than this is read in a pager, not in a conversation. */
+/** The longest patch that is shown in the chat. */
 const mostLines = 1_000
 
-/** What turns did to the project's files. */
+/** The /diff and /undo commands. */
 export function changeCommands(controls: DeskControls): Command[] {
   return [
     {

@@ -27,7 +27,7 @@ export function historyCommand(controls: DeskControls): Command {
   }
 }
 
-/** The newest turns of a session, oldest first; read from the end, so that a long history costs nothing. */
+/** The newest turns of a session, oldest first. The log is read from its end, so a long history costs nothing. */
 async function newestTurns(log: Log<Entry>, session: string, most: number): Promise<Entry[][]> {
   const turns = new Map<string, Entry[]>()
   const begun: Entry[][] = []

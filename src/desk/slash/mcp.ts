@@ -12,7 +12,7 @@ import { isTrusted, nativeAgent } from './native-agent.ts'
 
 const ways = ['status', 'tools', 'refresh', 'login'] as const
 
-/** The MCP servers of termaite's own agent; whoever asks for them starts them. */
+/** Shows the MCP servers of termaite's own agent. Asking for them starts them. */
 export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',

@@ -17,7 +17,7 @@ import { nativeAgent } from './native-agent.ts'
 
 type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
 
-/** What the models are asked for with; tests have their own. */
+/** How providers are asked for their models; tests hand in their own. */
 export type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKeys }
 
 export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): Command {
@@ -53,7 +53,7 @@ async function pickAgent(controls: DeskControls, world: CommandWorld): Promise<N
   return agents.find((agent) => agent.name === name)
 }
 
-/** A model, how hard it thinks, or both; a word that is neither is told with what was probably meant. */
+/** Reads a model, an effort, or both; an unknown word is an error with a suggestion. */
 function typedChoice(words: readonly string[], agent: NativeAgentSettings): ModelChoice {
   const [first = '', second, ...more] = words
   if (more.length > 0) throw new UsageError('only a model and how hard it thinks may follow: /models openai/gpt-5 high')
@@ -71,7 +71,7 @@ function typedModel(text: string): ModelChoice {
   return chosen(named.provider, { id: named.model })
 }
 
-/** On this machine a window is memory: it is only what the server says. */
+/** A local model's window costs memory, so only the server's own number counts. */
 function chosen(provider: ProviderName, { id, window }: Offer['models'][number]): ModelChoice {
   const takes = window ?? (providerOf(provider).local ? undefined : knownOf(provider, id).window)
   return { model: `${provider}/${id}`, ...(takes === undefined ? {} : { window: takes }) }
@@ -103,7 +103,7 @@ async function pickModel(
   return model && chosen(provider, model)
 }
 
-/** All are asked at once; one that does not say is told, and the others are shown. */
+/** Asks all providers at once. One that fails is reported, and the others are listed. */
 async function offered(
   controls: DeskControls,
   agent: NativeAgentSettings,
@@ -119,7 +119,7 @@ async function offered(
     const mine = name === own
     const baseURL = mine ? agent.baseURL : undefined
     const key = (await keys.get(name, mine && agent.apiKeyEnv ? [agent.apiKeyEnv] : variables))?.key
-    // What runs at its usual place is found without being asked for by name.
+    // Local servers at their usual address are found by `localServers`.
     if (baseURL === undefined && (local || key === undefined)) return []
     const found = await listModels(name, key, { clock, fetch, signal, ...(baseURL === undefined ? {} : { baseURL }) })
     if (!found.failure) return found.models.length > 0 ? [{ provider: name, models: found.models }] : []

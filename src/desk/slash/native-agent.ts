@@ -5,7 +5,7 @@ import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
-/** Our own agent that is meant where none was named: the one that is next, else the first. */
+/** The native agent that a command means without a name: the next one to take a turn, else the first. */
 export function nativeAgent(controls: DeskControls): NativeAgentSettings {
   const agents = nativeAgents(controls.app().settings)
   const { next } = controls.standing()
@@ -16,7 +16,7 @@ export function nativeAgent(controls: DeskControls): NativeAgentSettings {
 
 export const trustBook = ({ native }: App) => new TrustBook(native.store, { clock: native.clock, own: native.home })
 
-/** Whether what comes with the project may be used; nobody is asked. */
+/** Says whether the project's folder is trusted, without asking. */
 export async function isTrusted(app: App): Promise<boolean> {
   return (await trustBook(app).of(app.place.root, app.place.cwd)).state === 'trusted'
 }

@@ -5,7 +5,7 @@ import { sandboxOf, sandboxWords } from '../../app/native/native-sandbox.ts'
 import { block } from './code-block.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
-/** What is asked for, allowed and refused beside the leash; only what was said here is taken back here. */
+/** Shows the permission rules beside the leash. Only rules from "always" answers can be removed here. */
 export function permissionsCommand(controls: DeskControls): Command {
   return {
     name: 'permissions',

@@ -9,7 +9,7 @@ import { UsageError } from '../../core/io.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 import { stateWords } from './agents.ts'
 
-/** Gives the next turn back to the rotation. */
+/** The option that leaves the next turn to the rotation. */
 const auto = 'auto'
 
 const meanings: Record<Strategy, string> = {
@@ -18,7 +18,7 @@ const meanings: Record<Strategy, string> = {
   random: 'anyone',
 }
 
-/** Who is asked next. */
+/** The /switch command: chooses the agent of the next turn. */
 export function rotationCommands(controls: DeskControls): Command[] {
   const names = () => enabledAgents(controls.app().settings).map(({ name }) => name)
   return [
@@ -69,7 +69,7 @@ function pickAgent(controls: DeskControls, world: CommandWorld): Promise<string 
   ])
 }
 
-/** One that is away is asked for all the same: a cool-down is passed over, and what is not is told in the turn. */
+/** Warns when the chosen agent is away. A cool-down is ignored for a chosen agent; other reasons show in the turn. */
 function aimedWords(agent: string, agents: readonly AgentStanding[]): string {
   if (agent === auto) return 'The rotation decides who takes the next turn.'
   const { state, until } = agents.find(({ name }) => name === agent) ?? { state: 'ready' }

@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 
-/** What is done to the screen alone. */
+/** Commands that change only the screen. */
 export const screenCommands: readonly Command[] = [
   {
     name: 'help',

@@ -4,7 +4,7 @@ import type { App } from '../../app/app.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
 import { UsageError } from '../../core/io.ts'
 
-/** The index over all conversations, brought up to now, for one question. */
+/** Opens the index, brings it up to date, and closes it after one query. */
 export async function withIndex<T>(
   controls: DeskControls,
   work: (index: Index, project: string) => Promise<T>,
@@ -19,7 +19,7 @@ export async function withIndex<T>(
   }
 }
 
-/** The app of a chat that keeps what is said; one that keeps nothing has nothing to look back at, and looks at nothing kept. */
+/** The app of a chat that keeps a history. An ephemeral chat throws: it has none, and must not read any. */
 export function keeping(controls: DeskControls): App {
   const app = controls.app()
   if (app.ephemeral)

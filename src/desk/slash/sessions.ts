@@ -7,7 +7,7 @@ import { sessionNamed, title } from '../session-lookup.ts'
 import { choose, goingOn } from './choice.ts'
 import { withIndex } from './session-index.ts'
 
-/** So many are offered on a card; the others go by their id. */
+/** How many sessions a card offers; older ones are opened by their id. */
 const most = 20
 
 export function sessionCommands(controls: DeskControls): Command[] {

@@ -12,7 +12,7 @@ import { nativeAgents } from '../../settings/enabled-agents.ts'
 const where =
   'Skills are folders with a SKILL.md in .skills, .agents/skills or .claude/skills, or in the skills of your own.'
 
-/** What termaite's own agent can learn on demand. */
+/** Lists and loads the skills of termaite's own agent. */
 export function skillCommands(controls: DeskControls): Command[] {
   return [
     {
@@ -45,7 +45,7 @@ export function skillCommands(controls: DeskControls): Command[] {
         if (typed === '')
           throw new UsageError(`which one? There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}.`)
         const prompt = skillPrompt(knownWord('skill', typed, names), request)
-        // Only our own agent knows them.
+        // Only termaite's own agent can load skills.
         controls.aim(agent.name)
         if (request.trim() !== '') return controls.send(prompt)
         screen.fill(prompt)
@@ -61,9 +61,9 @@ export async function skillsOf(controls: DeskControls): Promise<Skills> {
   return findSkills({ cwd, root, home, trusted: await isTrusted(app) })
 }
 
-/** The triggers of skills as commands; a name that is taken, and one that another skill has, is none. */
+/** Makes a command of each skill's trigger, unless a command or another skill has that name. */
 export async function triggerCommands(controls: DeskControls, taken: readonly string[]): Promise<Command[]> {
-  // Only our own agent can load one.
+  // Only termaite's own agent can load skills.
   if (nativeAgents(controls.app().settings).length === 0) return []
   const found = new Map<string, Command>()
   for (const skill of (await skillsOf(controls)).skills) {

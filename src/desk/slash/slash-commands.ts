@@ -30,7 +30,7 @@ import { usageCommand } from './usage.ts'
 import { userCommands } from './user-commands.ts'
 import { viewCommands } from './compact-view.ts'
 
-/** Every command that can be typed after a slash; `warn` is told of the person's own ones that cannot be used. */
+/** All slash commands. `warn` hears of user commands that cannot be used. */
 export function slashCommands(controls: DeskControls, warn: (words: string) => void = () => {}): Command[] {
   const builtIn = [
     ...screenCommands,
@@ -68,7 +68,7 @@ export function slashCommands(controls: DeskControls, warn: (words: string) => v
   const fixed = [...builtIn, ...own.commands]
   const all: Command[] = []
   const names = fixed.map(({ name }) => name)
-  // Skills come and go with files and with trust: what can be typed is looked at again after each command.
+  // Skills change with files and trust, so the list is made again after each command.
   const refresh = async () => {
     const triggers = await triggerCommands(controls, names).catch(() => [])
     all.splice(fixed.length, Infinity, ...triggers.map(toldWhenBroken))
@@ -82,7 +82,7 @@ function followed(command: Command, then: () => Promise<void>): Command {
   return { ...command, run: (args, world) => command.run(args, world).then(then) }
 }
 
-/** A command never throws: what went wrong is said where it was typed. */
+/** Catches a command's errors and shows them where it was typed. */
 function toldWhenBroken(command: Command): Command {
   return {
     ...command,

@@ -6,7 +6,7 @@ import { UsageError } from '../../core/io.ts'
 import { machineOf } from '../../app/native/machine-facts.ts'
 import { list } from '../../base/table.ts'
 
-/** Looks at the machine again, and lets every session be told of it anew. */
+/** Scans the machine again; native sessions start a new frame with the result. */
 export function refreshSystemCommand(controls: DeskControls): Command {
   return {
     name: 'refresh-system',
@@ -17,7 +17,7 @@ export function refreshSystemCommand(controls: DeskControls): Command {
       const before = await known.known()
       const { spec, unkept } = await known.scan({ asked: true, signal })
       if (signal.aborted) return
-      // What was only seen names programs that turn out to be none.
+      // The first look may name programs that do not start, so the result of the whole scan is shown.
       const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
       say([...machineFacts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
       if (unkept !== undefined) say(`It could not be kept, so nobody is told: ${unkept}`, 'error')

@@ -39,7 +39,7 @@ export function thinkCommand(controls: DeskControls): Command {
   }
 }
 
-/** Goes on with the tree of tasks that was left last. */
+/** Continues the task tree that was left unfinished last. */
 async function resumed(controls: DeskControls, request: string): Promise<void> {
   const left = await lastLeft(treesOf(controls.app()))
   if (!left) throw new UsageError('no tree of tasks was left in this project.')

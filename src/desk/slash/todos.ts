@@ -12,7 +12,7 @@ export function todosCommand(controls: DeskControls): Command {
     async run(args, { say }) {
       if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
       const items = await new TodoList().read(controls.app().place.cwd).catch((error) => {
-        // The rest of the words is for the model.
+        // The second half of the message is meant for the model.
         throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
       })
       if (items.length === 0) say('There are no tasks.', 'note')

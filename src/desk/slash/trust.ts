@@ -10,7 +10,7 @@ import { trustBook } from './native-agent.ts'
 
 const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
 
-/** Whether what comes with this folder may run programs and steer termaite's own agent. */
+/** Decides whether hooks, servers, skills and settings of this folder may be used. */
 export function trustCommand(controls: DeskControls): Command {
   return {
     name: 'trust',
@@ -48,7 +48,7 @@ export function trustCommand(controls: DeskControls): Command {
   }
 }
 
-/** Tools, servers and settings were made for what was trusted before. */
+/** Closes tools and servers that were opened under the old decision, and reads the settings again. */
 async function settled(controls: DeskControls, answer: 'trust' | 'forget'): Promise<void> {
   await audited(controls, answer)
   await closeNative(controls.app().native)

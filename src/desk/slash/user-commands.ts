@@ -11,7 +11,7 @@ export type UserCommands = { commands: Command[]; warnings: string[] }
 
 const ending = '.md'
 
-/** The person's own commands: each file is a prompt that is sent with what follows its name. */
+/** The user's own commands: each file is a prompt, sent with the arguments that were typed. */
 export function userCommands(controls: DeskControls, taken: readonly string[]): UserCommands {
   const folder = join(controls.app().place.home, 'commands')
   const found: UserCommands = { commands: [], warnings: [] }
@@ -29,7 +29,7 @@ export function userCommands(controls: DeskControls, taken: readonly string[]): 
   return found
 }
 
-/** The command in a file, or why there is none. */
+/** Reads the command in a file, or says why it cannot be used. */
 function commandIn(controls: DeskControls, path: string, name: string, taken: readonly string[]): Command | string {
   if (!/^[\w-]+$/.test(name)) return 'a name has letters, digits, "-" and "_" only'
   if (taken.includes(name)) return `/${name} is a command of termaite`
@@ -39,7 +39,7 @@ function commandIn(controls: DeskControls, path: string, name: string, taken: re
       name,
       ...(hint === undefined ? {} : { words: hint }),
       help: oneLine(description ?? body, 80),
-      // Read again, so that a change counts from the next use on.
+      // The file is read again at each use, so that edits count at once.
       run: async (args) => controls.send(filled(template(readFileSync(path, 'utf8')).body, args)),
     }
   } catch (error) {
@@ -47,10 +47,10 @@ function commandIn(controls: DeskControls, path: string, name: string, taken: re
   }
 }
 
-/** A prompt in a file, and what its frontmatter says of it. */
+/** A prompt template with its frontmatter. */
 export type Template = { description?: string; hint?: string; body: string }
 
-/** Throws words that say what is wrong with it. */
+/** Throws an error that says what is wrong with the file. */
 export function template(text: string): Template {
   const cut = headAndBody(text)
   if (!cut) throw new Error('its frontmatter has no end')
@@ -60,7 +60,7 @@ export function template(text: string): Template {
   return { ...(description ? { description } : {}), ...(hint ? { hint } : {}), body }
 }
 
-/** As it is written: the usual hint, [file] [words], is no list. */
+/** Takes the hint as it is written: YAML would read `[file] [words]` as a list. */
 function field(head: string, name: string): string | undefined {
   const line = head.split(/\r?\n/).find((one) => one.startsWith(`${name}:`))
   return line
@@ -72,7 +72,7 @@ function field(head: string, name: string): string | undefined {
 const word = /"([^"]*)"|'([^']*)'|(\S+)/g
 const place = /\$(?:(ARGUMENTS)\b|([1-9])(?!\d))/g
 
-/** The prompt with what was typed in its places; where it has none, what was typed follows it. */
+/** Fills the arguments into the template's places; without any place they follow the prompt. */
 export function filled(body: string, typed: string): string {
   const args = typed.trim()
   const words = [...args.matchAll(word)].map(([, double, single, bare]) => double ?? single ?? bare!)
