@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Leash } from '../../core/work/agent.ts'
+import type { Tool } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
 import { about, integer, number, optional, string } from '../../core/work/shape.ts'
 
@@ -20,6 +21,9 @@ export type CrewDesk = {
 export const workspace = optional(about('The crew to use. Default: the crew of this project.', string()))
 export const slot = integer(1)
 export const seconds = number(0)
+
+/** Gives the `run` of a tool the type of input that its `parse` returns. */
+export const crewTool = <I>(tool: Tool<I>): Tool => tool
 
 /** When a wait ends: after the wanted time, or when the caller gives up, which is `short`. */
 export function deadline(clock: Clock, seconds: number, until: number): { at: number; short: boolean } {

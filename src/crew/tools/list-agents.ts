@@ -1,12 +1,12 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { parser } from '../../core/work/shape.ts'
-import { workspace } from './crew-desk.ts'
+import { crewTool, workspace } from './crew-desk.ts'
 import { objectOf, slotView, slotViewSchema } from './slot-view.ts'
 
 export function listAgents(desk: CrewDesk): Tool {
   const input = parser({ workspace })
-  return {
+  return crewTool({
     name: 'list_agents',
     description:
       'List all agents of the crew: slot, state and the reason for it, task, since when, and what the agent waits for or asks.',
@@ -14,8 +14,7 @@ export function listAgents(desk: CrewDesk): Tool {
     output: objectOf({ agents: { type: 'array', items: slotViewSchema } }),
     risk: 'read',
     parse: input.parse,
-    async run(raw) {
-      const { workspace: name } = raw as { workspace?: string }
+    async run({ workspace: name }) {
       const agents = (await desk.crew(name).slots()).map((slot) => slotView(slot, desk.clock.now()))
       const lines = agents.map(
         ({ slot, agent_type, state, why, task }) =>
@@ -23,5 +22,5 @@ export function listAgents(desk: CrewDesk): Tool {
       )
       return { text: lines.join('\n') || 'There are no agents.', data: { agents } }
     },
-  }
+  })
 }

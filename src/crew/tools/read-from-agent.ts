@@ -1,7 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { about, boolean, integer, optional, parser, string } from '../../core/work/shape.ts'
-import { deadline, seconds, slot, workspace } from './crew-desk.ts'
+import { crewTool, deadline, seconds, slot, workspace } from './crew-desk.ts'
 import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 
 const input = parser({
@@ -21,7 +21,7 @@ const output = objectOf({ slot: slotSchema, output: textSchema, state: stateSche
 ])
 
 export function readFromAgent(desk: CrewDesk): Tool {
-  return {
+  return crewTool({
     name: 'read_from_agent',
     description:
       "Read an agent's terminal, including lines that have scrolled off. For the agent's final answer use get_artifact. With a pattern, wait until the output matches.",
@@ -29,9 +29,8 @@ export function readFromAgent(desk: CrewDesk): Tool {
     output,
     risk: 'read',
     parse: input.parse,
-    async run(raw, { until, signal }) {
-      const wishes = raw as ReturnType<typeof input.parse>
-      const id = wishes.slot!
+    async run(wishes, { until, signal }) {
+      const id = wishes.slot
       const read = await desk.crew(wishes.workspace).read(id, {
         lines: wishes.lines ?? 50,
         clean: wishes.clean,
@@ -43,5 +42,5 @@ export function readFromAgent(desk: CrewDesk): Tool {
       const missed = read.matched === false ? `\n[the pattern did not match in time]` : ''
       return { text: `slot ${id} ${read.state}\n${read.output}${missed}`, data: { slot: id, ...read } }
     },
-  }
+  })
 }

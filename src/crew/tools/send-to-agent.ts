@@ -1,12 +1,12 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { about, parser, string } from '../../core/work/shape.ts'
-import { slot, workspace } from './crew-desk.ts'
+import { crewTool, slot, workspace } from './crew-desk.ts'
 import { objectOf, slotSchema, stateSchema } from './slot-view.ts'
 
 export function sendToAgent(desk: CrewDesk): Tool {
   const input = parser({ slot, text: about('The prompt.', string()), workspace })
-  return {
+  return crewTool({
     name: 'send_to_agent',
     description:
       'Send an agent its next prompt. While the agent is busy or asks a question, the prompt is queued; each prompt is sent once, in order.',
@@ -14,11 +14,10 @@ export function sendToAgent(desk: CrewDesk): Tool {
     output: objectOf({ slot: slotSchema, state: stateSchema }),
     risk: 'run',
     parse: input.parse,
-    async run(raw) {
-      const wishes = raw as { slot: number; text: string; workspace?: string }
+    async run(wishes) {
       const { id, state, queue } = await desk.crew(wishes.workspace).send(wishes.slot, wishes.text)
       const before = queue.length > 1 ? `, ${queue.length - 1} prompts go first` : ''
       return { text: `slot ${id}: ${state}${before}`, data: { slot: id, state } }
     },
-  }
+  })
 }

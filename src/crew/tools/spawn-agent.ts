@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { leashes } from '../../core/work/agent.ts'
 import { about, boolean, either, list, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { CrewError } from '../slot.ts'
-import { seconds, slot, workspace } from './crew-desk.ts'
+import { crewTool, seconds, slot, workspace } from './crew-desk.ts'
 import { objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 
 const output = objectOf({ slot: slotSchema, workspace: textSchema, agent_type: textSchema, state: stateSchema })
@@ -39,7 +39,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
     ),
     workspace,
   })
-  return {
+  return crewTool({
     name: 'spawn_agent',
     description:
       'Start an agent in its own terminal and give it a task. Returns the slot number at once; call wait_for_idle to wait until the agent has finished, and get_artifact for its answer. With depends_on, the agent starts when those slots have finished.',
@@ -47,8 +47,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
     output,
     risk: 'run',
     parse: input.parse,
-    async run(raw) {
-      const wishes = raw as ReturnType<typeof input.parse>
+    async run(wishes) {
       const agent = wishes.agent_type ?? wishes.type
       if (agent === undefined) throw new CrewError(`agent_type is missing. Agents: ${names}.`)
       const crew = desk.crew(wishes.workspace)
@@ -68,5 +67,5 @@ export function spawnAgent(desk: CrewDesk): Tool {
       const state = made.state === 'held' ? `waiting for slot ${made.needs.join(', ')}` : made.state
       return { text: `slot ${made.id}: ${agent} ${state}`, data }
     },
-  }
+  })
 }

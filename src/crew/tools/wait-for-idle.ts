@@ -4,7 +4,7 @@ import type { Waited } from '../slot-ledger.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { defined } from '../../base/defined.ts'
 import { about, either, integer, list, oneOf, optional, parser } from '../../core/work/shape.ts'
-import { deadline, seconds, slot, workspace } from './crew-desk.ts'
+import { crewTool, deadline, seconds, slot, workspace } from './crew-desk.ts'
 import {
   flagSchema,
   objectOf,
@@ -46,7 +46,7 @@ const output = objectOf({ ...one, retry: flagSchema, slots: { type: 'array', ite
 const progressMs = 5_000
 
 export function waitForIdle(desk: CrewDesk): Tool {
-  return {
+  return crewTool({
     name: 'wait_for_idle',
     description:
       "Wait until an agent has finished its turn. A question of the agent ends the wait too (state asking: only a person can answer, in the agent's terminal or with `termaite crew answer`), and so do the states exited and failed. is_idle false with retry true means that the agent is still at work: call wait_for_idle again. Call get_artifact for the whole answer.",
@@ -54,8 +54,7 @@ export function waitForIdle(desk: CrewDesk): Tool {
     output,
     risk: 'read',
     parse: input.parse,
-    async run(raw, call) {
-      const wishes = raw as ReturnType<typeof input.parse>
+    async run(wishes, call) {
       const crew = desk.crew(wishes.workspace)
       const ids = [wishes.slot].flat()
       const { at, short } = deadline(desk.clock, wishes.timeout ?? 120, call.until)
@@ -76,7 +75,7 @@ export function waitForIdle(desk: CrewDesk): Tool {
       const more = data.retry ? ['Still at work: call wait_for_idle again.'] : []
       return { text: [...each.map(waitedWords), ...more].join('\n\n'), data }
     },
-  }
+  })
 }
 
 /** The index of the slot that decided a wait: one that asks, else one that is done (any) or one that is not (all). */

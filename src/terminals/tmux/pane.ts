@@ -27,8 +27,8 @@ export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promis
 }
 
 export function readPane(line: string, mode: Mode): Pane {
-  const [pane, window, session, pid, tty] = line.trim().split(' ')
-  return { pane: pane!, window: window!, session: session!, pid: Number(pid), tty: tty!, mode }
+  const [pane = '', window = '', session = '', pid, tty = ''] = line.trim().split(' ')
+  return { pane, window, session, pid: Number(pid), tty, mode }
 }
 
 /** The person's own pane, when termaite runs inside tmux. */

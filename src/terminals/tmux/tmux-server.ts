@@ -1,5 +1,6 @@
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
 import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 import { spawn } from 'node:child_process'
 import { quoted } from '../terminal-program.ts'
 
@@ -127,7 +128,7 @@ type Ask = { blocks: number; lines: string[]; done(answer: { text: string } | { 
  * times as much. It shows nothing and has no size. Only our own server gets one, because a person's client list is theirs.
  */
 class ControlClient {
-  #child: ChildProcess
+  #child: ChildProcessByStdio<Writable, Readable, null>
   #asks: Ask[] = []
   #block: { guard: string; lines: string[] } | undefined
   #open = true
@@ -140,12 +141,12 @@ class ControlClient {
       cwd: '/',
     })
     let rest = ''
-    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')
-      rest = lines.pop()!
+      rest = lines.pop() ?? ''
       for (const line of lines) this.#take(line)
     })
-    this.#child.stdin!.on('error', () => {})
+    this.#child.stdin.on('error', () => {})
     this.#child.on('error', () => this.close()).on('close', () => this.close())
     this.#hold(false)
   }
@@ -160,27 +161,26 @@ class ControlClient {
     return new Promise((done) => {
       this.#asks.push({ blocks: commands.length, lines: [], done })
       this.#hold(true)
-      this.#child.stdin!.write(`${commands.map((words) => words.map(quoted).join(' ')).join(' ; ')}\n`)
+      this.#child.stdin.write(`${commands.map((words) => words.map(quoted).join(' ')).join(' ; ')}\n`)
     })
   }
 
   close(): void {
     this.#open = false
-    this.#child.stdin!.destroy()
+    this.#child.stdin.destroy()
     for (const { done } of this.#asks.splice(0)) done(undefined)
   }
 
   #take(line: string): void {
-    const [, sign, guard] = /^%(begin|end|error) (\d+ \d+ \d+)$/.exec(line) ?? []
+    const [, sign, guard = ''] = /^%(begin|end|error) (\d+ \d+ \d+)$/.exec(line) ?? []
     if (!this.#block) {
       // Blocks whose guard ends in 0 answer no request: they come from the start and from hooks.
-      if (sign === 'begin' && guard!.endsWith(' 1')) this.#block = { guard: guard!, lines: [] }
-    } else if (sign && sign !== 'begin' && guard === this.#block.guard) this.#finish(sign === 'end')
+      if (sign === 'begin' && guard.endsWith(' 1')) this.#block = { guard, lines: [] }
+    } else if (sign && sign !== 'begin' && guard === this.#block.guard) this.#finish(this.#block.lines, sign === 'end')
     else this.#block.lines.push(line)
   }
 
-  #finish(ok: boolean): void {
-    const { lines } = this.#block!
+  #finish(lines: string[], ok: boolean): void {
     this.#block = undefined
     const ask = this.#asks[0]
     if (!ask) return
