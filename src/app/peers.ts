@@ -3,8 +3,6 @@ import type { TurnAtWork, Peer } from '../core/talk/peer.ts'
 import type { ConnectedPeer } from '../faces/peer/peer-client.ts'
 import { basename } from 'node:path'
 
-const peerFace = () => import('../faces/peer/peer.ts')
-
 /** A turn is served this late: its agent runs by then, and a turn that is over sooner pays nothing. */
 const headStartMs = 100
 
@@ -14,7 +12,7 @@ export function serveTurns(home: string, turns: Peer, clock: Clock): { close(): 
   const soon = async () => {
     await clock.sleep(headStartMs, closing.signal)
     if (closing.signal.aborted) return undefined
-    const { servePeer } = await peerFace()
+    const { servePeer } = await import('../faces/peer/peer-server.ts')
     return servePeer(turns, home, clock)
   }
   // A turn that other processes cannot reach runs all the same.
@@ -29,7 +27,10 @@ export function serveTurns(home: string, turns: Peer, clock: Clock): { close(): 
 
 /** Connects to the other processes of this home; the caller closes each connection. */
 export async function peers(home: string, clock: Clock): Promise<ConnectedPeer[]> {
-  const { connectPeer, findSockets, ownSocketName } = await peerFace()
+  const [{ connectPeer }, { findSockets, ownSocketName }] = await Promise.all([
+    import('../faces/peer/peer-client.ts'),
+    import('../faces/peer/peer-sockets.ts'),
+  ])
   const paths = findSockets(home).filter((path) => basename(path) !== ownSocketName())
   const met = await Promise.all(paths.map((path) => connectPeer(path, clock)))
   return met.filter((peer) => peer !== undefined)
@@ -56,5 +57,6 @@ export async function turnsOfPeers(home: string, clock: Clock): Promise<(TurnAtW
 
 /** Lists the sockets of the processes of this home. */
 export async function socketsOf(home: string): Promise<string[]> {
-  return (await peerFace()).findSockets(home)
+  const { findSockets } = await import('../faces/peer/peer-sockets.ts')
+  return findSockets(home)
 }

@@ -35,9 +35,9 @@ export const ownNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 const wrongKeys = { burst: 20, perSecond: 0.2 }
 
 /** Whether a request may go on; one that may not has been answered already. */
-export type AccessCheck = (request: IncomingMessage, response: ServerResponse) => boolean
+type AccessCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
-export type AccessOptions = { key: string; clock: Clock; names?: readonly string[] }
+type AccessOptions = { key: string; clock: Clock; names?: readonly string[] }
 
 /** Lets requests in that name this machine as their host and carry the key. */
 export function accessCheck({ key, clock, names = ownNames }: AccessOptions): AccessCheck {

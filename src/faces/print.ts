@@ -9,7 +9,7 @@ import { thoughtWords } from './chat/numbers.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
-export type PrintTarget = {
+type PrintTarget = {
   format: Format
   out: Writable
   err: Writable

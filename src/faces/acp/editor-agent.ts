@@ -6,9 +6,9 @@ import { Readable, Writable } from 'node:stream'
 import { messageOf } from '../../base/error-message.ts'
 import { EditorSession } from './editor-session.ts'
 
-export type AgentParts = { sdk: AcpSdk; desks: EditorDesks; clock: Clock; version: string }
+type AgentParts = { sdk: AcpSdk; desks: EditorDesks; clock: Clock; version: string }
 
-export type EditorPipes = { in: Readable; out: Writable; signal: AbortSignal }
+type EditorPipes = { in: Readable; out: Writable; signal: AbortSignal }
 
 /** Serves one editor over its pipes until it closes them or `signal` aborts; turns that run then are cancelled and kept. */
 export async function serveAcp(parts: AgentParts, { in: input, out, signal }: EditorPipes): Promise<void> {

@@ -8,7 +8,7 @@ import { newId } from '../../base/id.ts'
 import { exactText, readableText } from '../question-text.ts'
 import { shownContent } from './tool-call-content.ts'
 
-export type QuestionParts = {
+type QuestionParts = {
   sdk: AcpSdk
   client: AgentContext
   capabilities: ClientCapabilities | undefined

@@ -20,7 +20,7 @@ import { EditorQuestions } from './editor-questions.ts'
 import { auto, sessionConfig, sessionModes } from './session-options.ts'
 import { SessionUpdates } from './session-updates.ts'
 
-export type SessionParts = {
+type SessionParts = {
   sdk: AcpSdk
   client: AgentContext
   capabilities: ClientCapabilities | undefined

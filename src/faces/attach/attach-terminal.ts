@@ -11,7 +11,7 @@ import { DetachKeys, detachKey } from './attach-keys.ts'
 import { OutputFilter } from './output-filter.ts'
 
 /** The person's own terminal. */
-export type AttachIo = {
+type AttachIo = {
   in: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   out: Writable & { isTTY?: boolean; columns?: number; rows?: number; fd?: number }
   clock: Clock
@@ -19,10 +19,10 @@ export type AttachIo = {
 }
 
 /** How an attachment ended: the person left the program running, the program is over, or termaite was told to stop. */
-export type AttachEnd = 'detached' | 'exited' | 'ended'
+type AttachEnd = 'detached' | 'exited' | 'ended'
 
 /** How an attachment differs from the usual one, which leaves with Ctrl+]. */
-export type AttachOptions = {
+type AttachOptions = {
   keys: AttachKeys
   /** Names these keys on the last row for a moment. */
   hint: string

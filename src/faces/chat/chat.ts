@@ -22,7 +22,7 @@ import { Ticker, WorkingLine, stepMs } from './screen/working-line.ts'
 import { emptyState, cleared, nextState, withoutOldest, withEarlier } from './chat-state.ts'
 import { firstTheme, followBackground, ThemeSwitch } from './theme.ts'
 import { LazyDetails, canLink } from './transcript/render-context.ts'
-import { Transcript } from './transcript/transcript.ts'
+import { Transcript } from './transcript/transcript-view.ts'
 
 export type ChatParts = {
   clock: Clock

@@ -5,9 +5,11 @@ import { fuzzyMatch } from '@earendil-works/pi-tui'
 export function findCommands(commands: readonly Command[], typed: string): Command[] {
   const query = typed.trim().toLowerCase()
   return commands
-    .map((command, at) => ({ command, at, score: scoreOf(command, query) }))
-    .filter(({ score }) => score !== undefined)
-    .sort((a, b) => a.score! - b.score! || a.at - b.at)
+    .flatMap((command, at) => {
+      const score = scoreOf(command, query)
+      return score === undefined ? [] : [{ command, at, score }]
+    })
+    .sort((a, b) => a.score - b.score || a.at - b.at)
     .map(({ command }) => command)
 }
 

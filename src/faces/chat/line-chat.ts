@@ -20,7 +20,7 @@ import {
   waitingWords,
 } from './line-words.ts'
 
-export type LinesParts = {
+type LinesParts = {
   in: Readable
   out: Writable
   clock: Clock

@@ -15,7 +15,7 @@ import { boxSides, boxed, ChoiceList, TextField } from './widgets.ts'
 import { commandUsage, findCommands } from './command-search.ts'
 import { GuardedComponent } from './screen/guarded-component.ts'
 
-export type PaletteParts = {
+type PaletteParts = {
   theme: Theme
   commands: readonly Command[]
   query: string
@@ -105,7 +105,7 @@ export class Palette implements Component, Focusable {
   }
 }
 
-export type OverlayParts = {
+type OverlayParts = {
   tui: TUI
   theme: Theme
   commands(): readonly Command[]

@@ -4,7 +4,7 @@ import { StoreError } from '../../core/talk/store.ts'
 import { HubError } from '../../hub/task-rules.ts'
 
 /** A request that was let in, with its body read. */
-export type HubRequest = {
+type HubRequest = {
   method: string
   path: string
   query: URLSearchParams

@@ -13,7 +13,7 @@ import { accessCheck, listenHttp, refuseRequest } from '../http-server.ts'
 
 export const mcpPath = '/mcp'
 
-export type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; trouble(error: Error): void }
+type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; trouble(error: Error): void }
 
 /** Serves MCP at an address of its own, to any number of clients of both protocols. */
 export async function serveMcpHttp(

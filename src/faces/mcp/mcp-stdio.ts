@@ -2,7 +2,7 @@ import type { McpServerFactory } from '@modelcontextprotocol/server'
 import type { Readable, Writable } from 'node:stream'
 import { once } from 'node:events'
 
-export type McpPipes = { in: Readable; out: Writable; signal: AbortSignal; trouble(error: Error): void }
+type McpPipes = { in: Readable; out: Writable; signal: AbortSignal; trouble(error: Error): void }
 
 /** Serves one client over its pipes until it closes them, goes away, or `signal` aborts. */
 export async function serveMcpStdio(

@@ -14,7 +14,7 @@ export const loadMcpLibrary = (): Promise<McpLibrary> => import('@modelcontextpr
 export type Resource = { uri: string; name: string; description?: string; media: string; bytes?: number }
 
 /** A family of resources: `uri` holds the `{names}` that a client fills in. */
-export type ResourceFamily = { uri: string; name: string; description?: string; media: string }
+type ResourceFamily = { uri: string; name: string; description?: string; media: string }
 
 /** The resources of a server; `read` returns undefined for one that is not there. */
 export interface Resources {

@@ -12,7 +12,7 @@ import { frameOf, longestFrame, readFrame, version } from './peer-frames.ts'
 import { PeerMethods, streamOf } from './peer-methods.ts'
 import { ensurePrivateFolder, ownSocketName, removeSocket, socketFolders } from './peer-sockets.ts'
 
-export type ServedPeer = { path: string; close(): Promise<void> }
+type ServedPeer = { path: string; close(): Promise<void> }
 
 /** How long followers may take to read the last frames when the server closes. */
 const graceMs = 250

@@ -3,7 +3,7 @@ import { RecentBytes } from '../../base/recent-bytes.ts'
 import type { DrawnBytes } from './peer-frames.ts'
 
 /** The connection to the process of a remote terminal. */
-export type PeerLink = {
+type PeerLink = {
   /** Waits as long as it takes; rejects with the error of that process, or when that process is gone. */
   ask(method: string, params: Record<string, unknown>): Promise<unknown>
   /** Hands on the terminal's output; `over` resolves when the output has ended or that process is gone. */

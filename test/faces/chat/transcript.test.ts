@@ -12,7 +12,7 @@ import { split } from '../../../src/faces/chat/transcript/markdown/markdown-part
 import { BlockRenderer } from '../../../src/faces/chat/transcript/block-renderer.ts'
 import { withSides, withoutSides } from '../../../src/faces/chat/border.ts'
 import { safeText } from '../../../src/faces/chat/transcript/screen-text.ts'
-import { Transcript } from '../../../src/faces/chat/transcript/transcript.ts'
+import { Transcript } from '../../../src/faces/chat/transcript/transcript-view.ts'
 
 const never = () => {}
 const look = (theme = plain): RenderContext => ({

@@ -14,7 +14,7 @@ import { diffLines } from '../diff-lines.ts'
 import { escapeAnswer, cardPaint, cardTitle } from './card-kinds.ts'
 import { readableText } from '../../question-text.ts'
 
-export type CardParts = {
+type CardParts = {
   theme: Theme
   question: Question
   /** The agent that asks. */

@@ -4,12 +4,12 @@ import type { ChatDesk } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import { CURSOR_MARKER, matchesKey, truncateToWidth } from '@earendil-works/pi-tui'
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
-import { commandName, Completer, CompletionPopup } from './completion.ts'
+import { commandName, Completer, CompletionPopup } from './prompt-completion.ts'
 import { PromptHistory, HistoryRecall, HistorySearch } from './prompt-history.ts'
 import { PasteReader, cleanText } from './paste.ts'
 import { PromptEditor } from './prompt-editor.ts'
 
-export type InputParts = {
+type InputParts = {
   tui: TUI
   theme: Theme
   desk: ChatDesk
@@ -236,7 +236,7 @@ function newLine(key: string): boolean {
 const mostQueued = 3
 
 /** The queued prompts, oldest first, a line for each; Up takes the newest back. */
-export function queueLines(texts: readonly string[], width: number, theme: Theme): string[] {
+function queueLines(texts: readonly string[], width: number, theme: Theme): string[] {
   const hidden = Math.max(0, texts.length - mostQueued)
   const lines = texts.slice(hidden).map((text, at, shown) => {
     const words = cleanText(text).replace(/\s+/g, ' ')

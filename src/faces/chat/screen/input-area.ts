@@ -6,7 +6,7 @@ import type { Theme } from '../theme.ts'
 import { Card } from '../cards/card.ts'
 import { GuardedComponent } from './guarded-component.ts'
 
-export type InputAreaParts = {
+type InputAreaParts = {
   tui: TUI
   place: Container
   input: InputBox

@@ -38,7 +38,7 @@ export function pressKey(data: string, actions: KeyActions): boolean {
   return key !== undefined && actions[keys[key]]()
 }
 
-export type TypingParts = {
+type TypingParts = {
   desk: ChatDesk
   clock: Clock
   input: InputBox

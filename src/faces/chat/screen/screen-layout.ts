@@ -1,6 +1,6 @@
 import type { Component, TUI, Terminal, TuiStopOptions } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme.ts'
-import type { Scroll } from '../transcript/transcript.ts'
+import type { Scroll } from '../transcript/transcript-view.ts'
 import {
   ScrollView,
   Spacer,
@@ -118,7 +118,7 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
 }
 
 /** A container that knows how many rows it took when it was last painted. */
-export class MeasuredContainer extends Container {
+class MeasuredContainer extends Container {
   height = 0
 
   constructor(...children: Component[]) {

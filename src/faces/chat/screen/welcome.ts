@@ -1,6 +1,6 @@
 import type { Standing } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
-import type { Room } from '../transcript/transcript.ts'
+import type { Room } from '../transcript/transcript-view.ts'
 import type { ChatState } from '../chat-state.ts'
 import type { RenderContext } from '../transcript/render-context.ts'
 import { visibleWidth } from '@earendil-works/pi-tui'

@@ -79,8 +79,10 @@ export class BlockRenderer {
 
 /** An empty line, and the agent's name where another agent spoke before. */
 function lead(block: Block, before: Block | undefined, { theme }: RenderContext): string[] {
-  if (!before) return named(block, before) ? [theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)] : []
-  if (named(block, before)) return ['', theme.speaker(block.by!)(`● ${oneLine(block.by!, 60)}`)]
+  const speaker = newSpeaker(block, before)
+  const name = speaker === undefined ? [] : [theme.speaker(speaker)(`● ${oneLine(speaker, 60)}`)]
+  if (!before) return name
+  if (name.length > 0) return ['', ...name]
   const close = (each: Block) =>
     each.type === 'call' || each.type === 'thought' || (each.type === 'question' && isAgentSpeech(each))
   const together =
@@ -90,9 +92,11 @@ function lead(block: Block, before: Block | undefined, { theme }: RenderContext)
   return together ? [] : ['']
 }
 
-function named(block: Block, before: Block | undefined): boolean {
-  if (!isAgentSpeech(block)) return false
-  return before === undefined || !isAgentSpeech(before) || before.by !== block.by || before.turn !== block.turn
+/** The agent of a block, where the block before it is not that agent's in the same turn. */
+function newSpeaker(block: Block, before: Block | undefined): string | undefined {
+  if (!isAgentSpeech(block)) return undefined
+  const goesOn = before && isAgentSpeech(before) && before.by === block.by && before.turn === block.turn
+  return goesOn ? undefined : block.by
 }
 
 function promptLines(text: string, width: number, { theme }: RenderContext, open: boolean): string[] {

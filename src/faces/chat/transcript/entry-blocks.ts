@@ -8,7 +8,7 @@ import { foldEvent, withResult } from './fold.ts'
 export type OrphanResults = ReadonlyMap<string, EntryOf<'result'>>
 
 /** Kept entries as blocks; `live` are those from the first turn on that has no end yet. */
-export type EntryBlocks = { done: Block[]; live: readonly Block[]; orphans: OrphanResults }
+type EntryBlocks = { done: Block[]; live: readonly Block[]; orphans: OrphanResults }
 
 /** Turns kept entries into the blocks that they were when they happened, closing lines included. */
 export function blocksOfEntries(

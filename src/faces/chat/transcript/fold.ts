@@ -7,7 +7,7 @@ import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
 
 /** The turn and the time of an event; `mint` gives the next key of a block. */
-export type EventPlace = { turn: string; at: number; mint(): number }
+type EventPlace = { turn: string; at: number; mint(): number }
 
 type Blocks = readonly Block[]
 
@@ -95,12 +95,11 @@ function append(blocks: Blocks, block: NewBlock, event: Event, place: EventPlace
 
 /** Names the agent that took over on the failed attempt before it: the first that speaks after it. */
 function withSuccessor(blocks: Blocks, event: Event, turn: string): Blocks {
-  if (!isAgentEvent(event)) return blocks
+  const { by } = event
+  if (by === undefined || !isAgentEvent(event)) return blocks
   const at = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
   const tried = blocks[at]
-  return tried?.type === 'attempt' && tried.next === undefined
-    ? replaced(blocks, at, { ...tried, next: event.by! })
-    : blocks
+  return tried?.type === 'attempt' && tried.next === undefined ? replaced(blocks, at, { ...tried, next: by }) : blocks
 }
 
 function replaced(blocks: Blocks, at: number, block: Block): Blocks {
@@ -263,7 +262,7 @@ function atRest(block: Block): Block {
 }
 
 /** The agent that asks. A kept question is signed by termaite, so its agent is found by the blocks before it. */
-export function askerOf(blocks: readonly Block[], { agent }: Question, turn: string): string | undefined {
+function askerOf(blocks: readonly Block[], { agent }: Question, turn: string): string | undefined {
   return agent ?? blocks.findLast((block) => block.turn === turn && isAgentSpeech(block))?.by
 }
 
@@ -271,7 +270,7 @@ export function askerOf(blocks: readonly Block[], { agent }: Question, turn: str
  * Finds the place of a kept reply among the streamed blocks: `at` is the live block that it replaces. Other streamed
  * text that the reply contains is removed, so that nothing is shown twice.
  */
-export function placeReply(
+function placeReply(
   blocks: readonly Block[],
   text: string,
   by: string | undefined,
@@ -289,7 +288,7 @@ export function placeReply(
 }
 
 /** Removes the speech that matches `what` since the last failed attempt of a turn, and returns its text as `said`. */
-export function withoutSpeech(
+function withoutSpeech(
   blocks: readonly Block[],
   turn: string,
   what: (speech: SpeechBlock) => boolean,

@@ -62,7 +62,7 @@ const mostLines = 400
 const signs = { added: '+ ', removed: '- ', same: '  ', skip: '  ' } as const
 
 /** How many lines a change adds and removes; undefined until the diff is there. */
-export function countsOf(change: FileChange, context: RenderContext): { added: number; removed: number } | undefined {
+function countsOf(change: FileChange, context: RenderContext): { added: number; removed: number } | undefined {
   const lines = context.lazy.diff(change)
   if (!lines) return undefined
   const count = (type: 'added' | 'removed') => lines.filter((line) => line.type === type).length
@@ -70,7 +70,7 @@ export function countsOf(change: FileChange, context: RenderContext): { added: n
 }
 
 /** The diff of one changed file, in colours. */
-export function changeLines(change: FileChange, width: number, context: RenderContext): string[] {
+function changeLines(change: FileChange, width: number, context: RenderContext): string[] {
   const { theme } = context
   const lines = context.lazy.diff(change)
   if (!lines) return [theme.quiet('…')]

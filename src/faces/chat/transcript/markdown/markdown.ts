@@ -97,7 +97,7 @@ const struck = (text: string) => `\x1b[9m${text}\x1b[29m`
 const underlined = (text: string) => `\x1b[4m${text}\x1b[24m`
 
 /** Markdown in the colours of the chat. */
-export function markdownTheme({ theme, lazy, links }: RenderContext): MarkdownTheme {
+function markdownTheme({ theme, lazy, links }: RenderContext): MarkdownTheme {
   const linked = (text: string) => (links ? withLink(text) : text)
   return {
     heading: theme.strong,

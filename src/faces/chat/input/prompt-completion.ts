@@ -9,7 +9,7 @@ import { ChoiceList } from '../widgets.ts'
 import { cleanText } from './paste.ts'
 
 /** What can be completed before the cursor; a completion replaces the text from the column `from` on. */
-export type CompletionTarget =
+type CompletionTarget =
   | { type: 'command'; typed: string; from: number }
   | { type: 'words'; command: string; typed: string; from: number }
   | { type: 'file'; typed: string; from: number }
@@ -44,7 +44,7 @@ export function mentionOf(path: string): string {
 }
 
 /** `text` replaces what was typed, `typed` is the same as one would type it; `continues` where more words follow. */
-export type Suggestion = Choice & { text: string; typed: string; continues?: boolean }
+type Suggestion = Choice & { text: string; typed: string; continues?: boolean }
 
 /** Files are searched only after a pause of this length between keys. */
 const pauseMs = 15

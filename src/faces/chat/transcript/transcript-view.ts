@@ -21,7 +21,7 @@ export type Room = { width: number; height: number; below: number; spoken: boole
 /** The lines above the first block: the welcome, or a hint that there are earlier messages. */
 export type Above = 'welcome' | 'more'
 
-export type TranscriptParts = {
+type TranscriptParts = {
   context: RenderContext
   /** The lines that an empty conversation begins with. */
   welcome(room: Room): string[]
