@@ -2,9 +2,9 @@ import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/signs.ts'
 import { providerSignsAfter, readSigns } from './shared/signs.ts'
-import { quote } from './shared/shell-words.ts'
+import { commandLine, option } from './shared/shell-words.ts'
 
-/** From its source (exceptions.py) and its issues; it is a Python program that could not be run here. */
+/** From its source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [
   {
     kind: 'overflow',
@@ -24,7 +24,7 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^(?:Unexpected error: )?litellm\.(?:exceptions\.)?\w+Error: /),
 ]
 
-/** What it adds in its own words, less exact than the provider's before it. */
+/** Messages that aider adds itself, less exact than the provider's before them. */
 const general: readonly Sign[] = [
   {
     kind: 'busy',
@@ -38,7 +38,7 @@ const general: readonly Sign[] = [
   },
 ]
 
-/** An answer is followed by its account of tokens; errors stand on stdout with exit 0 and are not. */
+/** An answer is followed by a line about tokens; errors are printed on stdout with exit 0 and without that line. */
 const answered = /^Tokens: .*\bsent\b.*\breceived\b/m
 
 function failure(ended: Ended) {
@@ -59,18 +59,18 @@ export const aider: Profile = {
   vendor: 'Aider',
   words: ['aider'],
   window: 128_000,
-  // Our end of its stdin is a socket, which /dev/stdin cannot open: a pipe of the shell can be.
+  // Our end of its stdin is a socket, which /dev/stdin cannot open; a shell's pipe can be opened.
   command: ({ leash, model }) =>
-    [
+    commandLine(
       'cat | aider --message-file /dev/stdin --yes-always --no-pretty --no-stream --no-fancy-input --no-check-update --no-show-release-notes --no-show-model-warnings --no-analytics',
       ...modes[leash],
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-    ].join(' '),
+      option('--model', model),
+    ),
   leashes: {
     read: 'answers from the files; edits nothing',
-    ask: 'as read: in a pipe nobody can be asked',
+    ask: 'the same as read, because a pipe cannot ask',
     edit: 'edits files of the repository and commits them, as its own settings say; no shell',
-    all: 'edits and commits; shell commands still need a person, so they do not run',
+    all: 'edits files and commits them; shell commands need a person and do not run',
   },
   speaks: () => false,
   resumes: false,

@@ -12,7 +12,7 @@ import { pi } from './pi.ts'
 import { qwen } from './qwen/qwen.ts'
 import { programOf } from './shared/shell-words.ts'
 
-/** Every CLI that is known; a new one is a file beside this and a row here. */
+/** Every known CLI; a new one is a file in this folder and a row here. */
 export const profiles: readonly Profile[] = [
   claude,
   gemini,
@@ -27,7 +27,7 @@ export const profiles: readonly Profile[] = [
   aider,
 ]
 
-/** The profile of a command as a person wrote it, known from the program it starts. */
+/** The profile of a command that a person wrote, by the program it starts. */
 export function profileFor(command: string): Profile | undefined {
   const program = programOf(command)
   return profiles.find(({ words }) => words.some((word) => word === program))

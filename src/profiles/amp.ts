@@ -2,13 +2,13 @@ import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/signs.ts'
 import { providerSignsAfter, readSigns } from './shared/signs.ts'
 
-/** From its manual and what people report; nothing of it could be run against a model of ours, so it is read as text. */
+/** From its manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
 export const signs: readonly Sign[] = [
-  // Seen with 0.0.1777897475: it prints this, a link, and waits.
+  // Seen with 0.0.1777897475: amp prints this and a link, and waits.
   { kind: 'auth', says: /^No API key found\./, said: 'No API key found. Starting login flow...' },
-  // Its manual: without a login in execute mode AMP_API_KEY must be set.
+  // Its manual says that execute mode needs AMP_API_KEY without a login.
   { kind: 'auth', says: /\bAMP_API_KEY\b|^(?:Error: )?(?:Unauthorized|Invalid API key)\b/i, said: 'Invalid API key' },
-  // Reported as the words of its screen when the balance is spent (vibeproxy issue 199).
+  // Reported as the message when the balance is spent (vibeproxy issue 199).
   { kind: 'quota', says: /^(?:Error: )?Out of (?:free )?credits\b/i, said: 'Out of Credits' },
   {
     kind: 'quota',
@@ -29,8 +29,8 @@ export const amp: Profile = {
   words: ['amp'],
   window: 200_000,
   command: () => 'amp --execute',
-  // Its tools run without approval by default, and only a policy plugin of its own changes that.
-  leashes: { all: 'runs everything; it has no way to be asked or held' },
+  // Its tools run without approval by default, and only a policy plugin changes that.
+  leashes: { all: 'runs everything without asking; it cannot be limited' },
   speaks: () => false,
   resumes: false,
   failure,

@@ -1,7 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/signs.ts'
 import { providerSignsAfter, readSigns } from './shared/signs.ts'
-import { quote } from './shared/shell-words.ts'
+import { commandLine, option } from './shared/shell-words.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -13,7 +13,7 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^Error: /),
 ]
 
-/** Its own words stand on stdout in place of an answer: then they are all there is, on one line. */
+/** cline prints its errors on stdout in place of an answer, on one line and with nothing else. */
 function failure(ended: Ended) {
   const out = ended.out.trim()
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
@@ -25,8 +25,8 @@ export const cline: Profile = {
   vendor: 'Cline',
   words: ['cline'],
   window: 128_000,
-  // It takes its prompt from a pipe of the shell, and from no other kind of stdin.
-  command: ({ model }) => ['cat | cline --yolo', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' '),
+  // cline reads its prompt from a shell's pipe, and from no other kind of stdin.
+  command: ({ model }) => commandLine('cat | cline --yolo', option('--model', model)),
   // Its plan mode waits for a person at the end, and every other mode asks one.
   leashes: { all: 'runs everything without asking' },
   speaks: () => false,

@@ -1,20 +1,20 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/signs.ts'
 import { providerSignsAfter, readSigns } from './shared/signs.ts'
-import { quote } from './shared/shell-words.ts'
+import { commandLine, option } from './shared/shell-words.ts'
 
-/** From its source and its issues; it could not be installed here, so it is read as text. */
+/** From its source and its issues; crush could not be installed here, so its output is read as text. */
 export const signs: readonly Sign[] = [
   {
     kind: 'auth',
     says: /no providers configured\b/i,
     said: "no providers configured - please run 'crush' to set up a provider interactively",
   },
-  // `agent run failed:` and `agent error:` are what run.go puts before a provider's error, an older one said `failed to process events:`.
+  // run.go puts `agent run failed:` or `agent error:` before a provider's error; an older version put `failed to process events:`.
   ...providerSignsAfter(/(?:agent run failed: |agent error: |failed to process events: |^\s*ERROR\s+|^Error: )/),
 ]
 
-/** The fancy error box puts words on lines of their own, padded. */
+/** The error box puts its words on padded lines of their own. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
@@ -25,11 +25,11 @@ export const crush: Profile = {
   vendor: 'Charm',
   words: ['crush'],
   window: 200_000,
-  command: ({ model }) => ['crush run --quiet', ...(model === undefined ? [] : [`--model ${quote(model)}`])].join(' '),
-  // `crush run` approves every permission for its turn, because nobody is there to ask.
-  leashes: { all: 'runs everything: without a screen it approves its own requests' },
+  command: ({ model }) => commandLine('crush run --quiet', option('--model', model)),
+  // `crush run` approves every permission for its turn, because it cannot ask.
+  leashes: { all: 'runs everything; without a screen it approves its own requests' },
   speaks: () => false,
-  // It can go on with a session by id but prints none.
+  // crush can resume a session by its id but prints none.
   resumes: false,
   failure,
   install: 'npm install -g @charmland/crush',

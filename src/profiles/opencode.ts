@@ -6,7 +6,7 @@ import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
 import { acpLeashes } from './shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/signs.ts'
-import { quote, hasFlag } from './shared/shell-words.ts'
+import { commandLine, hasFlag, option, quote } from './shared/shell-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 
@@ -31,15 +31,18 @@ const own: readonly Sign[] = [
 export const signs: readonly Sign[] = [...own, ...providerSigns]
 const shown: readonly Sign[] = [...own, ...providerSignsAfter(/^(?:Error|ERROR): /)]
 
-/** Errors of its text form stand on stderr alone, behind `Error: `. */
+/** In text mode opencode prints errors on stderr alone, after `Error: `. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(shown, { ...ended, out: '' })
 }
 
-/** What only looks; all else is ruled by `*` first, MCP tools among it, and by name, so that no setting of its own opens it. */
+/**
+ * Tools that only read. All others are ruled by `*`, MCP tools included, and also by name, so that no setting of
+ * opencode's own allows them.
+ */
 const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', webfetch: 'allow', todowrite: 'allow' }
 
-/** A rejected question would end the run without an answer; so it goes on and says what it could not do. */
+/** Without `continue_loop_on_deny` a rejected request would end the run without an answer. */
 function ruled(rest: 'deny' | 'ask', edit: 'deny' | 'ask' | 'allow', command = 'opencode run --format json'): string {
   const permission = { '*': rest, ...looking, edit, bash: rest, task: rest, external_directory: rest }
   const config = { permission, experimental: { continue_loop_on_deny: true } }
@@ -60,28 +63,24 @@ export const opencode: Profile = {
   words: ['opencode'],
   window: 200_000,
   command: ({ leash, resume, model }) =>
-    [
-      commands[leash],
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--session ${quote(resume)}`]),
-    ].join(' '),
+    commandLine(commands[leash], option('--model', model), option('--session', resume)),
   leashes: {
     read: 'reads and searches in the project and on the web; no shell, no edits, no subagents, no MCP tools',
-    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
+    ask: 'refuses and reports what needs a yes, because a pipe cannot ask',
     edit: 'edits files in the project; the shell and other folders are refused and reported',
     all: 'runs everything that its own settings do not deny',
   },
   speaks: (command) => hasFlag(command, ['--format'], 'json'),
   dialect: () => opencodeDialect(),
   acp: {
-    // It takes no model on the command line: its own settings choose one.
+    // opencode takes no model on the command line here: its own settings choose one.
     command: ({ leash }) =>
       leash === 'read' ? ruled('deny', 'deny', 'opencode acp') : ruled('ask', 'ask', 'opencode acp'),
     leashes: acpLeashes,
     failure: (message, now) => readMessage(signs, message, now),
   },
   resumes: true,
-  // It retries limits and server errors for ever and says nothing, and no setting changes that: silenceSeconds ends it.
+  // opencode retries limits and server errors for ever without a word, and no setting changes that: silenceSeconds ends it.
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   failure,
   lostThread: ({ err }) => /^Error: Session not found/m.test(err),
@@ -102,7 +101,7 @@ export const opencode: Profile = {
   unsafe: /\s--auto\b/,
 }
 
-/** The tools that a leash takes away; another name that is not there is the model's own mistake. */
+/** Tools that a leash takes away; a call to any other unknown tool is the model's own mistake. */
 const leashed = new Set(['bash', 'edit', 'write', 'apply_patch', 'webfetch', 'task'])
 
 /** `opencode run --format json`: each part is printed once, when it is whole. */
@@ -114,7 +113,7 @@ function opencodeDialect(): Dialect {
   function used(part: Loose): Step[] {
     const { callID, tool, state } = part
     const { status, input, output, error } = loose(state)
-    // A tool it does not have is printed as one named `invalid`, with the name inside.
+    // A call to an unknown tool is printed as one named `invalid`, with the name inside.
     const missing = tool === 'invalid'
     const name = textOf(missing ? loose(input).tool : tool) ?? 'tool'
     const ok = status === 'completed' && !missing
@@ -145,7 +144,7 @@ function opencodeDialect(): Dialect {
     const words = textOf(message) ?? textOf(name) ?? 'it ended with an error'
     if (name === 'ContextOverflowError') return { kind: 'overflow', message: words }
     if (name === 'ProviderAuthError') return { kind: 'auth', message: words }
-    // The body names the kind where the sentence does not; the sentence is what people read.
+    // The body tells the kind of failure where the message does not; people read the message.
     const found = readMessage(signs, `${numberOf(statusCode) || ''} ${words} ${textOf(responseBody) ?? ''}`, now)
     return { kind: 'crash', ...found, message: words }
   }

@@ -3,7 +3,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/signs.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { providerSignsAfter, readSigns, readMessage } from './shared/signs.ts'
-import { quote, hasFlag } from './shared/shell-words.ts'
+import { commandLine, hasFlag, option } from './shared/shell-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { contentText, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 
@@ -22,12 +22,12 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^(?:Error: )?(?:\w+ )?(?:API )?[Ee]rror:? /),
 ]
 
-/** Its text form prints the provider's answer on stderr, behind the status. */
+/** In text mode pi prints the provider's answer on stderr, after the status. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
-/** It has no permissions: what it may not do is a tool it does not get. */
+/** pi has no permissions: a leash takes away the tools that it may not use. */
 const looking = ['--tools read,grep,find,ls']
 const tools: Record<Leash, readonly string[]> = { read: looking, ask: looking, edit: looking, all: [] }
 
@@ -38,22 +38,17 @@ export const pi: Profile = {
   words: ['pi'],
   window: 200_000,
   command: ({ leash, resume, model }) =>
-    [
-      'pi -p --mode json',
-      ...tools[leash],
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--session ${quote(resume)}`]),
-    ].join(' '),
+    commandLine('pi -p --mode json', ...tools[leash], option('--model', model), option('--session', resume)),
   leashes: {
     read: 'reads and searches; no shell, no edits',
-    ask: 'as read: it never asks, so it gets no tool that would need a yes',
-    edit: 'as read: its edit tools reach every folder, so it does not get them',
+    ask: 'the same as read: pi never asks, so it gets no tool that would need a yes',
+    edit: 'the same as read: its edit tools reach every folder, so it does not get them',
     all: 'runs everything; it has no permissions of its own',
   },
   speaks: (command) => hasFlag(command, ['--mode'], 'json'),
   dialect: () => piDialect(),
   resumes: true,
-  // Three retries within 15 s are its own, shown as they happen; only its settings file changes that.
+  // pi retries three times within 15 s and shows it; only its settings file changes that.
   failure,
   lostThread: ({ err }) => /^No session found matching /m.test(err),
   install: 'npm install -g @earendil-works/pi-coding-agent',
@@ -66,7 +61,7 @@ export const pi: Profile = {
   projectFiles: ['.pi'],
 }
 
-/** `pi -p --mode json`. It exits with 0 whatever happened, so its messages are the truth. */
+/** `pi -p --mode json`. pi exits with 0 whatever happened, so its messages decide. */
 function piDialect(): Dialect {
   const account = new TurnAccount()
   const calls = new Map<string, unknown>()
@@ -91,7 +86,7 @@ function piDialect(): Dialect {
   function done({ toolCallId, toolName, result, isError }: Loose): Step[] {
     const call = String(toolCallId)
     const text = contentText(loose(result).content)
-    // A leash takes tools away, and a model that reaches for one is told that there is none.
+    // A model that calls a tool which the leash took away is told that there is none.
     if (/^Tool (?:bash|edit|write) not found$/.test(text)) account.deny(textOf(toolName) ?? 'tool', calls.get(call))
     return [{ type: 'result', call, ok: isError !== true, text }]
   }

@@ -3,15 +3,16 @@ import type { Screen } from '../core/screen/terminal.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question, Shown } from '../core/talk/question.ts'
 import type { Loose } from './shared/jsonl.ts'
+import { defined } from '../base/defined.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
 import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
-import { quote } from './shared/shell-words.ts'
+import { commandLine, option, quote } from './shared/shell-words.ts'
 
-/** What stands below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
+/** The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
 const status = String.raw`\n╰─+╯\n .*\bleash (?:read|ask|edit|all)\b`
 
-/** A card's last row says how it is answered: "1–4 or Enter answers · Esc: no" */
+/** A card's last row says how to answer: "1–4 or Enter answers · Esc: no" */
 const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*${status}`, 'm')
 
 const titles: readonly [RegExp, Question['about']][] = [
@@ -29,13 +30,13 @@ function dialog(screen: Screen): Dialog | undefined {
   if (!asking.test(rows.join('\n'))) return undefined
   const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
   const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]
-  // What comes below the options is no part of them.
+  // Rows below the options are no part of them.
   const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
   const menu = menuOf(plain, '›')
   if (!menu || title === undefined) return undefined
   const covered = menu.options.map(({ id, label }) => {
     const [words = '', grants] = label.split(' covers: ')
-    return { id, label: words, ...(grants === undefined ? {} : { grants }) }
+    return defined({ id, label: words, grants })
   })
   const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
   const asked = dialogOf(menu, {
@@ -48,11 +49,11 @@ function dialog(screen: Screen): Dialog | undefined {
   return { ...asked, question: { ...asked.question, options: covered } }
 }
 
-/** "$ touch made.txt", and below it where that runs. */
+/** Reads "$ touch made.txt", and below it the folder. */
 function shown(text: string): Shown {
   const [, command, cwd] = /^\$ ([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
   if (command === undefined) return { type: 'text', text }
-  return { type: 'command', command, ...(cwd === undefined ? {} : { cwd }) }
+  return defined({ type: 'command', command, cwd })
 }
 
 function paragraphs(rows: readonly string[]): string[] {
@@ -76,7 +77,7 @@ function composer({ rows }: Screen): string | undefined {
   return text === placeholder ? '' : text
 }
 
-/** Our own log of the project: a named session's turns stand in it beside others. */
+/** Our own log of the project, which holds the turns of several sessions. */
 const journal: Journal = {
   folder: ({ home, env }) => join(env.TERMAITE_HOME || join(home, '.termaite'), 'projects'),
   file: /^[^/]+\/history\.jsonl$/,
@@ -92,19 +93,19 @@ const journal: Journal = {
           input: numberOf(input),
           output: numberOf(output),
           cached: numberOf(cached),
-          ...(typeof cost === 'number' ? { cost } : {}),
+          cost: typeof cost === 'number' ? cost : undefined,
         })),
     )
     const answer = outcome.ok === true ? textOf(turn.findLast(({ type }) => type === 'reply')?.text) : undefined
-    return {
-      ...(outcome.ok === false ? wrongIn(turn, loose(outcome.failure)) : answer === undefined ? {} : { answer }),
-      ...(usage ? { usage } : {}),
+    return defined({
+      ...(outcome.ok === false ? wrongIn(turn, loose(outcome.failure)) : { answer }),
+      usage,
       over: outcome.ok !== undefined,
-    }
+    })
   },
 }
 
-/** How a turn failed, by its kind; what was only stopped may be gone on with, unless nobody was free to. */
+/** The failure of a turn; one that was only stopped may be resumed. */
 function wrongIn(turn: readonly Loose[], failure: Loose): Pick<Journalled, 'fault' | 'failure'> {
   if (failure.kind !== 'aborted') return { failure: failureOf(failure) }
   const message = textOf(failure.message) ?? ''
@@ -119,17 +120,17 @@ function failureOf({ kind, message, retryAt }: Loose): Failure {
   return { kind: kind as Failure['kind'], message: textOf(message) ?? '', ...until }
 }
 
-/** Our own chat in a terminal, with one of our agents at work in it; `program` is the command that starts us. */
+/** Our own chat in a terminal, with one of our agents at work in it; `program` is the command that starts termaite. */
 function termaiteScreen(program: string, agent: string): ScreenFacts {
   return {
-    // A session of its own: what is said in a slot is not said in the project's conversation.
+    // A session of its own: a slot's conversation is not the project's.
     command: ({ leash, resume, thread }) => {
       const session = resume ?? thread
-      return [
-        // Whoever conducts it thinks; here it only does what it is told.
+      return commandLine(
+        // The coordinator does the thinking; this agent only does what it is told.
         `${program} --agent ${quote(agent)} --mode agent --think off --leash ${leash}`,
-        ...(session === undefined ? [] : [`--session ${quote(session)}`]),
-      ].join(' ')
+        option('--session', session),
+      )
     },
     leashes: {
       read: 'reads and searches',
@@ -154,8 +155,8 @@ function termaiteScreen(program: string, agent: string): ScreenFacts {
 }
 
 /**
- * Our own chat as one of the programs that run in a terminal: how our own agent sits in a slot that a person can watch.
- * It is in no list of CLIs; `program` is the command that starts us, `vendor` who its model's provider is.
+ * The profile of our own chat, so that our own agent can work in a slot that a person can watch. It is in no list of
+ * CLIs; `program` is the command that starts termaite, `vendor` the provider of its model.
  */
 export function termaite(program: string, agent: string, vendor: string): Profile {
   const screen = termaiteScreen(program, agent)

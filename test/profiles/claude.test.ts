@@ -66,7 +66,7 @@ test('a run that breaks off says how, and an unknown line means nothing', () => 
   assert.deepEqual(dialect.line('{"type":"from_a_later_version"}'), [])
   assert.throws(() => dialect.line('Segmentation fault'))
   assert.deepEqual(dialect.end({ out: '', err: 'one\nlast words\n', signal: 'SIGKILL', now: 0 }), [
-    failed('crash', 'claude broke off before its result (ended by SIGKILL): last words'),
+    failed('crash', 'claude ended before it gave a result (ended by SIGKILL): last words'),
   ])
 })
 

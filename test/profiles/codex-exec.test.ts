@@ -77,7 +77,7 @@ test('a reconnect on the way is no failure, and a run that breaks off says how',
     { type: 'end', outcome: { ok: true, text: 'Done.' } },
   ])
   assert.deepEqual(exec().end({ out: '', err: 'panicked\n', code: 101, now: 0 }), [
-    failed('crash', 'codex broke off before its result (exit code 101): panicked'),
+    failed('crash', 'codex ended before it gave a result (exit code 101): panicked'),
   ])
   assert.throws(() => dialect.line('thread panicked'))
 })

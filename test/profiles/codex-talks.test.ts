@@ -336,7 +336,7 @@ test('a run that breaks off says how, and a request that fails is why', () => {
       type: 'end',
       outcome: {
         ok: false,
-        failure: { kind: 'crash', message: 'codex broke off before its result (exit code 101): panicked' },
+        failure: { kind: 'crash', message: 'codex ended before it gave a result (exit code 101): panicked' },
       },
     },
   ])

@@ -40,7 +40,7 @@ test('a run that breaks off says how, and an unknown line means nothing', () => 
   assert.deepEqual(dialect.line('{"type":"from_a_later_version"}'), [])
   assert.throws(() => dialect.line('FATAL ERROR: heap out of memory'))
   assert.deepEqual(dialect.end({ out: '', err: '', signal: 'SIGABRT', now: 0 }), [
-    failed('crash', 'gemini broke off before its result (ended by SIGABRT)'),
+    failed('crash', 'gemini ended before it gave a result (ended by SIGABRT)'),
   ])
 })
 

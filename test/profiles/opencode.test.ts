@@ -47,5 +47,5 @@ test('half a turn is no answer', () => {
   const whole = recorded('opencode').look!.ended
   const out = whole.out.split('\n').slice(0, 3).join('\n')
   const last = replay(opencode, { args: '', ended: { out, err: '', signal: 'SIGKILL', now } }).at(-1)
-  assert.deepEqual(last, failed('crash', 'opencode broke off before its result (ended by SIGKILL)'))
+  assert.deepEqual(last, failed('crash', 'opencode ended before it gave a result (ended by SIGKILL)'))
 })

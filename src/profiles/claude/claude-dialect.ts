@@ -3,12 +3,13 @@ import type { FileChange, Usage } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
+import { defined } from '../../base/defined.ts'
 import { asked, line as written, questionTool } from './claude-questions.ts'
 import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/signs.ts'
 
-/** What Claude Code calls its errors in the `error` field of a message. */
+/** Claude Code's names for its errors, in the `error` field of a message. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   authentication_failed: 'auth',
   oauth_org_not_allowed: 'auth',
@@ -33,9 +34,9 @@ export function claudeDialect(
   let thread: string | undefined
   let streamed: string | undefined
   let error: Loose = {}
-  /** One, and one more for each message that came too late for the turn before. */
+  /** The number of results to come: one, and one more for each message that came too late for the turn before. */
   const results: Loose[] = []
-  /** What was typed meanwhile and is not worked off; a version that does not tell is not waited for. */
+  /** Messages typed during the turn that are not worked off; a version that does not report that is not waited for. */
   const pending = new Set<string>()
   let tells = false
   let answered = false
@@ -56,7 +57,7 @@ export function claudeDialect(
       error = line
       return []
     }
-    // A subagent's words are not the agent's; what was streamed was shown already.
+    // A subagent's text is not the agent's, and streamed text was emitted already.
     const shown = Boolean(line.parent_tool_use_id) || (id !== undefined && id === streamed)
     return listOf(content).flatMap((block): Step[] => {
       if (block.type === 'tool_use') {
@@ -76,16 +77,17 @@ export function claudeDialect(
       const id = String(block.tool_use_id)
       const text = contentText(block.content)
       const call = calls.get(id)
-      // A tool taken away by the leash is no `permission_denials` of its own account.
+      // A tool that the leash took away is not among its own `permission_denials`.
       if (call && /\bis disabled for this session\b/.test(text)) denied.push(denial(call.tool, call.input))
       const data = changesOf(loose(tool_use_result))
-      return [{ type: 'result', call: id, ok: block.is_error !== true, text, ...(data.length > 0 ? { data } : {}) }]
+      const changes = data.length > 0 ? data : undefined
+      return [defined<Step>({ type: 'result', call: id, ok: block.is_error !== true, text, data: changes })]
     })
   }
 
   function limits({ rate_limit_info }: Loose): Step[] {
     const { unifiedWindows, ...one } = loose(rate_limit_info)
-    // Whoever pays for what comes after the window has none to wait for.
+    // An account that pays for use beyond its window has no limit to wait for.
     if (one.isUsingOverage === true) return []
     const all = Object.entries(loose(unifiedWindows)).map(([name, window]) => [name, loose(window)] as const)
     const told = all.length > 0 ? all : [[textOf(one.rateLimitType) ?? '', one] as const]
@@ -93,9 +95,9 @@ export function claudeDialect(
       if (typeof utilization !== 'number') return []
       const until = numberOf(resetsAt) * 1000
       const window = windowNames[name] ?? name
-      return [{ type: 'limit', used: Math.round(utilization * 100), ...(until ? { until } : {}), window }]
+      return [defined<Step>({ type: 'limit', used: Math.round(utilization * 100), until: until || undefined, window })]
     })
-    // Told with every answer of the model, and worth saying when it has changed.
+    // Reported with every answer of the model, and emitted when it has changed.
     if (JSON.stringify(steps) === windows) return []
     windows = JSON.stringify(steps)
     return steps
@@ -118,7 +120,7 @@ export function claudeDialect(
           .map((one) => denial(textOf(one.tool_name) ?? 'tool', one.tool_input)),
       ]),
     ]
-    return { ok: true, text, ...(denials.length ? { denials } : {}) }
+    return defined<Outcome>({ ok: true, text, denials: denials.length > 0 ? denials : undefined })
   }
 
   function failure(last: Loose, { now }: Ended): Failure {
@@ -127,7 +129,7 @@ export function claudeDialect(
     if (last.terminal_reason === 'prompt_too_long') return { kind: 'overflow', message }
     if (error.api_error === 'usage_limit_reached') {
       const resets = numberOf(loose(loose(error.api_error_params).rate_limit_info).resetsAt) * 1000
-      return { kind: 'quota', message, ...(resets > now ? { retryAt: resets } : {}) }
+      return defined<Failure>({ kind: 'quota', message, retryAt: resets > now ? resets : undefined })
     }
     const kind = kinds[textOf(error.error) ?? '']
     return readMessage(signs, message, now) ?? { kind: kind ?? 'crash', message }
@@ -180,7 +182,7 @@ export function claudeDialect(
             pending.add(id)
             return message(text, id)
           },
-          // Before it has named its thread there is nothing in it to be kept whole.
+          // Before Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
         }
       : {}),
@@ -196,15 +198,14 @@ export function claudeDialect(
   }
 }
 
-const message = (content: string, uuid?: string) =>
-  written({ type: 'user', message: { role: 'user', content }, ...(uuid === undefined ? {} : { uuid }) })
+const message = (content: string, uuid?: string) => written({ type: 'user', message: { role: 'user', content }, uuid })
 
 const interrupt = written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } })
 
-/** What Claude Code calls its usage windows. */
+/** Claude Code's names for its usage windows. */
 const windowNames: Readonly<Record<string, string>> = { five_hour: '5-hour', seven_day: 'weekly' }
 
-/** The files that an edit changed, from what it says of its own result. */
+/** The files that an edit changed, from its result. */
 function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] {
   const path = textOf(filePath)
   if (path === undefined || !Array.isArray(structuredPatch)) return []
@@ -213,7 +214,7 @@ function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] 
   return typeof content === 'string' ? [{ path, after: content }] : []
 }
 
-/** What every model of this run used; the totals beside it count a resumed session from its start. */
+/** The usage of every model in this run; the totals beside it count a resumed session from its start. */
 function usageByModel(models: readonly Loose[]): Usage {
   const sum = (field: string) => models.reduce((total, model) => total + numberOf(model[field]), 0)
   const cached = sum('cacheReadInputTokens')

@@ -4,10 +4,10 @@ import type { Loose } from '../shared/jsonl.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { listOf, loose, textOf } from '../shared/jsonl.ts'
 
-/** The tool by which it asks a person something; a question left open is nothing that was not allowed. */
+/** The tool by which Claude Code asks a person; an unanswered question is no denial. */
 export const questionTool = 'AskUserQuestion'
 
-/** What it wants to know before it goes on; what we cannot answer is refused, so that it does not wait for it. */
+/** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for it. */
 export function asked({ request_id, request }: Loose): Step[] {
   const id = String(request_id)
   const wish = loose(request)
@@ -70,7 +70,7 @@ function choices(id: string, input: Loose): Step[] {
 
 type Offer = Question['options'][number] & { grants: string; update: Loose }
 
-/** How long a rule of each place holds. */
+/** How long a rule in each place lasts. */
 const places: Readonly<Record<string, string>> = {
   session: 'until this turn ends',
   localSettings: 'in this project from now on (kept in .claude/settings.local.json)',
@@ -78,7 +78,7 @@ const places: Readonly<Record<string, string>> = {
   userSettings: 'everywhere from now on (kept in ~/.claude/settings.json)',
 }
 
-/** The first thing it suggests that can be said in words: for this turn, and for as long as it would keep it. */
+/** The first suggestion that can be put into words: for this turn, and for as long as Claude Code would keep it. */
 function offersOf(suggestions: unknown): Offer[] {
   for (const suggestion of listOf(suggestions)) {
     const grant = grantOf(suggestion)
@@ -100,7 +100,7 @@ function offers({ words, update }: Grant, place: string): Offer[] {
   ]
 }
 
-/** What a suggestion would allow, all of it in words, and nothing in it that is not said. */
+/** What a suggestion would allow, in words that name all of it. */
 type Grant = { words: string; update: Loose }
 
 function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | undefined {
@@ -113,7 +113,7 @@ function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | u
   if (type === 'addDirectories' && Array.isArray(directories) && directories.every((path) => typeof path === 'string'))
     return { words: `files below ${directories.join(', ')}`, update: { type, directories } }
   if (type !== 'setMode' || mode !== 'acceptEdits') return undefined
-  // Its mode for edits lets these run as well.
+  // The mode for edits lets these run as well.
   const words = 'every edit in this project, and mkdir, touch, rm, rmdir, mv, cp and sed there'
   return { words, update: { type, mode } }
 }
@@ -149,7 +149,7 @@ function shownOf(tool: string, input: Loose): Shown[] {
 }
 
 function allow(id: string, updatedInput: unknown, updatedPermissions?: Loose[]): string {
-  return answer(id, { behavior: 'allow', updatedInput, ...(updatedPermissions ? { updatedPermissions } : {}) })
+  return answer(id, { behavior: 'allow', updatedInput, updatedPermissions })
 }
 
 const deny = (id: string, message: string) => answer(id, { behavior: 'deny', message })

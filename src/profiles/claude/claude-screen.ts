@@ -3,15 +3,16 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
-import { quote } from '../shared/shell-words.ts'
+import { commandLine, option, quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
 const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
 
-/** Plan mode runs what a user's rules allow, so looking is held by the tools themselves. */
+/** Plan mode runs what a user's rules allow, so reading is held by the list of tools. */
 export const flags: Record<Leash, string> = {
   read: `--permission-mode dontAsk --tools ${looking} --strict-mcp-config`,
   ask: '--permission-mode default',
@@ -23,17 +24,17 @@ export const flags: Record<Leash, string> = {
 export const leashes: Record<Leash, string> = {
   read: 'reads and searches; no shell, no edits, no MCP servers',
   ask: 'asks before it acts; what its own settings allow runs without a question',
-  edit: 'edits files in the project without asking, and makes, moves and removes them; the rest as in ask',
-  all: 'runs everything without asking; as root, where it refuses that, its own tools run and MCP tools are asked for',
+  edit: 'edits, creates, moves and removes files in the project without asking; asks before anything else',
+  all: 'runs everything without asking; as root, where it refuses that, it still asks before MCP tools',
 }
 
 const rule = /^─{20,}/
 const dashes = /^╌{20,}/
 
-/** A menu, and below it, last of all, the keys it takes. */
+/** A menu with its keys in the last row. */
 const asking = /^ *❯ \S[^]*^ *(?:Enter to (?:confirm|select)|Esc to cancel)\b.*\s*(?![^])/m
 
-/** What it draws around a question: its title, what it says, and between dashes what it is about. */
+/** Reads a permission: its title, its words, and between dashed lines what it is about. */
 function permission(rows: readonly string[], question: number): { text: string; shows: Shown[] } {
   const top = rows.slice(0, question).findLastIndex((row) => rule.test(row))
   const said = rows.slice(top + 1, question)
@@ -100,7 +101,7 @@ function composer(screen: Screen): string | undefined {
   return asking.test(screen.rows.join('\n')) ? undefined : ruledComposer(screen, /^❯/, rule)
 }
 
-/** The prompts that a person or we gave; results of tools are of the same type. */
+/** Whether a line is a prompt; results of tools have the same type. */
 function isPrompt({ type, message, isMeta }: Loose): boolean {
   return (
     type === 'user' && isMeta !== true && !listOf(loose(message).content).some(({ type }) => type === 'tool_result')
@@ -110,7 +111,7 @@ function isPrompt({ type, message, isMeta }: Loose): boolean {
 const textsOf = (content: unknown) =>
   listOf(content).flatMap(({ type, text }) => (type === 'text' ? [textOf(text) ?? ''] : []))
 
-/** It writes one line for each block of a message, with the same id and the same count. */
+/** Claude Code writes one line for each block of a message, with the same id and the same usage. */
 function usageOf(messages: readonly Loose[]) {
   const byId = new Map(messages.map((message) => [message.id, loose(message.usage)]))
   return sumOf(
@@ -122,12 +123,12 @@ function usageOf(messages: readonly Loose[]) {
   )
 }
 
-/** `~/.claude/projects/<folder as a name>/<session>.jsonl`, a line for each thing that happens. */
+/** `~/.claude/projects/<folder as a name>/<session>.jsonl`: one line for each event. */
 export const claudeJournal: Journal = {
   folder: ({ home, cwd, env }) => {
     const projects = join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'projects')
     const name = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-')
-    // A longer name is cut and ends in a number that only it can tell.
+    // A longer name is cut and ends in a number that only Claude Code can tell.
     return name.length > 200 ? projects : join(projects, name)
   },
   file: /^(?:[^/]+\/)?[0-9a-f-]{36}\.jsonl$/,
@@ -152,24 +153,25 @@ export const claudeJournal: Journal = {
         // "[Request interrupted by user for tool use]"
         (type === 'user' && textsOf(loose(message).content).some((text) => text.startsWith('[Request interrupted'))),
     )
-    return {
-      ...(key === undefined ? {} : { key }),
-      ...(failed ? { fault: answer } : answer === '' ? {} : { answer }),
-      ...(usage ? { usage } : {}),
+    return defined({
+      key,
+      fault: failed ? answer : undefined,
+      answer: failed || answer === '' ? undefined : answer,
+      usage,
       over,
-    }
+    })
   },
 }
 
 /** Claude Code in a terminal. */
 export const claudeScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
-    [
+    commandLine(
       `claude ${flags[leash]}`,
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
-      ...(resume === undefined && thread !== undefined ? [`--session-id ${quote(thread)}`] : []),
-    ].join(' '),
+      option('--model', model),
+      option('--resume', resume),
+      option('--session-id', resume === undefined ? thread : undefined),
+    ),
   leashes,
   names: true,
   lends: ({ name, ...start }, file) => ({
@@ -178,10 +180,10 @@ export const claudeScreen: ScreenFacts = {
   }),
   env: {
     CLAUDE_CODE_MAX_RETRIES: '1',
-    // Outside the alternate screen what scrolled off can be read again.
+    // Outside the alternate screen, rows that scrolled off can be read again.
     CLAUDE_CODE_DISABLE_ALTERNATE_SCREEN: '1',
     CLAUDE_CODE_DISABLE_FEEDBACK_SURVEY: '1',
-    // A suggestion stands in the composer as if somebody had typed it, and costs a request.
+    // A suggestion in the composer looks as if somebody had typed it, and costs a request.
     CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
     DISABLE_AUTOUPDATER: '1',
   },

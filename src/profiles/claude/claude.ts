@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { flags, leashes, claudeScreen } from './claude-screen.ts'
-import { quote, hasFlag } from '../shared/shell-words.ts'
+import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
 import { readMessage, readSigns } from '../shared/signs.ts'
 
 export const signs: readonly Sign[] = [
@@ -45,13 +45,13 @@ export const signs: readonly Sign[] = [
   },
 ]
 
-/** Older versions said this as if it were an answer. */
+/** Older versions printed this as if it were an answer. */
 const saidWithExitZero = signs.filter(({ said }) => said.startsWith('Claude AI usage limit'))
 
 function failure(ended: Ended) {
   const out = ended.out.trim()
   if (ended.code === 0) return readMessage(saidWithExitZero, out, ended.now)
-  // An error takes the place of the answer: it is all there is, on one line.
+  // An error comes in place of the answer, on one line and with nothing else.
   return readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
 }
 
@@ -64,20 +64,20 @@ export const claude: Profile = {
   words: ['claude'],
   window: 200_000,
   command: ({ leash, resume, model, attended }) =>
-    [
+    commandLine(
       'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages',
       '--permission-prompt-tool stdio',
-      // What nobody can answer would only cost its description in every request.
+      // Without a person to answer, the tool would only cost its description in every request.
       ...(attended ? [] : [`--disallowedTools ${questionTool}`]),
       flags[leash],
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
-    ].join(' '),
+      option('--model', model),
+      option('--resume', resume),
+    ),
   leashes,
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
   dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
   resumes: true,
-  // One retry rides over a blip; ten would wait for minutes while another agent is free.
+  // One retry overcomes a short failure; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },
   failure,
   lostThread: ({ err }) => /^No conversation found with session ID/m.test(err),

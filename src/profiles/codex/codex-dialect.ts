@@ -4,6 +4,7 @@ import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
+import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
@@ -11,7 +12,7 @@ import { rejections } from './codex-exec-dialect.ts'
 import { threadKey } from '../shared/counted-thread.ts'
 import { brokenOff, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 
-/** What is told of a thread and shown nowhere. */
+/** Notifications that are not needed. */
 const ignoredNotifications = [
   'thread/started',
   'thread/status/changed',
@@ -21,10 +22,13 @@ const ignoredNotifications = [
   'mcpServer/startupStatus/updated',
 ]
 
-/** What a thread is held to in this turn. */
+/** The limits of a thread in this turn. */
 export type Mode = { sandbox: string; approvalPolicy: string }
 
-/** `codex app-server`: requests and notifications both ways; `thread` is the one it resumes, with what that had used before. */
+/**
+ * `codex app-server`: requests and notifications in both directions. `thread` is the one to resume, with what it had
+ * used before.
+ */
 export function codexDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
@@ -36,7 +40,7 @@ export function codexDialect(
   const streamed = new Set<string>()
   const said: string[] = []
   const denied: string[] = []
-  /** What was typed meanwhile and not taken yet. */
+  /** Text typed during the turn that was not sent yet. */
   const early: string[] = []
   const totals = new Map<string, CountedThread>()
   let requests = 0
@@ -56,7 +60,7 @@ export function codexDialect(
     return line({ id: requests, method, params })
   }
 
-  /** A request without which there is no turn. */
+  /** Sends a request that the turn cannot do without. */
   const must = (method: string, params: Loose, then: (result: Loose) => Step[]) =>
     request(method, params, (result, error) => {
       if (error === undefined) return then(result)
@@ -73,7 +77,7 @@ export function codexDialect(
     })
   }
 
-  /** What comes after the turn's last word begins another one: nothing that was typed is lost. */
+  /** Sends text that was typed; after the end of the turn it begins another one, so that nothing is lost. */
   function steer(text: string): string {
     if (turn === undefined) {
       early.push(text)
@@ -119,11 +123,11 @@ export function codexDialect(
       return [...steps, { type: 'result', call, ok: false, text: 'not allowed' }]
     }
     const ok = item.status === undefined || item.status === 'completed'
-    const data = work.changes && ok ? { data: work.changes } : {}
-    return [...steps, { type: 'result', call, ok, text: work.output, ...data }]
+    const data = ok ? work.changes : undefined
+    return [...steps, defined<Step>({ type: 'result', call, ok, text: work.output, data })]
   }
 
-  /** The whole of what was said: shown now unless it was shown as it came. */
+  /** The whole text of an item: emitted now unless it was streamed. */
   function words(item: Loose, key: string): Step[] {
     const type = item.type === 'reasoning' ? 'thought' : 'text'
     const text = type === 'text' ? (textOf(item.text) ?? '') : [item.summary, item.content].flat().join('\n')
@@ -137,7 +141,7 @@ export function codexDialect(
   }
 
   function heard(method: unknown, params: Loose): Step[] {
-    // An agent that it sent off has a thread of its own, and its words are not the agent's.
+    // A subagent has a thread of its own, and its text is not the agent's.
     const own = params.threadId === undefined || params.threadId === id
     if (method === 'thread/tokenUsage/updated') {
       const used = loose(loose(params.tokenUsage).total)
@@ -187,10 +191,11 @@ export function codexDialect(
       const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
       return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
     }
-    // What a person was asked for is an item that was declined.
+    // A request that a person rejected is already an item that was declined.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
-    return { ok: true, text: said.join('\n\n').trim(), ...(denials.length ? { denials } : {}) }
+    const text = said.join('\n\n').trim()
+    return defined<Outcome>({ ok: true, text, denials: denials.length > 0 ? denials : undefined })
   }
 
   const desk = {

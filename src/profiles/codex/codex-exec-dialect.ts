@@ -2,6 +2,7 @@ import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
+import { defined } from '../../base/defined.ts'
 import {
   brokenOff,
   contentText,
@@ -16,7 +17,7 @@ import {
 import { readMessage } from '../shared/signs.ts'
 import { threadKey, usageSince, type CountedThread } from '../shared/counted-thread.ts'
 
-/** `codex exec --json`; `thread` is the one it resumes, with what that had used before. */
+/** `codex exec --json`; `thread` is the one to resume, with what it had used before. */
 export function codexExecDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
@@ -40,7 +41,7 @@ export function codexExecDialect(
     if (item.type === 'reasoning') return over ? [{ type: 'thought', delta: `${text}\n` }] : []
     const work = workOf(item)
     if (!work) return []
-    // Items are numbered anew in each turn of a thread.
+    // Items are numbered from 0 in each turn of a thread.
     const call = `${id}/${textOf(item.id) ?? ''}`
     const steps: Step[] = begun.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
     begun.add(call)
@@ -56,7 +57,8 @@ export function codexExecDialect(
       return failure ? { ok: false, failure } : brokenOff('codex', ended)
     }
     const denials = [...new Set([...denied, ...rejections(ended.err)])]
-    return { ok: true, text: said.join('\n\n').trim(), ...(denials.length ? { denials } : {}) }
+    const text = said.join('\n\n').trim()
+    return defined<Outcome>({ ok: true, text, denials: denials.length > 0 ? denials : undefined })
   }
 
   function failureOf(message: string, { now }: Ended): Failure {
@@ -101,7 +103,7 @@ export function codexExecDialect(
   }
 }
 
-/** The items that are tools at work; the others are words or its own bookkeeping. */
+/** Reads an item that is a tool call; other items are text or bookkeeping. */
 function workOf(item: Loose): { tool: string; input: unknown; output: string } | undefined {
   switch (item.type) {
     case 'command_execution':
@@ -125,7 +127,7 @@ function workOf(item: Loose): { tool: string; input: unknown; output: string } |
 // "… ERROR codex_core::tools::router: error=patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings"
 const rejection = /codex_core::tools::router: error=(.*(?:rejected|reject command|approval policy).*)$/
 
-/** What it was not allowed to do is told on its error channel alone. */
+/** The refusals, which Codex prints on stderr alone. */
 export function rejections(err: string): string[] {
   return err.split('\n').flatMap((line) => rejection.exec(line)?.[1] ?? [])
 }

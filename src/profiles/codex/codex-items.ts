@@ -4,16 +4,17 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Sign } from '../shared/signs.ts'
 import type { Step } from '../../core/work/profile.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
+import { defined } from '../../base/defined.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { contentText, denial, listOf, loose, textOf, innerMessage, numberOf } from '../shared/jsonl.ts'
 import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
-/** An item that is a tool at work: what it was to do, what came of it, and its words in a list of denials. */
+/** An item that is a tool call: what it was to do, its result, and its words in a list of denials. */
 export type ToolItem = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
 
-/** An item with its files named as somebody in that folder would name them. */
+/** The item with short file names, relative to the working folder. */
 export function withShortPaths(item: Loose, cwd: string): Loose {
   if (!Array.isArray(item.changes)) return item
   const short = (path: unknown) => (typeof path === 'string' ? shortPath(path, cwd) : path)
@@ -24,7 +25,7 @@ export function withShortPaths(item: Loose, cwd: string): Loose {
   return { ...item, changes }
 }
 
-/** The items of an app-server's turn that are tools at work; the others are words or its own bookkeeping. */
+/** Reads an item that is a tool call; other items are text or bookkeeping. */
 export function toolItemOf(item: Loose): ToolItem | undefined {
   switch (item.type) {
     case 'commandExecution': {
@@ -58,7 +59,7 @@ export function toolItemOf(item: Loose): ToolItem | undefined {
   }
 }
 
-/** A new file comes whole, a deleted one too, any other as a diff. */
+/** The changed files of an item: a new or deleted file comes whole, any other as a diff. */
 export function changesOf({ changes }: Loose): FileChange[] {
   return listOf(changes).map(({ path, kind, diff }) => {
     const text = textOf(diff) ?? ''
@@ -69,13 +70,16 @@ export function changesOf({ changes }: Loose): FileChange[] {
   })
 }
 
-/** The words that a shell of the system is given, where its quotes can be taken off without a doubt: the model may name another shell. */
+/**
+ * The command inside `bash -c '…'`, where its quotes can be taken off without a doubt: the model may name another
+ * shell.
+ */
 export function commandOf(command: unknown): string {
   const text = textOf(command) ?? ''
   return /^(?:(?:\/usr)?\/bin\/)?(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text
 }
 
-/** What an app-server calls its errors, for those whose words are not known. */
+/** The app-server's names for its errors, for messages that no sign knows. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   usageLimitExceeded: 'quota',
   sessionBudgetExceeded: 'budget',
@@ -87,9 +91,9 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   unauthorized: 'auth',
 }
 
-/** The error of a turn: what its words say, or else its type, or else the status behind it. */
+/** The failure of a turn: by its message, else by its type, else by its HTTP status. */
 export function failureOf(signs: readonly Sign[], { message, codexErrorInfo }: Loose, now: number): Failure {
-  const words = textOf(message) ?? 'it failed without a word'
+  const words = textOf(message) ?? 'it failed without a message'
   const kind = kinds[String(codexErrorInfo)] ?? kindOf(statusIn(loose(codexErrorInfo)))
   const failure = readMessage(signs, words, now) ?? { kind, message: words }
   return { ...failure, message: innerMessage(words).slice(0, 500) }
@@ -107,7 +111,7 @@ function kindOf(status: number): FailureKind {
 
 type Limit = Extract<Step, { type: 'limit' }>
 
-/** The windows of an account as far as it has any; one that goes on with credits, and a key that is paid by use, has none. */
+/** The usage windows of an account; one with credits, or with a key that is paid by use, has none. */
 export function limitsOf({ primary, secondary, credits }: Loose): Limit[] {
   const { hasCredits, unlimited } = loose(credits)
   if (hasCredits === true || unlimited === true) return []
@@ -116,11 +120,11 @@ export function limitsOf({ primary, secondary, credits }: Loose): Limit[] {
     if (typeof usedPercent !== 'number') return []
     const until = numberOf(resetsAt) * 1000
     const window = windowName(numberOf(windowDurationMins))
-    return [{ type: 'limit', used: usedPercent, ...(until > 0 ? { until } : {}), ...(window ? { window } : {}) }]
+    return [defined<Limit>({ type: 'limit', used: usedPercent, until: until > 0 ? until : undefined, window })]
   })
 }
 
-/** When the last of the spent windows begins anew. */
+/** When the last of the spent windows begins again. */
 export function spentUntil(limits: readonly Step[], now: number): number | undefined {
   const times = limits.flatMap((step) => (step.type === 'limit' && step.used >= 100 ? [step.until ?? 0] : []))
   const last = Math.max(0, ...times)
@@ -139,7 +143,7 @@ export const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Loose
   output: numberOf(outputTokens),
 })
 
-/** Its own thread since it was resumed, and all of those that it began. */
+/** The usage of a turn: of its own thread since it was resumed, and of all threads that it began. */
 export function usageOf(thread: CountedThread, own: CountedThread | undefined, all: readonly CountedThread[]): Usage {
   const none = { id: '', input: 0, cached: 0, output: 0 }
   return all

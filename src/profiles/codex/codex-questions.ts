@@ -1,21 +1,25 @@
 import type { Step } from '../../core/work/profile.ts'
 import type { Question, Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { defined } from '../../base/defined.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { changesOf, commandOf } from './codex-items.ts'
 import { listOf, loose, textOf } from '../shared/jsonl.ts'
 import { quote } from '../shared/shell-words.ts'
 
-/** What the answers need of the turn: the result of a request in words for stdin, and words for the model. */
+/** What answers need of the turn: replies as text for stdin, and text for the model. */
 export type Replies = {
   answer(id: unknown, result: Loose): string
   refuse(id: unknown, why: string): string
   steer(text: string): string
-  /** An item as far as it was told. */
+  /** The item with this id, as far as it is known. */
   item(id: string): Loose
 }
 
-/** What an app-server wants to know before it goes on; what we cannot answer is refused, so that it does not wait for it. */
+/**
+ * The questions of an app-server's request; a request that we cannot answer is refused, so that Codex does not wait
+ * for it.
+ */
 export function questionSteps({ id, method, params }: Loose, desk: Replies): Step[] {
   const wish = loose(params)
   switch (method) {
@@ -37,7 +41,9 @@ export function questionSteps({ id, method, params }: Loose, desk: Replies): Ste
 type Asked = Pick<Question, 'text' | 'shows'>
 type Offer = Question['options'][number] & { result: Loose }
 
-/** One card: yes, what is offered beyond it, no, and no with words, which reach the model as if typed meanwhile. */
+/**
+ * One card: yes, further offers, no, and no with words, which reach the model as if they were typed during the turn.
+ */
 function card(
   id: unknown,
   desk: Replies,
@@ -87,9 +93,7 @@ function commandQuestion(wish: Loose): Asked {
   const what = host === undefined ? 'Run a command outside the sandbox' : `Reach ${host} over the network`
   const place = textOf(cwd)
   const shows: Shown[] =
-    typeof command === 'string'
-      ? [{ type: 'command', command: commandOf(command), ...(place === undefined ? {} : { cwd: place }) }]
-      : []
+    typeof command === 'string' ? [defined({ type: 'command', command: commandOf(command), cwd: place })] : []
   return { text: withReason(what, reason), shows }
 }
 
@@ -121,7 +125,7 @@ function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: R
     text: withReason(`Change ${paths || 'files'}`, reason),
     shows: changesOf(item).map((change) => ({ type: 'diff' as const, ...change })),
   }
-  // What was not told cannot be granted for longer than once.
+  // Changes that were not named can be allowed once only.
   const grants = root === undefined ? paths && `changes of ${paths}` : `files below ${root}`
   return decision(id, desk, asked, grants ? [untilTurnEnds(grants)] : [])
 }
@@ -160,7 +164,7 @@ function choices(id: unknown, { questions }: Loose, desk: Replies): Step[] {
   return askChoices(String(id), cards, (answers) => answered(answers ?? new Map()))
 }
 
-/** A server of its own asks: a yes is all we have to give, so what wants to be filled in is declined. */
+/** A question of Codex's own MCP server: we can only say yes, so a form is declined. */
 function elicitation(id: unknown, wish: Loose, desk: Replies): Step {
   const { serverName, message, mode, requestedSchema } = wish
   const declined = { action: 'decline', content: null, _meta: null }

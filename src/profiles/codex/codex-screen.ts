@@ -4,13 +4,14 @@ import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Mode } from './codex-dialect.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { quote } from '../shared/shell-words.ts'
+import { commandLine, option, quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
-/** What the sandbox holds, and whether it asks for the rest. */
+/** The sandbox of each leash, and whether Codex asks to leave it. */
 export const modes: Record<Leash, Mode> = {
   read: { sandbox: 'read-only', approvalPolicy: 'never' },
   ask: { sandbox: 'read-only', approvalPolicy: 'on-request' },
@@ -24,15 +25,15 @@ export const flags = ({ sandbox, approvalPolicy }: Mode) =>
 /** What each leash means for Codex, in words. */
 export const leashes: Record<Leash, string> = {
   read: 'reads and runs commands in a read-only sandbox without network',
-  ask: 'as read, and asks before it changes a file or leaves the sandbox',
-  edit: 'changes files in the project and runs commands in a sandbox without network; asks before it leaves it',
+  ask: 'reads freely; asks before it changes a file or leaves the sandbox',
+  edit: 'changes files in the project and runs commands in a sandbox without network; asks before it leaves the sandbox',
   all: 'runs everything without asking and without its sandbox',
 }
 
-/** A menu, and last of all the keys it takes: a prompt that begins with "1." looks like its first option. */
+/** A menu with its keys in the last row: a prompt that begins with "1." looks like the first option. */
 const asking = /^› \d+\. [^]*^ {2}(?:Press )?enter (?:to (?:confirm|submit|continue|select)|continue)\b.*\s*(?![^])/m
 
-/** Its lines from the question down to the menu: why, and "$ " before a command. */
+/** Reads a permission, from the question down to the menu: why, and "$ " before a command. */
 function permission(rows: readonly string[], top: number, from: number): { text: string; shows: Shown[] } {
   const said = rows.slice(top + 1, from)
   const at = said.findIndex((row) => row.startsWith('  $ '))
@@ -49,7 +50,7 @@ function permission(rows: readonly string[], top: number, from: number): { text:
   return { text, shows: at < 0 ? change(rows.slice(0, top)) : [{ type: 'command', command }] }
 }
 
-/** An edit stands above its question: "• Added new.txt (+2 -0)", and the lines that it changes. */
+/** Reads the edit above its question: "• Added new.txt (+2 -0)", and the lines that it changes. */
 function change(above: readonly string[]): Shown[] {
   const from = above.findLastIndex((row) => /^• (?:Added|Edited|Deleted) /.test(row))
   const lines = from < 0 ? [] : above.slice(from)
@@ -120,26 +121,27 @@ export const codexJournal: Journal = {
           cached: numberOf(cached_input_tokens),
         })),
     )
-    return {
-      ...(key === undefined ? {} : { key }),
-      ...(error !== undefined ? { fault: error } : answer === undefined ? {} : { answer }),
-      ...(usage ? { usage } : {}),
+    return defined({
+      key,
+      fault: error,
+      answer: error === undefined ? answer : undefined,
+      usage,
       over: over !== undefined,
-    }
+    })
   },
 }
 
-/** Codex in a terminal; without its daemon, which would outlive it. */
+/** Codex in a terminal, without its daemon, which would outlive it. */
 export const codexScreen: ScreenFacts = {
   command: ({ leash, resume, model }) =>
-    [
+    commandLine(
       'codex',
-      ...(resume === undefined ? [] : [`resume ${quote(threadOf(resume).id)}`]),
+      option('resume', resume && threadOf(resume).id),
       `--no-daemon ${flags(modes[leash])}`,
-      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
-    ].join(' '),
+      option('-m', model),
+    ),
   leashes,
-  // Its values are TOML, of which JSON's texts and lists are a part.
+  // The values are TOML; JSON's strings and lists are valid TOML.
   lends: ({ name, command, args, env }) => ({
     words: [
       ['command', JSON.stringify(command)],

@@ -5,7 +5,7 @@ import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { quote, hasFlag } from '../shared/shell-words.ts'
+import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
 import { readSigns } from '../shared/signs.ts'
 
 export const signs: readonly Sign[] = [
@@ -72,17 +72,15 @@ export const codex: Profile = {
   words: ['codex'],
   window: 272_000,
   command: ({ leash, model }) =>
-    [`codex app-server ${flags(modes[leash])}`, ...(model === undefined ? [] : [`-c ${quote(`model=${model}`)}`])].join(
-      ' ',
-    ),
+    commandLine(`codex app-server ${flags(modes[leash])}`, option('-c', model && `model=${model}`)),
   leashes,
   speaks: (command) => isExec(command) || isServer(command),
   dialect({ leash, resume, model, command } = {}) {
     const thread = resume === undefined ? undefined : threadOf(resume)
     if (command !== undefined && !isServer(command)) return codexExecDialect(signs, failure, thread)
-    // A thread that is resumed brings the sandbox and the model of its last turn along: each turn says its own.
+    // A resumed thread brings the sandbox and the model of its last turn, so each turn sets its own.
     const mode = leash === undefined ? {} : modes[leash]
-    return codexDialect(signs, failure, { ...mode, ...(model === undefined ? {} : { model }) }, thread)
+    return codexDialect(signs, failure, { ...mode, model }, thread)
   },
   resumes: true,
   failure,

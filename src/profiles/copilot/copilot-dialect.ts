@@ -8,7 +8,7 @@ import { threadKey, usageSince } from '../shared/counted-thread.ts'
 import { contentText, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 import { readMessage } from '../shared/signs.ts'
 
-/** What Copilot calls its errors, where their words are not known. */
+/** Copilot's names for its errors, for messages that no sign knows. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   rate_limit: 'busy',
   quota: 'quota',
@@ -17,7 +17,10 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   context_limit: 'overflow',
 }
 
-/** `copilot --output-format json`, and after it the file of `--usage-output-file`, whose tokens are those of the whole thread. */
+/**
+ * `copilot --output-format json`, followed by the file of `--usage-output-file`, whose tokens are those of the whole
+ * thread.
+ */
 export function copilotDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
@@ -54,7 +57,7 @@ export function copilotDialect(
         case 'assistant.reasoning_delta':
           return [{ type: 'thought', delta: textOf(data.deltaContent) ?? '' }]
         case 'assistant.message':
-          // A subagent's words are its tool's result, not the answer.
+          // A subagent's text is its tool's result, not the answer.
           if (data.parentToolCallId || !data.content) return []
           account.say(textOf(data.content) ?? '')
           return [{ type: 'text', delta: '\n' }]
@@ -90,7 +93,7 @@ export function copilotDialect(
   }
 }
 
-/** The tokens of all models together; the input counts the cached ones too. */
+/** The tokens of all models together; the input includes the cached ones. */
 function counted(models: Loose): CountedThread {
   const usages = Object.values(models).map((model) => loose(loose(model).usage))
   const sum = (field: string) => usages.reduce((all, usage) => all + numberOf(usage[field]), 0)

@@ -3,9 +3,10 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { quote } from '../shared/shell-words.ts'
+import { commandLine, option, quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
@@ -16,13 +17,13 @@ export const flags: Record<Leash, readonly string[]> = {
   all: ['--allow-all'],
 }
 
-/** Above and below its composer; where it knows the terminal's colours it draws a block in place of two rules. */
+/** The rows above and below the composer; in a terminal whose colours it knows, Copilot draws a block instead. */
 const rule = /^(?:─{20,}|[╻╹][▄▀]{20,})/
 
-/** A framed menu that says which keys it takes, the last thing on the screen. */
+/** A framed menu with its keys, last on the screen. */
 const asking = /^│\s+❯ \S[^]*^│ .*\b(?:enter to (?:select|submit|confirm)|esc to cancel)\b.*\n╰─+╯\s*(?![^])/im
 
-/** Its title, in a frame of its own what it is about, and the question. */
+/** Reads a permission: its title, what it is about in an inner frame, and the question. */
 function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
   const plain = unframed(rows)
   const top = rows.slice(0, from).findLastIndex((row) => /^╭─+╮/.test(row))
@@ -65,7 +66,7 @@ function composer(screen: Screen): string | undefined {
 const dataOf = ({ data }: Loose) => loose(data)
 const calls = (message: Loose) => listOf(message.toolRequests).length > 0
 
-/** `~/.copilot/session-state/<session>/events.jsonl`, a line for each event. */
+/** `~/.copilot/session-state/<session>/events.jsonl`: one line for each event. */
 export const copilotJournal: Journal = {
   folder: ({ home, env }) => join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
   file: /^[0-9a-f-]{36}\/events\.jsonl$/,
@@ -90,24 +91,25 @@ export const copilotJournal: Journal = {
     )
     const error = textOf(of('session.error').at(-1)?.message)
     const ended = since.at(-1)?.type === 'assistant.turn_end' && last !== undefined && !calls(last)
-    return {
-      ...(error !== undefined ? { fault: error } : answer === '' ? {} : { answer }),
-      ...(usage ? { usage } : {}),
+    return defined({
+      fault: error,
+      answer: error === undefined && answer !== '' ? answer : undefined,
+      usage,
       over: ended || error !== undefined || of('abort').length > 0,
-    }
+    })
   },
 }
 
 /** GitHub Copilot CLI in a terminal. */
 export const copilotScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
-    [
+    commandLine(
       'copilot',
       ...flags[leash],
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume=${quote(threadOf(resume).id)}`]),
-      ...(resume === undefined && thread !== undefined ? [`--session-id=${quote(thread)}`] : []),
-    ].join(' '),
+      option('--model', model),
+      option('--resume=', resume && threadOf(resume).id),
+      option('--session-id=', resume === undefined ? thread : undefined),
+    ),
   leashes: {
     read: 'reads and searches in the project; no shell, no edits',
     ask: 'asks before it acts; what its own settings allow runs without a question',
@@ -130,7 +132,7 @@ export const copilotScreen: ScreenFacts = {
   dialog,
   composer,
   clear: ['Ctrl+C'],
-  // One Escape does nothing; two give the prompt back to its composer.
+  // One Escape does nothing; two give the prompt back to the composer.
   interrupt: ['Ctrl+C'],
   // " ✗ Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401)."; a call that failed begins with the same mark.
   fault:

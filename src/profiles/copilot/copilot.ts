@@ -6,7 +6,7 @@ import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
 import { copilotScreen, flags } from './copilot-screen.ts'
-import { quote, hasFlag } from '../shared/shell-words.ts'
+import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -44,15 +44,15 @@ export const signs: readonly Sign[] = [
   ),
 ]
 
-/** Over ACP the provider's words stand alone. */
+/** Over ACP the provider's message comes without Copilot's own words before it. */
 const shown: readonly Sign[] = [...signs, ...providerSigns]
 
-/** Errors of its text form stand on stderr. */
+/** In text mode Copilot prints errors on stderr. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
-/** Its tokens are written to a file of their own, and only to a real one: it follows as the last line. */
+/** Copilot writes its tokens to a file, and only to a real one: the file is printed as the last line. */
 function withUsage(command: string): string {
   return `usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code`
 }
@@ -65,16 +65,16 @@ export const copilot: Profile = {
   window: 128_000,
   command: ({ leash, resume, model }) =>
     withUsage(
-      [
+      commandLine(
         'copilot --output-format json --no-color --no-ask-user',
         ...flags[leash],
-        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-        ...(resume === undefined ? [] : [`--resume=${quote(threadOf(resume).id)}`]),
-      ].join(' '),
+        option('--model', model),
+        option('--resume=', resume && threadOf(resume).id),
+      ),
     ),
   leashes: {
     read: 'reads and searches in the project; no shell, no edits',
-    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
+    ask: 'refuses and reports what needs a yes, because a pipe cannot ask',
     edit: 'edits files in the project; the shell and other folders are refused and reported',
     all: 'runs everything without asking, in every folder and on every address',
   },
@@ -82,11 +82,7 @@ export const copilot: Profile = {
   dialect: ({ resume } = {}) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
   acp: {
     command: ({ leash, model }) =>
-      [
-        'copilot --acp --no-color',
-        ...(leash === 'read' ? flags.read : []),
-        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ].join(' '),
+      commandLine('copilot --acp --no-color', ...(leash === 'read' ? flags.read : []), option('--model', model)),
     leashes: acpLeashes,
     // "Info: /home/me/project/new.txt" after a file it was allowed to write
     aside: /^Info: /,
@@ -95,7 +91,7 @@ export const copilot: Profile = {
     failure: (message, now) => readMessage(shown, message.replace(/^Error: /, ''), now),
   },
   resumes: true,
-  // It tries a limit five times over about a minute and says so as it goes; nothing shortens that.
+  // Copilot retries a limit five times over about a minute and says so; nothing shortens that.
   env: { COPILOT_AUTO_UPDATE: 'false' },
   failure,
   lostThread: ({ err }) => /^Error: No session, task, or name matched/m.test(err),

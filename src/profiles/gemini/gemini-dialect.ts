@@ -3,17 +3,18 @@ import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/signs.ts'
+import { defined } from '../../base/defined.ts'
 import { brokenOff, contentText, denial, innerMessage, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 import { readMessage } from '../shared/signs.ts'
 
-/** Tools it has, and does not even offer where its approval mode would have to ask. */
+/** Tools that Gemini does not offer when its approval mode would have to ask. */
 const acting = ['run_shell_command', 'write_file', 'replace', 'web_fetch']
 
 /** `gemini -o stream-json`. */
 export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => Failure | undefined): Dialect {
   const calls = new Map<string, { tool: string; input: unknown }>()
   const denials: string[] = []
-  /** What it said between one tool call and the next. */
+  /** The text between one tool call and the next. */
   const said: string[] = ['']
   let result: Loose | undefined
 
@@ -44,7 +45,7 @@ export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => F
       .map((part) => part.trim())
       .filter((part) => part !== '')
       .join('\n\n')
-    return { ok: true, text, ...(denials.length ? { denials: [...new Set(denials)] } : {}) }
+    return defined<Outcome>({ ok: true, text, denials: denials.length > 0 ? [...new Set(denials)] : undefined })
   }
 
   return {
@@ -83,7 +84,7 @@ export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => F
   }
 }
 
-/** The one sentence that matters in "[API Error: …]", or in what it prints of an error object. */
+/** The message inside "[API Error: …]", or inside a printed error object. */
 export function sentence(message: string): string {
   const inside = /^\[API Error: (.*?)\](?:\n|$)/s.exec(message)?.[1]
   const told = inside ?? /(?:\.json \w+: |^message: ')(.*?)(?:',)?$/s.exec(message)?.[1] ?? message
@@ -93,7 +94,7 @@ export function sentence(message: string): string {
 
 function usageOf(stats: Loose): Usage {
   const input = numberOf(stats.input_tokens)
-  // Thoughts are in the total alone.
+  // Thoughts are counted in the total alone.
   const output = Math.max(numberOf(stats.output_tokens), numberOf(stats.total_tokens) - input)
   return { type: 'usage', input, output, cached: numberOf(stats.cached), source: 'reported' }
 }

@@ -3,17 +3,18 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
-import { quote } from '../shared/shell-words.ts'
+import { commandLine, option } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, contentText, listOf, loose, numberOf } from '../shared/jsonl.ts'
 
 export const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
 
-/** A framed menu, the last thing on the screen. */
+/** A framed menu, last on the screen. */
 const asking = /^\s*│\s+● \S.*(?:\n\s*│.*)*\n\s*╰─+╯\s*(?![^])/m
 
-/** The frame of a call: what it is called, what it is about in a frame of its own, and the question. */
+/** Reads the frame of a call: its name, what it is about in an inner frame, and the question. */
 function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
   const plain = unframed(rows)
   const question = plain[from - 2]!.trim()
@@ -65,13 +66,13 @@ function composer(screen: Screen): string | undefined {
 const isPrompt = ({ type, content }: Loose) =>
   type === 'user' && !listOf(content).some(({ functionResponse }) => functionResponse !== undefined)
 
-/** After these it writes its whole history anew, older turns among it. */
+/** After these Gemini writes its whole history again, with older turns. */
 const breaks = ({ type, content }: Loose) =>
   type === 'error' || (type === 'info' && contentText(content).startsWith('Request cancelled'))
 
 /**
- * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. It says nothing when a turn is over,
- * and names a call only after it ran: the screen tells when.
+ * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. It does not say when a turn is over, and names a call only after
+ * it ran: the screen tells when.
  */
 export const geminiJournal: Journal = {
   folder: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, '.gemini', 'tmp'),
@@ -81,7 +82,7 @@ export const geminiJournal: Journal = {
     if (!since) return undefined
     const end = since.findIndex(breaks)
     const broke = end < 0 ? undefined : since[end]
-    // A message is written again, under its id, when more of it is known.
+    // A message is written again under its id when more of it is known.
     const messages = new Map(since.slice(0, end < 0 ? undefined : end).map((line) => [line.id, line]))
     const said = [...messages.values()].filter(({ type }) => type === 'gemini')
     const lastCall = said.findLastIndex(({ toolCalls }) => listOf(toolCalls).length > 0)
@@ -99,14 +100,16 @@ export const geminiJournal: Journal = {
           cached: numberOf(cached),
         })),
     )
-    // Its first line names the session, where that is among what is read.
+    // The first line names the session, if it is among the lines that were read.
     const key = sessionOf(lines)
-    return {
-      ...(key === undefined ? {} : { key }),
-      ...(broke?.type === 'error' ? { fault: contentText(broke.content) } : answer === '' ? {} : { answer }),
-      ...(usage ? { usage } : {}),
-      ...(broke ? { over: true } : {}),
-    }
+    const fault = broke?.type === 'error' ? contentText(broke.content) : undefined
+    return defined({
+      key,
+      fault,
+      answer: fault === undefined && answer !== '' ? answer : undefined,
+      usage,
+      over: broke ? true : undefined,
+    })
   },
 }
 
@@ -115,12 +118,12 @@ const sessionOf = ([first = '']: readonly string[]) => /^\{"sessionId":"([0-9a-f
 /** Gemini CLI in a terminal. */
 export const geminiScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
-    [
+    commandLine(
       `gemini --approval-mode ${modes[leash]}`,
-      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
-      ...(resume === undefined && thread !== undefined ? [`--session-id ${quote(thread)}`] : []),
-    ].join(' '),
+      option('-m', model),
+      option('--resume', resume),
+      option('--session-id', resume === undefined ? thread : undefined),
+    ),
   leashes: {
     read: 'plan mode: reads and searches; writes nothing but its own plans',
     ask: 'asks before it acts; what its own settings allow runs without a question',
@@ -134,7 +137,7 @@ export const geminiScreen: ScreenFacts = {
     asking,
     // " >   Type your message or @path/to/file", with "*" where nothing is asked; a prompt that was sent is drawn alike, without a rule above and a footer below.
     idle: /^─{20,}\n.*\n▄{20,}\n [>*!] |^ [>*!] .*\n▀{20,}\n \S/m,
-    // It draws its composer on an empty screen before it looks whether the folder is trusted: what it says comes with or after that.
+    // Gemini draws its composer on an empty screen before it checks whether the folder is trusted; its banner comes with or after that.
     ready: /^(?! *\? for shortcuts) *\S.*\n(?:.*\n)*?─{20,}\n/m,
   },
   dialog,

@@ -1,10 +1,11 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/signs.ts'
+import { defined } from '../../base/defined.ts'
 import { join } from 'node:path'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { geminiScreen, modes } from './gemini-screen.ts'
-import { quote, hasFlag } from '../shared/shell-words.ts'
+import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
 import { readMessage, readSigns } from '../shared/signs.ts'
 
 export const signs: readonly Sign[] = [
@@ -60,7 +61,7 @@ export const signs: readonly Sign[] = [
   },
 ]
 
-/** Where its own errors begin: what tools and answers print around them is not read. */
+/** How Gemini's own errors begin; other output of tools and answers is not read. */
 const own =
   /^(?:Error when talking to Gemini API|TerminalQuotaError: |Attempt \d+ failed: |\[API Error: |Suggested retry after|When using Gemini API|Please set an Auth method|Invalid auth method|Gemini CLI is not running|\{?\s*"?message"?: )/
 
@@ -74,7 +75,7 @@ function failure(ended: Ended) {
   return found && { ...found, message: sentence(found.message) }
 }
 
-/** How long it may wait by itself before another try. */
+/** How long Gemini may wait by itself before another try. */
 const patienceMs = 10_000
 
 // "Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,…": ten of them take minutes
@@ -88,12 +89,12 @@ function retrying(line: string, now: number) {
   if (!again && wait <= patienceMs) return undefined
   const failure = readMessage(signs, line, now) ?? { kind: 'busy' as const, message: line }
   const said = failure.message.replace(waiting, '').replace(/^Attempt \d+ failed(?: with status|:) /, '')
-  return { ...failure, message: sentence(said), ...(wait > patienceMs ? { retryAt: now + wait } : {}) }
+  return defined({ ...failure, message: sentence(said), retryAt: wait > patienceMs ? now + wait : failure.retryAt })
 }
 
 /**
- * Headless it refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`:
- * it is skipped only where there are none, and else left to the person.
+ * Headless, Gemini refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`, so
+ * the check is skipped only where there are none, and else left to the person.
  */
 const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
 
@@ -104,26 +105,26 @@ export const gemini: Profile = {
   words: ['gemini'],
   window: 1_000_000,
   command: ({ leash, resume, model }) =>
-    [
+    commandLine(
       `gemini -o stream-json --approval-mode ${modes[leash]} ${trust}`,
-      ...(model === undefined ? [] : [`-m ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
-    ].join(' '),
+      option('-m', model),
+      option('--resume', resume),
+    ),
   leashes: {
     read: 'plan mode: reads and searches; writes nothing but its own plans',
-    ask: 'reads and searches; tools that need a yes are not offered: in a pipe nobody can be asked',
+    ask: 'reads and searches; tools that need a yes are not offered, because a pipe cannot ask',
     edit: 'edits files without asking; no shell',
     all: 'runs everything without asking',
   },
   speaks: (command) => hasFlag(command, ['-o', '--output-format'], 'stream-json'),
   dialect: () => geminiDialect(signs, failure),
   acp: {
-    // Without --skip-trust: unlike headless it works in a folder that was never trusted, and leaves the project's own settings alone.
-    command: ({ model }) => ['gemini --acp', ...(model === undefined ? [] : [`-m ${quote(model)}`])].join(' '),
+    // No --skip-trust: over ACP Gemini works in an untrusted folder, and does not read the project's own settings.
+    command: ({ model }) => commandLine('gemini --acp', option('-m', model)),
     leashes: acpLeashes,
-    // Its looser modes are for trusted folders alone; in this one it asks for everything, and the leash answers.
+    // The looser modes need a trusted folder; in this mode Gemini asks for everything, and the leash answers.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
-    // It takes our "not found" for a failure of its own, and could make no new file.
+    // Gemini takes our "not found" for a failure of its own, and could create no file.
     readsItself: true,
     // "Cannot enable privileged approval modes in an untrusted folder.": an edit that is always allowed fails there.
     forgets: true,
@@ -135,7 +136,7 @@ export const gemini: Profile = {
     },
   },
   resumes: true,
-  // It starts itself a second time for a larger heap: a second of waiting that one turn does not need.
+  // Without this Gemini starts itself a second time for a larger heap, which costs a second.
   env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
   failure,
   retrying,

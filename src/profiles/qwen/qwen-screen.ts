@@ -3,12 +3,16 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
-import { quote } from '../shared/shell-words.ts'
+import { commandLine, option, quote } from '../shared/shell-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
-/** Its modes let these through unasked, and plan mode runs what a user's own rules allow: a tool that is taken away stays away. */
+/**
+ * Tools that Qwen's modes let through without asking, and that plan mode allows by a user's own rules: only excluding
+ * a tool is safe.
+ */
 export const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
 export const acting = `run_shell_command,edit,write_file,notebook_edit,agent,${unasked}`
 
@@ -21,11 +25,11 @@ export const modes: Record<Leash, string> = {
 
 const rule = /^─{20,}/
 
-/** A menu, and no composer below it: its last row is the wait for an answer, or says which keys it takes. */
+/** A menu without a composer below it: the last row waits for an answer, or names the keys. */
 const asking =
   /^[ │]+› \S[^]*^[ │]+(?:[\u2800-\u28ff] Waiting for user confirmation|.*(?:Enter to select|Use Enter|Esc to cancel)).*(?:\n\s*╰─+╯)?\s*(?![^])/m
 
-/** "? Shell touch made.txt (makes a file) ←", what it is about, and the question. */
+/** Reads a permission: "? Shell touch made.txt (makes a file) ←", what it is about, and the question. */
 function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
   const question = paragraphAbove(rows, from)
   const top = rows.slice(0, from).findLastIndex((row) => /^ {1,4}\? \S/.test(row))
@@ -66,7 +70,7 @@ const calls = (line: Loose) => partsOf(line).some(({ functionCall }) => function
 const spoken = (line: Loose) =>
   partsOf(line).flatMap(({ text, thought }) => (thought === true ? [] : [textOf(text) ?? '']))
 
-/** `~/.qwen/projects/<folder as a name>/chats/<session>.jsonl`, a line for each message, written when it is whole. */
+/** `~/.qwen/projects/<folder as a name>/chats/<session>.jsonl`: one line for each message, written when it is whole. */
 export const qwenJournal: Journal = {
   folder: ({ home, cwd }) => join(home, '.qwen', 'projects', cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'), 'chats'),
   file: /^[0-9a-f-]{36}\.jsonl$/,
@@ -90,30 +94,31 @@ export const qwenJournal: Journal = {
           cached: numberOf(cachedContentTokenCount),
         })),
     )
-    // A request that failed may be tried again: only the last word counts, and the screen tells when that is said.
+    // A failed request may be tried again: only the last message counts, and the screen tells when that has come.
     const failed = loose(
       loose(after.findLast(({ subtype, type }) => subtype === 'ui_telemetry' || type === 'assistant')?.systemPayload)
         .uiEvent,
     )
     const error = failed['event.name'] === 'qwen-code.api_error' ? textOf(failed.error_message) : undefined
-    return {
-      ...(key === undefined ? {} : { key }),
-      ...(error !== undefined ? { fault: error } : answer === '' ? {} : { answer }),
-      ...(usage ? { usage } : {}),
+    return defined({
+      key,
+      fault: error,
+      answer: error === undefined && answer !== '' ? answer : undefined,
+      usage,
       over: last !== undefined && !calls(last) && answer !== '',
-    }
+    })
   },
 }
 
 /** Qwen Code in a terminal. */
 export const qwenScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
-    [
+    commandLine(
       `qwen ${modes[leash]}`,
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
-      ...(resume === undefined && thread !== undefined ? [`--session-id ${quote(thread)}`] : []),
-    ].join(' '),
+      option('--model', model),
+      option('--resume', resume),
+      option('--session-id', resume === undefined ? thread : undefined),
+    ),
   leashes: {
     read: 'reads and searches; no shell, no edits, no subagents',
     ask: 'asks before it acts; what its own settings allow runs without a question',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
-import { quote, hasFlag } from '../shared/shell-words.ts'
+import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
 import { claudeDialect } from '../claude/claude-dialect.ts'
 import { brokenOff, listOf, loose, numberOf, parseLine } from '../shared/jsonl.ts'
 
@@ -28,10 +28,10 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^\[API Error: /),
 ]
 
-/** Over ACP the provider's words stand alone. */
+/** Over ACP the provider's message comes without Qwen's own words before it. */
 const shown: readonly Sign[] = [...signs, ...providerSigns]
 
-/** Its text form prints errors on stderr. */
+/** In text mode Qwen prints errors on stderr. */
 function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
@@ -43,14 +43,14 @@ export const qwen: Profile = {
   words: ['qwen'],
   window: 256_000,
   command: ({ leash, resume, model }) =>
-    [
+    commandLine(
       `qwen --output-format stream-json --include-partial-messages ${modes[leash]}`,
-      ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ...(resume === undefined ? [] : [`--resume ${quote(resume)}`]),
-    ].join(' '),
+      option('--model', model),
+      option('--resume', resume),
+    ),
   leashes: {
     read: 'reads and searches; no shell, no edits, no subagents',
-    ask: 'what needs a yes is refused and reported: in a pipe nobody can be asked',
+    ask: 'refuses and reports what needs a yes, because a pipe cannot ask',
     edit: 'edits files in the project; the shell is refused and reported',
     all: 'runs everything without asking',
   },
@@ -59,14 +59,14 @@ export const qwen: Profile = {
   dialect: () => qwenDialect(),
   acp: {
     command: ({ leash, model }) =>
-      [
+      commandLine(
         `qwen --acp --approval-mode ${leash === 'read' ? 'plan' : 'default'} --exclude-tools ${leash === 'read' ? acting : unasked}`,
-        ...(model === undefined ? [] : [`--model ${quote(model)}`]),
-      ].join(' '),
+        option('--model', model),
+      ),
     leashes: acpLeashes,
-    // Its own choice is a mode in which a model says yes.
+    // By default a model of Qwen's own answers its permission requests.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
-    // Asked after each round of tools; what it does not fetch any more waits for the next turn.
+    // Qwen fetches these after each round of tools; text that it does not fetch waits for the next turn.
     steering: {
       method: 'craft/drainMidTurnQueue',
       answer: (messages) => ({ messages, hasQueuedPrompt: false }),
@@ -74,7 +74,7 @@ export const qwen: Profile = {
     failure: (message, now) => readMessage(shown, message, now),
   },
   resumes: true,
-  // It retries limits and server errors for many minutes without a word, and neither a flag nor a variable changes that: silenceSeconds ends it.
+  // Qwen retries limits and server errors for many minutes without a word, and no flag or variable changes that: silenceSeconds ends it.
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   failure,
   lostThread: ({ err }) => /^No saved session found/m.test(err),
@@ -98,8 +98,8 @@ export const qwen: Profile = {
 }
 
 /**
- * Qwen prints Claude's stream with two differences: its last word has an error in a field of its own, and counts the
- * tokens of the whole session with the cached ones among the input, so those of this turn's messages are summed.
+ * Qwen prints Claude's stream with two differences. Its result has an error in a field of its own, and it counts the
+ * tokens of the whole session, cached ones included, so those of this turn's messages are summed.
  */
 function qwenDialect(): Dialect {
   const claude = claudeDialect(signs, failure)
@@ -114,7 +114,7 @@ function qwenDialect(): Dialect {
     spent.input_tokens += Math.max(0, numberOf(usage.input_tokens) - cached)
     spent.output_tokens += numberOf(usage.output_tokens)
     spent.cache_read_input_tokens += cached
-    // Thoughts and words of one answer come whole as messages of their own, after all of them were streamed.
+    // Thoughts and text of one answer come as whole messages after they were streamed.
     const content = listOf(message.content).filter(({ type }) => !streams || type === 'tool_use')
     return claude.line(JSON.stringify({ ...event, message: { ...message, content } }))
   }

@@ -1,4 +1,5 @@
 import type { Step } from '../../core/work/profile.ts'
+import { defined } from '../../base/defined.ts'
 
 /** One of the questions that a CLI puts to a person in one request. */
 export type Choice = {
@@ -8,7 +9,7 @@ export type Choice = {
   options: { label: string; description: string }[]
 }
 
-/** A card for each; the one reply goes out with the last answer, or with the first that is refused. */
+/** A card for each question; the one reply is sent with the last answer, or with the first refusal. */
 export function askChoices(
   id: string,
   choices: readonly Choice[],
@@ -19,17 +20,17 @@ export function askChoices(
   return choices.map(({ key, text, multiple, options }) => ({
     type: 'ask',
     id,
-    question: {
+    question: defined({
       about: 'choice',
       text,
-      from: [],
-      ...(multiple ? { multiple } : {}),
+      from: [] as string[],
+      multiple: multiple || undefined,
       free: true,
       options: options.map(({ label, description }) => ({
         id: label,
         label: description === '' ? label : `${label}: ${description}`,
       })),
-    },
+    }),
     reply(picks) {
       if (replied) return ''
       if (picks?.length) answers.set(key, picks)

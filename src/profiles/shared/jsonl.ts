@@ -1,11 +1,12 @@
 import type { Ended } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
+import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
-/** An object as another program printed it: every field may be anything. */
+/** An object that another program printed: every field may hold anything. */
 export type Loose = Readonly<Record<string, unknown>>
 
-/** One line of a CLI's output; what is no JSON object throws, so that it is reported. */
+/** Parses one line of a CLI's output; throws when it is no JSON object, so that it is reported. */
 export function parseLine(line: string): Loose {
   const value: unknown = JSON.parse(line)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object')
@@ -28,7 +29,7 @@ export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
 
-/** The text of content that is a string or a list of parts, as most of them print it. */
+/** The text of content that is a string or a list of parts, as most CLIs print it. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   return listOf(content)
@@ -36,7 +37,7 @@ export function contentText(content: unknown): string {
     .join('\n')
 }
 
-/** The provider's own sentence inside an error that a CLI passes on as JSON. */
+/** The provider's own message inside an error that a CLI passes on as JSON. */
 export function innerMessage(message: string): string {
   const json = /\{.*\}/s.exec(message)?.[0]
   if (json === undefined) return message
@@ -56,14 +57,14 @@ export function denial(tool: string, input: unknown): string {
   return `${tool}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
 }
 
-/** A run that broke off before its dialect's last word, in the words it left. */
+/** The outcome of a run that ended before its dialect's last word. */
 export function brokenOff(title: string, { err, code, signal }: Ended): Outcome {
   const words = err.trimEnd().split('\n').at(-1)!.trim().slice(0, 300)
   const how = code === undefined ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`
-  return failed('crash', `${title} broke off before its result (${how})${words ? `: ${words}` : ''}`)
+  return failed('crash', `${title} ended before it gave a result (${how})${words ? `: ${words}` : ''}`)
 }
 
-/** A line of a journal; one that is still being written is nothing yet. */
+/** Parses a line of a journal; a line that is still being written is empty. */
 export function lineOf(line: string): Loose {
   try {
     return loose(JSON.parse(line))
@@ -72,7 +73,10 @@ export function lineOf(line: string): Loose {
   }
 }
 
-/** The last line that is a prompt with this mark, and all that came after it; the lines are long, so few are read. */
+/**
+ * The last prompt with this mark and all lines after it; lines are long, so only those with the mark are parsed to
+ * find it.
+ */
 export function sincePrompt(
   lines: readonly string[],
   mark: string,
@@ -84,13 +88,15 @@ export function sincePrompt(
 
 type Used = { input: number; output: number; cached: number; cost?: number }
 
-/** What several requests used together; undefined when none is known. */
+/** The usage of several requests together; undefined when none is known. */
 export function sumOf(all: readonly Used[]): Used | undefined {
   if (all.length === 0) return undefined
-  return all.reduce((sum, one) => ({
-    input: sum.input + one.input,
-    output: sum.output + one.output,
-    cached: sum.cached + one.cached,
-    ...(sum.cost === undefined && one.cost === undefined ? {} : { cost: (sum.cost ?? 0) + (one.cost ?? 0) }),
-  }))
+  return all.reduce((sum, one) =>
+    defined({
+      input: sum.input + one.input,
+      output: sum.output + one.output,
+      cached: sum.cached + one.cached,
+      cost: sum.cost === undefined && one.cost === undefined ? undefined : (sum.cost ?? 0) + (one.cost ?? 0),
+    }),
+  )
 }

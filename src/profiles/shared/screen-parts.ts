@@ -1,35 +1,39 @@
 import type { Dialog } from '../../core/work/profile.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Key, Screen } from '../../core/screen/terminal.ts'
+import { defined } from '../../base/defined.ts'
 
-/** The options a CLI's dialog lists, the one its pointer is at, and the rows they take. */
+/** The options of a CLI's dialog, the one its pointer is at, and the rows they take. */
 export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
 
-/** A screen without what a terminal puts behind its rows. */
+/** A screen without the blanks at the end of its rows. */
 export function trimmedScreen(screen: Screen): Screen {
   return { ...screen, rows: screen.rows.map((row) => row.trimEnd()) }
 }
 
-/** Rows without the frame that a dialog is drawn in, and without a scroll bar beside them. */
+/** Rows without the frame of a dialog and the scroll bar beside them. */
 export function unframed(rows: readonly string[]): string[] {
   return rows.map((row) => row.replace(/^(\s*)[│┃] ?/, '$1').replace(/\s*[│┃█]?\s*$/, ''))
 }
 
-/** The lowest menu of a screen: its pointer is one of `pointers`; without numbers, an option's id is its place, from 1. */
+/**
+ * The lowest menu of a screen; its pointer is one of `pointers`. Without numbers, an option's id is its place, from
+ * 1.
+ */
 export function menuOf(rows: readonly string[], pointers: string): Menu | undefined {
   const option = new RegExp(`^(\\s*)([${pointers}])?(\\s*)(?:(\\d+)\\.? +)?(\\S.*)$`, 'u')
   const line = (row: number): Line | undefined => {
     const [, lead, pointer, gap, id, text] = option.exec(rows[row] ?? '') ?? []
     if (text === undefined) return undefined
     const indent = lead!.length + (pointer ?? '').length + gap!.length
-    return { row, pointed: pointer !== undefined, ...(id === undefined ? {} : { id }), text, indent }
+    return { row, pointed: pointer !== undefined, id, text, indent }
   }
   const pointed = rows.findLastIndex((_, row) => line(row)?.pointed)
   const here = pointed < 0 ? undefined : line(pointed)
   if (!here) return undefined
-  // An option stands as far in as the one that is pointed at; what has no number, or stands further in, goes on with the one above.
+  // Options have the indent of the one that is pointed at; a row without a number, or with a deeper indent, continues the option above.
   const own = (one: Line | undefined) => one !== undefined && one.indent >= here.indent
   const first = (one: Line) => one.id === '1'
   let from = pointed
@@ -55,34 +59,33 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
 // "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is no part of the words.
 const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
 
-/** The keys that walk from where the pointer is to an option, and take it. */
+/** The keys that move the pointer to an option and take it. */
 export function walkTo({ options, at }: Menu, id: string): Key[] {
   const steps = options.findIndex((option) => option.id === id) - at
   return [...Array<Key>(Math.abs(steps)).fill(steps < 0 ? 'Up' : 'Down'), 'Enter']
 }
 
 type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
-  /** Whether an option's number takes it at once, wherever the pointer is. */
+  /** Whether an option's number key takes it, wherever the pointer is. */
   numbers?: boolean
-  /** What says no. */
+  /** The keys that decline. */
   decline: Key[]
-  /** What an option allows from then on. */
+  /** What an option allows from then on, if anything. */
   grants?(label: string): string | undefined
 }
 
-/** A menu as a question, and the keys that pick from it. */
+/** A menu as a question, and the keys that answer it. */
 export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline, grants }: Asked): Dialog {
   return {
-    question: {
+    question: defined({
       about,
       text,
-      from: [],
-      ...(shows.length > 0 ? { shows } : {}),
+      from: [] as string[],
+      shows: shows.length > 0 ? shows : undefined,
       options: menu.options.map(({ id, label }) => {
-        const granted = grants?.(label)
-        return { id, label, ...(granted === undefined ? {} : { grants: granted }) }
+        return defined({ id, label, grants: grants?.(label) })
       }),
-    },
+    }),
     keys(picks) {
       const pick = menu.options.find(({ id }) => id === picks?.[0])?.id
       if (pick === undefined) return decline
@@ -91,7 +94,7 @@ export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline
   }
 }
 
-/** The lines right above a row, back to the next empty one, as one text. */
+/** The paragraph right above a row, as one line. */
 export function paragraphAbove(rows: readonly string[], row: number): string {
   let to = row
   while (to > 0 && rows[to - 1]!.trim() === '') to--
@@ -102,10 +105,10 @@ export function paragraphAbove(rows: readonly string[], row: number): string {
     .join(' ')
 }
 
-/** The rows of a composer; what each begins with, and what stands in it when nothing does. */
+/** The rows of a composer, the width of its margin, and the text it shows when it is empty. */
 export type Composer = { from: number; to: number; margin: number; placeholder?: string }
 
-/** What stands in a composer before the cursor: placeholders and suggestions stand behind it, and are nothing. */
+/** The text in a composer before the cursor; placeholders and suggestions come after it and do not count. */
 export function beforeCursor({ rows, cursor }: Screen, { from, to, margin, placeholder }: Composer): string {
   // While a program draws, its cursor may be anywhere.
   const inside = cursor.row >= from && cursor.row < to
@@ -117,12 +120,12 @@ export function beforeCursor({ rows, cursor }: Screen, { from, to, margin, place
   return text === placeholder ? '' : text
 }
 
-/** The composer that stands between two rules and begins with a prompt of its own. */
+/** The text in a composer that is drawn between two rules and begins with a prompt sign. */
 export function ruledComposer(screen: Screen, prompt: RegExp, rule: RegExp, placeholder?: string): string | undefined {
   const { rows } = screen
   const from = rows.findLastIndex((row, at) => prompt.test(row) && rule.test(rows[at - 1] ?? ''))
   if (from < 0) return undefined
   const below = rows.findIndex((row, at) => at > from && rule.test(row))
   const to = below < 0 ? rows.length : below
-  return beforeCursor(screen, { from, to, margin: 2, ...(placeholder === undefined ? {} : { placeholder }) })
+  return beforeCursor(screen, { from, to, margin: 2, placeholder })
 }

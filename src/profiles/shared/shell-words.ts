@@ -1,7 +1,7 @@
-/** A word as bash would split it, quotes kept: enough to see which program a command starts. */
+/** Matches a word as bash would split it, with its quotes: enough to see which program a command starts. */
 const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y
 
-/** The program a command starts: after `env` and its variables, without quotes and without its folder. */
+/** The program that a command starts: after variables and `env`, without quotes and without its folder. */
 export function programOf(command: string): string | undefined {
   const words = wordsOf(command)
   let at = 0
@@ -17,7 +17,7 @@ export function programOf(command: string): string | undefined {
   return program === '' ? undefined : program
 }
 
-/** Whether one of the words is a flag with this value, as `--flag value` or `--flag=value`. */
+/** Whether a command has a flag with this value, as `--flag value` or `--flag=value`. */
 export function hasFlag(command: string, flags: readonly string[], value?: string): boolean {
   const words = wordsOf(command)
   return words.some((word, at) =>
@@ -38,7 +38,17 @@ const unquoted = (text: string) => text.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)
 
 const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
-/** One word of a command for bash, whatever it holds: a thread key or a model name is data, never code. */
+/** Quotes one word of a command for bash: a thread key or a model name is data, never code. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** Joins the parts of a command, without those that have no value. */
+export function commandLine(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join(' ')
+}
+
+/** An option of a command, as `--flag value`, or `--flag=value` for a flag that ends in "="; undefined without a value. */
+export function option(flag: string, value: string | undefined): string | undefined {
+  return value === undefined ? undefined : `${flag}${flag.endsWith('=') ? '' : ' '}${quote(value)}`
 }

@@ -2,10 +2,13 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Ended } from '../../core/work/profile.ts'
 import { resetTime } from '../../core/talk/reset-time.ts'
 
-/** A failure as one CLI words it, beside the real message the pattern was made for; `local` when its times are this machine's. */
+/**
+ * A failure as one CLI words it, beside the real message that the pattern was made for; `local`: its times are those
+ * of this machine.
+ */
 export type Sign = { kind: FailureKind; says: RegExp; said: string; local?: true }
 
-/** Only the last lines of a failed run are read, so an answer that talks about quotas is no quota. */
+/** Only the last lines of a failed run are read, so that an answer about quotas is not taken for a quota. */
 const lastLines = 12
 
 export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undefined {
@@ -22,7 +25,7 @@ export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undef
   return undefined
 }
 
-/** What a typed error event of a CLI says, by the same signs. */
+/** The failure behind a CLI's error event, by the same signs. */
 export function readMessage(signs: readonly Sign[], message: string, now: number): Failure | undefined {
   const sign = signs.find(({ says }) => says.test(message))
   return sign && failureOf(sign, message, now)
@@ -36,8 +39,7 @@ function failureOf({ kind, local }: Sign, message: string, now: number): Failure
 }
 
 /**
- * What providers say through the CLIs that pass their words on: the spent window before the passing limit,
- * because both come as 429.
+ * Messages of providers, which many CLIs pass on. A spent quota comes before a passing limit, because both are a 429.
  */
 export const providerSigns: readonly Sign[] = [
   {
@@ -133,7 +135,7 @@ export const providerSigns: readonly Sign[] = [
   },
 ]
 
-/** The providers' words behind what one CLI puts before them, so that no other line is taken for an error. */
+/** The providers' signs after the words that one CLI puts before them, so that no other line is taken for an error. */
 export function providerSignsAfter(lead: RegExp): Sign[] {
   return providerSigns.map(({ kind, says, said }) => ({
     kind,

@@ -1,11 +1,12 @@
 import type { Ended, Step } from '../../core/work/profile.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import { defined } from '../../base/defined.ts'
 import { brokenOff, denial } from './jsonl.ts'
 
 type Tokens = { input: number; output: number; cached: number; cost: number }
 
-/** What a turn comes to, for CLIs that print no last word with the whole answer: gathered as it goes by. */
+/** Gathers the outcome of a turn from a CLI's events, for CLIs that print no final event with the whole answer. */
 export class TurnAccount {
   #texts: string[] = []
   #denials = new Set<string>()
@@ -35,13 +36,13 @@ export class TurnAccount {
     this.#failure = failure
   }
 
-  /** It says itself that the turn went well: an error before was ridden over. */
+  /** The CLI says that the turn went well: an error before was overcome. */
   done(): void {
     this.#failure = undefined
     this.#done = true
   }
 
-  /** What was under way goes on: it is not over yet. */
+  /** The turn goes on: it is not over yet. */
   goOn(): void {
     this.#done = false
   }
@@ -55,14 +56,15 @@ export class TurnAccount {
     if (failure) return { ok: false as const, failure }
     if (!this.#done && ended.code !== 0) return brokenOff(title, ended)
     const denials = [...this.#denials]
-    return { ok: true as const, text: this.#texts.join('\n\n'), ...(denials.length > 0 ? { denials } : {}) }
+    const text = this.#texts.join('\n\n')
+    return defined({ ok: true as const, text, denials: denials.length > 0 ? denials : undefined })
   }
 
   #usage(): Usage[] {
     if (!this.#spent) return []
     const { cost, ...tokens } = this.#spent
     if (tokens.input + tokens.output === 0) return []
-    // A price of nothing is a price nobody knows.
-    return [{ type: 'usage', ...tokens, ...(cost > 0 ? { cost } : {}), source: 'reported' }]
+    // A cost of 0 means that the price is not known.
+    return [defined<Usage>({ type: 'usage', ...tokens, cost: cost > 0 ? cost : undefined, source: 'reported' })]
   }
 }
