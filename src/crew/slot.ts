@@ -82,7 +82,7 @@ export type QueuedSlot = Living & NoFlight & NoAsks & NoReason & { state: 'busy'
 export type IdleSlot = Living & NoFlight & NoAsks & NoReason & { state: 'idle'; queue: [] }
 /** Asks a person: during a turn, or without a flight while it starts. */
 export type AskingSlot = Living & NoReason & { state: 'asking'; asks: [Asked, ...Asked[]]; flight?: Flight }
-/** Its last turn failed; its agent still lives and can be sent another prompt. */
+/** A slot whose last turn failed; the agent still lives and can be sent another prompt. */
 export type FailedSlot = Living & NoFlight & NoAsks & { state: 'failed'; why: string }
 
 /** A slot whose agent lives or has yet to start. */

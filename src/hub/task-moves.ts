@@ -16,7 +16,7 @@ import type {
 } from '../core/work/task.ts'
 import { defined } from '../base/defined.ts'
 
-/** Who moves a task on and when; `note` is kept with the task. */
+/** One move of a task: when it happens and who makes it; `note` is kept with the task. */
 export type Move = { at: number; by: string; note?: TaskNote }
 
 /** The most notes that are kept with one task. */
@@ -69,7 +69,7 @@ export function responded(
     const why = result.message
     return { ...moved(task, status, move, why), agent, heard, why, result }
   }
-  // Two branches, because the compiler joins no states.
+  // Two equal branches, so that the compiler sees which kind of task each status gives.
   if (status === 'IN_REVIEW') return { ...moved(task, status, move), agent, heard, result }
   return { ...moved(task, status, move), agent, heard, result }
 }

@@ -9,7 +9,7 @@ import { messageOf } from '../base/error-message.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 type HostParts = {
-  /** Where the files of terminals are kept, the same for all processes of a home. */
+  /** The folder with the files of terminals, the same for all processes of a home. */
   folder: string
   env: Env
   clock: Clock

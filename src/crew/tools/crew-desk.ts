@@ -4,7 +4,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
 import { about, integer, number, optional, string } from '../../core/work/shape.ts'
 
-/** What the crew tools need from the process that offers them. */
+/** The parts that the crew tools need from the process that offers them. */
 export type CrewDesk = {
   /** The crew of a workspace; without a name, of the current project. */
   crew(workspace?: string): Crew

@@ -8,7 +8,7 @@ const rounds = 10
 
 export type Mode = 'window' | 'pane'
 
-/** Where a terminal is, for a later process that looks for it. */
+/** The place of a terminal, for a later process that looks for it. */
 export type Place = { server: ServerPlace; mode: Mode }
 
 /** The files of one terminal: its place, its exit code, its last output. */

@@ -24,7 +24,7 @@ import { TmuxServer } from './tmux-server.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 type TmuxParts = {
-  /** Where the files of terminals are kept: the same for all processes that are to find them. */
+  /** The folder with the files of terminals: the same for all processes that are to find them. */
   folder: string
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
