@@ -1,11 +1,13 @@
+import { messageOf } from '../base/error-message.ts'
+import type { Io } from '../core/io.ts'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, isMissing, makeFolder } from '../base/files.ts'
-import { UsageError } from '../core/io.ts'
+import { say, UsageError } from '../core/io.ts'
 import { isIP } from 'node:net'
 
-/** What a client of one of our servers has to show; made once, for its owner's eyes alone. */
+/** Reads the key that clients of our servers must send, or makes it; the file is readable by its owner alone. */
 export function keyIn(home: string, name: 'mcp.key' | 'hub.key'): { key: string; file: string } {
   const file = join(home, name)
   return { key: readKey(file) ?? makeKey(home, file), file }
@@ -18,20 +20,20 @@ function makeKey(home: string, file: string): string {
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true })
     return key
   } catch (error) {
-    // Another server made one in the same moment.
+    // Another server made the key at the same moment.
     const other = errorCode(error) === 'EEXIST' ? readKey(file) : undefined
     if (other === undefined) throw error
     return other
   }
 }
 
-/** Undefined when there is none yet. */
+/** Reads a key file; undefined when there is none yet. */
 export function readKey(file: string): string | undefined {
   try {
     if ((statSync(file).mode & 0o077) !== 0)
-      throw new UsageError(`others can read ${file}: delete it, and a new key is made at the next start.`)
+      throw new UsageError(`other users can read ${file}: delete it, and the next start makes a new key.`)
     const key = readFileSync(file, 'utf8').trim()
-    if (key.length < 20) throw new UsageError(`${file} holds no key: delete it, and one is made at the next start.`)
+    if (key.length < 20) throw new UsageError(`${file} holds no key: delete it, and the next start makes one.`)
     return key
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -41,7 +43,7 @@ export function readKey(file: string): string | undefined {
 
 export type Address = { host: string; port: number }
 
-/** `[host:]port`. Plain HTTP is served to this machine alone. */
+/** Parses `[host:]port`. Plain HTTP is served to this machine alone. */
 export function addressOf(text: string): Address {
   const [, name = '127.0.0.1', digits] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
   const port = digits === undefined ? NaN : Number(digits)
@@ -49,10 +51,15 @@ export function addressOf(text: string): Address {
   const host = name.replace(/^\[(.*)\]$/, '$1')
   if (!isLoopback(host))
     throw new UsageError(
-      `--http: ${host} is not this machine alone, and plain HTTP would show everything to the network. Serve on 127.0.0.1 and reach it by ssh -L, or through a proxy with TLS.`,
+      `--http: ${host} can be reached from the network, and plain HTTP would show everything to it. Serve on 127.0.0.1 and reach it by ssh -L, or through a proxy with TLS.`,
     )
   return { host, port }
 }
 
 export const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+/** Reports faults of a server's connections, but only where debugging is switched on: clients come and go. */
+export const sayIfDebugging = (io: Io) => (error: Error) => {
+  if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
+}

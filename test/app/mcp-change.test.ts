@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { carryOut, installing, removing, wiredClients } from '../../src/app/mcp/mcp-entries.ts'
+import { carryOut, planInstall, planRemoval, wiredClients } from '../../src/app/mcp/mcp-entries.ts'
 import { clients } from '../../src/app/mcp/clients.ts'
 import { readConfig, refuseUnwritable } from '../../src/mcp-config/config-file.ts'
 import { ownStart } from '../../src/app/mcp/own-program.ts'
@@ -38,8 +38,8 @@ function homeOf(context: TestContext, name = 'gemini') {
     where,
     client,
     read,
-    install: () => carryOut(installing(client, read(), start)!),
-    remove: () => carryOut(removing(client, read())!),
+    install: () => carryOut(planInstall(client, read(), start)!),
+    remove: () => carryOut(planRemoval(client, read())!),
   }
 }
 
@@ -54,12 +54,12 @@ test('every client can be wired, is found wired, and is as it was after', (conte
         wiredClients(where).map((wired) => wired.client.name),
         [name],
       )
-      assert.equal(installing(client, read(), start), undefined, 'once is enough')
+      assert.equal(planInstall(client, read(), start), undefined, 'once is enough')
       assert.equal(existsSync(`${path}.termaite.bak`), before !== undefined)
       if (before !== undefined) assert.equal(statSync(path).mode & 0o777, 0o640)
       remove()
       assert.equal(existsSync(path) ? readFileSync(path, 'utf8') : undefined, before, name)
-      assert.equal(removing(client, read()), undefined)
+      assert.equal(planRemoval(client, read()), undefined)
       assert.deepEqual(
         readdirSync(join(path, '..')).filter((file) => file.includes('termaite')),
         [],
@@ -82,7 +82,7 @@ test('a changed entry is written anew, and the copy is still the first one', (co
   const { path, client, read, install, remove } = homeOf(context)
   writeFileSync(path, '{}\n')
   install()
-  carryOut(installing(client, read(), { ...start, command: 'elsewhere' })!)
+  carryOut(planInstall(client, read(), { ...start, command: 'elsewhere' })!)
   assert.equal(readFileSync(`${path}.termaite.bak`, 'utf8'), '{}\n')
   remove()
   assert.equal(readFileSync(path, 'utf8'), '{}\n')
@@ -98,7 +98,7 @@ test('an entry that a person wrote is taken out too, and not brought back from t
 
 test('a file that is written between the question and the answer is not overwritten', (context) => {
   const { path, client, read } = homeOf(context)
-  const change = installing(client, read(), start)!
+  const change = planInstall(client, read(), start)!
   writeFileSync(path, '{"new": true}')
   assert.throws(() => carryOut(change), { message: 'was changed meanwhile; nothing was written, run it again' })
   assert.equal(readFileSync(path, 'utf8'), '{"new": true}')

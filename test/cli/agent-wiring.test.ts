@@ -81,7 +81,7 @@ test(
       const real = realpathSync(settings)
       if (before === undefined) assert.doesNotMatch(lines, /As it was before/, name)
       else {
-        assert.match(lines, /^As it was before: .*\.termaite\.bak$/m, name)
+        assert.match(lines, /^The file as it was before is kept in .*\.termaite\.bak$/m, name)
         assert.equal(readFileSync(`${real}.termaite.bak`, 'utf8'), before, name)
       }
       const now = text()!

@@ -61,10 +61,10 @@ test('what is wrong is said, with what to do', options, async (t) => {
   }
   const [code, away] = await said(['task', 'list'], { TERMAITE_HUB: 'http://127.0.0.1:9' })
   assert.equal(code, 1)
-  assert.match(String(away), /nobody answers at http:\/\/127\.0\.0\.1:9: .*\. Start the hub: termaite serve$/)
+  assert.match(String(away), /no hub answers at http:\/\/127\.0\.0\.1:9: .*\. Start the hub: termaite serve$/)
   assert.match(
     String((await said(['serve', '--host', '0.0.0.0']))[1]),
-    /is not this machine alone, and plain HTTP would show the key/,
+    /can be reached from the network, and plain HTTP would show the key/,
   )
   assert.match(
     String((await said(['serve', '--public-url', 'http://x']))[1]),
@@ -72,7 +72,7 @@ test('what is wrong is said, with what to do', options, async (t) => {
   )
   const { env, url } = await startedHub(t, machine)
   assert.equal(statSync(join(machine.home, 'hub.key')).mode & 0o777, 0o600)
-  assert.match(String((await said(['serve', '--port', '0']))[1]), /a hub is at work on .* already/)
+  assert.match(String((await said(['serve', '--port', '0']))[1]), /a hub already runs on /)
   assert.match(String((await said(['task', 'show', 'nope'], env))[1]), /there is no task nope\.$/)
   assert.match(String((await said(['task', 'dance', 'x'], env))[1]), /found "dance", allowed: add, list, show/)
   const wrong = { TERMAITE_HUB: url, TERMAITE_HUB_KEY: 'no-such-key' }

@@ -14,12 +14,12 @@ import { messageOf } from '../../base/error-message.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
 
-/** So long a keeper stays when everything is at rest: whoever speaks again soon need not start another one. */
+/** A keeper stays this long when every slot is idle, so that the next prompt need not start another keeper. */
 const lingerMs = 3_000
 const lookMs = 500
 
-/** Carries a crew until nothing of it needs carrying any more, or somebody ends us. */
-export async function keep(io: Io, crews: Crews, workspace: string): Promise<void> {
+/** Carries the agents of a crew until none needs a keeper any more, or until this process is ended. */
+export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise<void> {
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
   let restless = io.clock.now()
@@ -27,23 +27,23 @@ export async function keep(io: Io, crews: Crews, workspace: string): Promise<voi
     await io.clock.sleep(lookMs, io.signal)
     const slots = await crew.slots()
     if (slots.some((slot) => isOurs(slot) && isLiving(slot) && needsKeeper(slot))) restless = io.clock.now()
-    // A crew that was closed needs nobody.
+    // A closed crew needs no keeper.
     const rested = slots.length === 0 || io.clock.now() - restless >= lingerMs
     if (rested && (await keeper!.retire())) return
   }
 }
 
-/** How long one that is there may take to hear of it. */
+/** How long a running keeper may take to notice a slot. */
 const takenMs = 1_500
 
-/** How long a keeper may take to take up what it was started for. */
+/** How long a new keeper may take to take up its slots. */
 const startMs = 15_000
 
 /**
- * Sees to it that every agent that needs somebody has one: a process of its own, which belongs to no shell and ends by
- * itself. One that is there already, a server for instance, is enough.
+ * Makes sure that every slot at work has a keeper. A new keeper is a process of its own, which belongs to no shell and
+ * ends by itself; a keeper that is there already, an MCP server for instance, is enough.
  */
-export async function ensureKept(io: Io, place: Place, { crew, parts }: OpenCrew): Promise<void> {
+export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCrew): Promise<void> {
   const { alive, store, clock, workspace } = parts
   const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
   const lone = (slots: readonly Slot[]) => slots.filter((slot) => isLiving(slot) && needsKeeper(slot) && !isKept(slot))
@@ -56,12 +56,12 @@ export async function ensureKept(io: Io, place: Place, { crew, parts }: OpenCrew
   }
   const slots = await crew.slots()
   if (lone(slots).length === 0) return
-  // Whoever keeps others of this crew hears of it, and takes it.
+  // A keeper of other slots of this crew notices the new ones, and takes them.
   if (slots.some(isKept) && (await untilTaken(takenMs)).length === 0) return
   const trouble = startKeeper(io, place, workspace)
   const left = await untilTaken(startMs)
   if (left.length > 0 && !io.signal.aborted)
-    throw new UsageError(`nobody carries slot ${left.map(({ id }) => id).join(', ')} yet: ${trouble()}`, 1)
+    throw new UsageError(`no keeper runs slot ${left.map(({ id }) => id).join(', ')} yet: ${trouble()}`, 1)
 }
 
 function startKeeper(io: Io, place: Place, workspace: string): () => string {
@@ -74,15 +74,15 @@ function startKeeper(io: Io, place: Place, workspace: string): () => string {
   const child = spawn(node, args, { cwd: place.cwd, env: io.env, stdio: ['ignore', 'ignore', log], detached: true })
   child.on('error', () => {}).unref()
   closeSync(log)
-  return () => readFileSync(file, 'utf8').trim() || `its keeper did not start (see ${file}).`
+  return () => readFileSync(file, 'utf8').trim() || `the keeper did not start (see ${file}).`
 }
 
-/** Ends an agent of any crew; false, and why, when it could not be. */
+/** Ends an agent of any crew. Where it cannot be ended, says why and returns false. */
 export async function killSlot(io: Io, { workspace, id }: { workspace: string; id: number }): Promise<boolean> {
   const [{ openCrews }, { livingSlots }] = await Promise.all([import('./crews.ts'), import('./crew-workspaces.ts')])
   const slots = await livingSlots(homeOf(io.env), io.clock)
   const cwd = slots.find((slot) => slot.workspace === workspace && slot.id === id)?.cwd
-  // Where it works: there its worktree is known.
+  // The crew is opened in the folder where the agent works, because its worktree is known there.
   const place = placeOf(io, cwd !== undefined && existsSync(cwd) ? cwd : undefined)
   const settings = await readSettings({ home: place.home }, { env: io.env })
   const crews = openCrews(io, place, settings, { carries: false })

@@ -5,14 +5,14 @@ import { localTime } from '../../base/local-time.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 
-/** A slot's conversation, oldest first. */
+/** Reads a slot's conversation, the oldest entry first. */
 export async function entriesOf(crew: Crew, id: number): Promise<Entry[]> {
   const entries: Entry[] = []
   for await (const { item } of crew.log(id).back()) if (isEntry(item)) entries.push(item)
   return entries.reverse()
 }
 
-/** As a person reads it; `agent` is whose questions they are. */
+/** Writes a slot's conversation for a person to read; questions in it are the agent's. */
 export function logWords(entries: readonly Entry[], agent: string): string {
   const asked = new Map(entries.flatMap((entry) => (entry.type === 'question' ? [[entry.ask, entry.question]] : [])))
   return entries
@@ -42,9 +42,9 @@ function entryWords(entry: Entry, agent: string, asked: ReadonlyMap<string, Ques
   }
 }
 
-/** What nobody answered through us was answered in the terminal, or is not asked any more. */
+/** An answer that did not come through us was given in the terminal, or its question was withdrawn. */
 function answerWords({ by, picks }: EntryOf<'answer'>, question: Question | undefined): string {
-  if (!picks) return by === 'user' ? 'user answers: no' : '(answered in its terminal, or taken back)'
+  if (!picks) return by === 'user' ? 'user answers: no' : '(answered in its terminal, or withdrawn)'
   const labels = picks.map((pick) => question?.options.find(({ id }) => id === pick)?.label ?? pick)
   return `${by} answers: ${labels.join(', ')}`
 }

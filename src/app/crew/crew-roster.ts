@@ -20,7 +20,7 @@ import { terminalsFolder } from './crew-terminals.ts'
 import { quote } from '../../profiles/shared/shell-words.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
-/** What can be spawned: the agents of the settings, and every installed CLI that can be run in a terminal. */
+/** Lists the agents that can be spawned: those of the settings, and every installed CLI that runs in a terminal. */
 export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
   const configured = enabledAgents(settings)
   const names = new Set(settings.agents.map(({ name }) => name))
@@ -28,14 +28,14 @@ export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
   return [...configured, ...bare.map(({ name }) => ({ name, kind: 'screen' as const, profile: name }))]
 }
 
-/** Why an agent that is known is not among them. */
+/** Says why a known agent cannot be spawned. */
 export function lacking(settings: Settings, name: string): string | undefined {
   if (settings.agents.some((agent) => agent.name === name)) return `${name} is switched off in the settings.`
   const profile = profileNamed(name)
   return profile?.screen && `${profile.title} is not installed. Install it with: ${profile.install}`
 }
 
-/** Every agent in a terminal, whatever its kind: a headless command is replaced by the interactive one of its profile. */
+/** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
 export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Roster {
   const agents = new Map(spawnable(settings, io.env).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
@@ -45,7 +45,7 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
       const agent = agents.get(name)
       if (!agent)
         throw new Error(
-          `${name} is not in the settings, or was not yet when this crew’s process began: end that (termaite ps) and spawn it again`,
+          `${name} is not in the settings, or was added after this crew’s keeper started: end the keeper (termaite ps) and spawn ${name} again`,
         )
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
@@ -54,9 +54,9 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
         {
           cwd: seat.cwd,
           leash,
-          ...(seat.resume === undefined ? {} : { resume: seat.resume }),
-          ...(seat.terminal ? { terminal: { ...seat.terminal, mode } } : {}),
-          ...(seat.model === undefined ? {} : { model: seat.model }),
+          resume: seat.resume,
+          terminal: seat.terminal && { ...seat.terminal, mode },
+          model: seat.model,
         },
         parts,
       )
@@ -64,7 +64,7 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
   }
 }
 
-/** What every agent in a terminal needs of this process. */
+/** What an agent in a terminal needs from this process. */
 export function screenParts(io: Io, terminals: Pick<Terminals, 'host'>): ScreenParts {
   return {
     host: terminals.host,
@@ -93,14 +93,14 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
   }
 }
 
-/** A command that a person wrote for a terminal runs as written; one for a pipe only where nothing better is known. */
+/** A command that a person wrote for a terminal runs as it is; a command for a pipe only where the profile has no interactive one. */
 function commandOf(agent: AgentSettings, profile: Profile | undefined) {
   if (agent.kind === 'native' || agent.command === undefined) return {}
   if (agent.kind !== 'screen' && profile?.screen) return {}
   return { command: agent.command, args: agent.args }
 }
 
-/** A prompt like "❯" or "$ " is meant as it is written, also where it would be a pattern that nothing fits. */
+/** Makes a pattern that also matches its own text, because people write prompts like "❯" or "$ " literally. */
 function patternOf(source: string): RegExp {
   const literal = source.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   try {
@@ -110,7 +110,7 @@ function patternOf(source: string): RegExp {
   }
 }
 
-/** Our own agent in a terminal is our own chat, started as this program was. */
+/** The profile of our own agent in a terminal: our chat, started as this program was. */
 export function ownProfile(agent: AgentSettings, { node, file }: Program): Profile {
   return termaite(`${quote(node)} ${quote(file)}`, agent.name, vendorOf(agent) ?? 'unknown')
 }

@@ -12,26 +12,26 @@ import { peers, serveTurns } from '../peers.ts'
 import { readdirSync, statSync } from 'node:fs'
 import { livingSlots } from './crew-workspaces.ts'
 
-/** Where what is kept of terminals lies in our home. */
+/** The folder of our home that keeps what terminals are found by. */
 export const terminalsFolder = (home: string) => join(home, 'terminals')
 
-/** The terminals of a run, opened when the first is needed. */
+/** The terminals of a run; the host is opened when the first terminal is needed. */
 export type Terminals = {
   host(): Promise<TerminalHost>
   find(id: string): Promise<Terminal | undefined>
-  /** Whether what runs in them goes on without us; as long as there are none, nothing ends with us. */
+  /** Whether programs in the terminals go on when this process ends; true while no terminal is open. */
   outlives(): boolean
   close(): Promise<void>
 }
 
-export type TerminalWishes = {
-  /** Whether this process opens them for others: who may then see and type into those that only we can show. */
+export type TerminalOptions = {
+  /** Whether other processes may see and type into terminals that live inside this process. */
   lends: boolean
-  /** Told why they are not what a person would like best. */
+  /** Told why the preferred kind of terminal cannot be used. */
   warn?(words: string): void
 }
 
-export function terminalsOf(io: Io, settings: Settings, { lends, warn }: TerminalWishes): Terminals {
+export function terminalsOf(io: Io, settings: Settings, { lends, warn }: TerminalOptions): Terminals {
   const home = homeOf(io.env)
   const elsewhere = terminalsElsewhere(home, io.clock)
   let opened: Promise<TerminalHost> | undefined
@@ -63,7 +63,7 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
   }
 }
 
-/** Homes do not see each other's panes: only the usual one, as the system knows it, has the usual name. */
+/** Names the tmux socket. Each home has its own, so that homes do not see each other's panes; the usual home has the usual name. */
 function socketOf(home: string): string {
   return home === usualHome() ? 'termaite' : `termaite-${shortHash(home)}`
 }
@@ -76,15 +76,15 @@ function usualHome(): string | undefined {
   }
 }
 
-/** Lets the person's other processes see and type into the terminals of this one. */
-export function lendTerminals(home: string, host: TerminalHost, clock: Clock): { close(): Promise<void> } {
+/** Lets the person's other processes see and type into the terminals of this process. */
+function lendTerminals(home: string, host: TerminalHost, clock: Clock): { close(): Promise<void> } {
   const turns = new RunningTurns()
   turns.lend((id) => host.find(id))
   return serveTurns(home, turns, clock)
 }
 
-/** Terminals inside other processes of a home; who was met is kept until it is closed. */
-export function terminalsElsewhere(home: string, clock: Clock) {
+/** Finds terminals inside other processes of a home; connections stay open until `close`. */
+function terminalsElsewhere(home: string, clock: Clock) {
   const met = new Map<string, ConnectedPeer>()
   return {
     async find(id: string): Promise<Terminal | undefined> {
@@ -102,12 +102,12 @@ export function terminalsElsewhere(home: string, clock: Clock) {
   }
 }
 
-/** What changed within this time may still be on its way to somebody. */
+/** Files that are younger may belong to a terminal that is just being opened. */
 const freshMs = 3_600_000
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Lets a host look once at what it kept of terminals that no agent has: it takes away what is left of those that are gone. */
+/** Looks up old terminals that no slot has: the host removes what it kept of those that are gone. */
 export async function sweepTerminals(
   { home, folder }: { home: string; folder: string },
   host: Pick<TerminalHost, 'find'>,

@@ -8,8 +8,8 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { isHere, ownerPid } from '../../base/owner.ts'
 import { knownProjects } from '../projects.ts'
 
-/** Every workspace of a home that ever had a crew. */
-export function workspacesOf(home: string): string[] {
+/** Lists the workspaces of a home that ever had a crew. */
+function workspacesOf(home: string): string[] {
   try {
     return readdirSync(join(home, 'crew'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -22,7 +22,7 @@ export function workspacesOf(home: string): string[] {
 
 export type LivingSlot = Slot & { workspace: string }
 
-/** Every agent of every crew that is not gone; a crew that cannot be read counts none. */
+/** Lists the living slots of every crew; a crew that cannot be read counts as empty. */
 export async function livingSlots(home: string, clock: Clock): Promise<LivingSlot[]> {
   const store = fileStore(home, { clock })
   const found = await Promise.all(
@@ -34,7 +34,7 @@ export async function livingSlots(home: string, clock: Clock): Promise<LivingSlo
   return found.flat()
 }
 
-/** The agents of every crew, as they stand among the turns at work: none of them ends without being told to. */
+/** Lists the living slots as running turns, because an agent of a crew stays until it is ended. */
 export async function crewAtWork(home: string, clock: Clock) {
   const slots = await livingSlots(home, clock)
   const projects = slots.length > 0 ? new Map(knownProjects(home).map(({ slug, path }) => [slug, path])) : undefined

@@ -23,22 +23,22 @@ import { redactor } from '../../safety/redaction.ts'
 import { say } from '../../core/io.ts'
 import { openNotify } from '../notify.ts'
 
-/** `carries`: whether this process carries agents, as a server does; a command of the shell only wishes. */
-export type CrewWishes = { carries: boolean; warn?(words: string): void }
+/** `carries`: whether this process runs the crew's agents, as a server does; a shell command leaves that to a keeper. */
+export type CrewOptions = { carries: boolean; warn?(words: string): void }
 
 export type OpenCrew = { crew: Crew; keeper?: Keeper; parts: KeeperParts }
 
-/** The crews that a process works with, each opened when it is first asked for. */
+/** The crews that a process works with; each is opened when it is first needed. */
 export type Crews = {
-  /** Without a name, the one of the project at hand. */
+  /** Without a name, the crew of the current project. */
   of(workspace?: string): OpenCrew
   desk: CrewDesk
   tools: Tool[]
-  /** Lets go of all that goes on without us, and ends the rest. */
+  /** Detaches from the agents that outlive this process, and ends the others. */
   close(): Promise<void>
 }
 
-export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewWishes): Crews {
+export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewOptions): Crews {
   const store = fileStore(place.home, { clock: io.clock })
   const terminals = terminalsOf(io, settings, { lends: carries, ...(warn ? { warn } : {}) })
   const roster = crewRoster(io, settings, terminals)
@@ -73,6 +73,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     const parts = partsOf(workspace)
     const made = { crew: new Crew(parts), parts, ...(carries ? { keeper: new Keeper(parts) } : {}) }
     open.set(workspace, made)
+    // Notices run until the crews are closed, and a fault of theirs stops no agent.
     if (carries && settings.notify.length > 0)
       void noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
     return made
@@ -118,8 +119,8 @@ function storedLastRows(store: Store, workspace: string): LastRows {
   }
 }
 
-/** Tells a person elsewhere of each question that an agent of a crew asks, until the signal aborts. */
-export async function noticeAsks(
+/** Sends a notice of each question that an agent of the crew asks, until the signal aborts. */
+async function noticeAsks(
   io: Io,
   { cwd, root }: Place,
   settings: Settings,

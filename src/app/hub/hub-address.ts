@@ -7,9 +7,10 @@ import { homeOf } from '../place.ts'
 
 export const usualPort = 3456
 
-/** Where the hub is, and the key to it: the environment before the settings, this machine's own before none. */
+/** The address of a hub and the key to it. */
 export type HubPlace = { url: string; key?: string }
 
+/** Finds the hub: by the command's option, the environment, the settings, or on this machine. */
 export function hubPlace(
   io: Io,
   settings: { hub?: { url?: string | undefined } | undefined },
@@ -17,10 +18,10 @@ export function hubPlace(
 ): HubPlace {
   const url = server ?? io.env.TERMAITE_HUB ?? settings.hub?.url ?? `http://localhost:${usualPort}`
   const key = io.env.TERMAITE_HUB_KEY ?? keptKey(homeOf(io.env), url)
-  return { url: url.replace(/\/+$/, ''), ...(key === undefined ? {} : { key }) }
+  return { url: url.replace(/\/+$/, ''), key }
 }
 
-/** Our own key goes to our own machine alone; a key that was told for another hub, to that one alone. */
+/** Names the key file of a hub. Our own key is sent to this machine alone, and a key of another hub to that hub alone. */
 export function keyFileOf(url: string): string {
   const { hostname = '', href = url } = URL.parse(url) ?? {}
   const own = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)

@@ -15,7 +15,7 @@ import { hubPlace } from './hub-address.ts'
 
 export type NewTask = Omit<HubTask, 'by'>
 
-/** The hub, from another process. */
+/** Reaches the hub over HTTP from another process. */
 export class HubClient implements RemoteHub {
   #place: HubPlace
 
@@ -43,7 +43,7 @@ export class HubClient implements RemoteHub {
     return parseTask(await this.#ask('POST', '/api/tasks', task, signal))
   }
 
-  /** One of the verbs of a task that a person or its agent has. */
+  /** Calls a verb of a task, such as `cancel` or `respond`. */
   async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
     return parseTask(await this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body, signal))
   }
@@ -72,7 +72,7 @@ export class HubClient implements RemoteHub {
     return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
   }
 
-  /** Every change after a number, as it is kept; whoever is too far behind is refused, and reads everything anew. */
+  /** Streams the changes after a number. Throws HubRefused when they are not kept any more; then everything must be read again. */
   async *changes(after: number, signal: AbortSignal): AsyncGenerator<HubChange> {
     const answer = await this.#fetch('GET', `/api/events?after=${after}`, undefined, signal)
     const read = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -106,13 +106,13 @@ export class HubClient implements RemoteHub {
     throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))
   }
 
-  /** A hub that is not there, or goes in the middle of a word, is away. */
+  /** Turns a connection that fails, also in the middle of an answer, into HubAway. */
   async #heard<T>(listen: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await listen()
     } catch (error) {
       if (signal?.aborted) throw error
-      throw new HubAway(`nobody answers at ${this.#place.url}: ${fetchMessage(error)}`)
+      throw new HubAway(`no hub answers at ${this.#place.url}: ${fetchMessage(error)}`)
     }
   }
 }
@@ -127,8 +127,8 @@ async function saidIn(answer: globalThis.Response): Promise<string> {
   }
 }
 
-/** Runs `work` at the hub; what goes wrong there is told as what to do about it. */
-export async function atHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, server?: string): Promise<T> {
+/** Runs `work` with the hub. Faults become UsageErrors that say what to do. */
+export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, server?: string): Promise<T> {
   const { home } = placeOf(io)
   const hub = new HubClient(hubPlace(io, await readSettings({ home }, { env: io.env }), server))
   try {
@@ -145,17 +145,17 @@ export async function atHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, ser
   }
 }
 
-/** The task whose id begins, or ends, like that: ids of one moment begin alike. */
+/** Finds the task whose id begins or ends with what was typed: ids that were made at the same time begin alike. */
 export async function taskLike(hub: HubClient, typed: string | undefined): Promise<Task> {
   if (typed === undefined) throw new UsageError('which task? `termaite task list` shows them.')
   const all = await hub.tasks()
   const found = all.filter(({ id }) => id.startsWith(typed) || id.endsWith(typed))
   if (found.length === 1) return found[0]!
   throw new UsageError(
-    found.length === 0 ? `there is no task ${typed}.` : `${found.length} tasks are like ${typed}: give more of it.`,
+    found.length === 0 ? `there is no task ${typed}.` : `${found.length} tasks match ${typed}: type more of the id.`,
     1,
   )
 }
 
-/** As much of an id as a person types. */
+/** The end of an id, as much as a person types. */
 export const shortId = (id: string) => id.slice(-8)

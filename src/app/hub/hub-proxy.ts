@@ -1,14 +1,15 @@
+import { sayIfDebugging } from '../server-access.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubPlace } from './hub-address.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { say, UsageError } from '../../core/io.ts'
+import { UsageError } from '../../core/io.ts'
 import { version } from '../version.ts'
 
-/** The longest wait that a call may have at the hub, in ms. */
+/** The longest time that a call may wait at the hub. */
 const longestMs = 300_000
 
-/** The hub's tools over stdin and stdout, for clients that speak nothing else. */
+/** Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. */
 export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> {
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'termaite', version })
@@ -49,9 +50,6 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
     tools: passedOn,
     resources: noResources,
   })
-  const trouble = (error: Error) => {
-    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
-  }
-  await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
+  await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble: sayIfDebugging(io) })
   await client.close()
 }

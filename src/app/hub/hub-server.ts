@@ -8,7 +8,7 @@ import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { say, UsageError, print } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { once } from 'node:events'
-import { isLoopback, keyIn } from '../server-access.ts'
+import { sayIfDebugging, isLoopback, keyIn } from '../server-access.ts'
 
 export type OpenHub = { hub: Hub; changes: ChangeFeed; close(): Promise<void> }
 
@@ -42,12 +42,12 @@ function openLedger(home: string) {
     return fileHubLedger(join(home, 'hub.db'))
   } catch (error) {
     if (!(error instanceof LedgerTaken)) throw error
-    throw new UsageError(`a hub is at work on ${home} already; \`termaite ps\` shows it.`, 1)
+    throw new UsageError(`a hub already runs on ${home}; \`termaite ps\` shows it.`, 1)
   }
 }
 
-/** What is served of a hub, once it is known where and to whom. */
-export async function hubParts(
+/** Makes the HTTP routes, the change feed and the MCP endpoint of a hub. */
+async function hubParts(
   io: Io,
   { hub, changes }: OpenHub,
 ): Promise<Pick<HubServerOptions, 'routes' | 'changes' | 'mcp'>> {
@@ -69,26 +69,27 @@ export async function hubParts(
     tools: hubTools(hub, io.clock, 'mcp'),
     resources: noResources,
   })
-  const trouble = (error: Error) => {
-    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
-  }
-  // A task is for whoever waits for it, never for a connection that is gone.
-  const mcp = mcpEndpoint(library, make, trouble, { hangUpCancels: true })
+  // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
+  const mcp = mcpEndpoint(library, make, sayIfDebugging(io), { hangUpCancels: true })
   return { routes: hubRoutes(hub, io.clock), changes, mcp }
 }
 
-export type ServeWishes = { host: string; port: number; publicUrl?: string }
+export type HubAddressOptions = { host: string; port: number; publicUrl?: string }
 
-/** The hub at its address, until somebody ends it. */
-export async function serveUntilEnded(io: Io, home: string, { host, port, publicUrl }: ServeWishes): Promise<void> {
+/** Serves the hub at its address until the process is ended. */
+export async function serveUntilEnded(
+  io: Io,
+  home: string,
+  { host, port, publicUrl }: HubAddressOptions,
+): Promise<void> {
   const publicName = publicUrl === undefined ? undefined : publicNameOf(publicUrl)
   if (!isLoopback(host))
     throw new UsageError(
-      `--host: ${host} is not this machine alone, and plain HTTP would show the key to the network. Serve on 127.0.0.1 behind a proxy with TLS, and name it: --public-url https://…`,
+      `--host: ${host} can be reached from the network, and plain HTTP would show the key to it. Serve on 127.0.0.1 behind a proxy with TLS, and name the proxy: --public-url https://…`,
     )
   const open = await openHub(io, home)
   try {
-    await serve(io, home, open, { host, port, ...(publicName === undefined ? {} : { publicName }) })
+    await serve(io, home, open, { host, port, publicName })
   } finally {
     await open.close()
   }

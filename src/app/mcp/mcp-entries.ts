@@ -11,18 +11,18 @@ import { Unfit } from '../../mcp-config/config-format.ts'
 /** `yes`: changes are made without asking. `dry`: changes are shown, and none is made. */
 export type Consent = { yes: boolean; dry: boolean }
 
-/** What would be done to a client's settings; `after` undefined takes the file away. */
+/** A change of a client's settings file; without `after` the file is deleted. */
 export type Change = { kind: 'install' | 'remove'; file: ConfigFile; after: string | undefined }
 
-/** Undefined when our entry stands there already, as it should. */
-export function installing({ format, path, entry }: Client, file: ConfigFile, start: ServerStart): Change | undefined {
+/** Plans to write our entry; undefined when it is there already. */
+export function planInstall({ format, path, entry }: Client, file: ConfigFile, start: ServerStart): Change | undefined {
   const wanted = entry(start)
   if (isDeepStrictEqual(format.find(file.text, path), wanted)) return undefined
   return { kind: 'install', file, after: format.put(file.text, path, wanted) }
 }
 
-/** Undefined when there is nothing of ours. Where nothing else was changed since, every byte is as it was before. */
-export function removing({ format, path }: Client, file: ConfigFile): Change | undefined {
+/** Plans to remove our entry; undefined when there is none. If nothing else was changed since, the file becomes byte for byte what it was before. */
+export function planRemoval({ format, path }: Client, file: ConfigFile): Change | undefined {
   const entry = format.find(file.text, path)
   if (entry === undefined) return undefined
   const made = (from: string) => format.put(from, path, entry) === file.text
@@ -33,6 +33,7 @@ export function removing({ format, path }: Client, file: ConfigFile): Change | u
   return { kind: 'remove', file, after: format.take(file.text, path) }
 }
 
+/** Writes a planned change, with a backup of the file as it was before our first change. */
 export function carryOut({ kind, file, after }: Change): void {
   if (kind === 'install') keepBackup(file)
   writeConfig(file, after)
@@ -44,23 +45,23 @@ export function whereabouts(env: Record<string, string | undefined>): Whereabout
 }
 
 /** An entry of ours in another program's settings. */
-export type Wired = { client: Client; file: ConfigFile; backup?: string }
+export type OwnEntry = { client: Client; file: ConfigFile; backup?: string }
 
-/** Every entry of ours that stands somewhere: our tools', and the hub's. */
-export function wiredEntries(where: Whereabouts): Wired[] {
+/** Finds every entry of ours: for our tools, and for the hub's. */
+export function ownEntries(where: Whereabouts): OwnEntry[] {
   return [...wiredClients(where), ...wiredClients(where, clients.map(atHub))]
 }
 
-/** Who knows our tools: the files themselves are asked, so that none is forgotten. */
-export function wiredClients(where: Whereabouts, known: readonly Client[] = clients): Wired[] {
+/** Finds the clients that have our entry, by reading their settings files. */
+export function wiredClients(where: Whereabouts, known: readonly Client[] = clients): OwnEntry[] {
   return known.flatMap((client) => {
     try {
       const file = readConfig(client.file(where), where.home)
       if (client.format.find(file.text, client.path) === undefined) return []
       const backup = backupOf(file)
-      return [{ client, file, ...(existsSync(backup) ? { backup } : {}) }]
+      return [{ client, file, backup: existsSync(backup) ? backup : undefined }]
     } catch (error) {
-      // One that cannot be read by us was not written by us.
+      // A file that we cannot read was not written by us.
       if (error instanceof Unfit) return []
       throw error
     }

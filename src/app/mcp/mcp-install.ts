@@ -5,33 +5,34 @@ import { stripAnsi } from '../../base/ansi.ts'
 import { redactor } from '../../safety/redaction.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError } from '../../core/io.ts'
-import { carryOut, installing, removing, whereabouts, wiredEntries } from './mcp-entries.ts'
+import { carryOut, planInstall, planRemoval, whereabouts, ownEntries } from './mcp-entries.ts'
 import { clients } from './clients.ts'
 import { backupOf, readConfig, refuseUnwritable } from '../../mcp-config/config-file.ts'
 import { Unfit } from '../../mcp-config/config-format.ts'
 import { ownStart, thisProgram } from './own-program.ts'
 
-export async function install(io: Io, name: string | undefined, wishes: Consent): Promise<number> {
+/** Writes our entry into a client's settings, after the person's yes. */
+export async function install(io: Io, name: string | undefined, consent: Consent): Promise<number> {
   const client = clientNamed('install', name)
   const start = ownStart(client, thisProgram(), io.env.PATH)
-  return changed(io, client, (file) => installing(client, file, start), wishes, {
-    none: `${client.title} knows our tools already; nothing was changed.`,
+  return confirmChange(io, client, (file) => planInstall(client, file, start), consent, {
+    none: `${client.title} has our tools already; nothing was changed.`,
     ask: `Write this into the settings of ${client.title}?`,
-    done: `${client.title} finds our tools when it starts next. Take it back with: termaite mcp remove ${client.name}`,
+    done: `${client.title} finds our tools when it starts next. Undo this with: termaite mcp remove ${client.name}`,
   })
 }
 
-/** Everything of ours, the hub's entry as well. */
-export async function remove(io: Io, name: string | undefined, wishes: Consent): Promise<number> {
+/** Removes our entries from a client's settings: that of our tools, and that of the hub. */
+export async function remove(io: Io, name: string | undefined, consent: Consent): Promise<number> {
   const known = clientNamed('remove', name)
   const path = known.file(whereabouts(io.env))
-  const both = wiredEntries(whereabouts(io.env)).filter(({ file }) => file.path === path)
+  const both = ownEntries(whereabouts(io.env)).filter(({ file }) => file.path === path)
   let code = 0
   for (const client of both.length > 0 ? both.map(({ client }) => client) : [known])
-    code ||= await changed(io, client, (file) => removing(client, file), wishes, {
-      none: `There is nothing of ours in the settings of ${client.title}.`,
-      ask: `Take this out of the settings of ${client.title}?`,
-      done: `${client.path.at(-1)} is gone from the settings of ${client.title}.`,
+    code ||= await confirmChange(io, client, (file) => planRemoval(client, file), consent, {
+      none: `The settings of ${client.title} have no entry of ours.`,
+      ask: `Remove this from the settings of ${client.title}?`,
+      done: `${client.path.at(-1)} was removed from the settings of ${client.title}.`,
     })
   return code
 }
@@ -43,15 +44,15 @@ function clientNamed(verb: string, name: string | undefined): Client {
   throw new UsageError(`mcp ${verb}: found ${name === undefined ? 'nothing' : `"${name}"`}, allowed: ${allowed}.`)
 }
 
-type Words = { none: string; ask: string; done: string }
+type ChangeWords = { none: string; ask: string; done: string }
 
-/** Shows what would change, asks, and does it: nothing is written that was not seen. */
-export async function changed(
+/** Shows a change, asks for a yes, and carries it out; returns the exit code. */
+export async function confirmChange(
   io: Io,
   client: Client,
   plan: (file: Change['file']) => Change | undefined,
   { yes, dry }: Consent,
-  words: Words,
+  words: ChangeWords,
 ): Promise<number> {
   const where = whereabouts(io.env)
   const path = client.file(where)
@@ -70,7 +71,7 @@ export async function changed(
     }
     carryOut(change)
     if (change.kind === 'install' && change.file.mode !== undefined)
-      say(io, `As it was before: ${backupOf(change.file)}`)
+      say(io, `The file as it was before is kept in ${backupOf(change.file)}`)
     say(io, words.done)
     return 0
   } catch (error) {
@@ -80,7 +81,7 @@ export async function changed(
 }
 
 async function shown({ file, after }: Change): Promise<string> {
-  if (after === undefined) return `${file.real} is taken away: it held nothing but our entry.`
+  if (after === undefined) return `${file.real} will be deleted: it holds nothing but our entry.`
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
   const options = { context: 2, headerOptions, timeout: 1_000 }
   const patch = createTwoFilesPatch(file.real, file.real, file.text, after, 'before', 'after', options)

@@ -1,7 +1,6 @@
-import type { ToolServerOptions } from '../../faces/mcp/tool-server.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
-import type { Resource, Resources } from '../../faces/mcp/tool-server.ts'
+import type { ToolServerOptions, Resource, Resources } from '../../faces/mcp/tool-server.ts'
 import type { Crews } from '../crew/crews.ts'
 import type { Address } from '../server-access.ts'
 import { openCrews } from '../crew/crews.ts'
@@ -12,16 +11,16 @@ import { CrewError } from '../../crew/slot.ts'
 import { entriesOf } from '../crew/crew-log.ts'
 import { once } from 'node:events'
 import { messageOf } from '../../base/error-message.ts'
-import { keyIn, addressOf } from '../server-access.ts'
+import { sayIfDebugging, keyIn, addressOf } from '../server-access.ts'
 import { homeOf } from '../place.ts'
 
-export type Published = AsyncDisposable & { served: ToolServerOptions }
+export type OpenMcpTools = AsyncDisposable & { served: ToolServerOptions }
 
 const instructions =
   'Agents in terminals of their own. spawn_agent starts one in a slot, wait_for_idle tells when it is done, get_artifact gives its answer, send_to_agent speaks to it again. Chain them with depends_on and {{slot_N.output}}.'
 
-/** What a client of ours can call and read. Agents that a dead server left are taken up at once. */
-export async function published(io: Io, place: Place): Promise<Published> {
+/** Opens what MCP clients can call and read: the crews' tools and resources. Agents that a dead server left are taken up at once. */
+export async function openMcpTools(io: Io, place: Place): Promise<OpenMcpTools> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const warn = (why: string) => say(io, `termaite: ${why}`)
   const crews = openCrews(io, place, settings, { carries: true, warn })
@@ -43,8 +42,8 @@ const log = (workspace: string, slot: number | string) => `termaite://crew/${wor
 
 const place = /^termaite:\/\/crew\/([^/]+)\/([1-9]\d*)\/(artifact|log)$/
 
-/** What a crew has to be read beside its tools: each agent's last answer, and its conversation. */
-export function crewResources(crews: Crews): Resources {
+/** The resources of a crew: each agent's last answer, and its conversation. */
+function crewResources(crews: Crews): Resources {
   return {
     families: [
       {
@@ -99,15 +98,13 @@ export function crewResources(crews: Crews): Resources {
   }
 }
 
-/** Serves what is published until the client goes away or somebody ends us; stdout is the client's alone. */
-export async function serve(io: Io, served: ToolServerOptions, http: string | undefined): Promise<void> {
+/** Serves tools over stdio or HTTP until the client goes away or the process is ended. Over stdio nothing else may be written to stdout. */
+export async function serveMcp(io: Io, served: ToolServerOptions, http: string | undefined): Promise<void> {
   const address = http === undefined ? undefined : addressOf(http)
   const { loadMcpLibrary, toolServer } = await import('../../faces/mcp/tool-server.ts')
   const library = await loadMcpLibrary()
   const make = toolServer(library, served)
-  const trouble = (error: Error) => {
-    if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
-  }
+  const trouble = sayIfDebugging(io)
   if (address)
     return overHttp(io, address, (key) =>
       import('../../faces/mcp/mcp-http.ts').then(({ serveMcpHttp }) =>
@@ -115,7 +112,7 @@ export async function serve(io: Io, served: ToolServerOptions, http: string | un
       ),
     )
   if (io.in.isTTY)
-    say(io, 'An MCP client speaks here, over stdin and stdout; `termaite mcp install` wires one. Ctrl+D ends it.')
+    say(io, 'This waits for an MCP client on stdin and stdout; `termaite mcp install` sets one up. Ctrl+D ends it.')
   const { serveMcpStdio } = await import('../../faces/mcp/mcp-stdio.ts')
   await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
 }

@@ -3,14 +3,14 @@ import type { Client } from './clients.ts'
 import { realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** This program as it runs: the node and the file it was started with. */
+/** How this program was started: the node binary and the file. */
 export type Program = { node: string; file: string }
 
 export const thisProgram = (): Program => ({ node: process.execPath, file: process.argv[1]! })
 
 /**
- * By our name where a shell would find us under it, so that an update needs no new entry; by whole paths where the
- * PATH is another one.
+ * How another program starts us: by our name where a shell finds us by it, so that an update needs no new entry; by full
+ * paths where the PATH is not the shell's.
  */
 export function ownStart(
   { desktop }: Pick<Client, 'desktop'>,

@@ -4,11 +4,11 @@ import type { Client } from '../mcp/clients.ts'
 import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 import { say, UsageError } from '../../core/io.ts'
-import { installing, whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
+import { planInstall, whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { atHub, clientOf, hubName } from '../mcp/clients.ts'
 import type { HubPlace } from '../hub/hub-address.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
-import { changed } from '../mcp/mcp-install.ts'
+import { confirmChange } from '../mcp/mcp-install.ts'
 import { ownStart, thisProgram } from '../mcp/own-program.ts'
 
 /** How a CLI comes to the hub's tools in a run, in words, and what that changes of it. */
@@ -62,10 +62,10 @@ async function written(io: Io, profile: Profile, client: Client, start: ServerSt
   const file = client.file(whereabouts(io.env))
   const without = { how: `${hubName} is not wired`, profile, wired: false }
   try {
-    const code = await changed(io, client, (config) => installing(client, config, start), wishes, {
+    const code = await confirmChange(io, client, (config) => planInstall(client, config, start), wishes, {
       none: `${client.title} knows the hub already.`,
       ask: `Write this into the settings of ${client.title}, so that it can call the hub's tools?`,
-      done: `Take it back with: termaite mcp remove ${client.name}`,
+      done: `Undo this with: termaite mcp remove ${client.name}`,
     })
     const how = wishes.dry ? `${hubName} would be written into ${file}` : `${hubName} stands in ${file}`
     return code === 0 ? { how, profile, wired: !wishes.dry } : without

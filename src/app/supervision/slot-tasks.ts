@@ -6,7 +6,7 @@ import type { FoundHub } from './hub-discovery.ts'
 import { CrewError } from '../../crew/slot.ts'
 import { isSettled } from '../../crew/slot.ts'
 import { openCrews } from '../crew/crews.ts'
-import { ensureKept } from '../crew/crew-keeper.ts'
+import { ensureKeeper } from '../crew/crew-keeper.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -52,7 +52,7 @@ export async function slotAtWork(io: Io, place: Place, { slot: id, hub, capabili
 
 async function sent(io: Io, place: Place, open: OpenCrew, id: number, text: string): Promise<void> {
   await open.crew.send(id, text)
-  await ensureKept(io, place, open)
+  await ensureKeeper(io, place, open)
 }
 
 async function done(

@@ -10,7 +10,7 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { answer } from '../../desk/crew/crew-answer.ts'
 import { attach } from '../../desk/crew/crew-attach.ts'
 import { openCrews } from '../../app/crew/crews.ts'
-import { ensureKept, keep } from '../../app/crew/crew-keeper.ts'
+import { ensureKeeper, keepCrew } from '../../app/crew/crew-keeper.ts'
 import { entriesOf, logWords } from '../../app/crew/crew-log.ts'
 import { crewTable } from '../../desk/crew/crew-table.ts'
 import { noMore, slotOf, toolVerbs } from '../../desk/crew/crew-verbs.ts'
@@ -25,11 +25,11 @@ const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Prom
   list,
   spawn,
   // A question whose process died is asked again by the new keeper, so that one must run first.
-  answer: async ({ io, place, open }, words) => (await ensureKept(io, place, open), answer(io, open.crew, words)),
+  answer: async ({ io, place, open }, words) => (await ensureKeeper(io, place, open), answer(io, open.crew, words)),
   attach: ({ io, open }, words) => attach(io, open, words),
   logs,
   close,
-  keep: async ({ io, crews, open }) => (await keep(io, crews, open.crew.workspace), 0),
+  keep: async ({ io, crews, open }) => (await keepCrew(io, crews, open.crew.workspace), 0),
 }
 
 export async function run(io: Io, { values, words: [verb = 'list', ...words] }: Parsed): Promise<number> {
@@ -69,7 +69,7 @@ async function called({ io, place, crews, open, values }: OpenedCrew, verb: stri
   const tool = crews.tools.find((one) => one.name === name)!
   const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
   // The state of a slot is only up to date while a keeper process runs.
-  if (verb === 'wait') await ensureKept(io, place, open)
+  if (verb === 'wait') await ensureKeeper(io, place, open)
   const result = await tool.run(wishes, {
     cwd: place.cwd,
     signal: io.signal,
@@ -78,7 +78,7 @@ async function called({ io, place, crews, open, values }: OpenedCrew, verb: stri
     consult: async () => failed('missing', 'no agent can be consulted here'),
     until: Number.MAX_SAFE_INTEGER,
   })
-  if (verb === 'spawn' || verb === 'send') await ensureKept(io, place, open)
+  if (verb === 'spawn' || verb === 'send') await ensureKeeper(io, place, open)
   return result as { text: string; data: Record<string, unknown> }
 }
 
@@ -92,7 +92,7 @@ function parsed<T>(parse: () => T): T {
 
 async function list(desk: OpenedCrew, words: readonly string[]): Promise<number> {
   const { io, place, open, values } = desk
-  await ensureKept(io, place, open)
+  await ensureKeeper(io, place, open)
   if (values.json) return call(desk, 'list', words)
   noMore('list', words)
   const slots = await open.crew.slots()

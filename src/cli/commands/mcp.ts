@@ -12,12 +12,12 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
   switch (verb) {
     case 'serve': {
       const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
-      const [{ published }, { serve }] = await Promise.all([
+      const [{ openMcpTools }, { serveMcp }] = await Promise.all([
         import('../../app/mcp/mcp-server.ts'),
         import('../../app/mcp/mcp-server.ts'),
       ])
-      await using open = await published(io, place)
-      await serve(io, open.served, typeof values.http === 'string' ? values.http : undefined)
+      await using open = await openMcpTools(io, place)
+      await serveMcp(io, open.served, typeof values.http === 'string' ? values.http : undefined)
       return 0
     }
     case 'install':

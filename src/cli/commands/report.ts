@@ -2,7 +2,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubAgent, Task } from '../../core/work/task.ts'
 import type { Spent } from '../../core/work/budget.ts'
-import { atHub, shortId } from '../../app/hub/hub-client.ts'
+import { withHub, shortId } from '../../app/hub/hub-client.ts'
 import { print } from '../../core/io.ts'
 import { sinceOf } from '../args.ts'
 import { stripAnsi } from '../../base/ansi.ts'
@@ -12,7 +12,7 @@ import { oneLine, table } from '../../base/table.ts'
 /** Prints what the hub's agents did since a time, for a person who comes back in the morning. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const since = sinceOf(typeof values.since === 'string' ? values.since : '24h', io.clock.now())
-  const { tasks, agents } = await atHub(io, (hub) => hub.state())
+  const { tasks, agents } = await withHub(io, (hub) => hub.state())
   const report = reportOf(tasks, agents, since)
   print(io, values.json ? JSON.stringify(report) : reportWords(report))
   return 0

@@ -4,7 +4,7 @@ import type { Io } from '../../core/io.ts'
 import type { HubClient } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { localTimeFrom, localTime } from '../../base/local-time.ts'
-import { atHub, shortId, taskLike } from '../../app/hub/hub-client.ts'
+import { withHub, shortId, taskLike } from '../../app/hub/hub-client.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { oneLine, table } from '../../base/table.ts'
@@ -21,7 +21,7 @@ const verbs: Readonly<Record<string, 'words' | 'none'>> = {
 
 export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: Parsed): Promise<number> {
   const json = values.json === true
-  return atHub(io, async (hub) => {
+  return withHub(io, async (hub) => {
     if (verb === 'add') shown(io, await add(io, hub, values, rest), json)
     else if (verb === 'list') list(io, await hub.tasks(), values.all === true, json)
     else if (verb === 'show') tell(io, await taskLike(hub, rest[0]), json)

@@ -1,12 +1,12 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import type { Wired } from '../../app/mcp/mcp-entries.ts'
+import type { OwnEntry } from '../../app/mcp/mcp-entries.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
 import { codeCache, homeFolder, lookAround, remove } from '../../app/home-files.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say } from '../../core/io.ts'
-import { carryOut, removing, whereabouts, wiredEntries } from '../../app/mcp/mcp-entries.ts'
+import { carryOut, planRemoval, whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { refuseUnwritable } from '../../mcp-config/config-file.ts'
 import { refuseIfRunning } from '../../app/running-turns.ts'
 import { list } from '../../base/table.ts'
@@ -15,7 +15,7 @@ import { list } from '../../base/table.ts'
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
   const last = 'Remove the program itself with: npm uninstall -g termaite'
-  const wired = wiredEntries(whereabouts(io.env))
+  const wired = ownEntries(whereabouts(io.env))
   if (!existsSync(home) && wired.length === 0) {
     print(io, `termaite has no files in ${home} and no entries in other programs. ${last}`)
     return 0
@@ -48,10 +48,10 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
 }
 
 /** Removes one entry; returns why it could not. */
-function removeEntry({ client, file }: Wired): string | undefined {
+function removeEntry({ client, file }: OwnEntry): string | undefined {
   try {
     refuseUnwritable(file)
-    const change = removing(client, file)
+    const change = planRemoval(client, file)
     if (change) carryOut(change)
     return undefined
   } catch (error) {

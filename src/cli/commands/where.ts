@@ -3,7 +3,7 @@ import type { Io } from '../../core/io.ts'
 import { join } from 'node:path'
 import { codeCache, homeFolder, lookAround, weight } from '../../app/home-files.ts'
 import { print } from '../../core/io.ts'
-import { whereabouts, wiredEntries } from '../../app/mcp/mcp-entries.ts'
+import { whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { worktreesIn } from '../../worktrees/slot-worktrees.ts'
 import { socketsOf } from '../../app/peers.ts'
 import { knownProjects } from '../../app/projects.ts'
@@ -20,7 +20,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const cache = codeCache(io.env)
   const compiled = { what: 'compiled code; a cache', ours: true }
   const files = [...rows(home), ...(cache ? [{ path: cache, bytes: weight(cache), ...compiled }] : [])]
-  const entries = wiredEntries(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
+  const entries = ownEntries(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
     client: client.name,
     path,
     key: client.path.join('.'),

@@ -42,11 +42,11 @@ async function told(
 ): Promise<void> {
   const { io, place } = controls.app()
   const { crew } = open
-  const [{ ensureKept }, { slotOf }] = await Promise.all([
+  const [{ ensureKeeper }, { slotOf }] = await Promise.all([
     import('../../app/crew/crew-keeper.ts'),
     import('../crew/crew-verbs.ts'),
   ])
-  await ensureKept(io, place, open)
+  await ensureKeeper(io, place, open)
   if (!verb) return list(controls, open, world)
   if (more.length > 0 || !verbs.includes(verb as (typeof verbs)[number]))
     throw new UsageError(`/crew: found "${verb}", allowed: nothing, or one of ${verbs.join(', ')} and a slot.`)
