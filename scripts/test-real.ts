@@ -1,7 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { lookup } from 'node:dns/promises'
-import { existsSync, globSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { runTests } from './run-tests.ts'
 
 const real = join(import.meta.dirname, '..', 'test', 'real')
 
@@ -18,24 +21,26 @@ async function online(): Promise<boolean> {
   return host !== '' && (await lookup(host).then(Boolean, () => false))
 }
 
-for (const { folder, verb } of folders) {
-  if (existsSync(join(folder, 'node_modules', '.bin'))) continue
-  const args = [verb, '--no-audit', '--no-fund', '--no-package-lock']
-  const install = spawnSync('npm', verb === 'ci' ? args.slice(0, 3) : args, { cwd: folder, stdio: 'inherit' })
-  if (install.status !== 0 && (await online())) {
+/** Installs a folder's programs, unless they are there. */
+async function install({ folder, verb }: (typeof folders)[number]): Promise<void> {
+  if (existsSync(join(folder, 'node_modules', '.bin'))) return
+  const args = [verb, '--no-audit', '--no-fund', ...(verb === 'ci' ? [] : ['--no-package-lock'])]
+  const npm = spawn('npm', args, { cwd: folder, stdio: 'inherit' })
+  const [status] = await once(npm, 'close')
+  if (status === 0) return
+  if (await online()) {
     process.stderr.write(`npm ${verb} in ${folder} must pass\n`)
     process.exit(1)
   }
-  if (install.status !== 0)
-    process.stderr.write(`the package registry cannot be reached: the tests that need ${folder} are skipped\n`)
+  process.stderr.write(`the package registry cannot be reached: the tests that need ${folder} are skipped\n`)
 }
+
+await Promise.all(folders.map(install))
 
 // Arguments narrow the run to files whose path holds one of them.
 const wanted = process.argv.slice(2)
-const files = globSync('test/real/*.test.ts')
+const files = globSync(join(real, '*.test.ts'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-  .sort()
+  .sort((one, other) => statSync(other).size - statSync(one).size)
 // They wait for processes more than they compute: side by side also on a small machine.
-const flags = ['--disable-warning=ExperimentalWarning', '--test', '--test-concurrency=3']
-const run = spawnSync(process.execPath, [...flags, ...files], { stdio: 'inherit' })
-process.exit(run.status ?? 1)
+await runTests(files, { concurrency: Math.max(4, availableParallelism()), timeout: 600_000 })
