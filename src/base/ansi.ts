@@ -1,4 +1,4 @@
-/** The whole of a text without control sequences. */
+/** Removes the control sequences from a text. */
 export function stripAnsi(text: string): string {
   if (!special.test(text)) return text
   const stripper = new AnsiStripper()
@@ -8,7 +8,7 @@ export function stripAnsi(text: string): string {
 const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/
 const printable = /[^\x00-\x08\x0b-\x1f\x7f-\x9f]+/y
 
-/** Where the machine is: in text, after ESC, in CSI, in a string that ends by ST, or in an OSC, which a line end closes too. */
+/** The state of the parser: in text, after ESC, in a CSI, in a string that ends with ST, or in an OSC, which a line end closes too. */
 type State = 'text' | 'escape' | 'csi' | 'string' | 'osc'
 
 const openers: Record<string, State> = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const skipped = new Set(['.git', 'node_modules'])
 const mostFiles = 50_000
 
-/** Whether any file below a folder changed after a moment; stops at the first one, and gives up on endless trees. */
+/** Says whether any file in a folder changed after a time. Stops at the first one, and gives up on very large trees. */
 export async function changedSince(folder: string, since: number): Promise<boolean> {
   const waiting = [folder]
   let seen = 0
@@ -19,7 +19,7 @@ export async function changedSince(folder: string, since: number): Promise<boole
         } else if ((await lstat(path)).mtimeMs > since) return true
       }
     } catch {
-      // What vanishes or cannot be read while we look is no sign of life.
+      // A file that vanishes or cannot be read is no sign of a change.
     }
   }
   return false

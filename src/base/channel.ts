@@ -10,7 +10,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#limit = limit
   }
 
-  /** Resolves once there is room; what is pushed into a closed channel is dropped. */
+  /** Adds an item once there is room; a closed channel drops it. */
   async push(item: T): Promise<void> {
     while (!this.#closed && this.#queue.length >= this.#limit) {
       await new Promise<void>((resolve) => this.#writers.push(resolve))
@@ -20,7 +20,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#reader?.()
   }
 
-  /** For what may be dropped: a full channel takes nothing, and nobody waits. */
+  /** Adds an item that may be dropped: a full channel drops it instead of making the writer wait. */
   offer(item: T): void {
     if (this.#closed || this.#queue.length >= this.#limit) return
     this.#queue.push(item)

@@ -1,4 +1,4 @@
-/** Time, handed in: nothing below the faces looks at the wall or sets a timer of its own. */
+/** The time, which is handed in: no code below the faces reads the system's clock or sets a timer itself. */
 export interface Clock {
   now(): number
   /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */

@@ -1,34 +1,29 @@
 import { spawn } from 'node:child_process'
+import { defined } from './defined.ts'
 
 export type RunOptions = {
   cwd: string
   env: Readonly<Record<string, string | undefined>>
   input?: string | Uint8Array
   signal?: AbortSignal
-  /** Asked after each chunk of output; true ends the command, because what is known is enough. */
+  /** Called with each chunk of output; true ends the command. */
   enough?(chunk: Uint8Array): boolean
 }
 
-/** How it went: without a code it was ended, or could not start, and then `error` says why. */
+/** The result of a command. Without a code it was ended or could not start; `error` then says why. */
 export type Ran = { code?: number; out: Buffer; err: string; error?: NodeJS.ErrnoException }
 
 const mostWords = 8 * 1024
 
-/** Runs a short command of our own and collects what it says; never rejects. */
+/** Runs a short command and collects its output; never rejects. */
 export function collect(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
   return new Promise((resolve) => {
     const out: Buffer[] = []
     let err = ''
     let error: NodeJS.ErrnoException | undefined
-    const done = (code?: number) =>
-      resolve({
-        ...(code === undefined ? {} : { code }),
-        out: Buffer.concat(out),
-        err,
-        ...(error ? { error } : {}),
-      })
+    const done = (code?: number) => resolve(defined({ code, out: Buffer.concat(out), err, error }))
     const child = spawn(command, args, { cwd: options.cwd, env: options.env, stdio: 'pipe', windowsHide: true })
-    // What it started may hold the pipes open after it: we let go of them, and do not wait.
+    // Its children may hold the pipes open after it ended: they are closed, not waited for.
     const end = () => {
       child.kill('SIGKILL')
       child.stdout?.destroy()
@@ -47,7 +42,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
       if (options.enough?.(chunk)) end()
     })
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (err = (err + chunk).slice(-mostWords)))
-    // Whoever does not read its input closes the pipe: that is no failure.
+    // A command that does not read its input closes the pipe: that is no failure.
     child.stdin?.on('error', () => {}).end(options.input)
     if (options.signal?.aborted) end()
     else options.signal?.addEventListener('abort', end, { once: true })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** A file in the person's own editor; why it did not go well, or nothing. By a shell, because people put options into $EDITOR. */
+/** Opens a file in the person's $EDITOR and waits. Returns why that failed, or undefined. It runs in a shell, because people put options into $EDITOR. */
 export function editFile(file: string, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
   const editor = env.EDITOR || 'vi'
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-/** Rings when somebody writes a file, by the system's own word, so that waiting costs nothing; where there is none it stays silent. */
+/** Calls `ring` when a file is written, by the file system's notification. Where the system has none, `ring` is never called. */
 export function watchFile(file: string, ring: () => void): { close(): void } {
   try {
     const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {

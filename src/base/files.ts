@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** What a system call said went wrong, as its short name; undefined for any other error. */
+/** Returns the code of a system error, such as ENOENT; undefined for any other error. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : undefined
@@ -9,10 +9,10 @@ export function errorCode(error: unknown): string | undefined {
 
 export const isMissing = (error: unknown) => errorCode(error) === 'ENOENT'
 
-/** Creates a folder that only its owner can open, and the ones above it; what was there stays as it is. */
+/** Creates a folder that only its owner can open, with its parents. Existing folders stay as they are. */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return
-  // One by one: Node's own recursive way calls a read-only file system a missing file.
+  // One by one, because Node's recursive mkdir reports a read-only file system as a missing file.
   makeFolder(dirname(path))
   try {
     mkdirSync(path, 0o700)
@@ -24,7 +24,7 @@ export function makeFolder(path: string): void {
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** A new, renamed or removed name is durable only once its folder is. */
+/** Makes new, renamed and removed names in a folder durable. */
 export function syncFolder(path: string): void {
   const fd = openSync(path, 'r')
   try {
@@ -34,7 +34,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Replaces a file whole: a reader, or a crash at any moment, finds the old one or the new one. */
+/** Replaces a file as a whole: a reader finds the old content or the new one, also after a crash. */
 export function replaceFile(path: string, body: string | Uint8Array, temporary = `${path}.tmp`, mode = 0o600): void {
   try {
     writeFileSync(temporary, body, { mode, flush: true })

@@ -1,10 +1,10 @@
-/** What stands between two lines of `---` at the head of a text, and the rest; a map within it is left out. */
+/** The fields between two lines of `---` at the head of a text, and the text after them. Nested maps are left out. */
 export type Frontmatter = { fields: Record<string, string | string[]>; body: string }
 
 const head = /^---[ \t]*\r?\n(?<fields>[^]*?)^---[ \t]*(?:\r?\n|$)/m
 const field = /^([\w-]+):(?:[ \t]+(.*))?$/
 
-/** A text cut at its frontmatter, as it is written; undefined when that begins and has no end. */
+/** Splits a text into its raw frontmatter and its body; undefined when the frontmatter has no end. */
 export function headAndBody(text: string): { head: string; body: string } | undefined {
   const whole = text.replace(/^\uFEFF/, '')
   if (!/^---[ \t]*\r?$/m.test(whole.slice(0, whole.indexOf('\n') + 1))) return { head: '', body: whole.trim() }
@@ -13,8 +13,8 @@ export function headAndBody(text: string): { head: string; body: string } | unde
 }
 
 /**
- * By hand and not as YAML, which costs a start and refuses what people really write, such as a second colon in a line.
- * Undefined when it begins and has no end.
+ * Reads a text's frontmatter; undefined when it has no end. Not with a YAML parser, which is slow to load and refuses what
+ * people really write, such as a second colon in a line.
  */
 export function frontmatter(text: string): Frontmatter | undefined {
   const cut = headAndBody(text)
@@ -43,7 +43,7 @@ function valueOf(first: string, more: string[]): string | string[] | undefined {
   return list ? listed(list[1]!.split(',')) : unquoted(value)
 }
 
-/** A list of items, or a text that begins on the next line. */
+/** Reads a value that begins on the next line: a list, or a text. */
 function nested(more: string[]): string | string[] | undefined {
   const lines = more.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
   if (lines.length === 0) return undefined
@@ -53,7 +53,7 @@ function nested(more: string[]): string | string[] | undefined {
 
 const listed = (items: string[]) => items.map((item) => unquoted(item.trim())).filter((item) => item !== '')
 
-/** Lines become one, an empty one between them stays a break. */
+/** Joins lines to one; an empty line stays a line break. */
 function folded(lines: string[]): string {
   const parts = unindented(lines)
     .join('\n')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** The git root of a folder, else the folder itself; a real path, found without a process. */
+/** Returns the git root of a folder, or the folder itself, as a real path. Starts no process. */
 export function projectRoot(cwd: string): string {
   const folder = realpathSync(cwd)
   for (let at = folder; ; at = dirname(at)) {
@@ -10,7 +10,7 @@ export function projectRoot(cwd: string): string {
   }
 }
 
-/** Where a project's own repository keeps its index (`own`) and what its worktrees share (`common`). */
+/** Returns the folder of a project's git index (`own`) and the one that its worktrees share (`common`). */
 export function gitFolders(root: string): { own: string; common: string } | undefined {
   try {
     const place = join(root, '.git')
@@ -22,17 +22,17 @@ export function gitFolders(root: string): { own: string; common: string } | unde
   }
 }
 
-/** A worktree or a submodule has a file `.git` that says where its folder is. */
+/** Reads the file `.git` of a worktree or submodule, which names its real folder. */
 function pointer(text: string): string {
   return text.replace(/^gitdir:/, '').trim()
 }
 
-/** Someone else's GIT_DIR, index or trace must not reach our git: termaite may run inside a hook. */
+/** Removes git's variables from an environment: inside a git hook, GIT_DIR or GIT_INDEX_FILE would mislead termaite's git. */
 export function withoutGit<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_'))) as E
 }
 
-/** An environment in which git is set so, whatever a repository's own configuration says. */
+/** Returns an environment whose git settings override the repository's configuration. */
 export function withGitConfig<E extends Readonly<Record<string, string | undefined>>>(
   env: E,
   settings: readonly (readonly [key: string, value: string])[],
@@ -45,5 +45,5 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
   return { ...env, GIT_CONFIG_COUNT: String(from + settings.length), ...Object.fromEntries(added) }
 }
 
-/** A repository's own configuration may name a program that git asks for changes. */
+/** Stops git from running the program that a repository's configuration names as its file monitor. */
 export const noMonitor = ['core.fsmonitor', 'false'] as const

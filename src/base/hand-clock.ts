@@ -30,11 +30,12 @@ export class HandClock implements Clock {
     })
   }
 
-  /** How many are asleep: a test waits for a sleeper before it turns the clock. */
+  /** The number of sleepers: a test waits for one before it turns the clock. */
   get asleep() {
     return this.#sleepers.length
   }
 
+  /** Moves the clock on and wakes the sleepers on the way. */
   async turn(ms: number): Promise<void> {
     const until = this.#now + ms
     await settled()

@@ -1,9 +1,9 @@
-/** The system's cryptography, loaded when something is really hashed: it costs a start more than our own code. */
+/** Loads node:crypto only when something is hashed, because loading it takes longer than termaite's own start. */
 export function sha256() {
   return process.getBuiltinModule('node:crypto').createHash('sha256')
 }
 
-/** A short name for a text that no other text is likely to have; for names alone, it keeps no secret. */
+/** Returns a short hash for use in names. It is not cryptographic. */
 export function shortHash(text: string): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

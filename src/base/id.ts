@@ -1,16 +1,16 @@
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** A name that no other process makes and that sorts by time: ten letters of time, sixteen of chance. */
+/** Makes an id that is unique over processes and sorts by time: ten letters of time, sixteen random ones. */
 export function newId(now: number): string {
   return lettered(now, 10) + randomName()
 }
 
-/** A name for a file that no other process uses. */
+/** Makes a file name that no other process uses. */
 export function randomName(): string {
   return chance() + chance()
 }
 
-/** Forty bits; loading the system's cryptography for them would cost a start more than all else here. */
+/** Forty random bits. Not from node:crypto, which takes longer to load than the rest of this file's work. */
 function chance(): string {
   return lettered(Math.floor(Math.random() * 2 ** 40), 8)
 }

@@ -1,7 +1,7 @@
-/** Longer lines are no speech of a CLI. */
+/** A longer line is no message of a CLI. */
 const longestLine = 64 * 1024 * 1024
 
-/** Cuts a stream into lines; one beyond the limit is dropped, and counted. */
+/** Cuts a stream into lines. Lines beyond the limit are dropped and counted. */
 export class Lines {
   #parts: string[] = []
   #length = 0
@@ -22,7 +22,7 @@ export class Lines {
     this.#keep(text.slice(from))
   }
 
-  /** What came after the last line end. */
+  /** Yields the rest after the last line end. */
   *end(): Generator<string> {
     const whole = this.#length <= this.#limit
     const line = whole ? this.#parts.join('') : ''

@@ -24,7 +24,7 @@ export async function* merge<T>(streams: readonly AsyncIterable<T>[]): AsyncGene
   } finally {
     left = true
     channel.close()
-    // A generator that waits inside cannot be returned before it moves: the streams' own signals end that wait.
+    // A generator that awaits something returns only after that: the streams' own signals end the wait.
     await Promise.all(iterators.map((iterator) => iterator.return?.()))
     await all
   }

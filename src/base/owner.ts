@@ -4,20 +4,20 @@ import { hostname } from 'node:os'
 
 let mark: string | undefined
 
-/** Names this process for good: where it can be seen, since which boot, its pid, and when it began, because pids come again. */
+/** Returns a mark that names this process for good: its machine, the boot, its pid, and its start time, because pids are reused. */
 export function ownerMark(): string {
   mark ??= [place(), boot(), process.pid, processStart(process.pid) ?? ''].join(',')
   return mark
 }
 
-/** Whether the process of a mark still runs; one that cannot be seen from here counts as alive, since nobody here can know. */
+/** Says whether the process of a mark still runs. A process on another machine or in another container counts as alive. */
 export function isAlive(owner: string): boolean {
   if (!isHere(owner)) return true
   const [, since, pid, start] = owner.split(',')
   return since === boot() && start !== '' && start === processStart(Number(pid))
 }
 
-/** Whether the process of a mark can be seen from here: elsewhere its pid is somebody else's. */
+/** Says whether the process of a mark can be seen from here; elsewhere its pid belongs to another process. */
 export function isHere(owner: string): boolean {
   return owner.split(',')[0] === place()
 }
@@ -26,11 +26,11 @@ export function ownerPid(owner: string): number {
   return Number(owner.split(',')[2])
 }
 
-/** When a process began, in the system's own words; undefined when it is gone or only waits to be buried. */
+/** Returns the start time of a process as the system writes it; undefined when it is gone or a zombie. */
 export function processStart(pid: number, platform: string = process.platform): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
   if (platform === 'linux') {
-    // The name in the middle may hold spaces and brackets, so fields are counted from behind its last bracket.
+    // The process name may hold spaces and brackets, so fields are counted after its last bracket.
     const fields = readOr('', `/proc/${pid}/stat`).split(')').at(-1)!.trim().split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
   }
@@ -45,7 +45,7 @@ export function processStart(pid: number, platform: string = process.platform): 
 const isMac = process.platform === 'darwin'
 let here: string | undefined
 
-/** A machine and, on Linux, its view of processes: in another container a pid says nothing. */
+/** Names the machine and, on Linux, the pid namespace: a pid means nothing in another container. */
 function place(): string {
   if (here === undefined) {
     // A Mac's name changes with the network it is in.

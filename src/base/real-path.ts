@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { isMissing } from './files.ts'
 
-/** Where a path really leads, whether it is there yet or not: links are followed up to the last part that exists; one that points nowhere leads nowhere. */
+/** Resolves the links in a path, also when its last parts do not exist yet. Undefined for a link that points nowhere. */
 export async function realOf(path: string): Promise<string | undefined> {
   try {
     return await realpath(path)

@@ -1,21 +1,21 @@
-/** So much is kept for whoever reads later. */
+/** How much is kept for readers that come later. */
 const mostKept = 8 * 1024 ** 2
 
-/** The last bytes of a stream, by their position; a reader that is too slow goes on with the oldest kept. */
+/** Keeps the last bytes of a stream by their position. A reader that is too slow goes on with the oldest bytes that are kept. */
 export class RecentBytes {
   #chunks: { at: number; bytes: Uint8Array }[] = []
   #most: number
   #kept = 0
   #ended = false
   #waiting: (() => void)[] = []
-  /** Where the next byte will be. */
+  /** The position of the next byte. */
   end = 0
 
   constructor(most = mostKept) {
     this.#most = most
   }
 
-  /** Positions grow: what lies between the last and this was not seen. */
+  /** Adds bytes. A position beyond `end` means that the bytes in between were never seen. */
   push(bytes: Uint8Array, at = this.end): void {
     if (bytes.length === 0) return
     this.#chunks.push({ at, bytes })
@@ -25,12 +25,13 @@ export class RecentBytes {
     this.#wake()
   }
 
-  /** Nothing more comes; what is kept can still be read. */
+  /** Ends the stream; the kept bytes can still be read. */
   close(): void {
     this.#ended = true
     this.#wake()
   }
 
+  /** Yields the kept bytes after a position, then new bytes as they come. */
   async *follow(after: number): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
     for (let next = after; ;) {
       const chunk = this.#chunkAt(next)
@@ -43,7 +44,7 @@ export class RecentBytes {
     }
   }
 
-  /** The first that ends after a position; most readers are at the newest ones. */
+  /** Finds the first chunk that ends after a position. The search starts at the newest, where most readers are. */
   #chunkAt(position: number) {
     let index = this.#chunks.length
     while (index > 0 && this.#chunks[index - 1]!.at + this.#chunks[index - 1]!.bytes.length > position) index--

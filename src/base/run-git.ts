@@ -1,6 +1,6 @@
 import { collect } from './collect.ts'
 
-/** Runs git in a folder for what it says; rejects with the last line of what is wrong. */
+/** Runs git in a folder and returns its output; rejects with the last line of its errors. */
 export type Git = (cwd: string, ...args: string[]) => Promise<string>
 
 export function gitWith(env: Readonly<Record<string, string | undefined>>): Git {

@@ -1,4 +1,4 @@
-/** Does things one after another, whoever asks for them; one that fails holds up none. */
+/** Returns a function that runs work one piece after another, in the order it was given. A failure does not stop the next. */
 export function serialQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 
-/** A path as a person in that folder would say it; what lies outside stays as it is. */
+/** Returns a path relative to a folder; a path outside of the folder stays absolute. */
 export function shortPath(path: string, cwd: string): string {
   if (!isAbsolute(path)) return path
   const short = relative(cwd, path)

@@ -2,7 +2,7 @@ import { stripAnsi } from './ansi.ts'
 
 const widest = 160
 
-/** Rows as columns that line up; the last column is not padded. What a name holds cannot break a row, and a long one keeps its ends. */
+/** Writes rows as aligned columns; the last column is not padded. Control characters are removed, and long cells are cut in the middle. */
 export function table(raw: readonly (readonly string[])[]): string {
   const rows = raw.map((row) =>
     row.map((cell, column) => (column === row.length - 1 ? plain(cell) : middleOut(plain(cell), widest))),
@@ -18,13 +18,13 @@ export function table(raw: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Names on one line, so many that a person still reads them. */
+/** Lists names on one line; beyond `most` it only counts them. */
 export function list(names: readonly string[], most = 20): string {
   const more = names.length > most ? [`and ${names.length - most} more`] : []
   return [...names.slice(0, most).map((name) => middleOut(plain(name), widest)), ...more].join(', ')
 }
 
-/** On one line and without control characters, which a name may hold as well as any other. */
+/** Puts a text on one line, without control characters. */
 function plain(text: string): string {
   return stripAnsi(text.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
 }
@@ -36,7 +36,7 @@ function middleOut(text: string, most: number): string {
   return `${letters.slice(0, half).join('')}…${letters.slice(-half).join('')}`
 }
 
-/** Wide characters take two places; good enough for names and words. */
+/** Counts the columns of a text: wide characters take two. Good enough for names and words. */
 function width(text: string): number {
   return [...text].reduce(
     (sum, character) =>

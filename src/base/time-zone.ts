@@ -1,9 +1,9 @@
-/** How far a zone is ahead of UTC at a moment, in ms. */
+/** Returns how far a zone is ahead of UTC at a time, in ms. */
 export type Offset = (at: number) => number
 
 const hour = 3_600_000
 
-/** The zones that en-US writes by letters: everywhere else it writes GMT and a number. */
+/** The zones that en-US abbreviates with letters; for all others it writes GMT and a number. */
 const letters: Record<string, number> = {
   EST: -5,
   EDT: -4,
@@ -29,7 +29,7 @@ const places: Record<string, string> = {
   PACIFIC: 'America/Los_Angeles',
 }
 
-/** A zone by any of its names: `America/New_York`, `GMT-3`, `UTC+05:30`, `+0200`, `Z`, `PDT`, `Pacific Time`. */
+/** Finds a zone by any of its names: `America/New_York`, `GMT-3`, `UTC+05:30`, `+0200`, `Z`, `PDT`, `Pacific Time`. */
 export function zoneNamed(name: string): Offset | undefined {
   const short = name.toUpperCase().replace(/(?: STANDARD| DAYLIGHT)? TIME$/, '')
   if (/^(?:Z|UTC|GMT)$/.test(short)) return () => 0
@@ -44,8 +44,8 @@ export function zoneNamed(name: string): Offset | undefined {
 }
 
 /**
- * The moment when clocks there show this (given as if it were UTC). Of two such moments the later one,
- * and one that the clocks jump over is as long after the jump.
+ * Returns the time at which clocks in a zone show `shown`, which is given as if it were UTC. When clocks show it twice, it is
+ * the later time; when clocks skip it, it is as long after the jump as `shown` is.
  */
 export function momentAt(shown: number, offset: Offset): number {
   const day = 24 * hour

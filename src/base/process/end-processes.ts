@@ -2,21 +2,21 @@ import type { Clock } from '../clock.ts'
 import type { Proc } from './process-table.ts'
 import { processTable, carries } from './process-table.ts'
 
-/** How long those who were asked to go may take. */
+/** How long processes may take to end after SIGTERM. */
 const termGraceMs = 3_000
 
 const killRounds = 40
 
 /**
- * Ends a group and whoever else `look` finds: asked first, killed after the grace, and looked for again until
- * nobody is left. Gives the pids that would not die.
+ * Ends a process group and every other process that `look` finds: SIGTERM first, SIGKILL after the grace, until none is left.
+ * Returns the pids that would not die.
  */
 export async function endProcesses(leader: number, look: Look, clock: Clock): Promise<number[]> {
-  // Once found, a process is kept in sight: its parent's death may cut the trace that led to it.
+  // A process that was found once is remembered: when its parent dies, `look` may no longer find it.
   const seen = new Set<string>()
   const left = async () => {
     const table = await processTable().catch(() => undefined)
-    // Without file descriptors there is no table, but the group itself still answers.
+    // Without free file descriptors the table cannot be read, but the group can still be signalled.
     if (!table) return groupMayLive(leader) ? [{ pid: leader, ppid: 0, group: leader, start: '' }] : []
     const known = table.filter((proc) => seen.has(nameOf(proc)))
     if (known.length > 0) return known
@@ -26,7 +26,7 @@ export async function endProcesses(leader: number, look: Look, clock: Clock): Pr
   }
   let procs = await left()
   signalAll(leader, procs, 'SIGTERM')
-  // A stopped process only dies of SIGTERM when it goes on.
+  // A stopped process handles SIGTERM only once it continues.
   signalAll(leader, procs, 'SIGCONT')
   const until = clock.now() + termGraceMs
   for (let wait = 2; (procs = await left()).length > 0 && clock.now() < until; wait = Math.min(wait * 2, 50))
@@ -39,7 +39,7 @@ export async function endProcesses(leader: number, look: Look, clock: Clock): Pr
   return procs.map((proc) => proc.pid)
 }
 
-/** Whether the group has a member, dead ones that nobody waited for included: cheap, and sure when it says no. */
+/** Says whether a process group may have members; zombies count. Cheap, and certain when false. */
 export function groupMayLive(leader: number): boolean {
   return signal(-leader, 0)
 }
@@ -59,17 +59,17 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 
 const nameOf = (proc: Proc) => `${proc.pid}@${proc.start}`
 
-/** Finds those of a table that are meant. */
+/** Finds the processes to end in a table of all processes. */
 export type Look = (table: readonly Proc[]) => Promise<Proc[]>
 
-/** The members of one process group. */
+/** Finds the members of one process group. */
 export function groupOf(leader: number): Look {
   return async (table) => table.filter((proc) => proc.group === leader)
 }
 
 /**
- * All that a run brought into the world: its group, whoever carries its mark, and the children of these,
- * so that a process that made a session of its own is found too.
+ * Finds every process of a run: its group, the processes that carry its mark, and the children of both, so that a process that
+ * started a session of its own is found too.
  */
 export function kinOf(leader: number, mark: string): Look {
   return async (table) => {

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 
-/** One living process; `start` tells it from a later one of the same number. */
+/** A living process; `start` distinguishes it from a later process with the same pid. */
 export type Proc = { pid: number; ppid: number; group: number; start: string }
 
-/** All living processes; those that are dead and only not yet waited for are left out. */
+/** Lists all living processes, without zombies. */
 export const processTable = coalesced(() => (process.platform === 'linux' ? fromProc() : fromPs()))
 
-/** Whether a process was started with this text in its environment; only Linux tells. */
+/** Says whether a process has this text in its environment. Only Linux can tell. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
   return (await environments()).get(pid)?.includes(mark) === true
 }
 
-/** Fifty that end at once would each read all of them. */
+/** Shared, because fifty runs that end at once would each read all environments. */
 const environments = coalesced(async (): Promise<Map<number, Buffer>> => {
   const pids = process.platform === 'linux' ? await processNumbers() : []
   const read = pids.map((pid) =>
@@ -40,14 +40,14 @@ async function fromProc(): Promise<Proc[]> {
   return procs.filter((proc) => proc !== undefined)
 }
 
-/** The name in brackets may hold anything, brackets too: what counts begins after the last one. */
+/** Reads a /proc stat line. The process name may hold brackets, so the fields begin after the last bracket. */
 export function parseStat(pid: number, stat: string): Proc | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (fields[0] === 'Z' || fields[0] === 'X') return undefined
   return { pid, ppid: Number(fields[1]), group: Number(fields[2]), start: fields[19] ?? '' }
 }
 
-/** How it is done where there is no /proc. */
+/** Lists the processes where there is no /proc. */
 export async function fromPs(): Promise<Proc[]> {
   const out = await new Promise<string>((resolve) =>
     execFile('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
@@ -59,7 +59,7 @@ export async function fromPs(): Promise<Proc[]> {
   })
 }
 
-/** A look that many want at once: whoever asks while one is under way shares the next, because it begins after they asked. */
+/** Lets callers share one slow look. Callers that come while a look is under way share the next one, because it begins after they asked. */
 export function coalesced<T>(look: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined

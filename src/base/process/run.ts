@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../clock.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { defined } from '../defined.ts'
 import { newId } from '../id.ts'
 import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
 import { unwatch, watch, watchGroup } from './watchdog.ts'
@@ -15,19 +16,19 @@ export type Command = {
 
 export type Exit = { code?: number; signal?: string }
 
-/** A command in a session of its own. Both outputs must be read, or ended. */
+/** A command that runs in a session of its own. Both outputs must be read, or the run ended. */
 export interface Run {
   pid: number
   stdin: Writable
   stdout: AsyncIterable<Uint8Array>
   stderr: AsyncIterable<Uint8Array>
-  /** How it ended; by then nothing of its group is left, and daemons that it meant to leave behind are. */
+  /** Resolves with how the command ended, once its process group is gone. Daemons that it left behind on purpose go on. */
   exited: Promise<Exit>
-  /** Ends all it brought into the world; gives the pids that would not die. After `exited` it does nothing. */
+  /** Ends every process of the run. Returns the pids that would not die. Does nothing after `exited`. */
   end(): Promise<number[]>
 }
 
-/** Every process below a run carries the marks of all runs above it. */
+/** The variable by which every process of a run carries the marks of all runs above it. */
 const markVariable = 'TERMAITE_RUN'
 
 /** Rejects when the command cannot be started at all. */
@@ -45,13 +46,11 @@ export async function start(command: Command): Promise<Run> {
     })
     if (child.pid !== undefined) watchGroup(mark, child.pid)
     const left = new Promise<Exit>((resolve) =>
-      child.once('exit', (code, signal) =>
-        resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) }),
-      ),
+      child.once('exit', (code, signal) => resolve(defined({ code: code ?? undefined, signal: signal ?? undefined }))),
     )
     await once(child, 'spawn')
     child.on('error', () => {})
-    // A command that does not read its input closes it: no failure.
+    // A command that does not read its input closes the pipe: that is no failure.
     child.stdin.on('error', () => {})
     return runOf(child.pid!, mark, child.stdin, [child.stdout, child.stderr], left, clock)
   } catch (error) {
@@ -99,13 +98,13 @@ function runOf(
   return run
 }
 
-/** How long an output that somebody else still holds open is waited for after its process ended. */
+/** How long an output that another process holds open is waited for after the command ended. */
 const drainMs = 200
 
-/** More than the system keeps between two processes: what comes after is not from the one that ended. */
+/** More than a pipe holds: what comes after that much is not from the command that ended. */
 const mostInTransit = 1 << 20
 
-/** One output of a process, which ends when it is closed or cut, and never throws. */
+/** One output of a process. It ends when it is closed or cut, and never throws. */
 export function outlet(stream: Readable, clock: Clock) {
   const closed = new AbortController()
   let taken = 0
@@ -114,7 +113,7 @@ export function outlet(stream: Readable, clock: Clock) {
   return {
     chunks: chunks(),
     cut: () => void stream.destroy(),
-    /** Closed, or all that a process wrote before it ended was taken: a filter behind it may still be writing. */
+    /** Resolves once the output is closed, or everything that the command wrote was read; another process may still write to it. */
     async drained(): Promise<void> {
       const before = taken
       while (!closed.signal.aborted && taken - before < mostInTransit) {
@@ -132,7 +131,7 @@ export function outlet(stream: Readable, clock: Clock) {
         yield chunk
       }
     } catch {
-      // Cut: what was taken is all there is.
+      // The output was cut: nothing more can be read.
     }
   }
 }

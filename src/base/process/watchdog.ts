@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { spawn } from 'node:child_process'
 
 /**
- * Reads `+ mark [group]` and `- mark` lines; when its input ends while runs are under way, we died, and it kills
- * their groups and all who carry their marks. A shell and not Node: it starts in a millisecond.
- * Its argument is where the process files are; where there are none, it asks ps.
- * Several passes, because a process between fork and exec does not carry its mark yet.
+ * The watchdog that ends runs when termaite is killed. It reads `+ mark [group]` and `- mark` lines; when its input ends while
+ * runs are under way, termaite died, and it kills their groups and every process that carries their marks. It is a shell and
+ * not Node, because a shell starts in a millisecond. Its argument is the folder of process files; without one it asks ps.
+ * It makes several passes, because a process between fork and exec does not carry its mark yet.
  */
 export const script = `
 trap '' INT TERM HUP QUIT TSTP
@@ -44,12 +44,12 @@ done
 const runs = new Map<string, number | undefined>()
 let child: ChildProcess | undefined
 
-/** Starts it while there is time, for a process that is about to start others. */
+/** Starts the watchdog ahead of time, in a process that is about to start runs. */
 export function readyWatchdog(path: string | undefined): void {
   child ??= begin(path)
 }
 
-/** Told before a process is started, so that no moment is uncovered. */
+/** Reports a run before its process starts, so that no moment is uncovered. */
 export function watch(mark: string, path: string | undefined): void {
   runs.set(mark, undefined)
   const fresh = child === undefined
@@ -77,7 +77,7 @@ function begin(path = '/usr/bin:/bin'): ChildProcess | undefined {
     cwd: '/',
     env: { PATH: path },
   })
-  // Should it fail or be killed, the next run starts another one, which is told of all.
+  // When the watchdog fails or is killed, the next run starts another one, which learns all runs.
   const lost = () => (child = child === started ? undefined : child)
   started.on('error', lost).on('exit', lost)
   started.stdin.on('error', lost)

@@ -2,39 +2,39 @@ import { sha256 } from '../../base/hash.ts'
 
 export type Marks = { open: string; close: string }
 
-/** Six hex digits that a turn's marks carry. Made from its id alone, so that whoever takes the turn up after a crash knows them. */
+/** Returns the six hex digits in a turn's marks. They are made from its id, so that a process that takes the turn up after a crash knows them. */
 export function nonceOf(turn: string): string {
   return sha256().update(turn).digest('hex').slice(0, 6)
 }
 
-/** The marks around an agent's final answer: new for each turn, and alone on their lines, so an echo does not count. */
+/** Returns the marks around an agent's final answer. They are new for each turn and count only alone on a line, so that an echo of the prompt does not count. */
 export function fenceMarks(nonce: string): Marks {
   return { open: `[termaite-response-${nonce}]`, close: `[/termaite-response-${nonce}]` }
 }
 
-/** The marks that agents of termtile are told; they carry no nonce, so they count only after the prompt. */
+/** The marks that termtile's agents use. They carry no nonce, so they count only after the prompt. */
 export const plainMarks: Marks = { open: '[termtile-response]', close: '[/termtile-response]' }
 
-/** The closing mark comes first and has a comma behind it: however a screen folds its echo, no fence closes in it. */
+/** The closing mark comes first and a comma follows it: however a screen wraps the echo of this text, it closes no fence. */
 export function fenceInstruction(nonce: string): string {
   const { open, close } = fenceMarks(nonce)
   return `When you are done, end with your final answer, closed by a line that holds only ${close}, and opened by a line that holds only ${open}.`
 }
 
-/** The text inside the last closed fence that holds anything. */
+/** Returns the text inside the last closed fence that is not empty. */
 export function findFence(text: string, { open, close }: Marks): { answer: string } | undefined {
   const lines = text.split('\n')
   const opens = placesOf(lines, open)
   for (const end of closings(lines, close).reverse()) {
     const start = opens.findLast(({ to }) => to <= end.from)
     const answer = start && lines.slice(start.to, end.from)
-    // Two marks with nothing between them are somebody's words about the fence.
+    // Two marks with nothing between them are a mention of the fence, not an answer.
     if (answer?.some((line) => bare(line) !== '')) return { answer: inner(answer) }
   }
   return undefined
 }
 
-/** Whether the fence is closed, its beginning perhaps out of sight. */
+/** Says whether the fence is closed; its opening may have scrolled out of sight. */
 export function fenceCloses(text: string, marks: Marks): boolean {
   const lines = text.split('\n')
   const opens = placesOf(lines, marks.open)
@@ -43,21 +43,21 @@ export function fenceCloses(text: string, marks: Marks): boolean {
   return opens.length === 0 ? closes.at(-1)!.from > 0 : findFence(text, marks) !== undefined
 }
 
-/** Whether a row is part of a mark: such rows are no part of what was said. */
+/** Says whether a row is a mark, and so no part of the answer. */
 export function isMark(row: string, { open, close }: Marks): boolean {
   return [open, close].includes(bare(row))
 }
 
-/** A bullet before what was said, the border of a box, an indent: what a screen adds to a line. */
+/** What a screen adds to a line: a bullet, the border of a box, an indent. */
 const before = /^[\s│┃║▌▎▏]*(?:[⏺●•✦◆∙·◦]\s+)?/
 const behind = /[\s│┃║▐▕]+$/
 
-/** A line without what a screen adds to it. */
+/** Returns a line without what the screen added to it. */
 export function bare(line: string): string {
   return line.replace(before, '').replace(behind, '')
 }
 
-/** A mark that a narrow screen folds is found whole. */
+/** A narrow screen wraps a mark over at most this many rows. */
 const mostRows = 4
 
 function placesOf(lines: readonly string[], mark: string): { from: number; to: number }[] {
@@ -73,19 +73,19 @@ function placesOf(lines: readonly string[], mark: string): { from: number; to: n
   })
 }
 
-/** A comma on the next row is the one of the instruction. */
+/** Finds the closing marks. One that a comma follows on the next row is the echo of the instruction. */
 function closings(lines: readonly string[], close: string) {
   return placesOf(lines, close).filter(({ to }) => !bare(lines[to] ?? '').startsWith(','))
 }
 
-/** The lines between the marks, without the border and the indent that they share. */
+/** Returns the lines between the marks without their common border and indent. */
 function inner(lines: readonly string[]): string {
   const boxed = lines.every((line) => line.trim() === '' || /^\s*[│┃║]/.test(line))
   const rows = lines.map((line) => (boxed ? line.replace(/^\s*[│┃║]/, '') : line).replace(boxed ? behind : /\s+$/, ''))
   return dedent(rows).join('\n').trim()
 }
 
-/** Without the indent that all of them share. */
+/** Removes the indent that all rows share. */
 export function dedent(rows: readonly string[]): string[] {
   const indents = rows.filter((row) => row.trim() !== '').map((row) => /^\s*/.exec(row)![0].length)
   const shared = Math.min(...indents, Infinity)

@@ -1,33 +1,34 @@
 import type { Screen } from './terminal.ts'
 import { fenceCloses, fenceMarks, plainMarks } from './fence.ts'
 
-/** The marks of one program's screen: busy is looked for first, because many keep their prompt while they work. */
+/** The patterns by which a program's screen is read. `busy` is tried first, because many programs keep their prompt while they work. */
 export type Reader = { busy?: RegExp; asking?: RegExp; idle?: RegExp; ready?: RegExp }
 
-/** All that is known of a terminal at one moment. */
+/** Everything known of a terminal at one moment. */
 export type Look = {
   screen: Screen
   children: number
-  /** How long nothing was drawn, in ms. */
+  /** How long the screen has not changed, in ms. */
   quietMs: number
-  /** The fence of the turn under way. */
+  /** The nonce in the fence of the current turn. */
   nonce?: string
-  /** What stands behind the prompt of the turn under way, where that is known: nothing older can be taken for its answer. */
+  /** The text after the prompt of the current turn, where it is known, so that no older text is taken for its answer. */
   since?: string
 }
 
+/** The state of a program, and what decided it. */
 export type Reading = {
   state: 'busy' | 'idle' | 'asking' | 'unknown'
   by: 'fence' | 'pattern' | 'children' | 'quiet'
 }
 
-/** How long a program without marks must draw nothing before it counts as idle. */
+/** How long a program without patterns must draw nothing before it counts as idle. */
 export const quietAfterMs = 2_000
 
-/** An idle mark counts in so many last lines that hold anything. */
+/** The idle pattern is looked for in this many last lines that are not empty. */
 const idleLines = 5
 
-/** Pure: a rendered screen and the facts of its process in, the state and the tier that decided out. */
+/** Reads the state of a program from its screen and its processes. */
 export function read(look: Look, reader: Reader): Reading {
   const text = look.screen.rows.join('\n')
   if (fenced(look, text)) return { state: 'idle', by: 'fence' }
@@ -36,7 +37,7 @@ export function read(look: Look, reader: Reader): Reading {
   if (idleRow(lastRows(look.screen.rows, idleLines), reader) >= 0) return { state: 'idle', by: 'pattern' }
   if (look.children > 0) return { state: 'busy', by: 'children' }
   if (look.quietMs < quietAfterMs) return { state: 'busy', by: 'quiet' }
-  // A program whose marks we know and do not see is in a state we do not know: nothing is typed into it.
+  // A program whose patterns are known and not seen is in an unknown state: nothing is typed into it.
   return { state: reader.busy || reader.idle ? 'unknown' : 'idle', by: 'quiet' }
 }
 
@@ -45,11 +46,11 @@ function fenced({ nonce, since }: Look, text: string): boolean {
   return since !== undefined && fenceCloses(since, plainMarks)
 }
 
-/** The row on which the last idle mark begins; -1 where there is none. */
+/** Returns the row at which the last idle pattern begins; -1 where there is none. */
 export function idleRow(rows: readonly string[], { idle }: Reader): number {
   if (!idle) return -1
   const every = new RegExp(idle, `${idle.flags.replace('g', '')}g`)
-  // Whether a row is told with the blanks at its end differs from terminal to terminal.
+  // Some terminals keep the blanks at the end of a row and others do not: both forms are tried.
   const texts = ['', ' '].map((blank) => rows.map((row) => row.trimEnd() + blank).join('\n'))
   return Math.max(...texts.map((text) => rowAt(text, [...text.matchAll(every)].at(-1)?.index)))
 }

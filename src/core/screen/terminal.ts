@@ -1,60 +1,62 @@
 export type Key = 'Enter' | 'Escape' | 'Tab' | 'Up' | 'Down' | 'Left' | 'Right' | 'Ctrl+C' | 'Ctrl+D' | (string & {})
 
-/** What a person would see: the rendered rows, not the bytes that drew them. */
+/** A screen as a person sees it: the rendered rows, not the bytes that drew them. */
 export type Screen = {
   rows: string[]
   cols: number
   cursor: { row: number; col: number }
-  /** What the program calls itself, else what it was called by us. */
+  /** The title that the program set, else the one that termaite gave it. */
   title?: string
 }
 
 export type Exit = { code?: number; signal?: number }
 
-/** Anything with a screen. Positions in `output` grow and never restart. */
+/** Anything with a screen: a tmux pane or window, or an embedded PTY. Positions in `output` only grow. */
 export interface Terminal {
-  /** A uuid of ours, by which it is found again; never a pane number. */
+  /** A uuid made by termaite, by which the terminal is found again. Never a pane number: tmux gives those to other panes later. */
   id: string
-  /** Keys as they come; a person's own are what `touched` tells of. */
+  /** Writes keys as they are. `person`: a person pressed them, so they count for `touched`. */
   write(text: string, person?: boolean): Promise<void>
-  /** One bracketed paste, whatever the text holds. */
+  /** Pastes the text as one bracketed paste. */
   paste(text: string): Promise<void>
   press(key: Key): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   screen(): Promise<Screen>
-  /** What draws the present screen on an empty one, colours and modes too, and where `output` goes on from it. */
+  /** Returns the bytes that draw the present screen, with colours and modes, and the position at which `output` goes on. */
   paint(): Promise<{ at: number; text: string }>
-  /** The last rendered rows, those that scrolled off the screen among them. */
+  /** Returns the last rendered rows, including those that scrolled off the screen. */
   history(rows: number): Promise<string[]>
-  /** How many processes run below its own. */
+  /** Counts the child processes of the program. */
   children(): Promise<number>
   output(after?: number): AsyncIterable<{ at: number; bytes: Uint8Array }>
-  /** When a person last pressed a key in it, in ms since 1970; 0 for never. */
+  /** Returns when a person last pressed a key in the terminal, in ms since 1970; 0 for never. */
   touched(): Promise<number>
-  /** What its window is called; `ring` draws a person's eye to it. */
+  /** Sets the title of the window; `ring` also rings its bell. */
   retitle(title: string, ring?: boolean): Promise<void>
-  /** What a person types to see it without us; left out where only we can show it. */
+  /** The command that shows the terminal without termaite; left out where only termaite can show it. */
   attach?: string
   exited: Promise<Exit>
-  /** Ends the program and all that it started. */
+  /** Ends the program and every process that it started. */
   close(): Promise<void>
 }
 
+/** How a terminal is opened. */
 export type Opening = {
   cwd: string
   env?: Record<string, string>
   title?: string
-  /** The uuid it is to be found by, so that it can be kept before it is there. */
+  /** The id of the terminal. A caller that chooses it can keep it before the terminal exists. */
   id?: string
   mode?: 'window' | 'pane'
   size?: { cols: number; rows: number }
 }
 
+/** Opens terminals, and finds them again. */
 export interface TerminalHost {
-  /** Whether what runs in it goes on when our process ends. */
+  /** Whether its terminals go on when this process ends. */
   outlives: boolean
   open(command: string, opening: Opening): Promise<Terminal>
   find(id: string): Promise<Terminal | undefined>
-  /** Lets go of everything; what would not outlive us is ended, with all that it started. */
+  /** Detaches from all terminals. Those that cannot outlive this process are ended with their children. */
   close(): Promise<void>
 }

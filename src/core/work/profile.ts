@@ -5,78 +5,78 @@ import type { Leash } from './agent.ts'
 import type { Key, Screen } from '../screen/terminal.ts'
 import type { Reader } from '../screen/reading.ts'
 
-/** How a process ended, and what it said: `out` and `err` are its last words, bounded and without escape sequences. */
+/** How a process ended, and the end of its output: `out` and `err` are bounded and without escape sequences. */
 export type Ended = { out: string; err: string; code?: number; signal?: string; now: number }
 
-/** What one line of a CLI's output means. */
+/** What a line of a CLI's output means. */
 export type Step =
   | Event
-  /** The answer goes to its stdin. `id` is by what it may take the question back. */
+  /** A question; the CLI gets `reply` on its stdin. With `id` the CLI can withdraw the question. */
   | { type: 'ask'; id?: string; question: Question; reply(picks?: string[]): string }
   | { type: 'unask'; id: string }
-  /** Goes to its stdin at once. */
+  /** Text that goes to the CLI's stdin at once. */
   | { type: 'send'; text: string }
 
-/** A CLI's structured output, read as it comes. Stateful: one for each turn. */
+/** Reads a CLI's structured output as it comes. It has a state: each turn needs a new one. */
 export interface Dialect {
-  /** Whether it may ask: then stdin stays open after the prompt, until a `line` gives the `end` or it is `over`. */
+  /** Whether the CLI may ask. Then stdin stays open after the prompt, until a line gives the `end` or `over` returns true. */
   asks?: boolean
-  /** What goes to stdin for this prompt. */
+  /** Returns what goes to stdin for a prompt. */
   open(prompt: string): string
-  /** Unknown lines mean nothing; a line that is not of its format throws. */
+  /** Reads one line. An unknown line means nothing; a line in another format throws. */
   line(line: string): Step[]
-  /** Whether it has said its last word: a process that stays after it is ended, and the answer counts. */
+  /** Whether the answer is complete. A process that goes on after it is ended, and the answer counts. */
   over?(): boolean
-  /** Words for the turn at work, as they go to stdin; `id` is theirs alone. */
+  /** Returns what goes to stdin to steer the turn; `id` is unique to the text. */
   steer?(text: string, id: string): string
-  /** What tells it to stop and to leave its thread whole; undefined while there is nothing to stop. */
+  /** Returns what goes to stdin to stop the turn without damage to the CLI's thread; undefined while there is nothing to stop. */
   stop?(): string | undefined
-  /** The last steps, an `end` among them. */
+  /** Returns the last steps, with an `end` among them. */
   end(exit: Ended): Step[]
 }
 
 /** How a CLI speaks the Agent Client Protocol. */
 export type AcpFacts = {
-  /** The command that speaks it on stdin and stdout, for one of its `leashes`. */
+  /** Returns the command that speaks ACP on stdin and stdout, for one of the `leashes`. */
   command(seat: { leash: Leash; model?: string }): string
-  /** What each leash means over ACP, in words; a leash it cannot be held to is left out. */
+  /** What each leash means over ACP, in words. A leash that the CLI cannot be held to is left out. */
   leashes: Partial<Record<Leash, string>>
-  /** The session mode that each leash needs; left out where it asks by default. */
+  /** The ACP session mode for each leash; left out where the CLI asks by default. */
   modes?: Partial<Record<Leash, string>>
-  /** Whether it must read files itself, because it does not get along with our answers. */
+  /** Whether the CLI must read files itself, because it cannot handle termaite's answers. */
   readsItself?: true
-  /** Whether its own "always" lasts no longer than its process, or fails: then it is kept for it. */
+  /** Whether the CLI's own "always" ends with its process or fails: termaite then remembers it. */
   forgets?: true
-  /** The request by which it fetches what was typed meanwhile, and how it is answered. */
+  /** The request by which the CLI fetches text typed during the turn, and the answer to it. */
   steering?: { method: string; answer(texts: string[]): object }
-  /** A piece of a message that is a remark of the CLI's own, and no part of an answer. */
+  /** Matches part of a message that is a remark of the CLI and not part of the answer. */
   aside?: RegExp
-  /** A piece of a message by which it says that it failed, where it gives no error for that; only what `failure` knows counts. */
+  /** Matches part of a message by which the CLI says that it failed without sending an error. It counts only if `failure` knows it. */
   fault?: RegExp
-  /** What an error that it answers with says. */
+  /** Reads the message of an error that the CLI answered with. */
   failure(message: string, now: number): Failure | undefined
 }
 
-/** A dialog of a CLI's own, as a question, and the keys that answer it from where its pointer is, the last one taking it; no picks: what declines it. */
+/** A dialog on a CLI's screen, as a question. `keys` are the keys that pick an answer from where the pointer is; without picks, those that decline. */
 export type Dialog = { question: Question; keys(picks?: string[]): Key[] }
 
-/** A CLI's own record of a session: where its text is whole, whatever its screen shows. */
+/** A CLI's own record of a session. It holds the whole text, whatever the screen shows. */
 export type Journal = {
-  /** The folder below which its files are. */
+  /** Returns the folder that holds the CLI's sessions. */
   folder(place: { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }): string
-  /** Whether a file of that folder, by its path below it, may be a session's. */
+  /** Matches the paths of session files, relative to that folder. */
   file: RegExp
-  /** Reads the lines of one file: `mark` is in the prompt of the turn that is meant, and everything after it belongs to it. */
+  /** Reads the lines of one file. The turn's prompt contains `mark`; everything after that prompt belongs to the turn. */
   read(lines: readonly string[], mark: string): Journalled | undefined
 }
 
-/** What a journal says of a turn: undefined fields are not known yet. */
+/** What a journal says about a turn. Undefined fields are not known yet. */
 export type Journalled = {
   key?: string
   answer?: string
-  /** What it says went wrong, in place of an answer. */
+  /** The error message that stands in place of an answer. */
   fault?: string
-  /** The same where it says of which kind that was: nothing is read from words then. */
+  /** The failure, where the journal names its kind: no message has to be interpreted. */
   failure?: Failure
   over?: boolean
   usage?: { input: number; output: number; cached?: number; cost?: number }
@@ -103,79 +103,79 @@ export type McpFacts = {
 
 /** How a CLI is run in a terminal, and how its screen is read. */
 export type ScreenFacts = {
-  /** The interactive command for one of its `leashes`; `thread` is the key a new session is to have, where `names` says it can. */
+  /** Returns the interactive command for one of the `leashes`. `thread` is the key for a new session, where `names` is set. */
   command(seat: { leash: Leash; resume?: string; model?: string; thread?: string }): string
   leashes: Partial<Record<Leash, string>>
   /** Whether a new session can be given its key. */
   names?: true
   env?: Readonly<Record<string, string>>
   /**
-   * The words behind its command that lend it a server for that run alone, whose tools it then calls without asking;
-   * `text` is what they need in `file`. Left out where only its own settings can.
+   * Returns the arguments that give the CLI an MCP server for one run, whose tools it then calls without asking. `text` is
+   * the content that they need in `file`. Left out where only the CLI's settings can add a server.
    */
   lends?(server: LentServer, file: string): { words: string; text?: string }
   reader: Reader
   dialog?(screen: Screen): Dialog | undefined
-  /** What stands in its composer before the cursor, pasted text as its own mark for it: '' for nothing, undefined where there is no composer. */
+  /** Returns the text in the CLI's input before the cursor, with pasted text as the CLI abbreviates it; undefined where the screen shows no input. */
   composer?(screen: Screen): string | undefined
-  /** The keys that empty its composer; pressed where something stands in it alone. */
+  /** The keys that empty the input; pressed only when it holds text. */
   clear?: readonly Key[]
-  /** The keys that stop a turn at work. */
+  /** The keys that stop a turn. */
   interrupt: readonly Key[]
-  /** The rows by which it says that a turn failed: the first group is what `failure` reads, wrapped as the screen has it. */
+  /** Matches the rows that say that a turn failed. The first group is what `failure` reads, wrapped as on the screen. */
   fault?: RegExp
   journal?: Journal
-  /** Its own session's key, as it prints it when it leaves. */
+  /** Matches the session key that the CLI prints when it quits. */
   farewell?: RegExp
-  /** The keys that make it leave by itself. */
+  /** The keys that make the CLI quit. */
   quit: readonly Key[]
 }
 
-/** What one turn is spoken in: the seat its command was composed for, or else the `command` that a person wrote. */
+/** What a dialect is made for: the seat that the command was composed for, or the `command` that a person wrote. */
 export type DialectSeat = { leash?: Leash; resume?: string; model?: string; command?: string }
 
-/** All that is known of one third-party CLI, as data. */
+/** Everything known about one third-party CLI, as data. */
 export interface Profile {
   name: string
-  /** What people call it. */
+  /** The name that people use. */
   title: string
   vendor: string
-  /** The first words of a command by which it is known. */
+  /** The first words of a command that identify the CLI. */
   words: readonly string[]
   window: number
-  /** The headless command for one of its `leashes`; with `resume`, on its own thread of that key; `attended` where somebody can answer. */
+  /** Returns the headless command for one of the `leashes`. `resume` is the key of the thread to go on with; `attended`: a person can answer questions. */
   command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
-  /** What each leash means for this CLI, in words; a leash it cannot be held to is left out. */
+  /** What each leash means for this CLI, in words. A leash that it cannot be held to is left out. */
   leashes: Partial<Record<Leash, string>>
-  /** Whether a command as a person wrote it speaks the dialect. */
+  /** Whether a command that a person wrote prints the dialect. */
   speaks(command: string): boolean
   dialect?(seat?: DialectSeat): Dialect
-  /** Where it speaks ACP of its own: it can ask before it acts then, and is preferred to `command`. */
+  /** How the CLI speaks ACP, where it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
   /** Whether `command` can resume a thread. */
   resumes: boolean
-  /** Variables that cut its own silent retries or switch off what would hang without a person. */
+  /** Variables that shorten the CLI's silent retries, or switch off what would hang without a person. */
   env?: Readonly<Record<string, string>>
-  /** What went wrong, read from its error channel; undefined when it is not known to this profile. */
+  /** Reads what went wrong from the CLI's output; undefined when this profile does not know the message. */
   failure(ended: Ended): Failure | undefined
-  /** A line of its error channel by which it was refused and goes on trying, longer than anyone waits: it is ended with this. */
+  /** Reads a line of stderr that says that the CLI was refused and keeps retrying too long: it is ended with this failure. */
   retrying?(line: string, now: number): Failure | undefined
-  /** Whether it could not find the thread it was told to resume. */
+  /** Whether the CLI could not find the thread to resume. */
   lostThread?(ended: Ended): boolean
-  /** The commands a person types. */
+  /** The commands that a person types to install it, to log in, and to see its version. */
   install: string
   login: string
   version: string
-  /** Exits 0 when it is logged in; left out where nothing cheap tells. */
+  /** A command that exits 0 when the CLI is logged in; left out where there is no cheap one. */
   loggedIn?: string
-  /** Files below the home, or variables, of which one is there after a login. */
+  /** Files in the home folder, or variables, of which at least one exists after a login. */
   traces: { files: readonly string[]; env: readonly string[] }
-  /** What a repository may carry that starts programs or steers this CLI, below the project. */
+  /** Files of a project that start programs or steer this CLI. */
   projectFiles: readonly string[]
-  /** A command as a person wrote it that switches its own safety off; left out where it has no such flag. */
+  /** Matches a command that switches the CLI's own safety off; left out where it has no such flag. */
   unsafe?: RegExp
-  /** How its settings take an MCP server; left out where that is not known. */
+  /** How the CLI's settings take an MCP server; left out where that is unknown. */
   mcp?: McpFacts
-  /** Where it can be run in a terminal. */
+  /** How the CLI is run in a terminal, where it can be. */
   screen?: ScreenFacts
 }
