@@ -7,13 +7,13 @@ import { bash } from './bash.ts'
 import { fileCreator } from './file-creator.ts'
 import { fileEditor } from './file-editor.ts'
 import { fileReader } from './file-reader.ts'
-import { Seen } from './files/file-access.ts'
+import { ReadFiles } from './files/file-access.ts'
 import { glob } from './glob.ts'
 import { grepSearch } from './grep-search.ts'
 import { loadSkill } from './load-skill.ts'
 import { ls } from './ls.ts'
 import { sandbox } from './sandbox.ts'
-import { Background } from './shell/background-commands.ts'
+import { BackgroundCommands } from './shell/background-commands.ts'
 import { subagent } from './subagent.ts'
 import { todoRead } from './todo-read.ts'
 import { todoUpdate } from './todo-update.ts'
@@ -23,19 +23,19 @@ import { webFetch } from './web-fetch.ts'
 import { webSearch } from './web-search.ts'
 
 export type ToolSet = {
-  /** Always in the same order: they are part of what every request of a session begins with. */
+  /** Always in the same order, because every request of a session begins with them. */
   tools: Tool[]
-  /** Folders where they put what is too long to be told: to read there is to read their own words. */
+  /** Folders where the tools put long outputs; reading there needs no permission. */
   own: readonly string[]
-  /** Ends what still runs in the background. */
+  /** Ends the background commands. */
   close(): Promise<void>
 }
 
-/** The tools of one seat; what they remember of its files and commands lives and ends with it. */
+/** The tools of one agent, with their memory of the files it has read and of its background commands. */
 export function nativeTools(parts: ToolParts): ToolSet {
-  const seen = new Seen()
+  const seen = new ReadFiles()
   const todos = new TodoList()
-  const background = new Background(parts)
+  const background = new BackgroundCommands(parts)
   const tools = [
     fileReader(parts, seen),
     fileEditor(seen),
@@ -57,7 +57,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
   return { tools, own: [...placesOf(parts.blobs), background.folder], close: () => background.close() }
 }
 
-/** The folder of the long outputs, where it is one. */
+/** The folder of long outputs, if they are kept on disk. */
 function placesOf(blobs: Blobs): string[] {
   const place = blobs.place({ sha: '0'.repeat(64), media: 'text/plain', bytes: 0 })
   return place === undefined ? [] : [dirname(place)]

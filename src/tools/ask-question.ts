@@ -11,7 +11,7 @@ const question = object({
 
 const input = parser({ questions: list(question, 1) })
 
-/** Puts questions to the person: the loop finds them in `data.asks`, ends the turn, and the next prompt answers them. */
+/** Asks the person: the loop finds the questions in `data.asks` and ends the turn, and the next prompt is the answer. */
 export function askQuestion(): Tool {
   return defineTool({
     name: 'ask_question',
@@ -29,7 +29,7 @@ export function askQuestion(): Tool {
         free: true,
         options: options.map((label, i) => ({ id: `${i + 1}`, label })),
       }))
-      return { text: 'The person is asked; the answer is the next message.', data: { asks } }
+      return { text: 'The person was asked; the next message is the answer.', data: { asks } }
     },
   })
 }

@@ -1,11 +1,11 @@
 import type { Exit } from '../base/process/run.ts'
 import type { Tool, ToolCall } from '../core/work/tool.ts'
-import type { Background } from './shell/background-commands.ts'
+import type { BackgroundCommands } from './shell/background-commands.ts'
 import type { ShellParts } from './shell/shell-command.ts'
-import { Hold, exitWords, listen, startShell } from './shell/shell-command.ts'
+import { RunLimit, exitText, listen, startShell } from './shell/shell-command.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
-import { Printed, tooMuch } from './shell/command-output.ts'
+import { CommandOutput, tooMuch } from './shell/command-output.ts'
 
 const usualSeconds = 120
 const mostSeconds = 600
@@ -16,7 +16,7 @@ const input = parser({
   background: optional(boolean()),
 })
 
-export function bash(parts: ShellParts, background: Background): Tool {
+export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
   return defineTool({
     name: 'bash',
     risk: 'run',
@@ -29,7 +29,7 @@ export function bash(parts: ShellParts, background: Background): Tool {
       if (killed !== undefined) return killed
       if (behind) return background.start(command, call.cwd)
       const { text, exit, ended } = await runToEnd(command, timeout_seconds, call, parts)
-      const words = ended ?? exitWords(exit)
+      const words = ended ?? exitText(exit)
       const told = [text.replace(/\n$/, ''), words].filter((part) => part !== '').join('\n')
       const data = ended === undefined ? { exit: exit.code ?? exit.signal } : undefined
       return { text: told || '[no output]', ...(data ? { data } : {}) }
@@ -37,20 +37,20 @@ export function bash(parts: ShellParts, background: Background): Tool {
   })
 }
 
-/** `ended` says why it was not let to its own end. */
+/** `ended` says why the command was stopped, if it was. */
 type Ran = { text: string; exit: Exit; ended?: string }
 
 async function runToEnd(command: string, seconds: number, call: ToolCall, parts: ShellParts): Promise<Ran> {
   const run = await startShell(command, call.cwd, parts)
-  const printed = new Printed(parts)
-  const hold = new Hold(run, seconds, timeoutWords(seconds), call, parts.clock)
+  const printed = new CommandOutput(parts)
+  const hold = new RunLimit(run, seconds, timeoutWords(seconds), call, parts.clock)
   try {
     const exit = await listen(
       run,
-      printed.shown(call, () => void hold.end(tooMuch)),
+      printed.collector(call, () => void hold.end(tooMuch)),
     )
     const ended = await hold.release()
-    return { text: await printed.done(), exit, ...(ended === undefined ? {} : { ended }) }
+    return { text: await printed.done(), exit, ended }
   } catch (error) {
     await Promise.all([hold.end('[broken]'), printed.drop()])
     throw error
@@ -60,4 +60,4 @@ async function runToEnd(command: string, seconds: number, call: ToolCall, parts:
 }
 
 const timeoutWords = (seconds: number) =>
-  `[ended after ${seconds} s. Give it a longer timeout_seconds (up to ${mostSeconds}), or background: true if it runs on.]`
+  `[stopped after ${seconds} s. Give a longer timeout_seconds (at most ${mostSeconds}), or background: true if it keeps running.]`

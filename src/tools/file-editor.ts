@@ -2,16 +2,16 @@ import type { FileChange } from '../core/talk/entry.ts'
 import type { Tool } from '../core/work/tool.ts'
 import type { Encoding } from './files/text-encoding.ts'
 import type { Edit } from './files/text-edit.ts'
-import type { Seen } from './files/file-access.ts'
+import type { ReadFiles } from './files/file-access.ts'
 import { resolve } from 'node:path'
 import { encodingOf } from './files/text-encoding.ts'
-import { edited } from './files/text-edit.ts'
+import { applyEdit } from './files/text-edit.ts'
 import { openFile } from './files/file-access.ts'
 import { shortPath } from '../base/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
 import { wholeBytes } from './file-reader.ts'
-import { replaceBody, shownChange } from './files/file-change.ts'
-import { sizeWords } from './files/file-media.ts'
+import { replaceContent, fileChange } from './files/file-change.ts'
+import { sizeText } from './files/file-media.ts'
 import { defineTool } from './tool-definition.ts'
 import { list, object, parser, string } from '../core/work/shape.ts'
 
@@ -20,7 +20,7 @@ const input = parser({
   edits: list(object({ old_string: string(), new_string: string() }), 1),
 })
 
-export function fileEditor(seen: Seen): Tool {
+export function fileEditor(seen: ReadFiles): Tool {
   return defineTool({
     name: 'file_editor',
     risk: 'write',
@@ -31,26 +31,25 @@ export function fileEditor(seen: Seen): Tool {
     async run({ file_path, edits }, { cwd, signal }) {
       const { file, real, stats } = await openFile(cwd, file_path)
       try {
-        const known = seen.still(real, stats)
+        const known = seen.compare(real, stats)
         if (known === 'unseen') throw new Error(`${file_path} was not read yet. Read it with file_reader first.`)
         if (known === 'changed') throw new Error(`${file_path} changed since you read it. Read it again, then edit it.`)
         if (stats.size > wholeBytes)
           throw new Error(
-            `${file_path} has ${sizeWords(stats.size)}, too much to edit here. Use bash, with sed for one.`,
+            `${file_path} is too large to edit here (${sizeText(stats.size)}). Use bash, for example with sed.`,
           )
         const bytes = await file.readFile()
         const encoding = encodingOf(bytes)
-        if (!encoding)
-          throw new Error(`${file_path} is no text: change it with bash, by a program that knows its form.`)
+        if (!encoding) throw new Error(`${file_path} is not text. Change it with bash and a program for its format.`)
         const before = encoding.draft(bytes.subarray(encoding.mark.length))
         const after = allEdited(before, edits, encoding)
         if (signal.aborted) throw new Error('cancelled before it was written.')
-        seen.saw(real, await replaceBody(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
+        seen.remember(real, await replaceContent(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
         const changes: FileChange[] = [
-          shownChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
+          fileChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
         ]
-        const count = edits.length === 1 ? 'One edit is' : `${edits.length} edits are`
-        return { text: `${count} made in ${file_path}.`, data: changes }
+        const count = edits.length === 1 ? '1 edit' : `${edits.length} edits`
+        return { text: `Made ${count} in ${file_path}.`, data: changes }
       } finally {
         await file.close()
       }
@@ -58,11 +57,11 @@ export function fileEditor(seen: Seen): Tool {
   })
 }
 
-/** All edits in their order, or none: the words name the one that could not be made. */
+/** Applies all edits in order, or none: the error names the one that cannot be made. */
 function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): string {
   return edits.reduce((now, edit, i) => {
     try {
-      return edited(now, inEncoding(edit, encoding))
+      return applyEdit(now, inEncoding(edit, encoding))
     } catch (error) {
       const which = edits.length === 1 ? '' : `edits[${i}]: `
       throw new Error(
@@ -74,7 +73,7 @@ function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): st
 
 function inEncoding(edit: Edit, { name, word }: Encoding): Edit {
   const [old_string, new_string] = [word(edit.old_string), word(edit.new_string)]
-  if (new_string === undefined) throw new Error(`new_string has a character that the file cannot hold: it is ${name}.`)
-  // A character that the encoding lacks is nowhere in the file.
+  if (new_string === undefined) throw new Error(`new_string has a character that the file's encoding (${name}) lacks.`)
+  // A text with a character that the encoding lacks is not in the file: the search reports that.
   return { old_string: old_string ?? edit.old_string, new_string }
 }

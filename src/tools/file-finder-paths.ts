@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { collect } from '../base/collect.ts'
 import { withoutGit } from '../base/git.ts'
 
-/** A path, and what it is searched by. */
+/** A path, with what a search compares. */
 export type Item = { path: string; lower: string; depth: number }
 
-/** All paths that can be found: files, and the folders above them. */
-export class Stock {
+/** All paths that can be found: files and the folders above them. */
+export class PathList {
   #known = new Map<string, Item>()
   items: readonly Item[] = []
 
-  /** Takes the place of what was there, once it is whole: until then the old list is the one to search. */
+  /** Replaces the list once the new one is complete: until then the old list is searched. */
   async replace(paths: readonly string[], signal: AbortSignal): Promise<void> {
     const known = new Map<string, Item>()
     const items: Item[] = []
@@ -38,16 +38,16 @@ function depthOf(path: string): number {
   return depth
 }
 
-/** More than that are not listed. */
+/** At most this many paths are listed. */
 const mostPaths = 200_000
 
-/** The files of a git project below a folder that are not ignored and are there; none where git has nothing to say. */
+/** The existing files below a folder that git does not ignore; none outside a git project. */
 export async function gitPaths(
   cwd: string,
   env: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // A repository's own settings may name a program to ask for changes: a list of names runs none.
+  // The repository's settings may name a file monitor to run: listing names must not run one.
   const git = (...args: string[]) => ['-c', 'core.fsmonitor=false', 'ls-files', '-z', ...args]
   const own = { ...withoutGit(env), GIT_OPTIONAL_LOCKS: '0' }
   const names = (args: string[]) => listed(args, { cwd, env: own, signal })
@@ -56,7 +56,7 @@ export async function gitPaths(
   return missing.size === 0 ? all : all.filter((path) => !missing.has(path))
 }
 
-/** Read as they come, so that a long list is never cut up in one go. */
+/** Splits git's output as it comes, so that a long list never blocks typing. */
 async function listed(args: string[], options: Pick<Parameters<typeof collect>[2], 'cwd' | 'env' | 'signal'>) {
   const names: string[] = []
   const decoder = new TextDecoder()
@@ -71,10 +71,10 @@ async function listed(args: string[], options: Pick<Parameters<typeof collect>[2
   return names
 }
 
-/** So few that a keystroke never waits for them. */
+/** How many items are handled at once: so few that a keystroke never waits for them. */
 const atOnce = 256
 
-/** Goes through a long list without holding up whatever else there is to do; false when it was called off. */
+/** Goes through a long list with pauses for other work; false when the signal aborted. */
 export async function inSlices<T>(items: readonly T[], signal: AbortSignal, each: (item: T) => void): Promise<boolean> {
   for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0) await setImmediate()
@@ -85,17 +85,17 @@ export async function inSlices<T>(items: readonly T[], signal: AbortSignal, each
   return true
 }
 
-/** Outside a repository a folder may be anything, a whole disk too. */
+/** Outside a repository, a folder may be as large as a whole disk. */
 const mostWalkedPaths = 50_000
 
 const neverLookedInto = new Set(['.git', 'node_modules'])
 
-/** The rules of one folder, for what lies below it. */
+/** The ignore rules of one folder, for the paths below it. */
 type Rules = { below: string; ignores: Ignore }
 
 type Folder = { path: string; rules: readonly Rules[] }
 
-/** The files below a folder that no `.gitignore` on the way leaves out, the nearest folders first; links are not followed. */
+/** The files below a folder that no `.gitignore` on the way excludes, the nearest folders first; links are not followed. */
 export async function walkedPaths(cwd: string, signal: AbortSignal): Promise<string[]> {
   const { default: ignore } = await import('ignore')
   const paths: string[] = []
@@ -117,7 +117,7 @@ export async function walkedPaths(cwd: string, signal: AbortSignal): Promise<str
   return paths.slice(0, mostWalkedPaths)
 }
 
-/** The nearest rules that say anything decide. */
+/** The nearest rules that match the path decide. */
 function isIgnored(path: string, rules: readonly Rules[]): boolean {
   for (const { below, ignores } of rules) {
     const { ignored, unignored } = ignores.test(path.slice(below.length))

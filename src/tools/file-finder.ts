@@ -2,26 +2,26 @@ import type { Clock } from '../base/clock.ts'
 import type { Item } from './file-finder-paths.ts'
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Stock, gitPaths, inSlices, walkedPaths } from './file-finder-paths.ts'
+import { PathList, gitPaths, inSlices, walkedPaths } from './file-finder-paths.ts'
 
 export type FinderParts = {
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
-  /** Ends what is still being listed. */
+  /** Stops a listing that still runs. */
   signal?: AbortSignal
-  /** Other than the files below the folder. */
+  /** Lists other paths than the files below the folder. */
   list?(signal: AbortSignal): Promise<string[]>
 }
 
 export interface Finder {
-  /** Paths that match what was typed after an `@`, best first; folders end in a slash. None once the signal has aborted. */
+  /** Paths that match the text typed after an `@`, best first; folders end in a slash. Empty once the signal has aborted. */
   find(typed: string, most: number, signal: AbortSignal): Promise<string[]>
 }
 
-/** How old a list may be before it is made again, behind what is shown. */
+/** A list older than this is made again in the background. */
 const freshMs = 3_000
 
-/** Finds the files below a folder. Nothing is listed before the first search; then one list serves them all. */
+/** Finds files below a folder. They are listed at the first search, and later searches use the same list. */
 export function openFinder(cwd: string, parts: FinderParts): Finder {
   const {
     env,
@@ -29,7 +29,7 @@ export function openFinder(cwd: string, parts: FinderParts): Finder {
     signal: end = new AbortController().signal,
     list = (signal) => pathsBelow(cwd, env, signal),
   } = parts
-  const stock = new Stock()
+  const stock = new PathList()
   let listed: Promise<void> | undefined
   let again: Promise<void> | undefined
   let at = 0
@@ -44,12 +44,12 @@ export function openFinder(cwd: string, parts: FinderParts): Finder {
       await orAborted(listed, signal)
       if (signal.aborted) return []
       if (clock.now() - at >= freshMs) again ??= refresh().finally(() => (again = undefined))
-      return best(stock.items, typed, most, signal)
+      return bestMatches(stock.items, typed, most, signal)
     },
   }
 }
 
-/** What git knows of, where it knows of something; else what lies there. */
+/** The files that git knows, or else all files below the folder. */
 async function pathsBelow(cwd: string, env: FinderParts['env'], signal: AbortSignal): Promise<string[]> {
   const known = await gitPaths(cwd, env, signal)
   return known.length > 0 || signal.aborted ? known : walkedPaths(cwd, signal)
@@ -67,15 +67,15 @@ function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Smaller is better: first the kind, then `by`. */
+/** A match; smaller is better: first by `kind`, then by `by`. */
 type Found = { path: string; kind: number; by: number }
 
 const begins = 0
 const named = 1
 const alike = 2
 
-/** The best of all: what begins as it was typed, then whose name does, then what resembles it. */
-export async function best(
+/** The best matches: first paths that begin with the typed text, then file names that do, then similar paths. */
+export async function bestMatches(
   items: readonly Item[],
   typed: string,
   most: number,
@@ -88,10 +88,10 @@ export async function best(
   let sure = 0
   const whole = await inSlices(items, signal, ({ path, lower, depth }) => {
     const kind = lower.startsWith(wanted) ? begins : nameBegins(lower, wanted) ? named : alike
-    // What was typed as a folder is there already: what lies in it is wanted.
+    // The typed folder itself is no help: its content is wanted.
     if (lower === wanted && path.endsWith('/')) return
     if (kind !== alike) sure++
-    // Once enough is found that begins so, nothing that only resembles it can be among the best.
+    // Once enough paths begin with the text, no path that is only similar can be among the best.
     const mayMatch = kind === alike && sure < most && words.every((word) => holds(lower, word))
     const match = mayMatch ? single(wanted, prepare(path)) : undefined
     if (kind !== alike || match) found.push({ path, kind, by: match ? -match.score : depth })
@@ -100,7 +100,7 @@ export async function best(
   return whole ? firstOf(found, most).map(({ path }) => path) : []
 }
 
-/** Whether the letters of a word stand there in their order: only then is it worth a score, which costs far more. */
+/** Whether a path has the letters of a word in their order: only then is it worth scoring, which costs far more. */
 function holds(lower: string, word: string): boolean {
   let at = -1
   for (const letter of word) if ((at = lower.indexOf(letter, at + 1)) < 0) return false
@@ -115,18 +115,18 @@ function firstOf(found: Found[], most: number): Found[] {
   return found.sort(better).slice(0, most)
 }
 
-/** Neighbours stand in the order of the alphabet; of those that only resemble, the shorter one is nearer. */
+/** Sorts equals by the alphabet; of paths that are only similar, the shorter one comes first. */
 function better(a: Found, b: Found): number {
   const shorter = a.kind === alike ? a.path.length - b.path.length : 0
   return a.kind - b.kind || a.by - b.by || shorter || (a.path < b.path ? -1 : 1)
 }
 
-/** Whether it leads out of the folder: from the root, from home, or up. */
+/** Whether the typed path leads out of the folder: it starts at the root, at home, or goes up. */
 export function isRooted(typed: string): boolean {
   return /^(?:\/|~\/|\.\.\/)/.test(typed)
 }
 
-/** The names in the folder typed so far that begin as typed, as they would be written; hidden ones only when asked for. */
+/** The entries of the typed folder that begin with the typed name; hidden ones only when a dot was typed. */
 export async function rootedPaths(
   typed: string,
   cwd: string,

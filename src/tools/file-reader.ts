@@ -1,17 +1,17 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
-import type { Opened, Seen } from './files/file-access.ts'
+import type { OpenFile, ReadFiles } from './files/file-access.ts'
 import type { Range } from './files/numbered-lines.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { resolve } from 'node:path'
 import { openFile } from './files/file-access.ts'
-import { Numbered, mostLines } from './files/numbered-lines.ts'
+import { NumberedLines, mostLines } from './files/numbered-lines.ts'
 import { encodingOf } from './files/text-encoding.ts'
-import { pictureMedia, sizeWords } from './files/file-media.ts'
+import { pictureMedia, sizeText } from './files/file-media.ts'
 import { defineTool } from './tool-definition.ts'
 import { integer, optional, parser, string } from '../core/work/shape.ts'
 
-/** Up to here a file is read whole, and its encoding is known for sure. */
+/** A file up to this size is read whole, which tells its encoding for certain. */
 export const wholeBytes = 8 * 1024 * 1024
 
 const longestPicture = 5 * 1024 * 1024
@@ -23,7 +23,7 @@ const input = parser({
   limit: optional(integer(1)),
 })
 
-export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: Seen): Tool {
+export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: ReadFiles): Tool {
   return defineTool({
     name: 'file_reader',
     risk: 'read',
@@ -35,7 +35,7 @@ export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: Seen): Tool {
       const opened = await openFile(call.cwd, file_path)
       try {
         const output = await read(opened, file_path, { offset, limit }, call, parts)
-        seen.saw(opened.real, opened.stats)
+        seen.remember(opened.real, opened.stats)
         return output
       } finally {
         await opened.file.close()
@@ -45,7 +45,7 @@ export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: Seen): Tool {
 }
 
 async function read(
-  { file, stats }: Opened,
+  { file, stats }: OpenFile,
   path: string,
   range: Range,
   { signal }: ToolCall,
@@ -55,11 +55,11 @@ async function read(
   const media = pictureMedia(head)
   if (media) {
     if (stats.size > longestPicture)
-      throw new Error(`${path} is a picture of ${sizeWords(stats.size)}: scale it below ${sizeWords(longestPicture)}.`)
+      throw new Error(`${path} is a picture of ${sizeText(stats.size)}: scale it below ${sizeText(longestPicture)}.`)
     const ref = await blobs.put(await file.readFile(), media)
-    return { text: `${path} is a picture (${media}, ${sizeWords(stats.size)}); it is attached.`, files: [ref] }
+    return { text: `${path} is a picture (${media}, ${sizeText(stats.size)}); it is attached.`, files: [ref] }
   }
-  const numbered = new Numbered(range)
+  const numbered = new NumberedLines(range)
   if (stats.size <= wholeBytes) {
     const bytes = await file.readFile()
     const encoding = encodingOf(bytes)
@@ -83,7 +83,7 @@ async function read(
 }
 
 const binary = (path: string, size: bigint) =>
-  `${path} is no text (${sizeWords(size)} of binary data). Use bash with file, xxd or strings to look into it.`
+  `${path} is not text (${sizeText(size)} of binary data). Use bash with file, xxd or strings to look into it.`
 
 async function readAt(file: FileHandle, at: number, room: Buffer): Promise<Buffer> {
   const { bytesRead } = await file.read(room, 0, room.length, at)

@@ -2,25 +2,25 @@ import type { ToolParts } from './tool-parts.ts'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join, relative, resolve } from 'node:path'
 import { open, opendir, stat } from 'node:fs/promises'
-import { trouble } from './files/file-access.ts'
+import { openTrouble } from './files/file-access.ts'
 
 export type Found = { lines: string[]; more: boolean; trouble?: string }
 
 export type RipgrepParts = Pick<ToolParts, 'env'> & {
-  /** Where ripgrep is; undefined when it is nowhere. */
+  /** Finds ripgrep; undefined when it is not installed. */
   ripgrep?(): Promise<string | undefined>
 }
 
-/** Searched in alike: hidden files too, ignore files honoured, no settings of the person or of a project. */
+/** Every search includes hidden files, honours ignore files, and reads no ripgrep settings of the person or the project. */
 const always = ['--no-config', '--hidden', '--no-require-git', '--glob', '!.git', '--color', 'never']
 
-/** Lines of ripgrep's answer, up to so many; undefined when there is no ripgrep. */
+/** Runs ripgrep and returns up to `most` lines of its output; undefined when it is not installed. */
 export async function ripgrep(
   args: readonly string[],
   { cwd, most, signal }: { cwd: string; most: number; signal: AbortSignal },
   parts: RipgrepParts,
 ): Promise<Found | undefined> {
-  const path = await (parts.ripgrep ?? (() => place(parts.env)))()
+  const path = await (parts.ripgrep ?? (() => ripgrepPath(parts.env)))()
   if (path === undefined) return undefined
   let seen = 0
   const enough = (chunk: Uint8Array) => {
@@ -32,14 +32,14 @@ export async function ripgrep(
   if (signal.aborted) throw new Error('cancelled.')
   if (error) return undefined
   const lines = out.toString('utf8').split('\n')
-  // What comes after the last line end was cut in the middle, or is nothing.
+  // The text after the last line end is empty, or a line that was cut.
   lines.pop()
   const trouble = code === 2 ? err.trim() : ''
-  return { lines: lines.slice(0, most), more: seen > most, ...(trouble === '' ? {} : { trouble }) }
+  return { lines: lines.slice(0, most), more: seen > most, trouble: trouble || undefined }
 }
 
-/** The one that came with us, else the one on the path. */
-async function place(env: ToolParts['env']): Promise<string | undefined> {
+/** The ripgrep that is installed with termaite, or else the one on the path. */
+async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
   try {
     return (await import('@vscode/ripgrep')).rgPath
   } catch {
@@ -57,24 +57,24 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Where a search begins; throws words when there is no such place. */
-export async function searched(cwd: string, path: string): Promise<{ at: string; folder: boolean }> {
+/** The file or folder to search; throws an error for the model when it does not exist. */
+export async function searchPlace(cwd: string, path: string): Promise<{ at: string; folder: boolean }> {
   const at = resolve(cwd, path)
   const stats = await stat(at).catch(async (error) => {
-    throw new Error(await trouble(error, at, path))
+    throw new Error(await openTrouble(error, at, path))
   })
   return { at, folder: stats.isDirectory() }
 }
 
-/** Whether a path is meant by a glob, as ripgrep reads one: without a slash the name alone counts. For where there is no ripgrep. */
-export function byGlob(glob: string): (path: string) => boolean {
+/** Matches paths against a glob as ripgrep does: a glob without a slash is matched against the name alone. */
+export function globFilter(glob: string): (path: string) => boolean {
   const whole = glob.replace(/\/$/, '/**')
   const anchor = whole.includes('/') ? '' : '(?:.*/)?'
-  const pattern = new RegExp(`^${anchor}${translated(whole.replace(/^\.?\//, ''))}$`, 'su')
+  const pattern = new RegExp(`^${anchor}${globPattern(whole.replace(/^\.?\//, ''))}$`, 'su')
   return (path) => pattern.test(path)
 }
 
-function translated(glob: string): string {
+function globPattern(glob: string): string {
   let out = ''
   let depth = 0
   for (let i = 0; i < glob.length; i++) {
@@ -90,7 +90,7 @@ function translated(glob: string): string {
     else if (char === '{') out += (depth++, '(?:')
     else if (char === '}' && depth > 0) out += (depth--, ')')
     else if (char === ',' && depth > 0) out += '|'
-    // Brackets are meant literally: many projects have them in their names, and nobody else needs them.
+    // Brackets are literal: many projects have them in file names, and models do not use them as wildcards.
     else out += char.replace(/[\\^$.|+()[\]{}/]/, '\\$&')
   }
   return out + ')'.repeat(depth)
@@ -100,7 +100,7 @@ const skipped = new Set(['.git', 'node_modules'])
 const mostFiles = 20_000
 const longestFile = 2 * 1024 * 1024
 
-/** The files below a folder in the order of their paths, for where there is no ripgrep; ignore files are not read. */
+/** Lists the files below a folder, sorted, where ripgrep is not installed; ignore files are not read. */
 export async function plainFiles(folder: string, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
   const waiting = [folder]
@@ -113,13 +113,13 @@ export async function plainFiles(folder: string, signal: AbortSignal): Promise<s
         else if (entry.isFile()) found.push(relative(folder, join(at, entry.name)))
       }
     } catch {
-      // What vanishes or may not be opened while we look is not found.
+      // A folder that vanishes or cannot be opened is skipped.
     }
   }
   return found.sort()
 }
 
-/** The lines of a file that a pattern matches; none of what is no text. */
+/** The lines of a file that match a pattern; none if the file is not text. */
 export async function plainMatches(path: string, pattern: RegExp): Promise<{ line: number; text: string }[]> {
   const file = await open(path).catch(() => undefined)
   if (!file) return []

@@ -2,17 +2,17 @@ import type { Tool } from '../core/work/tool.ts'
 import type { RipgrepParts } from './file-search.ts'
 import { stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
-import { byGlob, plainFiles, ripgrep, searched } from './file-search.ts'
+import { globFilter, plainFiles, ripgrep, searchPlace } from './file-search.ts'
 import { shortPath } from '../base/short-path.ts'
 import { defineTool } from './tool-definition.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostShown = 100
 
-/** So many are put in the order of their age. */
+/** At most this many files are sorted by their age. */
 const mostFound = 20_000
 
-/** So many names of a tree are looked at. */
+/** At most this many names of a tree are read. */
 const mostNames = 500_000
 
 const input = parser({ pattern: string({ min: 1 }), path: optional(string()) })
@@ -30,22 +30,22 @@ export function glob(parts: RipgrepParts): Tool {
     },
     async run({ pattern, path }, { cwd, signal }) {
       const { base, rest } = split(path || '.', pattern)
-      const { at, folder } = await searched(cwd, base)
+      const { at, folder } = await searchPlace(cwd, base)
       if (!folder) throw new Error(`${base} is a file: give a folder as path.`)
-      // Found first and matched then: a glob of ripgrep's own would bring ignored files back.
+      // Names are listed first and matched here: ripgrep's own glob option would include ignored files.
       const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)
-      const names = (found?.lines ?? (await plainFiles(at, signal))).filter(byGlob(rest))
+      const names = (found?.lines ?? (await plainFiles(at, signal))).filter(globFilter(rest))
       if (names.length === 0)
-        return `No file is like ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Try **/ in front of it, or a shorter pattern.`
+        return `No file matches ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Put **/ in front of it, or try a shorter pattern.`
       const paths = await newestFirst(names.slice(0, mostFound), at)
       const lines = paths.slice(0, mostShown).map((name) => shortPath(join(at, name), cwd))
       if (names.length <= mostShown) return lines.join('\n')
-      return `${lines.join('\n')}\n[the newest ${mostShown} of ${names.length}: narrow the pattern or the path]`
+      return `${lines.join('\n')}\n[The newest ${mostShown} of ${names.length} files: narrow the pattern or the path.]`
     },
   })
 }
 
-/** An absolute pattern begins in its last folder that is named without a wildcard. */
+/** Splits an absolute pattern at its last folder without a wildcard. */
 function split(path: string, pattern: string): { base: string; rest: string } {
   if (!isAbsolute(pattern)) return { base: path, rest: pattern }
   const base = stem(pattern)
@@ -64,7 +64,7 @@ async function age(name: string, folder: string): Promise<{ name: string; at: nu
   return { name, at: stats?.mtimeMs ?? 0 }
 }
 
-/** The last folder of a pattern that is named without a wildcard. */
+/** The last folder of a pattern before its first wildcard. */
 function stem(pattern: string): string {
   const parts = pattern.split('/')
   const wild = parts.findIndex((part) => /[*?{]/.test(part))

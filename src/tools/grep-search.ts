@@ -2,7 +2,7 @@ import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import type { RipgrepParts } from './file-search.ts'
 import { basename, dirname, join, resolve } from 'node:path'
-import { byGlob, plainFiles, plainMatches, ripgrep, searched } from './file-search.ts'
+import { globFilter, plainFiles, plainMatches, ripgrep, searchPlace } from './file-search.ts'
 import { shortPath } from '../base/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
 import { defineTool } from './tool-definition.ts'
@@ -15,7 +15,7 @@ const input = parser({ pattern: string({ min: 1 }), path: optional(string()), gl
 
 type Wanted = { pattern: string; path?: string; glob?: string }
 
-export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'hides'>): Tool {
+export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'isSecret'>): Tool {
   return defineTool({
     name: 'grep_search',
     risk: 'read',
@@ -23,13 +23,14 @@ export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'hides'>): Tool
     aliases: { rules: ['Read', 'Grep'], hooks: ['Grep'] },
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
     async run(wanted, call) {
-      const { at, folder } = await searched(call.cwd, wanted.path || '.')
-      const found = (await byRipgrep(wanted, at, folder, call, parts)) ?? (await plainly(wanted, at, folder, call))
-      // One that was named was judged by its name.
-      const isHidden = (path: string | undefined) => path !== undefined && !!parts.hides?.(resolve(call.cwd, path))
+      const { at, folder } = await searchPlace(call.cwd, wanted.path || '.')
+      const found =
+        (await byRipgrep(wanted, at, folder, call, parts)) ?? (await searchWithoutRipgrep(wanted, at, folder, call))
+      // A search in one named file has no paths in its result: the policy has judged that file by its name.
+      const isHidden = (path: string | undefined) => path !== undefined && !!parts.isSecret?.(resolve(call.cwd, path))
       const hidden = found.groups.flatMap(({ path }) => (isHidden(path) ? [path!] : []))
       const groups = found.groups.filter(({ path }) => !isHidden(path))
-      return toldMatches({ groups, more: found.more }, hidden) ?? nothing(wanted)
+      return matchesText({ groups, more: found.more }, hidden) ?? nothing(wanted)
     },
   })
 }
@@ -59,23 +60,28 @@ function nothing({ pattern, path, glob }: Wanted): string {
 function troubleWords(trouble: string): string {
   const reason = trouble.replace(/^rg: /gm, '').slice(0, 600)
   if (!/^regex parse error/m.test(reason)) return `ripgrep could not search: ${reason}.`
-  return `the pattern is no regular expression: ${reason}\nPut a backslash before what is meant literally: ( ) [ ] { } . * + ? | ^ $`
+  return `the pattern is not a valid regular expression: ${reason}\nPut a backslash before literal characters: ( ) [ ] { } . * + ? | ^ $`
 }
 
-/** Where there is no ripgrep. */
-async function plainly(wanted: Wanted, at: string, folder: boolean, { cwd, signal }: ToolCall): Promise<Matches> {
+/** Searches in JavaScript where ripgrep is not installed. */
+async function searchWithoutRipgrep(
+  wanted: Wanted,
+  at: string,
+  folder: boolean,
+  { cwd, signal }: ToolCall,
+): Promise<Matches> {
   const pattern = regex(wanted.pattern)
   const base = folder ? at : dirname(at)
   const files = folder ? await plainFiles(at, signal) : [basename(at)]
   const found: Matches = { groups: [], more: false }
   let left = mostLines
-  for (const name of wanted.glob ? files.filter(byGlob(wanted.glob)) : files) {
+  for (const name of wanted.glob ? files.filter(globFilter(wanted.glob)) : files) {
     if (signal.aborted) throw new Error('cancelled.')
     const matches = await plainMatches(join(base, name), pattern)
     if (matches.length === 0) continue
     if (left <= 0) return { ...found, more: true }
     const lines = matches.slice(0, left).map(({ line, text }) => `${line}:${text.slice(0, longestLine)}`)
-    found.groups.push({ ...(folder ? { path: shortPath(join(base, name), cwd) } : {}), lines })
+    found.groups.push({ path: folder ? shortPath(join(base, name), cwd) : undefined, lines })
     found.more = matches.length > left
     left -= matches.length
   }
@@ -86,18 +92,18 @@ function regex(pattern: string): RegExp {
   try {
     return new RegExp(pattern.replace(/^\(\?i\)/, ''), pattern.startsWith('(?i)') ? 'iu' : 'u')
   } catch (error) {
-    throw new Error(`the pattern is no regular expression: ${messageOf(error)}.`)
+    throw new Error(`the pattern is not a valid regular expression: ${messageOf(error)}.`)
   }
 }
 
 const mostChars = 24 * 1024
 
-/** The lines of one file that matched; without a path it is the one that was named. */
+/** The matching lines of one file; without a path in a search of one named file. */
 export type Group = { path?: string; lines: string[] }
 
 export type Matches = { groups: Group[]; more: boolean }
 
-/** What ripgrep printed under headings: an empty line lies between two files, and one file alone has no heading. */
+/** Groups ripgrep's output by file: an empty line separates two files, and a search in one file has no heading. */
 export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
   if (!headings) return lines.length > 0 ? [{ lines: [...lines] }] : []
   const groups: Group[] = []
@@ -107,21 +113,21 @@ export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
     else if (open) open.lines.push(line)
     else groups.push((open = { path: line.replace(/^\.\//, ''), lines: [] }))
   }
-  // The last heading may have lost its lines to the limit.
+  // The line limit may have cut off the lines of the last heading.
   return groups.filter(({ lines }) => lines.length > 0)
 }
 
-/** The matches as the model is told them; undefined when there are none. */
-export function toldMatches({ groups, more }: Matches, hidden: readonly string[]): string | undefined {
+/** The matches as text for the model; undefined when there are none. */
+export function matchesText({ groups, more }: Matches, hidden: readonly string[]): string | undefined {
   if (groups.length === 0 && hidden.length === 0) return undefined
   const text = groups
     .map(({ path, lines }) => [...(path === undefined ? [] : [path]), ...lines].join('\n'))
     .join('\n\n')
   const cut = more || text.length > mostChars
-  const secret = `[left out, because they may hold keys: ${hidden.join(', ')}. Name one as path if you need it.]`
+  const secret = `[Left out because they may hold keys: ${hidden.join(', ')}. Name one as path if you need it.]`
   const notes = [
     ...(hidden.length > 0 ? [secret] : []),
-    ...(cut ? ['[there is more: narrow it by path, glob or a longer pattern]'] : []),
+    ...(cut ? ['[There are more matches: narrow the search by path, glob or a longer pattern.]'] : []),
   ]
   return [text.slice(0, mostChars), ...notes].filter((part) => part !== '').join('\n')
 }

@@ -6,7 +6,7 @@ import { parser, string } from '../core/work/shape.ts'
 
 const input = parser({ name: string({ min: 1 }) })
 
-/** `data.skill` tells the loop whose text this is, so that it outlives a compaction. */
+/** `data.skill` names the loaded skill, so that the loop keeps its text over a compaction. */
 export function loadSkill(skills: readonly Skill[]): Tool {
   return defineTool({
     name: 'load_skill',

@@ -4,14 +4,14 @@ import type { ToolParts } from './tool-parts.ts'
 import { readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { errorCode } from '../base/files.ts'
-import { sizeWords } from './files/file-media.ts'
-import { trouble } from './files/file-access.ts'
+import { sizeText } from './files/file-media.ts'
+import { openTrouble } from './files/file-access.ts'
 import { defineTool } from './tool-definition.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
 const mostNames = 500
 
-/** From here on the size of a file is told: reading it would be long. */
+/** The size of a file is shown from here on, because reading it would fill much of the window. */
 const large = 256 * 1024
 
 const input = parser({ path: optional(string()) })
@@ -26,8 +26,8 @@ export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
     async run({ path }, { cwd }) {
       const at = resolve(cwd, path || '.')
       const entries = await readdir(at, { withFileTypes: true }).catch(async (error) => {
-        if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is no folder. Read it with file_reader.`)
-        throw new Error(await trouble(error, at, path || '.'))
+        if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is not a folder. Read it with file_reader.`)
+        throw new Error(await openTrouble(error, at, path || '.'))
       })
       if (entries.length === 0) return '[the folder is empty]'
       const rank = (entry: Dirent) => (entry.isDirectory() ? 0 : 1)
@@ -43,15 +43,15 @@ async function line(entry: Dirent, folder: string, root: string): Promise<string
   const path = join(folder, entry.name)
   if (entry.isDirectory()) return `${entry.name}/`
   if (entry.isSymbolicLink()) return `${entry.name} -> ${await led(path, root)}`
-  if (!entry.isFile()) return `${entry.name} (no file: a pipe, a socket or a device)`
+  if (!entry.isFile()) return `${entry.name} (a pipe, a socket or a device)`
   const size = await stat(path).then(
     (stats) => stats.size,
     () => 0,
   )
-  return size >= large ? `${entry.name} (${sizeWords(size)})` : entry.name
+  return size >= large ? `${entry.name} (${sizeText(size)})` : entry.name
 }
 
-/** Where a link leads, and whether that is out of the project. */
+/** The target of a link, and whether it leads out of the project. */
 async function led(path: string, root: string): Promise<string> {
   const target = await readlink(path).catch(() => '?')
   const real = await realpath(path).catch(() => undefined)

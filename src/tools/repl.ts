@@ -2,7 +2,7 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ShellParts } from './shell/shell-command.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, oneOf, optional, parser, string } from '../core/work/shape.ts'
-import { Repl, languages, mostSeconds } from './repl/repl-session.ts'
+import { ReplSession, languages, mostSeconds } from './repl/repl-session.ts'
 
 const usualSeconds = 120
 
@@ -13,19 +13,19 @@ const input = parser({
   fresh: optional(boolean()),
 })
 
-/** Runs code in interpreters that live until `close`; each folder has its own, as its agents see other files. */
+/** Runs code in interpreters that live until `close`. Each folder has its own, because agents in worktrees see other files. */
 export function replTool(parts: ShellParts): { tool: Tool; close(): Promise<void> } {
-  const repls = new Map<string, Repl>()
+  const repls = new Map<string, ReplSession>()
   const tool = defineTool({
     name: 'repl',
     risk: 'run',
     input,
-    // What a rule says of the shell, it says of scripts.
+    // A rule about the shell also covers scripts.
     aliases: { rules: ['bash', 'Bash'] },
     effect: ({ code }) => ({ does: 'code', code }),
     run({ language, code, timeout_seconds: seconds = usualSeconds, fresh = false }, call) {
       const key = `${language} ${call.cwd}`
-      const repl = repls.get(key) ?? new Repl(language, parts)
+      const repl = repls.get(key) ?? new ReplSession(language, parts)
       repls.set(key, repl)
       return repl.evaluate({ code, seconds, fresh }, call)
     },

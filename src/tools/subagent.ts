@@ -6,7 +6,7 @@ import { parser, string } from '../core/work/shape.ts'
 
 const input = parser({ task: string({ min: 1 }) })
 
-/** Its acts are judged one by one as they come, so that starting it needs nobody's yes. */
+/** Starting a subagent needs no permission, because each of its own calls is judged. */
 export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
   return defineTool({
     name: 'subagent',

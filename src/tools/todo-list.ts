@@ -3,13 +3,13 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMissing } from '../base/files.ts'
 import { messageOf } from '../base/error-message.ts'
-import { putInPlace } from './files/file-change.ts'
+import { writeAtomically } from './files/file-change.ts'
 
 export const todoFile = '.todos.json'
 
 const states = new Set<unknown>(['pending', 'in_progress', 'completed'])
 
-/** The tasks of a working directory, in a file there that is looked at only when a todo tool is called. */
+/** The tasks of a working directory, in a file there that is read only when a todo tool is called. */
 export class TodoList {
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -21,13 +21,13 @@ export class TodoList {
     return text === undefined ? [] : itemsIn(text)
   }
 
-  /** One change after the other, each on what is there by then. A list with nothing left to do is deleted. */
+  /** Changes the list, one change after the other. A list whose tasks are all completed is deleted. */
   change(cwd: string, change: (now: PlanItem[]) => PlanItem[]): Promise<PlanItem[]> {
     const next = this.#turn.then(async () => {
       const items = change(await this.read(cwd))
       const path = join(cwd, todoFile)
       if (items.every(({ status }) => status === 'completed')) await rm(path, { force: true })
-      else await putInPlace(path, JSON.stringify({ items }))
+      else await writeAtomically(path, JSON.stringify({ items }))
       return items
     })
     this.#turn = next.catch(() => {})
@@ -35,12 +35,12 @@ export class TodoList {
   }
 }
 
-/** Says nothing of what is in a file that is none of ours: it may be a link to anything. */
+/** The error does not quote the file: it may be a link to anything. */
 function itemsIn(text: string): PlanItem[] {
   const found = parsed(text) as { items?: unknown } | undefined
   const items = found?.items
   if (!Array.isArray(items) || !items.every(isItem))
-    throw new Error(`${todoFile} is there and holds no list of tasks. Ask the person whether it may be deleted.`)
+    throw new Error(`${todoFile} exists but is not a list of tasks. Ask the person whether it may be deleted.`)
   return items.map(({ task, status }) => ({ task, status }))
 }
 
@@ -59,11 +59,11 @@ function isItem(value: unknown): value is PlanItem {
 
 const marks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' }
 
-/** The list as the model and the chat are told it: the chat shows it as a plan. */
-export function told(items: PlanItem[], note = ''): { text: string; data: { items: PlanItem[] } } {
+/** The list as a tool's result: text for the model, and items that the chat shows as a plan. */
+export function todoResult(items: PlanItem[], note = ''): { text: string; data: { items: PlanItem[] } } {
   const lines = items.map(({ task, status }) => `${marks[status]} ${task}`)
   const done = items.length > 0 && items.every(({ status }) => status === 'completed')
-  const end = done ? ['All is done; the list is cleared.'] : []
+  const end = done ? ['All tasks are completed; the list is cleared.'] : []
   const text = items.length === 0 ? 'There are no tasks.' : [...lines, ...end].join('\n')
   return { text: note === '' ? text : `${text}\n${note}`, data: { items } }
 }

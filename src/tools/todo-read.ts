@@ -1,6 +1,6 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { TodoList } from './todo-list.ts'
-import { told } from './todo-list.ts'
+import { todoResult } from './todo-list.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser } from '../core/work/shape.ts'
 
@@ -11,6 +11,6 @@ export function todoRead(todos: TodoList): Tool {
     input: parser({}),
     leadOnly: true,
     effect: () => ({ does: 'nothing' }),
-    run: async (_input, { cwd }) => told(await todos.read(cwd)),
+    run: async (_input, { cwd }) => todoResult(await todos.read(cwd)),
   })
 }

@@ -1,11 +1,10 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { TodoList } from './todo-list.ts'
-import { told } from './todo-list.ts'
+import { todoResult } from './todo-list.ts'
 import { nearest } from '../base/nearest.ts'
 import { defineTool } from './tool-definition.ts'
 import { todoItems } from './todo-write.ts'
 
-/** Changes the status of tasks, each named by its exact text. */
 export function todoUpdate(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_update',
@@ -26,8 +25,8 @@ export function todoUpdate(todos: TodoList): Tool {
         const near = nearest(task, known)
         return `No task reads exactly "${task}".${near ? ` Did you mean "${near}"?` : ' Add it with todo_write.'}`
       })
-      if (missing.length === status.size) throw new Error(`${notes.join('\n')}\n${told(now).text}`)
-      return told(now, notes.join('\n'))
+      if (missing.length === status.size) throw new Error(`${notes.join('\n')}\n${todoResult(now).text}`)
+      return todoResult(now, notes.join('\n'))
     },
   })
 }

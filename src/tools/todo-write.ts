@@ -1,13 +1,13 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { TodoList } from './todo-list.ts'
-import { told } from './todo-list.ts'
+import { todoResult } from './todo-list.ts'
 import { defineTool } from './tool-definition.ts'
 import { list, object, oneOf, parser, string } from '../core/work/shape.ts'
 
 const item = object({ task: string({ min: 1 }), status: oneOf('pending', 'in_progress', 'completed') })
 export const todoItems = parser({ items: list(item, 1) })
 
-/** Adds tasks; one that is there already stays as it is. */
+/** Adds tasks; a task that is already on the list keeps its status. */
 export function todoWrite(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_write',
@@ -21,7 +21,7 @@ export function todoWrite(todos: TodoList): Tool {
         const known = new Set(old.map(({ task }) => task))
         return [...old, ...items.filter(({ task }) => !known.has(task) && known.add(task))]
       })
-      return told(now)
+      return todoResult(now)
     },
   })
 }

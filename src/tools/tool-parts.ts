@@ -3,36 +3,36 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../core/work/tool.ts'
 import type { Fetch } from './web/web-request.ts'
 
-/** A skill as it is loaded: its text is read when it is asked for. */
+/** A skill; its text is read when it is loaded. */
 export type Skill = { name: string; description: string; body(): string | Promise<string> }
 
-/** What the tools of one seat are made of; a part that is absent leaves out the tool that needs it. */
+/** What the tools of one agent need. A missing optional part leaves out the tool that needs it. */
 export type ToolParts = {
-  /** The project, as a real path: what lies outside is shown as such. */
+  /** The project's real path: a listing marks links that lead out of it. */
   root: string
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
-  /** Where long outputs are kept whole. */
+  /** Keeps long outputs whole. */
   blobs: Blobs
-  /** Takes secrets out of what a tool keeps on the disk. */
+  /** Removes secrets from text that a tool keeps on disk. */
   mask?(text: string): string
-  /** Files with keys in them: a search of a folder leaves them out, so that they are only read when they are named. */
-  hides?(path: string): boolean
-  /** What a shell command is run by, a sandbox for one; bash alone when nobody says. */
+  /** Whether a file may hold keys: a search of a folder leaves such files out, so that they are read only by name. */
+  isSecret?(path: string): boolean
+  /** The program that runs a shell command, for example a sandbox; bash if it is not given. */
   shell?(command: string): Promise<readonly [string, ...string[]]>
   web?: WebParts
   skills?: readonly Skill[]
-  /** Another agent's answer to a task, and nothing else of it. */
+  /** Hands a task to another agent and returns its answer. */
   consult?(task: string, call: ToolCall): Promise<ToolOutput>
-  /** Runs a piece of code away from the project. */
+  /** Runs code in an empty folder, without access to the project. */
   sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
 }
 
 export type WebParts = {
-  /** An address of one's own that answers as SearXNG does. */
+  /** The address of the person's own SearXNG server. */
   search?: string
-  /** Hosts that may be fetched although they are on a private network. */
+  /** Hosts on a private network that may be fetched nevertheless. */
   allowed?: readonly string[]
-  /** How a page comes; over the network when nobody says. */
+  /** Fetches a page; over the network if it is not given. */
   fetch?: Fetch
 }

@@ -1,11 +1,11 @@
 import type { Tool, ToolOutput } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import type { WebAnswer } from './web/web-request.ts'
-import { networkFetch, patiently } from './web/web-request.ts'
-import { pictureMedia, sizeWords } from './files/file-media.ts'
+import { networkFetch, withTimeLimit } from './web/web-request.ts'
+import { pictureMedia, sizeText } from './files/file-media.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
-import { Printed } from './shell/command-output.ts'
+import { CommandOutput } from './shell/command-output.ts'
 import { readable } from './web/readable-page.ts'
 
 const mostRedirects = 5
@@ -27,16 +27,16 @@ export function webFetch(parts: FetchParts): Tool {
       let at = addressOf(url)
       for (let hop = 0; hop <= mostRedirects; hop++) {
         const allowed = parts.web?.allowed?.includes(at.host) ?? false
-        const answer = await patiently(at.host, signal, parts.clock, (until) =>
+        const answer = await withTimeLimit(at.host, signal, parts.clock, (until) =>
           ask({ url: at, private: allowed, signal: until, headers: { accept: 'text/html, text/*, */*;q=0.5' } }),
         )
         const next = redirectOf(answer, at)
         if (!next) return told(answer, at, parts)
-        // Another host is another decision: whoever allowed the first one did not see it.
-        if (next.host !== at.host) return `${at.href} leads on to ${next.href}. Fetch that if you want it.`
+        // The person or a rule allowed the first host only; another host is another decision.
+        if (next.host !== at.host) return `${at.href} redirects to ${next.href}. Fetch that if you need it.`
         at = next
       }
-      throw new Error(`${url} leads on and on. Try another address.`)
+      throw new Error(`${url} redirects too often. Try another address.`)
     },
   })
 }
@@ -44,7 +44,7 @@ export function webFetch(parts: FetchParts): Tool {
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new Error(`${text} is no address: send one that begins with https:// or http://.`)
+    throw new Error(`${text} is not a web address: send one that begins with https:// or http://.`)
   if (url.username || url.password) throw new Error('send the address without a name and a password in it.')
   return url
 }
@@ -52,7 +52,7 @@ function addressOf(text: string): URL {
 function redirectOf({ status, headers }: WebAnswer, from: URL): URL | undefined {
   const to = headers.location
   if (status < 300 || status > 399 || !to) return undefined
-  if (!URL.canParse(to, from)) throw new Error(`${from.href} leads on to ${to}, which is no address.`)
+  if (!URL.canParse(to, from)) throw new Error(`${from.href} redirects to ${to}, which is not a web address.`)
   return addressOf(new URL(to, from).href)
 }
 
@@ -62,14 +62,14 @@ async function told({ status, headers, body, cut }: WebAnswer, at: URL, parts: F
   const picture = pictureMedia(body)
   if (picture && !cut) {
     const ref = await parts.blobs.put(body, picture)
-    return { text: `A picture (${picture}, ${sizeWords(body.length)}); it is attached.`, files: [ref] }
+    return { text: `A picture (${picture}, ${sizeText(body.length)}); it is attached.`, files: [ref] }
   }
   if (!/^text\/|json|xml|javascript|yaml/.test(media))
-    return `${at.href} is ${media}, ${sizeWords(body.length)}, and no text. Download it with bash if you need it.`
+    return `${at.href} is ${media}, ${sizeText(body.length)}, which is not text. Download it with bash if you need it.`
   const text = decoded(body, media)
-  const printed = new Printed(parts)
+  const printed = new CommandOutput(parts)
   await printed.add(Buffer.from(/html/.test(media) ? readable(text, at) : text))
-  const note = cut ? '\n[the page is longer than what was taken of it]' : ''
+  const note = cut ? '\n[The page is longer than this; the rest was not fetched.]' : ''
   return (await printed.done()).trim() + note || '[the page has no text]'
 }
 

@@ -2,7 +2,7 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import type { WebAnswer } from './web/web-request.ts'
 import type { Hit, Provider } from './web/search-providers.ts'
-import { networkFetch, patiently } from './web/web-request.ts'
+import { networkFetch, withTimeLimit } from './web/web-request.ts'
 import { howToSetUp, providerFor } from './web/search-providers.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
@@ -22,7 +22,7 @@ export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool
       const provider = providerFor(query, parts)
       if (!provider) throw new Error(howToSetUp)
       const ask = parts.web?.fetch ?? networkFetch
-      const answer = await patiently(provider.name, signal, parts.clock, (until) =>
+      const answer = await withTimeLimit(provider.name, signal, parts.clock, (until) =>
         ask({ ...provider.request, signal: until }),
       )
       const hits = hitsOf(answer, provider)
@@ -39,12 +39,12 @@ function told({ title, url, text }: Hit, i: number): string {
 
 function hitsOf({ status, body }: WebAnswer, { name, hits }: Provider): Hit[] {
   if (status === 401 || status === 403)
-    throw new Error(`${name} refused the key (${status}): the person has to set a good one. Go on without searching.`)
+    throw new Error(`${name} refused the key (${status}): the person has to set a valid one. Go on without searching.`)
   if (status === 429) throw new Error(`${name} has no searches left for now (429). Go on without searching.`)
   if (status !== 200) throw new Error(`${name} answered ${status}. Try again later, or go on without searching.`)
   try {
     return hits(JSON.parse(body.toString('utf8')))
   } catch {
-    throw new Error(`${name} answered with what is no list of results. Go on without searching.`)
+    throw new Error(`${name} did not answer with a list of results. Go on without searching.`)
   }
 }

@@ -270,7 +270,7 @@ test('/todos shows the tasks of the folder', async (t) => {
   assert.deepEqual(await seat.type('/todos'), [['text', '```text\n[x] read\n[>] write\n```']])
   write(seat, 'project/.todos.json', 'hello')
   assert.deepEqual(await seat.type('/todos'), [
-    ['error', '.todos.json is there and holds no list of tasks; mend or remove .todos.json.'],
+    ['error', '.todos.json exists but is not a list of tasks; mend or remove .todos.json.'],
   ])
 })
 

@@ -18,7 +18,7 @@ test('output and errors come in the order they were written, and the exit code i
     data: { exit: 3 },
   })
   assert.deepEqual(await run('true'), { text: '[no output]', data: { exit: 0 } })
-  assert.deepEqual(await run('kill -9 $$'), { text: '[ended by SIGKILL]', data: { exit: 'SIGKILL' } })
+  assert.deepEqual(await run('kill -9 $$'), { text: '[killed by SIGKILL]', data: { exit: 'SIGKILL' } })
   assert.deepEqual(await run("printf '\\033[31mred\\033[0m'; cat"), { text: 'red', data: { exit: 0 } })
   assert.match((await run('echo )')).text, /^bash: -c: line 1: syntax error .*\n.*echo \)'\n\[exit code 2\]$/s)
 })
@@ -34,7 +34,7 @@ test('a command that cannot be started says what to do', async (t) => {
   const { say, at } = seat(t)
   assert.equal(
     await say('bash', { command: 'true' }, { cwd: at('gone') }),
-    `! the working directory ${at('gone')} is gone. Tell the person: nothing can run there.`,
+    `! the working directory ${at('gone')} no longer exists, so nothing can run there. Tell the person.`,
   )
   assert.equal(
     await say('bash', { command: `: ${'x'.repeat(3_000_000)}` }),
@@ -87,7 +87,7 @@ test('what takes too long is ended with all it started, and the words say what t
   await until(async () => (await alive(label)).includes('sleep 77'))
   assert.equal(
     await turning(clock, running),
-    'begun\n[ended after 5 s. Give it a longer timeout_seconds (up to 600), or background: true if it runs on.]',
+    'begun\n[stopped after 5 s. Give a longer timeout_seconds (at most 600), or background: true if it keeps running.]',
   )
   assert.deepEqual(await alive(label), [])
 })
@@ -114,17 +114,17 @@ test('a background command runs on, is read by its log, and is ended by its pid'
     )!
   assert.equal(whole, text)
   await until(async () => (await say('file_reader', { file_path: log })) === '1:ready')
-  const ended = `${pid} (echo ready; setsid sleep 77 & sleep 78) is ended. All it printed is in ${log}.`
+  const ended = `${pid} (echo ready; setsid sleep 77 & sleep 78) was ended. All its output is in ${log}.`
   assert.equal(await say('bash', { command: `kill ${pid}` }), ended)
   assert.deepEqual(await alive(label), [])
-  assert.equal(await say('file_reader', { file_path: log }), '1:ready\n2:\n3:[ended by SIGTERM]')
+  assert.equal(await say('file_reader', { file_path: log }), '1:ready\n2:\n3:[killed by SIGTERM]')
   assert.match(await say('bash', { command: `kill ${pid}` }), /No such process/)
 })
 
 test('a background command that fails at once says so', async (t) => {
   const { say } = seat(t)
   const text = await say('bash', { command: 'echo no such port; exit 4', background: true })
-  const [, log] = /^The command has ended already\. Its output is in (\S+): read it with file_reader\.$/.exec(text)!
+  const [, log] = /^The command has already ended\. Its output is in (\S+): read it with file_reader\.$/.exec(text)!
   assert.equal(await say('file_reader', { file_path: log }), '1:no such port\n2:\n3:[exit code 4]')
 })
 

@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { edited } from '../../src/tools/files/text-edit.ts'
+import { applyEdit } from '../../src/tools/files/text-edit.ts'
 import { seat } from './seat.ts'
 
 type Edit = [string, string]
@@ -39,7 +39,7 @@ test('edits are made in order, and come out as a change that can be shown', asyn
     edits: edits(['let a = 1', 'const a = 1'], ['const a = 1\nlet b', 'const a = 1\nconst b']),
   })
   assert.deepEqual(output, {
-    text: '2 edits are made in a.txt.',
+    text: 'Made 2 edits in a.txt.',
     data: [{ path: 'a.txt', before: 'let a = 1\nlet b = 2\n', after: 'const a = 1\nconst b = 2\n' }],
   })
   assert.equal(text(), 'const a = 1\nconst b = 2\n')
@@ -54,21 +54,21 @@ test('an edit that does not fit says how, and then none is made', async (t) => {
   )
   assert.equal(
     await edit(['if (x) {\n  return total + 1\n}', 'y']),
-    '! old_string is not in the file. It is there with other white space:\n1:if (x) {\n2:\treturn total + 1\n3:}',
+    '! old_string is not in the file. The file has it with other white space:\n1:if (x) {\n2:\treturn total + 1\n3:}',
   )
   assert.equal(
     await edit(['return totals + 1', 'y']),
-    '! old_string is not in the file. The nearest is:\n1:if (x) {\n2:\treturn total + 1\n3:}',
+    '! old_string is not in the file. The most similar lines are:\n1:if (x) {\n2:\treturn total + 1\n3:}',
   )
   assert.equal(
     await edit(['something else entirely', 'y']),
-    '! old_string is not in the file. Nothing like it is there: read the file again.',
+    '! old_string is not in the file. Nothing in the file is like it. Read the file again.',
   )
-  assert.equal(await edit(['', 'y']), '! old_string is empty: send the text that stands there now.')
+  assert.equal(await edit(['', 'y']), '! old_string is empty: send the text to replace.')
   assert.equal(await edit(['foo', 'foo']), '! old_string and new_string are the same: nothing would change.')
   assert.equal(
     await edit(['if (x)', 'if (y)'], ['foo()\nfoo()', 'foo()'], ['gone', 'y']),
-    '! edits[2]: old_string is not in the file. Nothing like it is there: read the file again.\nNone of the edits was made.',
+    '! edits[2]: old_string is not in the file. Nothing in the file is like it. Read the file again.\nNone of the edits was made.',
   )
   assert.equal(text(), body)
 })
@@ -80,15 +80,15 @@ test('only what was read, and is still so, is edited', async (t) => {
     await say('file_editor', { file_path: 'b.txt', edits: edits(['one', 'two']) }),
     '! b.txt was not read yet. Read it with file_reader first.',
   )
-  assert.equal(await edit(['one', 'two']), 'One edit is made in a.txt.')
-  assert.equal(await edit(['two', 'three']), 'One edit is made in a.txt.')
+  assert.equal(await edit(['one', 'two']), 'Made 1 edit in a.txt.')
+  assert.equal(await edit(['two', 'three']), 'Made 1 edit in a.txt.')
   writeFileSync(at('a.txt'), 'three, says another')
   assert.equal(await edit(['three', 'four']), '! a.txt changed since you read it. Read it again, then edit it.')
   await say('file_reader', { file_path: 'a.txt' })
   utimesSync(at('a.txt'), 1, 1)
   assert.equal(await edit(['three', 'four']), '! a.txt changed since you read it. Read it again, then edit it.')
   await say('file_reader', { file_path: 'a.txt' })
-  assert.equal(await edit(['three', 'four']), 'One edit is made in a.txt.')
+  assert.equal(await edit(['three', 'four']), 'Made 1 edit in a.txt.')
   assert.equal(text(), 'four, says another')
   assert.equal(
     await say('file_editor', { file_path: 'c.txt', edits: edits(['a', 'b']) }),
@@ -124,13 +124,13 @@ test('line endings, marks and encodings stay as they are, byte for byte where no
   ]
   for (const [name, before, edit, after] of cases) {
     const file = await opened(t, before)
-    assert.equal(await file.edit(edit), 'One edit is made in a.txt.', name)
+    assert.equal(await file.edit(edit), 'Made 1 edit in a.txt.', name)
     assert.deepEqual(file.now(), after, name)
   }
   const western = await opened(t, Buffer.from('caf\xe9', 'latin1'))
   assert.equal(
     await western.edit(['caf', '日本']),
-    '! new_string has a character that the file cannot hold: it is Windows-1252.',
+    "! new_string has a character that the file's encoding (Windows-1252) lacks.",
   )
 })
 
@@ -141,10 +141,7 @@ test('the mode of a file, its other names and links to it stay', async (t) => {
   assert.equal(statSync(at('a.txt')).mode & 0o7777, 0o751)
   symlinkSync('a.txt', at('link'))
   await say('file_reader', { file_path: 'link' })
-  assert.equal(
-    await say('file_editor', { file_path: 'link', edits: edits(['two', 'three']) }),
-    'One edit is made in link.',
-  )
+  assert.equal(await say('file_editor', { file_path: 'link', edits: edits(['two', 'three']) }), 'Made 1 edit in link.')
   assert.deepEqual([readlinkSync(at('link')), text()], ['a.txt', 'three\n'])
   linkSync(at('a.txt'), at('other'))
   await say('file_reader', { file_path: 'other' })
@@ -168,7 +165,7 @@ test('a unique text is replaced and nothing else, whatever the line endings', ()
   fc.assert(
     fc.property(piece, piece, piece, (before, after, fresh) => {
       const text = `${before}<old>${after}`
-      const got = edited(text, { old_string: '<old>', new_string: `[${fresh}]` })
+      const got = applyEdit(text, { old_string: '<old>', new_string: `[${fresh}]` })
       const plain = (one: string) => one.replaceAll('\r\n', '\n')
       assert.equal(plain(got), plain(`${before}[${fresh}]${after}`))
       assert.ok(got.startsWith(before) && got.endsWith(after))
@@ -179,7 +176,7 @@ test('a unique text is replaced and nothing else, whatever the line endings', ()
 test('a new file is written with its folders; one that exists is refused', async (t) => {
   const { whole, say, at } = seat(t)
   assert.deepEqual(await whole('file_creator', { file_path: 'src/deep/a.ts', content: 'one\ntwo\n' }), {
-    text: 'src/deep/a.ts is written (2 lines).',
+    text: 'Wrote src/deep/a.ts (2 lines).',
     data: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }],
   })
   assert.equal(readFileSync(at('src/deep/a.ts'), 'utf8'), 'one\ntwo\n')
@@ -190,10 +187,10 @@ test('a new file is written with its folders; one that exists is refused', async
   assert.equal(existsSync('/nowhere'), false)
   assert.match(
     await say('file_creator', { file_path: 'src/deep/a.ts/b', content: 'x' }),
-    /^! the folder .* could not be made/,
+    /^! the folder .* could not be created/,
   )
   assert.equal(
     await say('file_editor', { file_path: 'src/deep/a.ts', edits: edits(['one', 'three']) }),
-    'One edit is made in src/deep/a.ts.',
+    'Made 1 edit in src/deep/a.ts.',
   )
 })

@@ -11,7 +11,7 @@ test('a question goes to the loop as a card: three options, one or several, or w
   ]
   const options = (...labels: string[]) => labels.map((label, i) => ({ id: `${i + 1}`, label }))
   assert.deepEqual(await whole('ask_question', { questions }), {
-    text: 'The person is asked; the answer is the next message.',
+    text: 'The person was asked; the next message is the answer.',
     data: {
       asks: [
         { about: 'choice', text: 'Which store?', from: [], free: true, options: options('files', 'SQLite', 'both') },

@@ -30,18 +30,18 @@ test('what cannot be read is said with what to do instead', async (t) => {
   assert.equal(await read('src/indx.ts'), `! src/indx.ts does not exist. Did you mean ${at('src/index.ts')}?`)
   assert.equal(
     await read('src/nothing-like-it'),
-    '! src/nothing-like-it does not exist. Its folder does: use ls or glob to find what you need.',
+    '! src/nothing-like-it does not exist. Its folder exists: use ls or glob to find what you need.',
   )
   assert.equal(
     await read('gone/a'),
-    `! gone/a does not exist. Nor does its folder ${at('gone')}: use glob to find what you need.`,
+    `! gone/a does not exist. Its folder ${at('gone')} does not exist either: use glob to find what you need.`,
   )
   assert.equal(await read('src'), '! src is a folder: use ls to see what is in it.')
-  assert.equal(await read('pipe'), '! pipe is a pipe, a socket or a device, and no file that could be read.')
+  assert.equal(await read('pipe'), '! pipe is a pipe, a socket or a device, not a file to read.')
   assert.equal(await read('circle'), '! circle is a link that leads in a circle.')
   assert.equal(
     await read('data.bin'),
-    'data.bin is no text (3 bytes of binary data). Use bash with file, xxd or strings to look into it.',
+    'data.bin is not text (3 bytes of binary data). Use bash with file, xxd or strings to look into it.',
   )
 })
 
@@ -107,7 +107,7 @@ test('a file of a gigabyte is read in bounded memory, wherever the range lies', 
   )
   assert.equal(
     await say('file_reader', { file_path: 'big/one' }),
-    'big/one is no text (1024.0 MB of binary data). Use bash with file, xxd or strings to look into it.',
+    'big/one is not text (1024.0 MB of binary data). Use bash with file, xxd or strings to look into it.',
   )
   assert.equal(
     await say('file_reader', { file_path: 'big/lines', offset: 20_000 }),

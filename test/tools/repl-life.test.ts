@@ -6,22 +6,22 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { sandbox } from '../../src/safety/sandbox.ts'
-import { Marks } from '../../src/tools/repl/repl-interpreter.ts'
+import { MarkReader } from '../../src/tools/repl/repl-interpreter.ts'
 import { alive, labelled, labelledProcesses, turning } from '../base/alive.ts'
 import { noPython, ran, repl } from './repl-seat.ts'
 import { folder } from './seat.ts'
 import { until } from '../until.ts'
 
 const sleeping = (label: string) => alive(label).then((all) => all.filter((command) => command.startsWith('sleep')))
-const late = '[ended after 5 s, and all that was defined is gone. Give it a longer timeout_seconds (up to 600).]'
-const anew = '[a new interpreter: the one before was ended, and all that was defined is gone]'
+const late = '[stopped after 5 s; all definitions are lost. Give a longer timeout_seconds (at most 600).]'
+const anew = '[This is a new interpreter: the last one was stopped, and all definitions are lost.]'
 
 test('marks are found wherever a stream is cut, and nothing else is taken for one', () => {
   const nonce = 'abcabd'
   const stream = Buffer.from(`ab${nonce}begin;abcabcabd${nonce}0x;abcab`)
   const whole = ['ab', '<begin>', 'abc', '<>', '<0x>', 'abcab']
   const read = (sizes: number[]) => {
-    const marks = new Marks(nonce)
+    const marks = new MarkReader(nonce)
     const found: string[] = []
     const add = (text: string) => {
       if (found.length === 0 || text.startsWith('<') || found.at(-1)!.startsWith('<')) found.push(text)
@@ -115,13 +115,13 @@ test('one that was killed meanwhile is started anew, and the code is run there',
   const { node } = repl(t, { env })
   assert.deepEqual(await node('var x = 1'), ran('[no output]'))
   for (const { pid } of await labelledProcesses(label)) process.kill(pid, 'SIGKILL')
-  const lost = '[a new interpreter: the one before was ended by SIGKILL, and all that was defined is gone]'
+  const lost = '[This is a new interpreter: the last one was killed by SIGKILL, and all definitions are lost.]'
   assert.deepEqual(await node('typeof x'), ran(`${lost}\n'undefined'`))
 })
 
 test('one that is killed at work says so', async (t) => {
   const { node } = repl(t)
-  const gone = '[the interpreter was ended by SIGKILL: all that was defined is gone]'
+  const gone = '[The interpreter was killed by SIGKILL: all definitions are lost.]'
   assert.deepEqual(
     await node("console.log('so'); process.kill(process.pid, 'SIGKILL'); for (;;);"),
     ran(`so\n${gone}`, 'SIGKILL'),
@@ -150,7 +150,7 @@ test('it is started by the shell it is given, and anew where that holds it in an
   const { node } = repl(t, { shell: async (command) => ['bash', '-c', `export BOX=${box}; ${command}`] })
   assert.deepEqual(await node('var x = 1; process.env.BOX'), ran("'a'"))
   box = 'b'
-  const other = '[a new interpreter: other walls hold it now, and all that was defined is gone]'
+  const other = '[This is a new interpreter: its sandbox has changed, and all definitions are lost.]'
   assert.deepEqual(await node('[process.env.BOX, typeof x]'), ran(`${other}\n[ 'b', 'undefined' ]`))
 })
 
@@ -190,7 +190,7 @@ test('one that cannot be started says why', async (t) => {
   await assert.rejects(python('1'), { message: 'python could not be started: no such thing' })
   const cwd = join(root, 'gone')
   await assert.rejects(node('1', {}, { cwd }), {
-    message: `the working directory ${cwd} is gone. Tell the person: nothing can run there.`,
+    message: `the working directory ${cwd} no longer exists, so nothing can run there. Tell the person.`,
   })
 })
 

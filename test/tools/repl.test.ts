@@ -94,9 +94,9 @@ test('an exit is told, and whether what was defined is still there', async (t) =
   const { node, python } = repl(t)
   assert.deepEqual(await node('var x = 1; process.exitCode = 4; x'), ran('1', 4))
   assert.deepEqual(await node('x'), ran('1'))
-  const ended = '[the interpreter ended itself with exit code 3: all that was defined is gone]'
+  const ended = '[The interpreter exited with code 3: all definitions are lost.]'
   assert.deepEqual(await node('console.log("bye"); process.exit(3)'), ran(`bye\n${ended}`, 3))
-  const anew = '[a new interpreter: the one before ended itself with exit code 3, and all that was defined is gone]'
+  const anew = '[This is a new interpreter: the last one exited with code 3, and all definitions are lost.]'
   assert.deepEqual(await node('typeof x'), ran(`${anew}\n'undefined'`))
   assert.deepEqual(await node('typeof x'), ran("'undefined'"))
   assert.deepEqual(await node('var x = 1'), ran('[no output]'))

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RipgrepParts } from '../../src/tools/file-search.ts'
 import type { ToolParts } from '../../src/tools/tool-parts.ts'
-import { byGlob } from '../../src/tools/file-search.ts'
+import { globFilter } from '../../src/tools/file-search.ts'
 import { folder, seat } from './seat.ts'
 
 /** Both ways of searching give the same where no file is ignored. */
@@ -53,15 +53,15 @@ for (const [way, parts] of ways) {
     assert.equal(await glob({ pattern: '*', path: 'a.md' }), '! a.md is a file: give a folder as path.')
     assert.equal(
       await glob({ pattern: '*.rs' }),
-      'No file is like *.rs here. Try **/ in front of it, or a shorter pattern.',
+      'No file matches *.rs here. Put **/ in front of it, or try a shorter pattern.',
     )
   })
 
   test(`${way}: files with keys are left out of a folder's matches, and found when they are named`, async (t) => {
-    const { write, say } = seat(t, { ...parts, hides: (path) => path.endsWith('/.env') })
+    const { write, say } = seat(t, { ...parts, isSecret: (path) => path.endsWith('/.env') })
     write('.env', 'TOKEN=abc')
     write('a.ts', 'env.TOKEN')
-    const left = '[left out, because they may hold keys: .env. Name one as path if you need it.]'
+    const left = '[Left out because they may hold keys: .env. Name one as path if you need it.]'
     assert.equal(await say('grep_search', { pattern: 'TOKEN' }), `a.ts\n1:env.TOKEN\n${left}`)
     assert.equal(await say('grep_search', { pattern: 'abc' }), left)
     assert.equal(await say('grep_search', { pattern: 'abc', path: '.env' }), '1:TOKEN=abc')
@@ -92,7 +92,7 @@ test('a pattern may go over lines; one that is broken, and a glob that is, are s
   assert.equal(await say('grep_search', { pattern: 'one\\ntwo' }), 'a.ts\n1:one\n2:two')
   assert.match(
     await say('grep_search', { pattern: 'foo(' }),
-    /^! the pattern is no regular expression: regex parse error:.*Put a backslash before what is meant literally/s,
+    /^! the pattern is not a valid regular expression: regex parse error:.*Put a backslash before literal characters/s,
   )
   assert.match(
     await say('grep_search', { pattern: 'x', glob: '{a' }),
@@ -104,12 +104,18 @@ test('many matches and long lines are cut, with what to do', async (t) => {
   const { write, say } = seat(t)
   write('many', 'hit\n'.repeat(1000))
   const lines = (await say('grep_search', { pattern: 'hit' })).split('\n')
-  assert.deepEqual([lines.length, lines.at(-1)], [251, '[there is more: narrow it by path, glob or a longer pattern]'])
+  assert.deepEqual(
+    [lines.length, lines.at(-1)],
+    [251, '[There are more matches: narrow the search by path, glob or a longer pattern.]'],
+  )
   write('long', `hit${'x'.repeat(10_000)}`)
   assert.ok((await say('grep_search', { pattern: 'hit', path: 'long' })).length < 400)
   for (let i = 0; i < 120; i++) write(`f/${i}.txt`, '')
   const names = (await say('glob', { pattern: 'f/*' })).split('\n')
-  assert.deepEqual([names.length, names.at(-1)], [101, '[the newest 100 of 120: narrow the pattern or the path]'])
+  assert.deepEqual(
+    [names.length, names.at(-1)],
+    [101, '[The newest 100 of 120 files: narrow the pattern or the path.]'],
+  )
 })
 
 test('a glob never matches another name than it says', () => {
@@ -118,9 +124,9 @@ test('a glob never matches another name than it says', () => {
     .map((p) => p.join(''))
   fc.assert(
     fc.property(name, name, (one, other) => {
-      assert.equal(byGlob(one)(other), one === other)
-      assert.ok(byGlob(`**/${one}`)(`x/y/${one}`))
-      assert.equal(byGlob(`*/${one}`)(`x/y/${one}`), false)
+      assert.equal(globFilter(one)(other), one === other)
+      assert.ok(globFilter(`**/${one}`)(`x/y/${one}`))
+      assert.equal(globFilter(`*/${one}`)(`x/y/${one}`), false)
     }),
   )
 })
@@ -148,5 +154,5 @@ test('a folder is listed: folders first, links with where they lead, large files
       'outer -> ../else (outside the project)',
     ].join('\n'),
   )
-  assert.equal(await say('ls', { path: 'b.txt' }), '! b.txt is no folder. Read it with file_reader.')
+  assert.equal(await say('ls', { path: 'b.txt' }), '! b.txt is not a folder. Read it with file_reader.')
 })

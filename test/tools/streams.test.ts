@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { encodingOf } from '../../src/tools/files/text-encoding.ts'
-import { Numbered } from '../../src/tools/files/numbered-lines.ts'
-import { Printed } from '../../src/tools/shell/command-output.ts'
+import { NumberedLines } from '../../src/tools/files/numbered-lines.ts'
+import { CommandOutput } from '../../src/tools/shell/command-output.ts'
 
 /** Bytes as files have them: text, torn characters, marks, line ends. */
 const bytes = fc
@@ -45,9 +45,9 @@ test('lines are the same wherever their text was cut, and are those of the file'
   const range = fc.record({ offset: fc.integer({ min: 1, max: 8 }), limit: fc.integer({ min: 1, max: 8 }) })
   fc.assert(
     fc.property(cut, range, ({ text, chunks }, { offset, limit }) => {
-      const numbered = new Numbered({ offset, limit })
+      const numbered = new NumberedLines({ offset, limit })
       for (const chunk of chunks) numbered.push(chunk)
-      const bytewise = new Numbered({ offset, limit })
+      const bytewise = new NumberedLines({ offset, limit })
       for (const chunk of chunks) bytewise.push(bytewise.skip(Buffer.from(chunk)).toString())
       const all = text.replaceAll('\r\n', '\n').split('\n')
       if (all.at(-1) === '') all.pop()
@@ -67,7 +67,7 @@ test('what a command printed is told and kept the same, wherever it was cut', as
       let whole = ''
       const place = blobs.place.bind(blobs)
       blobs.place = (ref) => (readText(blobs, ref).then((body) => (whole = body)), place(ref))
-      const printed = new Printed({ blobs })
+      const printed = new CommandOutput({ blobs })
       for (let i = 0; i < times; i++) for (const chunk of chunks) await printed.add(Buffer.from(chunk))
       const told = await printed.done()
       await new Promise((resolve) => setImmediate(resolve))

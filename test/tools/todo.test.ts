@@ -40,7 +40,7 @@ test('a list with nothing left to do is deleted', async (t) => {
   assert.equal(existsSync(at('.todos.json')), true)
   assert.equal(
     await say('todo_update', items(['build', 'completed'])),
-    '[x] look\n[x] build\nAll is done; the list is cleared.',
+    '[x] look\n[x] build\nAll tasks are completed; the list is cleared.',
   )
   assert.equal(existsSync(at('.todos.json')), false)
   assert.equal(await say('todo_read', {}), 'There are no tasks.')
@@ -60,7 +60,7 @@ test('several changes at once lose nothing', async (t) => {
 
 test('a file that is no list is neither shown nor overwritten, and a link is not written through', async (t) => {
   const { say, write, at, place } = seat(t)
-  const words = '! .todos.json is there and holds no list of tasks. Ask the person whether it may be deleted.'
+  const words = '! .todos.json exists but is not a list of tasks. Ask the person whether it may be deleted.'
   for (const body of ['secret', '{"items":[{"task":1}]}', '[]']) {
     write('.todos.json', body)
     assert.equal(await say('todo_write', items(['x', 'pending'])), words)

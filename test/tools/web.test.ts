@@ -113,10 +113,10 @@ test('a redirect is followed on its host; another host is told and not visited',
   assert.equal(await get('https://a.test/old'), 'here')
   assert.equal(
     await get('https://a.test/away'),
-    'https://a.test/away leads on to https://b.test/x. Fetch that if you want it.',
+    'https://a.test/away redirects to https://b.test/x. Fetch that if you need it.',
   )
-  assert.equal(await get('https://a.test/circle'), '! https://a.test/circle leads on and on. Try another address.')
-  assert.match(await get('https://a.test/file'), /^! file:\/\/\/etc\/passwd is no address/)
+  assert.equal(await get('https://a.test/circle'), '! https://a.test/circle redirects too often. Try another address.')
+  assert.match(await get('https://a.test/file'), /^! file:\/\/\/etc\/passwd is not a web address/)
   assert.equal(
     await get('https://a.test/none'),
     '! https://a.test/none answered 404. Check the address, or look for another source.',
@@ -129,7 +129,7 @@ test('only the web is fetched, without a password in the address', async (t) => 
   for (const url of ['file:///etc/passwd', 'ftp://a.test/', 'a.test', 'data:text/plain,x'])
     assert.equal(
       await say('web_fetch', { url }),
-      `! ${url} is no address: send one that begins with https:// or http://.`,
+      `! ${url} is not a web address: send one that begins with https:// or http://.`,
     )
   assert.equal(
     await say('web_fetch', { url: 'https://me:pw@a.test/' }),
@@ -153,7 +153,7 @@ test('other text comes as it is, a picture as a file, the rest is named', async 
   assert.equal(await say('web_fetch', { url: 'https://a.test/latin' }), 'café')
   assert.equal(
     await say('web_fetch', { url: 'https://a.test/zip' }),
-    'https://a.test/zip is application/zip, 2 bytes, and no text. Download it with bash if you need it.',
+    'https://a.test/zip is application/zip, 2 bytes, which is not text. Download it with bash if you need it.',
   )
   const { text, files } = await whole('web_fetch', { url: 'https://a.test/pic' })
   assert.deepEqual([text, files?.length], ['A picture (image/png, 8 bytes); it is attached.', 1])
@@ -179,7 +179,7 @@ test('over the network: packed pages are unpacked, bombs are not', async (t) => 
   assert.equal(await say('web_fetch', { url: `${url}/gzip` }), 'zipped')
   assert.equal(await say('web_fetch', { url: `${url}/br` }), 'brotli')
   const text = await say('web_fetch', { url: `${url}/bomb` })
-  assert.match(text, /\[the page is longer than what was taken of it\]$/)
+  assert.match(text, /\[The page is longer than this; the rest was not fetched\.\]$/)
 })
 
 test('over the network: this machine and its own network are refused unless they are allowed', async (t) => {
@@ -187,7 +187,7 @@ test('over the network: this machine and its own network are refused unless they
   const { url, host } = await server(t, (_request, response) => void (asked++, response.end('inside')))
   const { say } = seat(t)
   const refused = (name: string, at: string) =>
-    `! ${at} could not be reached: ${name} is on a private network, and those are not fetched from.`
+    `! ${at} could not be reached: ${name} is on a private network, which is not allowed.`
   assert.equal(await say('web_fetch', { url }), refused('127.0.0.1', host))
   const named = url.replace('127.0.0.1', 'localhost')
   assert.equal(await say('web_fetch', { url: named }), refused('localhost', new URL(named).host))
@@ -207,7 +207,7 @@ test('a host that is silent is given up on, and a cancelled call at once', async
   const { say } = seat(t, { clock, web: { fetch } })
   assert.equal(
     await turning(clock, say('web_fetch', { url: 'https://slow.test/' })),
-    '! slow.test gave no answer for 30 s. Try again later, or go on without it.',
+    '! slow.test did not answer within 30 s. Try again later, or go on without it.',
   )
   const stop = new AbortController()
   const running = say('web_fetch', { url: 'https://slow.test/' }, { signal: stop.signal })
@@ -271,13 +271,16 @@ test('a search that cannot be made is said in words that hold no key', async (t)
   assert.equal(await say(key), 'Nothing was found for x. Try other words.')
   assert.equal(
     await say(key, { status: 401 }),
-    '! Tavily refused the key (401): the person has to set a good one. Go on without searching.',
+    '! Tavily refused the key (401): the person has to set a valid one. Go on without searching.',
   )
   assert.equal(await say(key, { status: 429 }), '! Tavily has no searches left for now (429). Go on without searching.')
   assert.equal(await say(key, { status: 500 }), '! Tavily answered 500. Try again later, or go on without searching.')
   assert.equal(
     await say(key, { body: Buffer.from('<html>') }),
-    '! Tavily answered with what is no list of results. Go on without searching.',
+    '! Tavily did not answer with a list of results. Go on without searching.',
   )
-  assert.match(await say({ SEARXNG_URL: 'localhost:8080' }), /^! the address of the search server is no http address/)
+  assert.match(
+    await say({ SEARXNG_URL: 'localhost:8080' }),
+    /^! the address of the search server is not an http address/,
+  )
 })

@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { open, realpath, stat, opendir } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { errorCode } from '../../base/files.ts'
-import { pictureMedia, sizeWords } from '../../tools/files/file-media.ts'
+import { pictureMedia, sizeText } from '../../tools/files/file-media.ts'
 
 /** What is attached of a file: `cut` says what is missing, `lines` are those that are there. */
 export type Part = { body: string; cut?: string; lines?: LineRange }
@@ -161,7 +161,7 @@ export async function pictureIn(path: string): Promise<Picture | undefined> {
     const media = pictureMedia(buffer.subarray(0, bytesRead))
     if (media === undefined) return undefined
     if (size > longestPicture)
-      throw new Error(`a picture of ${sizeWords(size)} is too large; scale it below ${sizeWords(longestPicture)}`)
+      throw new Error(`a picture of ${sizeText(size)} is too large; scale it below ${sizeText(longestPicture)}`)
     const bytes = Buffer.alloc(size)
     const read = await file.read(bytes, 0, size, 0)
     return { media, bytes: bytes.subarray(0, read.bytesRead) }

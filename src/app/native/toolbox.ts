@@ -9,7 +9,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bash } from '../../tools/bash.ts'
-import { Background } from '../../tools/shell/background-commands.ts'
+import { BackgroundCommands } from '../../tools/shell/background-commands.ts'
 import { findProgram } from '../installed-programs.ts'
 
 /** The tools of one agent. They last as long as the run, because they remember which files were read. */
@@ -51,7 +51,7 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     blobs,
     mask,
     skills,
-    hides: isSecretName,
+    isSecret: isSecretName,
     consult,
     sandboxed: runApart(parts),
     shell: sandbox.shell,
@@ -108,7 +108,10 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
       }
       // The program gets nothing of the person's: no key from the environment, and no folder of theirs as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }
-      const run = bash({ env: lean, clock, blobs, mask, shell }, new Background({ env: lean, clock, blobs, shell }))
+      const run = bash(
+        { env: lean, clock, blobs, mask, shell },
+        new BackgroundCommands({ env: lean, clock, blobs, shell }),
+      )
       return await run.run({ command: `${how.by} ${how.file}` }, { ...call, cwd: root })
     } finally {
       await rm(root, { recursive: true, force: true })

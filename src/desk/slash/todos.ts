@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { told, todoFile, TodoList } from '../../tools/todo-list.ts'
+import { todoResult, todoFile, TodoList } from '../../tools/todo-list.ts'
 import { UsageError } from '../../core/io.ts'
 import { block } from './code-block.ts'
 
@@ -16,7 +16,7 @@ export function todosCommand(controls: DeskControls): Command {
         throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
       })
       if (items.length === 0) say('There are no tasks.', 'note')
-      else say(block(told(items).text), 'text')
+      else say(block(todoResult(items).text), 'text')
     },
   }
 }

@@ -4,13 +4,13 @@ import { chmod, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
 
-/** A change that is longer than this is shown only where it changes something. */
+/** Of a longer text only the lines around the change are kept. */
 const longestSide = 24 * 1024
 
 const context = 3
 
-/** A change as it is kept with its result: two whole texts, or, of long ones, what lies around the change. */
-export function shownChange(path: string, before: string | undefined, after: string): FileChange {
+/** A change as it is kept with the tool's result: both whole texts, or the lines around the change if they are long. */
+export function fileChange(path: string, before: string | undefined, after: string): FileChange {
   if (before === undefined) return { path, after: cutAfter(after) }
   if (before.length <= longestSide && after.length <= longestSide) return { path, before, after }
   const [old, fresh] = [before.split('\n'), after.split('\n')]
@@ -34,22 +34,22 @@ function cutAfter(text: string): string {
 }
 
 /**
- * Puts a new body in the place of an old one and keeps its mode: a full disk or a crash leaves the old one whole.
- * A file with several names or of another owner is written where it is, so that it stays theirs.
+ * Replaces a file's content and keeps its mode; a full disk or a crash leaves the old content whole.
+ * A file with several hard links, or of another owner, is overwritten in place, so that links and owner stay.
  */
-export async function replaceBody(real: string, body: Uint8Array, was: BigIntStats): Promise<BigIntStats> {
+export async function replaceContent(real: string, body: Uint8Array, was: BigIntStats): Promise<BigIntStats> {
   if (was.nlink > 1n || Number(was.uid) !== process.getuid?.()) {
     await writeFile(real, body, { flush: true })
     return stat(real, { bigint: true })
   }
-  return putInPlace(real, body, Number(was.mode) & 0o7777)
+  return writeAtomically(real, body, Number(was.mode) & 0o7777)
 }
 
-/** Puts a file under its name at once, over whatever had that name, a link too. */
-export async function putInPlace(path: string, body: string | Uint8Array, mode?: number): Promise<BigIntStats> {
+/** Writes a file beside its place and renames it there in one step, replacing a file or link of that name. */
+export async function writeAtomically(path: string, body: string | Uint8Array, mode?: number): Promise<BigIntStats> {
   const temporary = join(dirname(path), `.termaite-${randomName()}.tmp`)
   try {
-    // `wx` follows no link that somebody laid there.
+    // `wx` fails instead of following a link that somebody placed there.
     const file = await open(temporary, 'wx', 0o666)
     try {
       await file.writeFile(body)
@@ -57,7 +57,7 @@ export async function putInPlace(path: string, body: string | Uint8Array, mode?:
     } finally {
       await file.close()
     }
-    // The mode of a new file is bent by the umask; one that was chosen is not.
+    // The umask changes the mode of a new file, so a wanted mode is set explicitly.
     if (mode !== undefined) await chmod(temporary, mode)
     await rename(temporary, path)
   } catch (error) {

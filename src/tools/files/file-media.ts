@@ -1,4 +1,4 @@
-/** The kinds of picture that models can see, by their first bytes. */
+/** The media type of a picture that models can see, by its first bytes. */
 export function pictureMedia(head: Buffer): string | undefined {
   const starts = (text: string, at = 0) => head.subarray(at, at + text.length).equals(Buffer.from(text, 'latin1'))
   if (starts('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -8,7 +8,7 @@ export function pictureMedia(head: Buffer): string | undefined {
   return undefined
 }
 
-export function sizeWords(bytes: number | bigint): string {
+export function sizeText(bytes: number | bigint): string {
   const size = Number(bytes)
   if (size < 1024) return `${size} bytes`
   if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KB`

@@ -1,17 +1,17 @@
-/** So much of a file is shown at once. */
+/** At most this much of a file is shown at once. */
 export const mostLines = 2000
 const mostChars = 48 * 1024
 const longestLine = 2000
-/** Nobody waits for the end of a line that is longer than this. */
+/** Reading stops within a line that is longer than this. */
 const endlessLine = 4 * 1024 * 1024
 
 export type Range = { offset: number; limit: number }
 
 /**
- * Takes a text as it comes and keeps the lines of a range, numbered and bounded: its memory does not grow with the file.
- * `full` says that no more is needed, for whoever has not read all of it yet.
+ * Keeps the lines of a range, numbered and bounded, from a text that is pushed in chunks: memory does not grow with the file.
+ * `full` tells the reader that no more chunks are needed.
  */
-export class Numbered {
+export class NumberedLines {
   #range: Range
   #lines: string[] = []
   #chars = 0
@@ -25,7 +25,7 @@ export class Numbered {
     this.#range = range
   }
 
-  /** Passes over the lines before the range without decoding them; gives what comes after. For encodings where a line end is one byte. */
+  /** Skips the lines before the range without decoding them and returns the rest of the chunk. Only for encodings with one-byte line ends. */
   skip(chunk: Buffer): Buffer {
     let from = 0
     while (this.#line < this.#range.offset) {
@@ -51,7 +51,7 @@ export class Numbered {
     if (from < text.length) this.#keep(text, from, text.length)
   }
 
-  /** The lines, then how to go on; `atEnd` says whether all of the file went by. */
+  /** The lines, then how to continue; `atEnd` says whether the whole file was pushed. */
   done(atEnd: boolean): string {
     if (this.#open && (atEnd || this.#wanted)) this.#close()
     const { offset } = this.#range

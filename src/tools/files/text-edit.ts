@@ -1,14 +1,14 @@
 export type Edit = { old_string: string; new_string: string }
 
-/** A text with an edit made, or the words that say why it could not be. */
-export function edited(text: string, { old_string, new_string }: Edit): string {
+/** Applies an edit to a text; throws an error that tells the model why it cannot be made. */
+export function applyEdit(text: string, { old_string, new_string }: Edit): string {
   const [old, fresh] = [plainEndings(old_string), plainEndings(new_string)]
-  if (old === '') throw new Error('old_string is empty: send the text that stands there now.')
+  if (old === '') throw new Error('old_string is empty: send the text to replace.')
   if (old === fresh) throw new Error('old_string and new_string are the same: nothing would change.')
-  const endings = new Endings(text)
+  const endings = new LineEndings(text)
   const { plain } = endings
   const at = plain.indexOf(old)
-  if (at < 0) throw new Error(`old_string is not in the file. ${nearLines(plain, old)}`)
+  if (at < 0) throw new Error(`old_string is not in the file. ${nearestLines(plain, old)}`)
   if (plain.indexOf(old, at + 1) < 0) return endings.replaced(at, old.length, fresh)
   const places = linesOf(plain, old)
   const many = places.length > mostPlaces ? `more than ${mostPlaces}` : `${places.length}`
@@ -18,7 +18,7 @@ export function edited(text: string, { old_string, new_string }: Edit): string {
 
 const mostPlaces = 20
 
-/** The lines on which a text stands, as far as they are told. */
+/** The numbers of the lines where `wanted` begins, up to one more than are shown. */
 function linesOf(text: string, wanted: string): number[] {
   const found: number[] = []
   let line = 1
@@ -34,13 +34,13 @@ function linesOf(text: string, wanted: string): number[] {
 }
 
 /**
- * A text whose lines all end alike, and the way back: what a model sends has plain line ends, a file may have others,
- * and what is not touched keeps its own.
+ * A text with plain line ends, for matching what a model sends, and the way back to the file's own line ends.
+ * Lines that an edit does not touch keep theirs.
  */
-export class Endings {
+export class LineEndings {
   readonly plain: string
   #text: string
-  /** Where carriage returns were taken out, as places in the plain text. */
+  /** The offsets in the plain text where a carriage return was removed. */
   #returns: number[] = []
   #usual: '\n' | '\r\n'
 
@@ -54,20 +54,20 @@ export class Endings {
     this.#usual = this.#returns.length * 2 > lines ? '\r\n' : '\n'
   }
 
-  /** The text with a stretch of the plain one replaced. */
+  /** The original text with a range of the plain text replaced. */
   replaced(at: number, length: number, plain: string): string {
     const [from, to] = [this.#back(at), this.#back(at + length)]
     return this.#text.slice(0, from) + plain.replaceAll('\n', this.#ending(from, to)) + this.#text.slice(to)
   }
 
-  /** As the lines that go away end; where none does, as most do. */
+  /** The line end of the replaced lines, or the file's most common one if the range has no line end. */
   #ending(from: number, to: number): string {
     const old = this.#text.slice(from, to)
     if (!old.includes('\n')) return this.#usual
     return old.includes('\r\n') ? '\r\n' : '\n'
   }
 
-  /** A place in the plain text, in the text. */
+  /** Turns an offset in the plain text into one in the original text. */
   #back(at: number): number {
     let [low, high] = [0, this.#returns.length]
     while (low < high) {
@@ -83,20 +83,20 @@ export const plainEndings = (text: string) => text.replaceAll('\r\n', '\n')
 
 const mostShown = 12
 
-/** Why a text is not in a file, in words that help to send the right one: it is there with other white space, or something like it is. */
-export function nearLines(text: string, wanted: string): string {
+/** Helps the model to send the right text: shows where the file has it with other white space, or the most similar lines. */
+export function nearestLines(text: string, wanted: string): string {
   const lines = text.split('\n')
   const want = wanted.replace(/^\n+|\n+$/g, '').split('\n')
   const spaced = lines.findIndex((_line, i) => want.every((line, j) => bare(lines[i + j] ?? '') === bare(line)))
-  if (spaced >= 0) return `It is there with other white space:\n${shown(lines, spaced, want.length)}`
+  if (spaced >= 0) return `The file has it with other white space:\n${shown(lines, spaced, want.length)}`
   const [at, likeness] = mostAlike(lines, want)
-  if (likeness < 0.4) return 'Nothing like it is there: read the file again.'
-  return `The nearest is:\n${shown(lines, Math.max(0, at - 1), want.length + 2)}`
+  if (likeness < 0.4) return 'Nothing in the file is like it. Read the file again.'
+  return `The most similar lines are:\n${shown(lines, Math.max(0, at - 1), want.length + 2)}`
 }
 
 const bare = (line: string) => line.replace(/\s+/g, '')
 
-/** Where a file is most like the longest line that was wanted: the line where the wanted ones would begin, and how much. */
+/** Finds the line most similar to the longest wanted line; returns where the wanted lines would begin, and the similarity. */
 function mostAlike(lines: readonly string[], want: readonly string[]): [number, number] {
   const longest = want.reduce((best, line, i) => (line.trim().length > want[best]!.trim().length ? i : best), 0)
   const words = wordsIn(want[longest]!)
@@ -110,7 +110,7 @@ function mostAlike(lines: readonly string[], want: readonly string[]): [number, 
 
 const wordsIn = (line: string) => line.match(/\w+|[^\w\s]/g) ?? []
 
-/** How much two lists of words have in common, from 0 to 1. */
+/** The share of words that two lists have in common, from 0 to 1. */
 function alike(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return 0
   const left = new Map<string, number>()

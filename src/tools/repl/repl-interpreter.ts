@@ -3,20 +3,20 @@ import type { ShellParts } from '../shell/shell-command.ts'
 import { randomBytes } from 'node:crypto'
 import { startIn } from '../shell/shell-command.ts'
 
-/** `begun`: the code reached it. Without an `exit` the interpreter came to its end before the code did. */
+/** `begun` says whether the code reached the interpreter; without an `exit`, the interpreter ended before the code did. */
 export type Evaluated = { begun: boolean; exit?: number }
 
 const nothing = new Uint8Array()
 const lineEnd = 10
 
-/** A living interpreter, which runs one piece of code after another; see the drivers beside. */
+/** A running interpreter that evaluates one piece of code after another, by the driver for its language in this folder. */
 export class Interpreter {
   readonly run: Run
-  /** What it was started by: the walls it is in. */
+  /** The command that started it, with its sandbox. */
   readonly walls: readonly string[]
   #chunks: AsyncIterator<Uint8Array>
   #used = false
-  /** What was written after the last piece came to its end. */
+  /** Output after the end of the last piece of code. */
   #unread: Uint8Array = nothing
 
   private constructor(run: Run, walls: readonly string[]) {
@@ -27,16 +27,16 @@ export class Interpreter {
 
   static async start(walls: readonly string[], cwd: string, parts: ShellParts): Promise<Interpreter> {
     const run = await startIn(walls, cwd, parts)
-    // Both outputs come by the other one.
+    // Standard error is merged into standard output; this stream is only drained.
     void run.stderr[Symbol.asyncIterator]().next()
     return new Interpreter(run, walls)
   }
 
-  /** Nobody reads what it writes between two pieces: whoever writes much then, waits. */
+  /** Evaluates code and passes its output to `take`. Output between two pieces of code is not read until the next one. */
   async evaluate(code: string, take: (chunk: Uint8Array) => Promise<void>): Promise<Evaluated> {
-    // Not to be guessed by what the code prints.
+    // Random, so that code cannot print a mark by accident or on purpose.
     const nonce = randomBytes(16).toString('hex')
-    const marks = new Marks(nonce, this.#unread)
+    const marks = new MarkReader(nonce, this.#unread)
     const before: Uint8Array[] = []
     let begun = false
     let atStart = true
@@ -49,7 +49,7 @@ export class Interpreter {
           else before.push(piece.bytes)
         } else if (piece.mark === 'begin') {
           begun = true
-          // What is said while it starts, by a shell's own files for one, is nothing that the code printed.
+          // Output during the start, for example of the shell's profile, was not printed by the code.
           if (this.#used) for (const bytes of before) await take(bytes)
           this.#used = true
         } else if (piece.mark === 'line') await take(atStart ? nothing : Uint8Array.of(lineEnd))
@@ -70,13 +70,13 @@ export class Interpreter {
 }
 
 /**
- * A piece of what an interpreter wrote: what code printed, or a mark of its driver: `begin`, `line` before what does not
- * go on with a line that code began, and at the end the exit code.
+ * A piece of an interpreter's output: bytes that the code printed, or a mark of the driver: `begin`, `line` before output that
+ * must start on a new line, and at the end the exit code.
  */
-export type Piece = { bytes: Uint8Array; mark?: undefined } | { mark: string }
+export type OutputPiece = { bytes: Uint8Array; mark?: undefined } | { mark: string }
 
-/** Finds `<nonce><word>;` in a stream, wherever its chunks are cut; all else is what code printed. */
-export class Marks {
+/** Finds marks of the form `<nonce><word>;` in a stream, however its chunks are cut; everything else is output of the code. */
+export class MarkReader {
   #nonce: string
   #unread: Buffer
 
@@ -89,8 +89,8 @@ export class Marks {
     this.#unread = this.#unread.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#unread, chunk])
   }
 
-  /** The next piece that is whole; what may be the beginning of a mark is held back. */
-  next(): Piece | undefined {
+  /** The next complete piece; bytes that may begin a mark are held back. */
+  next(): OutputPiece | undefined {
     const at = this.#unread.indexOf(this.#nonce)
     const plain = at < 0 ? this.#unread.length - this.#begun() : at
     if (plain > 0) return { bytes: this.#take(plain) }
@@ -98,12 +98,12 @@ export class Marks {
     return end < 0 ? undefined : { mark: this.#take(end + 1).toString('utf8', this.#nonce.length, end) }
   }
 
-  /** What no piece was made of. */
+  /** The bytes that were held back. */
   rest(): Uint8Array {
     return this.#take(this.#unread.length)
   }
 
-  /** How many of the last bytes could begin the nonce. */
+  /** How many of the last bytes could be the beginning of the nonce. */
   #begun(): number {
     const most = Math.min(this.#nonce.length - 1, this.#unread.length)
     for (let length = most; length > 0; length--)

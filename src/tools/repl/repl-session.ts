@@ -1,24 +1,24 @@
 import type { ToolCall, ToolOutput } from '../../core/work/tool.ts'
 import type { ShellParts } from '../shell/shell-command.ts'
-import { Hold, shellOf } from '../shell/shell-command.ts'
-import { Printed, tooMuch } from '../shell/command-output.ts'
+import { RunLimit, shellOf } from '../shell/shell-command.ts'
+import { CommandOutput, tooMuch } from '../shell/command-output.ts'
 import { Interpreter } from './repl-interpreter.ts'
 import { sourceText } from '../../base/source-text.ts'
 
 export const mostSeconds = 600
 
-export type Piece = { code: string; seconds: number; fresh: boolean }
+export type CodePiece = { code: string; seconds: number; fresh: boolean }
 
-/** What came of a piece: `stopped` says why we ended the interpreter, `gone` how it came to its own end. */
+/** The result of a piece of code: `stopped` says why we ended the interpreter, `gone` how it ended by itself. */
 type Ran = { begun: boolean; text: string; exit?: number | string; stopped?: string; gone?: string }
 
-/** One language in one folder: what a piece of code defines is there for the next, as long as its interpreter lives. */
-export class Repl {
+/** One language in one folder. Definitions stay for the next piece of code, as long as the interpreter lives. */
+export class ReplSession {
   #language: Language
   #parts: ShellParts
   #command: string
   #now: Interpreter | undefined
-  /** Why the one before is gone with all that was defined, until that was said. */
+  /** Why the last interpreter and its definitions are gone, until the model was told. */
   #lost: string | undefined
   #last: Promise<unknown> = Promise.resolve()
 
@@ -28,8 +28,8 @@ export class Repl {
     this.#command = interpreterOf(language)
   }
 
-  /** One piece after another, whoever sends them. */
-  evaluate(piece: Piece, call: ToolCall): Promise<ToolOutput> {
+  /** Evaluates pieces of code in the order of their calls. */
+  evaluate(piece: CodePiece, call: ToolCall): Promise<ToolOutput> {
     const output = this.#last.then(() => this.#evaluate(piece, call))
     this.#last = output.catch(() => {})
     return output
@@ -45,11 +45,11 @@ export class Repl {
     this.#lost = why
   }
 
-  async #evaluate(piece: Piece, call: ToolCall): Promise<ToolOutput> {
+  async #evaluate(piece: CodePiece, call: ToolCall): Promise<ToolOutput> {
     if (call.signal.aborted) throw new Error('cancelled before it ran.')
     if (piece.fresh) await this.#leave()
     const walls = await shellOf(this.#command, this.#parts)
-    if (this.#now && !isSame(this.#now.walls, walls)) await this.#leave('other walls hold it now')
+    if (this.#now && !isSame(this.#now.walls, walls)) await this.#leave('its sandbox has changed')
     const known = this.#now
     const lost = this.#lost
     this.#now ??= await Interpreter.start(walls, call.cwd, this.#parts)
@@ -57,14 +57,14 @@ export class Repl {
     const ran = await this.#run(this.#now, piece, call)
     if (!ran.begun && ran.stopped === undefined) {
       if (!known) throw new Error(`${this.#language} could not be started: ${ran.text.trim() || ran.gone}`)
-      // It was gone before the code reached it, so that this has run nowhere yet.
+      // The interpreter ended before the code reached it, so the code has not run yet.
       return this.#evaluate({ ...piece, fresh: false }, call)
     }
     const { text, exit, stopped, gone } = ran
     const lines = [
-      lost && `[a new interpreter: ${lost}, and all that was defined is gone]`,
+      lost && `[This is a new interpreter: ${lost}, and all definitions are lost.]`,
       text.replace(/\n$/, ''),
-      stopped ?? (gone && `[the interpreter ${gone}: all that was defined is gone]`),
+      stopped ?? (gone && `[The interpreter ${gone}: all definitions are lost.]`),
     ]
     return {
       text: lines.filter(Boolean).join('\n') || '[no output]',
@@ -72,29 +72,29 @@ export class Repl {
     }
   }
 
-  async #run(interpreter: Interpreter, { code, seconds }: Piece, call: ToolCall): Promise<Ran> {
-    const printed = new Printed(this.#parts)
-    const hold = new Hold(interpreter.run, seconds, late(seconds), call, this.#parts.clock)
+  async #run(interpreter: Interpreter, { code, seconds }: CodePiece, call: ToolCall): Promise<Ran> {
+    const printed = new CommandOutput(this.#parts)
+    const hold = new RunLimit(interpreter.run, seconds, late(seconds), call, this.#parts.clock)
     const lose = (why: string) => {
       this.#now = undefined
       this.#lost = why
     }
     try {
-      const shown = printed.shown(call, () => void hold.end(tooMuch))
+      const shown = printed.collector(call, () => void hold.end(tooMuch))
       const { begun, exit } = await interpreter.evaluate(code, shown)
       const stopped = await hold.release()
       const text = await printed.done()
       if (stopped !== undefined) {
-        lose('the one before was ended')
+        lose('the last one was stopped')
         return { begun, text, stopped }
       }
       if (exit !== undefined) return { begun, text, exit }
       const own = await interpreter.run.exited
-      const gone = own.signal ? `was ended by ${own.signal}` : `ended itself with exit code ${own.code}`
-      lose(`the one before ${gone}`)
+      const gone = own.signal ? `was killed by ${own.signal}` : `exited with code ${own.code}`
+      lose(`the last one ${gone}`)
       return { begun, text, exit: own.code ?? own.signal!, gone }
     } catch (error) {
-      lose('the one before broke')
+      lose('the last one failed')
       await Promise.all([hold.end('[broken]'), printed.drop()])
       throw error
     } finally {
@@ -107,14 +107,14 @@ const isSame = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((word, at) => word === other[at])
 
 const late = (seconds: number) =>
-  `[ended after ${seconds} s, and all that was defined is gone. Give it a longer timeout_seconds (up to ${mostSeconds}).]`
+  `[stopped after ${seconds} s; all definitions are lost. Give a longer timeout_seconds (at most ${mostSeconds}).]`
 
 export const languages = ['python', 'node'] as const
 export type Language = (typeof languages)[number]
 
 /**
- * The command line of an interpreter. Its code comes by a descriptor of its own, so that code which reads its input
- * finds nothing there; Node is the one that we run on, which is always there.
+ * The command line of an interpreter. Code arrives on its own file descriptor, so that code which reads standard input
+ * finds it empty. Node is the one that termaite runs on, which is always installed.
  */
 export function interpreterOf(language: Language): string {
   const by = {

@@ -4,27 +4,27 @@ import { realpathSync } from 'node:fs'
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exitWords, listen, startShell } from './shell-command.ts'
+import { exitText, listen, startShell } from './shell-command.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { randomName } from '../../base/id.ts'
 
-/** A command that runs on behind the model's back. */
-type Behind = { command: string; run: Run; log: string; over: Promise<void> }
+/** A command that keeps running after its call has returned. */
+type BackgroundCommand = { command: string; run: Run; log: string; over: Promise<void> }
 
-/** So long a command that fails at once is waited for. */
+/** A new command is watched this long, to report one that fails at once. */
 const firstLookMs = 300
 
-/** A log that grows beyond this ends its command: a disk is not endless. */
+/** A command whose log grows beyond this is ended, before it fills the disk. */
 const longestLog = 256 * 1024 * 1024
 
-/** The commands of one seat that run in the background; none outlives it. */
-export class Background {
+/** The background commands of one agent, which end with its tools. */
+export class BackgroundCommands {
   #parts: ShellParts
-  /** Where the logs are, once there is one; only its owner can open it. */
+  /** The folder of the logs, created with the first command; only its owner can open it. */
   readonly folder: string
   #started = 0
-  /** Those that run, by their pid: one that ended may have left it to another process. */
-  #all = new Map<number, Behind>()
+  /** The running commands by pid. Ended ones are removed, because the system may give their pid to another process. */
+  #all = new Map<number, BackgroundCommand>()
 
   constructor(parts: ShellParts) {
     this.#parts = parts
@@ -33,7 +33,7 @@ export class Background {
 
   async start(command: string, cwd: string): Promise<string> {
     const { clock } = this.#parts
-    // Not recursive: a folder that somebody else laid there is refused.
+    // Not recursive, so that a folder which somebody else placed there is refused.
     if (this.#started === 0) await mkdir(this.folder, 0o700)
     const log = join(this.folder, `${++this.#started}.log`)
     await writeFile(log, '')
@@ -44,19 +44,19 @@ export class Background {
     const ended = await Promise.race([over.then(() => true), clock.sleep(firstLookMs, looked.signal).then(() => false)])
     looked.abort()
     const where = `Its output is in ${log}: read it with file_reader.`
-    if (ended) return `The command has ended already. ${where}`
+    if (ended) return `The command has already ended. ${where}`
     return `Running in the background with pid ${run.pid}. ${where} End it with bash: kill ${run.pid}`
   }
 
-  /** Ends one that a command line names to be killed; undefined when it means none of ours. */
+  /** Ends the background command that a `kill` command line names; undefined when the line means something else. */
   async kill(command: string): Promise<string | undefined> {
     const pid = /^\s*kill\s+(?:-\w+\s+)?(?:--\s+)?-?(\d+)\s*$/.exec(command)?.[1]
     const behind = pid === undefined ? undefined : this.#all.get(Number(pid))
     if (!behind) return undefined
     const left = await behind.run.end()
     await behind.over
-    if (left.length > 0) return `These of its processes would not end: ${left.join(', ')}.`
-    return `${pid} (${behind.command}) is ended. All it printed is in ${behind.log}.`
+    if (left.length > 0) return `These of its processes did not end: ${left.join(', ')}.`
+    return `${pid} (${behind.command}) was ended. All its output is in ${behind.log}.`
   }
 
   async close(): Promise<void> {
@@ -75,13 +75,13 @@ export class Background {
       if (text !== '') await appendFile(log, mask(text)).catch(() => void run.end())
     }
     const exit = await listen(run, async (chunk) => write(stripper.push(chunk)))
-    const more = bytes > longestLog ? '\n[ended: it printed too much]' : ''
-    const words = exitWords(exit) || '[exit code 0]'
+    const more = bytes > longestLog ? '\n[stopped: it printed too much]' : ''
+    const words = exitText(exit) || '[exit code 0]'
     await appendFile(log, `${mask(stripper.end())}${more}\n${words}\n`).catch(() => {})
   }
 }
 
-/** A temporary folder is often a link, and whoever judges paths sees where they lead. */
+/** The real path of a temporary folder, which is often a link: the policy judges real paths. */
 function realOf(folder: string): string {
   try {
     return realpathSync(folder)

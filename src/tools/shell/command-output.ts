@@ -4,23 +4,23 @@ import type { ToolParts } from '../tool-parts.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { joinCut } from '../../core/talk/body.ts'
 
-/** So much of an output is told: where it begins, and, as errors come last, more of where it ends. */
+/** The model sees this much of the beginning of an output, and more of its end, because errors come last. */
 const headChars = 10 * 1024
 const tailChars = 22 * 1024
 
-/** More than this is no output that anybody reads: whoever prints it is ended before it fills the disk. */
+/** A command that prints more than this is ended before it fills the disk. */
 const mostBytes = 2 * 1024 * 1024 * 1024
 
-export const tooMuch = '[ended: it printed more than 2 GB]'
+export const tooMuch = '[stopped: it printed more than 2 GB]'
 
-/** Text is masked in pieces of at most this length, cut at line ends, so that no secret lies across two. */
+/** Output is masked in blocks of at most this length, cut at line ends, so that no secret is split over two blocks. */
 const blockChars = 64 * 1024
 
 /**
- * What a command prints, as it comes: its two ends in memory, all of it on the disk once it is too long to be told.
- * Secrets and control sequences are taken out of both.
+ * Collects the output of a command: the beginning and the end in memory, and all of it on disk once it is too long to show.
+ * Secrets and control sequences are removed from both.
  */
-export class Printed {
+export class CommandOutput {
   #parts: Pick<ToolParts, 'blobs' | 'mask'>
   #stripper = new AnsiStripper()
   #waiting = ''
@@ -33,7 +33,7 @@ export class Printed {
     this.#parts = parts
   }
 
-  /** Gives what can be shown of it now. */
+  /** Adds a chunk and returns the text that can be shown now. */
   async add(chunk: Uint8Array): Promise<string> {
     this.#waiting += this.#stripper.push(chunk)
     const whole = this.#waiting.lastIndexOf('\n') + 1 || (this.#waiting.length > blockChars ? this.#waiting.length : 0)
@@ -42,8 +42,8 @@ export class Printed {
     return this.#keep(text)
   }
 
-  /** Takes what is printed, and shows it as it comes; `over` is told when it is too much. */
-  shown({ progress }: Pick<ToolCall, 'progress'>, over: () => void): (chunk: Uint8Array) => Promise<void> {
+  /** Returns a function that adds chunks and shows them as progress; it calls `over` when there are too many bytes. */
+  collector({ progress }: Pick<ToolCall, 'progress'>, over: () => void): (chunk: Uint8Array) => Promise<void> {
     let bytes = 0
     return async (chunk) => {
       bytes += chunk.length
@@ -53,7 +53,7 @@ export class Printed {
     }
   }
 
-  /** All that is told of it, with the place of the whole. */
+  /** The text for the model, with the path of the whole output if it was cut. */
   async done(): Promise<string> {
     await this.#keep(this.#waiting + this.#stripper.end())
     this.#waiting = ''
@@ -74,7 +74,7 @@ export class Printed {
     const tail = this.#tail + text.slice(room)
     if (tail.length > tailChars && !this.#writer) {
       this.#writer = this.#parts.blobs.writer('text/plain')
-      // The head ends where the tail begins as long as nothing was left out.
+      // Nothing has been left out between head and tail yet.
       await this.#writer.write(Buffer.from(this.#head + tail))
     } else await this.#writer?.write(Buffer.from(text))
     this.#missing += Math.max(0, tail.length - tailChars)

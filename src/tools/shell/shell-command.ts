@@ -8,20 +8,20 @@ import { messageOf } from '../../base/error-message.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell'>
 
-/** Runs a command line, which is given nothing to read. */
+/** Starts a command line with an empty input. */
 export async function startShell(command: string, cwd: string, parts: ShellParts): Promise<Run> {
   const run = await startIn(await shellOf(command, parts), cwd, parts)
   run.stdin.end()
   return run
 }
 
-/** What runs a command line: the shell, within walls where there are some. */
+/** The program and arguments that run a command line: the shell, inside a sandbox where there is one. */
 export const shellOf = async (command: string, { shell }: Pick<ShellParts, 'shell'>) =>
   (await shell?.(command)) ?? (['bash', '-c', command] as const)
 
-/** Starts it in a group of its own; both outputs come by one pipe, in the order they were written. */
+/** Starts a program in its own process group, with both outputs in one pipe, so that they stay in order. */
 export async function startIn(inner: readonly string[], cwd: string, { env, clock }: ShellParts): Promise<Run> {
-  // Loaded with the first command: a turn that runs none does not pay for it.
+  // Imported with the first command, so that a turn without commands does not load it.
   const { start } = await import('../../base/process/run.ts')
   const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner] as const
   return start({ argv, cwd, env, clock }).catch((error) => {
@@ -30,13 +30,14 @@ export async function startIn(inner: readonly string[], cwd: string, { env, cloc
 }
 
 function cannotStart(error: unknown, cwd: string): string {
-  // The system says of a missing folder that the program is missing.
-  if (!existsSync(cwd)) return `the working directory ${cwd} is gone. Tell the person: nothing can run there.`
+  // For a missing folder, the system's error says that the program is missing.
+  if (!existsSync(cwd))
+    return `the working directory ${cwd} no longer exists, so nothing can run there. Tell the person.`
   if (errorCode(error) === 'E2BIG') return 'the command is too long. Write it to a file with file_creator and run that.'
   return `no shell could be started: ${messageOf(error)}.`
 }
 
-/** Hands over what a run prints, from both outputs, and waits for its end. */
+/** Passes the chunks of both outputs to `take` and waits for the end of the run. */
 export async function listen(run: Run, take: (chunk: Uint8Array) => Promise<void>): Promise<Exit> {
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) await take(chunk)
@@ -45,13 +46,13 @@ export async function listen(run: Run, take: (chunk: Uint8Array) => Promise<void
   return exit
 }
 
-export function exitWords({ code, signal }: Exit): string {
-  if (signal !== undefined) return `[ended by ${signal}]`
+export function exitText({ code, signal }: Exit): string {
+  if (signal !== undefined) return `[killed by ${signal}]`
   return code === 0 ? '' : `[exit code ${code}]`
 }
 
-/** Holds a run to its call: cancelled, or late, it is ended with all it started. */
-export class Hold {
+/** Ends a run, with all processes it started, when its call is cancelled or its time is up. */
+export class RunLimit {
   #run: Run
   #signal: AbortSignal
   #why: string | undefined
@@ -60,7 +61,7 @@ export class Hold {
   #timer: Promise<void>
   #stop = () => void this.end('[cancelled]')
 
-  /** `late`: what is said of one that took longer than so many seconds. */
+  /** `late` is the note for the model if the run takes longer than `seconds`. */
   constructor(
     run: Run,
     seconds: number,
@@ -78,19 +79,19 @@ export class Hold {
     })
   }
 
-  /** Ends it for a reason; the first one counts. */
+  /** Ends the run; the first reason counts. */
   end(why: string): Promise<number[]> {
     this.#why ??= why
     return (this.#ending ??= this.#run.end())
   }
 
-  /** Lets go of it; why it was not let to its own end, if it was not. */
+  /** Stops watching the run; returns why it was ended, or undefined if it ended by itself. */
   async release(): Promise<string | undefined> {
     this.#over.abort()
     this.#signal.removeEventListener('abort', this.#stop)
     await this.#timer
     const left = (await this.#ending) ?? []
-    const stubborn = left.length > 0 ? ` These processes would not end: ${left.join(', ')}.` : ''
+    const stubborn = left.length > 0 ? ` These processes did not end: ${left.join(', ')}.` : ''
     return this.#why === undefined ? undefined : this.#why + stubborn
   }
 }

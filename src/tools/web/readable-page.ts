@@ -4,7 +4,7 @@ const blocks = new Set(
   ),
 )
 
-/** A page as plain text that keeps its headings, lists, links and code: what a reader needs of it, and little more. */
+/** Turns a page into plain text that keeps its headings, lists, links and code. */
 export function readable(html: string, base: URL): string {
   const lines = new Lines()
   let link: { href: string; from: number } | undefined
@@ -42,7 +42,7 @@ export function readable(html: string, base: URL): string {
   return lines.text()
 }
 
-/** Text as it is laid out: runs of white space are one space, and no two empty lines follow each other. */
+/** Lays out text: a run of white space becomes one space, and there are never two empty lines in a row. */
 class Lines {
   #done: string[] = []
   #line = ''
@@ -76,7 +76,7 @@ class Lines {
     return this.#line.length
   }
 
-  /** Puts the address behind what was said since the mark, where it is still on this line. */
+  /** Adds a link's address after its text, if the text is still on this line. */
   close({ href, from }: { href: string; from: number }): void {
     const said = this.#line.slice(from)
     if (said.trim() === '' || from > this.#line.length) return
@@ -98,10 +98,10 @@ function absolute(href: string | undefined, base: URL): string | undefined {
 export type Piece =
   { type: 'text'; text: string } | { type: 'open' | 'close'; tag: string; attribute(name: string): string | undefined }
 
-/** What is in these is not for readers, and is not read as tags either. */
+/** Elements whose content is not for readers, and is not parsed as tags either. */
 const silent = new Set(['script', 'style', 'noscript', 'svg', 'template', 'iframe', 'object', 'select', 'canvas'])
 
-/** Cuts a page into texts and tags, from left to right and once: no page, however broken, takes longer than its length. */
+/** Cuts a page into texts and tags in one pass, so that even a broken page takes time in proportion to its length. */
 export function* pieces(html: string): Generator<Piece> {
   for (let at = 0; at < html.length;) {
     const tag = html.indexOf('<', at)
@@ -132,7 +132,7 @@ function after(html: string, mark: string, from: number): number {
   return at < 0 ? html.length : at + mark.length
 }
 
-/** The `>` that ends a tag: one inside quotes does not. */
+/** The `>` that ends a tag, outside quotes. */
 function tagEnd(html: string, from: number): number {
   let quote = ''
   for (let at = from; at < html.length; at++) {
@@ -141,7 +141,7 @@ function tagEnd(html: string, from: number): number {
     else if (char === '>') return at
     else if ((char === '"' || char === "'") && /[\s=]/.test(html[at - 1]!)) quote = char
   }
-  // A quote that is never closed: the tag ends where it would without it.
+  // The quote is never closed: the tag ends as if the quote were not there.
   const plain = html.indexOf('>', from)
   return plain < 0 ? html.length : plain
 }
@@ -201,7 +201,7 @@ const named: Record<string, string> = {
   ccedil: 'ç',
 }
 
-/** Character references as the characters they stand for; an unknown one stays as it is. */
+/** Replaces character references by their characters; keeps unknown ones. */
 export function unescaped(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name as string] ?? whole

@@ -3,7 +3,7 @@ import type { WebRequest } from './web-request.ts'
 
 export type Hit = { title: string; url: string; text: string }
 
-/** Who is asked to search the web, and how its answer reads. */
+/** A web search service: its request, and how to read its answer. */
 export type Provider = {
   name: string
   request: Pick<WebRequest, 'url' | 'method' | 'headers' | 'body' | 'private'>
@@ -12,7 +12,7 @@ export type Provider = {
 
 const mostHits = 8
 
-/** The first one that is set up: an address of one's own before a key. */
+/** The first provider that is set up: a search server of the person before an API key. */
 export function providerFor(query: string, { env, web }: Pick<ToolParts, 'env' | 'web'>): Provider | undefined {
   const address = web?.search || env.SEARXNG_URL
   if (address) return searxng(query, address)
@@ -26,14 +26,16 @@ export const howToSetUp =
 
 function searxng(query: string, address: string): Provider {
   if (!/^https?:\/\//.test(address) || !URL.canParse(address))
-    throw new Error(`the address of the search server is no http address: ${address}. The person has to mend it.`)
+    throw new Error(
+      `the address of the search server is not an http address: ${address}. The person has to correct it.`,
+    )
   const url = new URL(address)
   if (!/\/search\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, '')}/search`
   url.searchParams.set('q', query)
   url.searchParams.set('format', 'json')
   return {
     name: `SearXNG at ${url.host}`,
-    // The person named it: it may well run on this machine.
+    // The person configured this address, so it may be on a private network.
     request: { url, private: true },
     hits: (answer) => hitsIn((answer as { results?: unknown }).results, 'content'),
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
-import { BlockList } from 'node:net'
+import type { BlockList } from 'node:net'
 import { messageOf } from '../../base/error-message.ts'
 
 export type WebRequest = {
@@ -9,19 +9,19 @@ export type WebRequest = {
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string
-  /** Whether an address on a private network will do. */
+  /** Whether an address on a private network is allowed. */
   private: boolean
   signal: AbortSignal
 }
 
 export type WebAnswer = { status: number; headers: Record<string, string>; body: Buffer; cut: boolean }
 
-/** One request and its bounded answer; redirects are not followed. Rejects with words. */
+/** Sends one request and returns its answer, cut at a limit; does not follow redirects. Rejects with a message for the model. */
 export type Fetch = (request: WebRequest) => Promise<WebAnswer>
 
 const mostBytes = 5 * 1024 * 1024
 
-/** Over the network. The address that a name stands for is looked at when it is connected to, so that no name can change in between. */
+/** Fetches over the network. A name's address is checked when it is connected to, so that it cannot change in between. */
 export const networkFetch: Fetch = async ({ url, method = 'GET', headers, body, private: allowed, signal }) => {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const { isIP } = process.getBuiltinModule('node:net')
@@ -41,7 +41,7 @@ export const networkFetch: Fetch = async ({ url, method = 'GET', headers, body, 
   return { status: answer.statusCode ?? 0, headers: Object.fromEntries(plain), ...(await bounded(answer)) }
 }
 
-const privateWords = (host: string) => `${host} is on a private network, and those are not fetched from`
+const privateWords = (host: string) => `${host} is on a private network, which is not allowed`
 
 const publicLookup: LookupFunction = (host, options, done) => {
   process.getBuiltinModule('node:dns').lookup(host, options, (error, address, family) => {
@@ -51,7 +51,7 @@ const publicLookup: LookupFunction = (host, options, done) => {
   })
 }
 
-/** The body, unpacked, up to the most that is taken: a small answer may unpack to an endless one. */
+/** Unpacks the body up to a limit: a small answer may unpack to an endless one. */
 async function bounded(answer: IncomingMessage): Promise<{ body: Buffer; cut: boolean }> {
   const { createBrotliDecompress, createUnzip } = await import('node:zlib')
   const packed = answer.headers['content-encoding']
@@ -72,7 +72,7 @@ async function bounded(answer: IncomingMessage): Promise<{ body: Buffer; cut: bo
   return { body: Buffer.concat(chunks).subarray(0, mostBytes), cut: bytes > mostBytes }
 }
 
-/** What is not on the open network: loopback, private, link-local, shared and reserved ranges. */
+/** Address ranges outside the public network: loopback, private, link-local, shared and reserved. */
 const ranges: [string, number, 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -85,7 +85,7 @@ const ranges: [string, number, 'ipv4' | 'ipv6'][] = [
   ['198.18.0.0', 15, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
   ['::', 127, 'ipv6'],
-  // Addresses of the old kind in new clothes, which may stand for any of those above; those of `::ffff:` are looked at as what they are.
+  // IPv6 forms of IPv4 addresses, which may stand for any of the above; those with `::ffff:` are checked as IPv4.
   ['64:ff9b::', 96, 'ipv6'],
   ['2002::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
@@ -104,14 +104,14 @@ export function isPrivate(address: string): boolean {
   }
   const bare = address.replace(/%.*$/, '')
   const family = isIP(bare)
-  // What is no address at all is not trusted either.
+  // Text that is not an address is not trusted either.
   return family === 0 || list.check(bare, family === 6 ? 'ipv6' : 'ipv4')
 }
 
 const longestMs = 30_000
 
-/** A request that is given up when the call is, or when it takes too long; what goes wrong is words. */
-export async function patiently<T>(
+/** Runs a request until the call is cancelled or the time is up; every failure is a message for the model. */
+export async function withTimeLimit<T>(
   what: string,
   outer: AbortSignal,
   clock: Clock,
@@ -125,7 +125,7 @@ export async function patiently<T>(
   } catch (error) {
     if (outer.aborted) throw new Error('cancelled.')
     if (late.signal.aborted && !over.signal.aborted)
-      throw new Error(`${what} gave no answer for ${longestMs / 1000} s. Try again later, or go on without it.`)
+      throw new Error(`${what} did not answer within ${longestMs / 1000} s. Try again later, or go on without it.`)
     throw new Error(`${what} could not be reached: ${messageOf(error)}.`)
   } finally {
     over.abort()

@@ -126,7 +126,7 @@ test('a script that failed is mended by whoever wrote it, who sees how it failed
 
 test('two failures in a row: whoever acts does it another way, and is told what was tried', async () => {
   const actor = scriptedAgent('actor', [says('There are 42.')])
-  const late = '[ended after 120 s, and all that was defined is gone. Give it a longer timeout_seconds (up to 600).]'
+  const late = '[stopped after 120 s; all definitions are lost. Give a longer timeout_seconds (at most 600).]'
   const rig = scripted([ran(traceback, 1), { text: late }], { agents: { claude: [json(good), json(better)] }, actor })
   const { facts, result } = await rig.run(rig.agent, { prompt: task })
   assert.deepEqual(facts.slice(-3), [
