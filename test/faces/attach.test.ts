@@ -13,7 +13,7 @@ import { running } from '../terminals/real.ts'
 
 const latin = (text: string) => Buffer.from(text, 'latin1')
 
-test('the key that leaves is found however it is sent, and not in a paste', () => {
+test('the key that detaches is found in every notation, and not in a paste', () => {
   const key = new DetachKeys()
   assert.deepEqual(key.push('ls\r'), { typed: 'ls\r', leaves: false })
   assert.deepEqual(key.push('a\u001d'), { typed: 'a', leaves: true })
@@ -23,7 +23,7 @@ test('the key that leaves is found however it is sent, and not in a paste', () =
   assert.deepEqual(key.push('z\u001b[201~w\u001d'), { typed: 'z\u001b[201~w', leaves: true })
 })
 
-test('what asks the terminal something is not shown, what draws is', () => {
+test('questions to the terminal are filtered out, drawing is shown', () => {
   const asks = [
     '\u001b[c',
     '\u001b[>0c',
@@ -55,7 +55,7 @@ test('what asks the terminal something is not shown, what draws is', () => {
   assert.equal(Buffer.concat(pieces).toString(), wanted)
 })
 
-test('the other screen and a reset need a new picture', () => {
+test('the alternate screen and a reset need a new picture', () => {
   for (const text of ['a\u001b[?1049hb', '\u001b[?25;1049l', '\u001b[?47h', '\u001bc'])
     assert.deepEqual(new OutputFilter().push(latin(text)), { bytes: Buffer.from(''), repaint: true })
   assert.equal(new OutputFilter().push(latin('\u001b[?25l')).repaint, false)
@@ -98,7 +98,7 @@ function person(t: TestContext, command: string) {
 }
 
 describe('a person attaches', { concurrency: true }, () => {
-  test('they see the whole screen, type into it, and find their own again when they leave', async (t) => {
+  test('they see the whole screen, type into it, and get their own screen back when they leave', async (t) => {
     const { shell, sees, exited, emulator, rows } = person(t, running('echo'))
     await sees('ready')
     await sees('2 claude busy · Ctrl+] leaves it running')
@@ -130,7 +130,7 @@ describe('a person attaches', { concurrency: true }, () => {
     assert.deepEqual(answers, [])
   })
 
-  test('the screen is given back when we are told to end, and when we crash', async (t) => {
+  test('the screen is given back when termaite is stopped, and when it crashes', async (t) => {
     const told = person(t, running('echo'))
     await told.sees('ready')
     told.shell.kill('SIGTERM')

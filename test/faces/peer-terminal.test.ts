@@ -57,7 +57,7 @@ test('a paste that is longer than a frame is one paste, and a history that is lo
   assert.equal(rows.at(-1), `19999${'x'.repeat(60)}taken`)
 })
 
-test('a terminal of a process that is gone says so, and its streams end', async (t) => {
+test('a terminal whose process is gone rejects, and its streams end', async (t) => {
   const inner = scripted.host()
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
   const turns = new RunningTurns()

@@ -63,7 +63,7 @@ async function impostor(t: TestContext, greet: (socket: Socket) => void): Promis
   return path
 }
 
-test('junk, half lines and lines without an end do no harm, and what is not known is answered', async (t) => {
+test('junk, half lines and endless lines do no harm, and an unknown method is answered', async (t) => {
   const turns = new RunningTurns()
   const reach = recorder()
   turns.begin(about, reach)
@@ -123,7 +123,7 @@ test('junk, half lines and lines without an end do no harm, and what is not know
   assert.deepEqual(reach.wishes, [])
 })
 
-test('many are followed over one socket, each by its id', async (t) => {
+test('many turns are followed over one socket, each by its id', async (t) => {
   const turns = new RunningTurns()
   const one = turns.begin(about, recorder())
   const two = turns.begin({ ...about, turn: 't2' }, recorder())
@@ -146,7 +146,7 @@ test('many are followed over one socket, each by its id', async (t) => {
   ])
 })
 
-test('what is longer than a frame is cut, and says where the whole is', async (t) => {
+test('an event longer than a frame is cut, and says where the whole of it is', async (t) => {
   const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path } = await serve(t, turns)
@@ -174,7 +174,7 @@ test('what is longer than a frame is cut, and says where the whole is', async (t
   assert.deepEqual(await peer.steer('t1', whole), false)
 })
 
-test('a follower that does not read holds no more than its share, and is told what it missed', async (t) => {
+test('a follower that does not read has a bounded backlog, and is told what it missed', async (t) => {
   const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path } = await serve(t, turns)
@@ -214,7 +214,7 @@ test('a process that goes while it is asked leaves no answer, and its follows en
   assert.deepEqual([await turns, await peer.steer('t1', 'x')], [[], false])
 })
 
-test('whoever is no peer of this version is not met, and one that says nothing is not waited for', async (t) => {
+test('a process of another version is not connected to, and a silent one is not waited for', async (t) => {
   const met = async (greeting: string) => connectPeer(await impostor(t, (socket) => socket.end(greeting)), realClock)
   assert.deepEqual(
     [
@@ -232,7 +232,7 @@ test('whoever is no peer of this version is not met, and one that says nothing i
   assert.equal(await silent, undefined)
 })
 
-test('the socket is ours alone, and goes with its folder when it is closed', async (t) => {
+test('only the owner can open the socket, and it is removed with its folder', async (t) => {
   const { home, path, close } = await serve(t, new RunningTurns())
   assert.deepEqual([dirname(path), basename(path)], [join(home, 'run'), ownSocketName()])
   assert.deepEqual(
@@ -244,7 +244,7 @@ test('the socket is ours alone, and goes with its folder when it is closed', asy
   assert.deepEqual([existsSync(join(home, 'run')), findSockets(home)], [false, []])
 })
 
-test('whoever closes right after a turn still lets its end out', async (t) => {
+test('a server that closes right after a turn still sends its end', async (t) => {
   const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path, close } = await serve(t, turns)
@@ -258,7 +258,7 @@ test('whoever closes right after a turn still lets its end out', async (t) => {
   assert.deepEqual(await follower.over, [note('one'), end])
 })
 
-test('a folder that others could open is neither served in nor looked into', async (t) => {
+test('a folder that others could open is neither used nor searched', async (t) => {
   const home = newHome(t)
   mkdirSync(join(home, 'run'))
   chmodSync(join(home, 'run'), 0o755)
@@ -270,7 +270,7 @@ test('a folder that others could open is neither served in nor looked into', asy
   assert.deepEqual(readdirSync(join(home, 'run')), [ownSocketName()])
 })
 
-test('the socket of a dead process is swept, one of another machine is not, and ours takes the place of one with our pid', async (t) => {
+test('the socket of a dead process is removed, one of another machine is not, and one with the same pid is replaced', async (t) => {
   const home = newHome(t)
   mkdirSync(join(home, 'run'), 0o700)
   const put = (name: string) => writeFileSync(join(home, 'run', name), '')

@@ -72,7 +72,7 @@ const thought: Event[] = [
 ]
 const verdict: Event = { type: 'verdict', framework: 'consensus', why: 'w', passed: true, calls: 6, ms: 5, by: 'a' }
 
-test('how a turn was thought through goes beside its answer, and where it stands to programs alone', async () => {
+test('the framework is printed beside the answer, and its phases in stream-json alone', async () => {
   const answer: Outcome = { ok: true, text: 'done' }
   const err = 'thinking: consensus, more than one way\n— a · 0.0 s · consensus · 6 calls\n'
   assert.deepEqual(await printedOf([...thought, verdict], answer), { code: 0, out: 'done\n', err })
@@ -89,7 +89,7 @@ test('how a turn was thought through goes beside its answer, and where it stands
   assert.equal((await printedOf([...thought.slice(3), direct], answer)).err, '— a · 0.0 s\n')
 })
 
-test('what was tried in vain is said, and is no answer', async () => {
+test('the report of an unmet goal goes to stderr, and is no answer', async () => {
   const report: Event = { type: 'reply', text: 'This was not reached: a pdf\n- pandoc: no', by: 'termaite' }
   const unmet = failed('unmet', 'not reached after 1 way of trying')
   const events = [...thought.slice(3), report, verdict]

@@ -83,7 +83,7 @@ test(
   },
 )
 
-test('a hub that nobody named is asked for once: its address, and its key unseen', options, async (t) => {
+test('an unknown hub is asked for once: its address, and its key without showing it', options, async (t) => {
   const elsewhere = new Machine(t)
   const serving = elsewhere.start(['serve', '--port', '0'])
   t.after(() => serving.kill('SIGKILL'))
@@ -124,7 +124,7 @@ test('a hub that nobody named is asked for once: its address, and its key unseen
   assert.doesNotMatch(again.scrollback(), /Server address|Cannot connect/)
 })
 
-test('a CLI that nobody logged in to: what to run, and the choice to start it all the same', options, async (t) => {
+test('a CLI without a login: what to run, and the choice to start it anyway', options, async (t) => {
   const machine = machineOf(t)
   execFileSync('git', ['init', '-q'], { cwd: machine.project })
   const env = { ...machine.install(['gemini']), ...nowhere }

@@ -69,7 +69,7 @@ function assertWhole(glass: Glass): void {
   assert.match(rows.at(-1)!, /^ chat · /)
 }
 
-test('what an agent prints is text, whatever it is', options, async (t) => {
+test('output of an agent is shown as text, whatever it is', options, async (t) => {
   const machine = new Machine(t)
   const file = join(machine.folder, 'wild')
   writeFileSync(file, wild)
@@ -102,7 +102,7 @@ test('what an agent prints is text, whatever it is', options, async (t) => {
   assert.match(glass.scrollback(), /Go on with: /)
 })
 
-test('so are the names it gives to tools and files, and those that lie in the project', options, async (t) => {
+test('names of tools and files are shown as text, also those in the project', options, async (t) => {
   const evil = 'x\x1b]0;owned\x07\x1b[1;1Howned\n\x9b2J\u202ey'
   const { machine, env } = recordedClaude(t, [
     ['"Edit"', JSON.stringify(evil)],
@@ -129,7 +129,7 @@ test('so are the names it gives to tools and files, and those that lie in the pr
   assert.deepEqual([foreign(glass.raw), touched], [[], []])
 })
 
-test('a screen of plain lines is told nothing but text either', options, async (t) => {
+test('the chat in lines prints nothing but text either', options, async (t) => {
   const machine = new Machine(t)
   const file = join(machine.folder, 'wild')
   writeFileSync(file, wild)

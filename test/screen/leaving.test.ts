@@ -28,7 +28,7 @@ function open(t: TestContext, machine: Machine, args: string[] = []): Glass {
   return glass
 }
 
-test('the way out leaves the terminal as it was, the last answer and the way back', options, async (t) => {
+test('leaving restores the terminal, and prints the last answer and the command to resume', options, async (t) => {
   const { machine, goOn } = slow(t)
   goOn()
   const glass = open(t, machine, ['say it'])
@@ -59,24 +59,28 @@ test('two Ctrl+C cancel the turn and leave; nothing of it is left', options, asy
   ])
 })
 
-test('a closed terminal lets the turn finish; the next chat shows it, and then its answer', options, async (t) => {
-  const { machine, goOn, agentLives } = slow(t)
-  const first = open(t, machine, ['say it'])
-  await first.shows('the first half')
-  first.close()
-  const second = open(t, machine)
-  await second.shows('the first half')
-  assert.equal(agentLives(), true)
-  goOn()
-  await second.shows(/the second half[^]*─ slow/)
-  assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
-  assert.deepEqual(machine.kept(), [
-    ['prompt', 'user', 'say it'],
-    ['reply', 'slow', 'the first half\nthe second half'],
-    ['verdict', 'slow', ''],
-    ['end', 'rotation', 'ok'],
-  ])
-})
+test(
+  'a closed terminal lets the turn finish; the next chat shows the turn, and then its answer',
+  options,
+  async (t) => {
+    const { machine, goOn, agentLives } = slow(t)
+    const first = open(t, machine, ['say it'])
+    await first.shows('the first half')
+    first.close()
+    const second = open(t, machine)
+    await second.shows('the first half')
+    assert.equal(agentLives(), true)
+    goOn()
+    await second.shows(/the second half[^]*─ slow/)
+    assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
+    assert.deepEqual(machine.kept(), [
+      ['prompt', 'user', 'say it'],
+      ['reply', 'slow', 'the first half\nthe second half'],
+      ['verdict', 'slow', ''],
+      ['end', 'rotation', 'ok'],
+    ])
+  },
+)
 
 test('a turn whose terminal was closed can be cancelled from the next chat', options, async (t) => {
   const { machine, agentLives } = slow(t)

@@ -14,7 +14,7 @@ const options = { timeout: 120_000 }
 /** The one most people have, and the widest. */
 const seen = [sizes[0]!, sizes.at(-1)!]
 
-describe('golden frames of a turn that is thought through', { concurrency: 2 }, () => {
+describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
   for (const [look, shown] of Object.entries(looks)) {
     test(`from its cost to its end, ${look}`, options, async (t) => {
       const { machine, goOn } = council(t)

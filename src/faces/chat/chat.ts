@@ -108,7 +108,10 @@ class Chat {
       terminal,
       altScreen,
       theme,
-      title: () => ['termaite', standing().project, standing().session ?? ''].filter((word) => word !== ''),
+      title: () => {
+        const { project, session } = standing()
+        return session ? ['termaite', project, session] : ['termaite', project]
+      },
       transcript: guarded(this.#transcript),
       working: guarded(
         new WorkingLine(

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Question } from '../../../src/core/talk/question.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
-import { editorAt, picked, ScriptedOffice } from './editor.ts'
+import { editorAt, picked, ScriptedEditorDesk } from './editor.ts'
 
 const leave: Question = {
   about: 'permission',
@@ -21,9 +21,9 @@ const leave: Question = {
 
 /** A session where a turn runs, and then asks. */
 async function asking(context: TestContext, answer: (params: any, method: string) => unknown, capabilities = {}) {
-  const office = new ScriptedOffice('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
+  const seat = new ScriptedEditorDesk('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
   const asked: any[] = []
-  const editor = await editorAt(context, { begin: async () => office }, capabilities, (params, method) => {
+  const editor = await editorAt(context, { begin: async () => seat }, capabilities, (params, method) => {
     asked.push(params)
     return answer(params, method)
   })
@@ -31,14 +31,14 @@ async function asking(context: TestContext, answer: (params: any, method: string
   void editor.prompt('s1', 'go')
   await editor.updates()
   const ask = async (question: Question, ...before: Event[]) => {
-    office.desk.turn('t1', ...before, { type: 'question', ask: 'q1', question })
+    seat.desk.turn('t1', ...before, { type: 'question', ask: 'q1', question })
     await settled()
   }
-  return { ...editor, office, asked, ask }
+  return { ...editor, seat, asked, ask }
 }
 
 test('a permission is asked on the call that wants it, and the pick is the answer', async (context) => {
-  const { office, asked, ask } = await asking(context, () => picked('always'))
+  const { seat, asked, ask } = await asking(context, () => picked('always'))
   await ask(leave, { type: 'call', call: '1', tool: 'bash', input: { command: 'rm x' } })
   assert.deepEqual(asked, [
     {
@@ -55,11 +55,11 @@ test('a permission is asked on the call that wants it, and the pick is the answe
       ],
     },
   ])
-  assert.deepEqual(office.desk.answers, [{ ask: 'q1', picks: ['always'] }])
+  assert.deepEqual(seat.desk.answers, [{ ask: 'q1', picks: ['always'] }])
 })
 
-test('a question of no call is shown as one, and is over with its answer', async (context) => {
-  const { office, ask, updates } = await asking(context, () => picked('stop'))
+test('a question without a call is shown as a call that ends with the answer', async (context) => {
+  const { seat, ask, updates } = await asking(context, () => picked('stop'))
   const spent: Question = { about: 'quota', text: 'Spent.', from: [], options: [{ id: 'stop', label: 'Stop' }] }
   await ask(spent)
   const [shown, over] = (await updates()) as any[]
@@ -67,24 +67,24 @@ test('a question of no call is shown as one, and is over with its answer', async
     [shown.sessionUpdate, shown.title, shown.status, over.status, over.toolCallId === shown.toolCallId],
     ['tool_call', 'Spent.', 'pending', 'completed', true],
   )
-  assert.deepEqual(office.desk.answers, [{ ask: 'q1', picks: ['stop'] }])
+  assert.deepEqual(seat.desk.answers, [{ ask: 'q1', picks: ['stop'] }])
 })
 
 test('an editor that cancels, or fails, has not answered', async (context) => {
-  const { office, ask } = await asking(context, () => ({ outcome: { outcome: 'cancelled' } }))
+  const { seat, ask } = await asking(context, () => ({ outcome: { outcome: 'cancelled' } }))
   await ask(leave)
-  assert.deepEqual(office.desk.answers, [{ ask: 'q1' }])
+  assert.deepEqual(seat.desk.answers, [{ ask: 'q1' }])
 })
 
-test('a question that somebody else answered is taken back from the editor', async (context) => {
-  const { office, ask, heard } = await asking(context, () => undefined)
+test('a question that was answered elsewhere is withdrawn from the editor', async (context) => {
+  const { seat, ask, heard } = await asking(context, () => undefined)
   await ask(leave)
-  office.desk.turn('t1', { type: 'answer', ask: 'q1', picks: ['once'] })
+  seat.desk.turn('t1', { type: 'answer', ask: 'q1', picks: ['once'] })
   await settled()
   const request = heard.find(({ method }) => method === 'session/request_permission')!
   const taken = heard.find(({ method }) => method === '$/cancel_request')!
   assert.equal(taken.params.requestId, request.id)
-  assert.deepEqual(office.desk.answers, [])
+  assert.deepEqual(seat.desk.answers, [])
 })
 
 test('a choice is a form where an editor has them, and its words count', async (context) => {
@@ -96,7 +96,7 @@ test('a choice is a form where an editor has them, and its words count', async (
     options: [{ id: 'a', label: 'The first' }],
   }
   const forms = { elicitation: { form: {} } }
-  const { office, asked, ask } = await asking(context, () => ({ action: 'accept', content: { words: 'mine' } }), forms)
+  const { seat, asked, ask } = await asking(context, () => ({ action: 'accept', content: { words: 'mine' } }), forms)
   await ask(choice)
   assert.deepEqual(asked, [
     {
@@ -112,10 +112,10 @@ test('a choice is a form where an editor has them, and its words count', async (
       },
     },
   ])
-  assert.deepEqual(office.desk.answers, [{ ask: 'q1', picks: ['mine'] }])
+  assert.deepEqual(seat.desk.answers, [{ ask: 'q1', picks: ['mine'] }])
 })
 
-test('several picks come from a form; a secret is asked of nobody', async (context) => {
+test('several picks come from a form; a secret is not asked for', async (context) => {
   const forms = { elicitation: { form: {} } }
   const many: Question = {
     about: 'choice',
@@ -127,14 +127,10 @@ test('several picks come from a form; a secret is asked of nobody', async (conte
       { id: 'b', label: 'B' },
     ],
   }
-  const { office, asked, ask } = await asking(
-    context,
-    () => ({ action: 'accept', content: { pick: ['a', 'b'] } }),
-    forms,
-  )
+  const { seat, asked, ask } = await asking(context, () => ({ action: 'accept', content: { pick: ['a', 'b'] } }), forms)
   await ask(many)
-  assert.deepEqual(office.desk.answers, [{ ask: 'q1', picks: ['a', 'b'] }])
+  assert.deepEqual(seat.desk.answers, [{ ask: 'q1', picks: ['a', 'b'] }])
   await ask({ ...many, secret: true })
   assert.equal(asked.length, 1)
-  assert.deepEqual(office.desk.answers.at(-1), { ask: 'q1' })
+  assert.deepEqual(seat.desk.answers.at(-1), { ask: 'q1' })
 })

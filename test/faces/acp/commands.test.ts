@@ -4,42 +4,42 @@ import type { TestContext } from 'node:test'
 import type { Command } from '../../../src/core/talk/command.ts'
 import type { Script } from '../chat/scripted-desk.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
-import { editorAt, picked, said, ScriptedOffice } from './editor.ts'
+import { editorAt, picked, said, ScriptedEditorDesk } from './editor.ts'
 
 async function withCommand(context: TestContext, run: Command['run'], script: Script = {}) {
-  const office = new ScriptedOffice('s1', { commands: [{ name: 'do', help: 'Does it.', run }], ...script })
-  const editor = await editorAt(context, { begin: async () => office }, {}, () => picked('yes'))
+  const seat = new ScriptedEditorDesk('s1', { commands: [{ name: 'do', help: 'Does it.', run }], ...script })
+  const editor = await editorAt(context, { begin: async () => seat }, {}, () => picked('yes'))
   await editor.request('session/new', { cwd: '/project', mcpServers: [] })
   await editor.updates()
-  return { ...editor, office }
+  return { ...editor, seat }
 }
 
 test('a command is run with its words, says what it says, and asks where it must', async (context) => {
-  const { prompt, updates, office } = await withCommand(context, async (args, { say, ask, signal }) => {
+  const { prompt, updates, seat } = await withCommand(context, async (args, { say, ask, signal }) => {
     const options = [{ id: 'yes', label: 'Yes' }]
     const picks = await ask({ about: 'choice', text: 'Sure?', from: [], options }, signal)
     say(`${args} ${picks}`, 'text')
   })
   assert.deepEqual((await prompt('s1', '/do this  now')).result, { stopReason: 'end_turn' })
   assert.deepEqual((await updates()).at(-1), said('this  now yes'))
-  assert.deepEqual(office.desk.submitted, [])
+  assert.deepEqual(seat.desk.submitted, [])
 })
 
 test('a turn that a command begins is waited for', async (context) => {
-  const { prompt, office } = await withCommand(context, async () => {
-    office.busy = true
-    office.desk.turn('t5', { type: 'prompt', text: 'made' })
+  const { prompt, seat } = await withCommand(context, async () => {
+    seat.busy = true
+    seat.desk.turn('t5', { type: 'prompt', text: 'made' })
   })
   let ended = false
   const answer = prompt('s1', '/do').finally(() => (ended = true))
   await settled()
   assert.equal(ended, false)
-  office.desk.turn('t5', { type: 'end', outcome: { ok: true, text: 'made it' } })
-  office.desk.happen({ type: 'closing', closing: { turn: 't5', ms: 1 } })
+  seat.desk.turn('t5', { type: 'end', outcome: { ok: true, text: 'made it' } })
+  seat.desk.happen({ type: 'closing', closing: { turn: 't5', ms: 1 } })
   assert.deepEqual((await answer).result, { stopReason: 'end_turn' })
 })
 
-test('a command that breaks says why, and one that is cancelled ends cancelled', async (context) => {
+test('a command that fails says why, and one that is cancelled ends cancelled', async (context) => {
   const broken = await withCommand(context, async () => {
     throw new Error('it cannot be done')
   })
@@ -54,7 +54,7 @@ test('a command that breaks says why, and one that is cancelled ends cancelled',
   assert.deepEqual((await answer).result, { stopReason: 'cancelled' })
 })
 
-test('a word that is no command is told, and a path is a prompt', async (context) => {
+test('an unknown command is reported, and a path is a prompt', async (context) => {
   const { prompt, updates } = await withCommand(context, async () => {}, {
     onSubmit: (text, desk) => desk.screen!.palette(text.slice(1)),
   })

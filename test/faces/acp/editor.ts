@@ -11,8 +11,8 @@ import { serveAcp } from '../../../src/faces/acp/editor-agent.ts'
 import { frameFaults } from '../../agents/acp-frames.ts'
 import { ScriptedDesk } from '../chat/scripted-desk.ts'
 
-/** An office at a scripted desk; it remembers what was turned. */
-export class ScriptedOffice implements EditorDesk {
+/** An editor desk over a scripted one, which remembers what was set. */
+export class ScriptedEditorDesk implements EditorDesk {
   session: string
   cwd = '/project'
   desk: ScriptedDesk
@@ -21,7 +21,7 @@ export class ScriptedOffice implements EditorDesk {
     { id: 'chat', name: 'Chat', means: 'everybody' },
     { id: 'plan', name: 'Plan', means: 'only plan' },
   ]
-  aimed: (string | undefined)[] = []
+  nextAgents: (string | undefined)[] = []
   busy = false
   closed = false
 
@@ -42,7 +42,7 @@ export class ScriptedOffice implements EditorDesk {
   }
 
   setNextAgent(agent: string | undefined) {
-    this.aimed.push(agent)
+    this.nextAgents.push(agent)
   }
 
   async idle() {}

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
-import { editorAt, said, ScriptedOffice } from './editor.ts'
+import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
 
 const entry = (fact: Fact, index: number): Entry =>
   ({ id: `e${index}`, at: index, by: 'a', session: 's1', turn: 't0', ...fact }) as Entry
@@ -18,7 +18,7 @@ const past: Entry[] = (
   ] satisfies Fact[]
 ).map(entry)
 
-test('an editor is told who we are and what we can', async (context) => {
+test('an editor is told the name and the capabilities of the agent', async (context) => {
   const { request } = await editorAt(context, {})
   const { result } = await request('initialize', { protocolVersion: 99, clientCapabilities: {} })
   assert.deepEqual(result, {
@@ -38,7 +38,7 @@ test('a new session says its modes, its options and its commands', async (contex
   const commands = [{ name: 'diff', words: '[turn]', help: 'What changed.', run: async () => {} }]
   const asked: unknown[] = []
   const { request, updates } = await editorAt(context, {
-    begin: async (...wanted) => (asked.push(wanted), new ScriptedOffice('s1', { commands })),
+    begin: async (...wanted) => (asked.push(wanted), new ScriptedEditorDesk('s1', { commands })),
   })
   const server = { name: 'x', command: 'x', args: [], env: [] }
   const { result } = await request('session/new', { cwd: '/project', mcpServers: [server] })
@@ -71,12 +71,12 @@ test('a new session says its modes, its options and its commands', async (contex
   ])
 })
 
-test('what is loaded is told from its beginning, before the answer; what is resumed is not', async (context) => {
+test('a loaded session is sent from its beginning before the answer; a resumed one is not', async (context) => {
   const asked: unknown[] = []
   const { request, heard } = await editorAt(context, {
     resume: async (cwd, session) => {
       asked.push([cwd, session])
-      return new ScriptedOffice('s1', { entries: past, shown: 2 })
+      return new ScriptedEditorDesk('s1', { entries: past, shown: 2 })
     },
   })
   const params = { cwd: '/project', sessionId: 's1', mcpServers: [] }
@@ -114,9 +114,9 @@ test('what is loaded is told from its beginning, before the answer; what is resu
 })
 
 test('sessions are listed, and closed', async (context) => {
-  const office = new ScriptedOffice('s1')
+  const seat = new ScriptedEditorDesk('s1')
   const { request } = await editorAt(context, {
-    begin: async () => office,
+    begin: async () => seat,
     list: async (cwd) => [
       { session: 's0', cwd: cwd ?? '/', title: 'first words', last: 0 },
       { session: 's1', cwd: '/b', last: 1 },
@@ -130,10 +130,10 @@ test('sessions are listed, and closed', async (context) => {
   })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   assert.deepEqual((await request('session/close', { sessionId: 's1' })).result, {})
-  assert.equal(office.closed, true)
+  assert.equal(seat.closed, true)
 })
 
-test('what is not there, or cannot be opened, is an error in words', async (context) => {
+test('a session that does not exist or cannot be opened is an error in words', async (context) => {
   const { request, prompt } = await editorAt(context, {
     begin: async () => {
       throw new Error('no agent is configured yet')
@@ -154,14 +154,14 @@ test('what is not there, or cannot be opened, is an error in words', async (cont
   })
 })
 
-test('the mode, the leash and who speaks can be turned, and what is turned otherwise is told', async (context) => {
-  const office = new ScriptedOffice('s1', {
+test('the mode, the leash and the agent can be set, and changes made elsewhere are sent', async (context) => {
+  const seat = new ScriptedEditorDesk('s1', {
     onSubmit: (text, desk) => {
       desk.turn('t1', { type: 'prompt', text }, { type: 'end', outcome: { ok: true, text: '' } })
       desk.happen({ type: 'closing', closing: { turn: 't1', ms: 1 } })
     },
   })
-  const { request, prompt, updates } = await editorAt(context, { begin: async () => office })
+  const { request, prompt, updates } = await editorAt(context, { begin: async () => seat })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   await settled()
   const set = (configId: string, value: string) =>
@@ -171,9 +171,9 @@ test('the mode, the leash and who speaks can be turned, and what is turned other
   assert.deepEqual(values(await set('agent', 'gemini')), ['chat', 'edit', 'gemini'])
   assert.deepEqual((await request('session/set_mode', { sessionId: 's1', modeId: 'plan' })).result, {})
   await prompt('s1', 'go')
-  assert.deepEqual(office.aimed, ['gemini'])
+  assert.deepEqual(seat.nextAgents, ['gemini'])
   await updates()
-  await office.setMode('chat')
+  await seat.setMode('chat')
   const [mode, options] = (await updates()) as any[]
   assert.deepEqual(mode, { sessionUpdate: 'current_mode_update', currentModeId: 'chat' })
   assert.equal(options.sessionUpdate, 'config_option_update')
@@ -182,20 +182,20 @@ test('the mode, the leash and who speaks can be turned, and what is turned other
     (await request('session/set_mode', { sessionId: 's1', modeId: 'fly' })).error.message,
     'there is no mode "fly"; there are: chat, plan',
   )
-  office.refuses = 'nobody here can plan'
+  seat.refuses = 'nobody here can plan'
   assert.equal(
     (await request('session/set_mode', { sessionId: 's1', modeId: 'plan' })).error.message,
     'nobody here can plan',
   )
 })
 
-test('whoever hangs up leaves nothing open', async (context) => {
-  const office = new ScriptedOffice('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
-  const { request, prompt, input, over } = await editorAt(context, { begin: async () => office })
+test('an editor that hangs up leaves no session open', async (context) => {
+  const seat = new ScriptedEditorDesk('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
+  const { request, prompt, input, over } = await editorAt(context, { begin: async () => seat })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   void prompt('s1', 'go')
   await settled()
   input.end()
   await over
-  assert.equal(office.closed, true)
+  assert.equal(seat.closed, true)
 })

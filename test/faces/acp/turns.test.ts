@@ -4,7 +4,7 @@ import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Outcome } from '../../../src/core/talk/outcome.ts'
 import type { ScriptedDesk } from '../chat/scripted-desk.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
-import { editorAt, said, ScriptedOffice } from './editor.ts'
+import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
 
 /** A desk whose every turn goes like this. */
 const telling =
@@ -18,25 +18,25 @@ const end = (outcome: Outcome): Event => ({ type: 'end', outcome })
 const good = end({ ok: true, text: '' })
 
 async function turnOf(context: Parameters<typeof editorAt>[0], events: Event[], capabilities = {}) {
-  const office = new ScriptedOffice('s1', { onSubmit: telling(...events) })
-  const editor = await editorAt(context, { begin: async () => office }, capabilities)
+  const seat = new ScriptedEditorDesk('s1', { onSubmit: telling(...events) })
+  const editor = await editorAt(context, { begin: async () => seat }, capabilities)
   await editor.request('session/new', { cwd: '/project', mcpServers: [] })
   await editor.updates()
   const answer = await editor.prompt('s1', 'go')
   const [named, ...updates] = await editor.updates()
   assert.deepEqual(named, { sessionUpdate: 'session_info_update', title: 'go' })
-  return { office, answer, updates }
+  return { seat, answer, updates }
 }
 
-test('words are told as they come, and not again as a whole', async (context) => {
-  const { office, answer, updates } = await turnOf(context, [
+test('text is sent as it streams, and not again as a whole', async (context) => {
+  const { seat, answer, updates } = await turnOf(context, [
     { type: 'thought', delta: 'hm' },
     { type: 'text', delta: 'Hello' },
     { type: 'text', delta: ' you' },
     { type: 'reply', text: 'Hello you.' },
     good,
   ])
-  assert.deepEqual(office.desk.submitted, ['go'])
+  assert.deepEqual(seat.desk.submitted, ['go'])
   assert.deepEqual(answer.result, { stopReason: 'end_turn' })
   assert.deepEqual(updates, [
     { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } },
@@ -46,14 +46,14 @@ test('words are told as they come, and not again as a whole', async (context) =>
   ])
 })
 
-test('a reply that nobody streamed, and an answer that is only in the end, are told', async (context) => {
+test('a reply that was not streamed, and an answer that is only in the outcome, are sent', async (context) => {
   const { updates } = await turnOf(context, [{ type: 'reply', text: 'whole' }, end({ ok: true, text: 'whole' })])
   assert.deepEqual(updates, [said('whole')])
   const other = await turnOf(context, [end({ ok: true, text: 'only here' })])
   assert.deepEqual(other.updates, [said('only here')])
 })
 
-test('a call is told with its place, what it prints, what it changed and how it ended', async (context) => {
+test('a call is sent with its file, its output, its changes and its end', async (context) => {
   const input = { file_path: 'src/a.ts', edits: [] }
   const { updates } = await turnOf(context, [
     { type: 'call', call: '1', tool: 'file_editor', input },
@@ -94,7 +94,7 @@ test('a call is told with its place, what it prints, what it changed and how it 
   ])
 })
 
-test('a plan, a failed attempt and a note are told; apart from the words, where an editor can', async (context) => {
+test('a plan, a failed attempt and a note are sent, as notices where the editor shows them', async (context) => {
   const events: Event[] = [
     { type: 'plan', items: [{ task: 'look', status: 'in_progress' }] },
     { type: 'attempt', by: 'gemini', ms: 1, failure: { kind: 'quota', message: 'spent until noon' } },
@@ -119,7 +119,7 @@ test('a plan, a failed attempt and a note are told; apart from the words, where 
   ])
 })
 
-test('where a turn that is thought through stands is told behind its words, and who advised is not', async (context) => {
+test('the phases of a framework are sent as thoughts, and its advisors are not', async (context) => {
   const { updates } = await turnOf(context, [
     { type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' },
     { type: 'inner', role: 'enumerator', event: { type: 'reply', text: 'pandoc', by: 'gemini' } },
@@ -144,23 +144,23 @@ test('how a turn ended is how its prompt ends', async (context) => {
   assert.deepEqual(auth.answer.error, { code: -32000, message: 'log in: x login', data: { kind: 'auth' } })
 })
 
-test('a prompt that comes back could not be sent, and says why', async (context) => {
-  const office = new ScriptedOffice('s1', {
+test('a prompt that could not be sent fails with the reason', async (context) => {
+  const seat = new ScriptedEditorDesk('s1', {
     onSubmit: (text, desk) => {
       desk.happen({ type: 'said', how: 'error', text: 'the disk is full' })
       setImmediate(() => desk.screen!.fill(text))
     },
   })
-  const { request, prompt } = await editorAt(context, { begin: async () => office })
+  const { request, prompt } = await editorAt(context, { begin: async () => seat })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   await settled()
   assert.deepEqual((await prompt('s1', 'go')).error, { code: -32603, message: 'the disk is full' })
 })
 
 test('a cancel reaches the desk, and the prompt ends cancelled whatever the turn says', async (context) => {
-  const office = new ScriptedOffice('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
-  office.desk.busy = true
-  const { request, prompt, send } = await editorAt(context, { begin: async () => office })
+  const seat = new ScriptedEditorDesk('s1', { onSubmit: (text, desk) => desk.turn('t1', { type: 'prompt', text }) })
+  seat.desk.busy = true
+  const { request, prompt, send } = await editorAt(context, { begin: async () => seat })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   const answer = prompt('s1', 'go')
   await settled()
@@ -168,18 +168,18 @@ test('a cancel reaches the desk, and the prompt ends cancelled whatever the turn
   assert.match(second.error.message, /a prompt is at work in this session/)
   send({ method: 'session/cancel', params: { sessionId: 's1' } })
   await settled()
-  assert.equal(office.desk.cancels, 1)
-  office.desk.turn('t1', end({ ok: false, failure: { kind: 'crash', message: 'it broke' } }))
-  office.desk.happen({ type: 'closing', closing: { turn: 't1', ms: 1 } })
+  assert.equal(seat.desk.cancels, 1)
+  seat.desk.turn('t1', end({ ok: false, failure: { kind: 'crash', message: 'it broke' } }))
+  seat.desk.happen({ type: 'closing', closing: { turn: 't1', ms: 1 } })
   assert.deepEqual((await answer).result, { stopReason: 'cancelled' })
 })
 
-test('what another process does in the session is shown with its prompt', async (context) => {
-  const office = new ScriptedOffice('s1')
-  const { request, updates } = await editorAt(context, { begin: async () => office })
+test('a turn of another process is shown with its prompt', async (context) => {
+  const seat = new ScriptedEditorDesk('s1')
+  const { request, updates } = await editorAt(context, { begin: async () => seat })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   await updates()
-  office.desk.turn('t9', { type: 'prompt', text: 'from elsewhere' }, { type: 'text', delta: 'yes' }, good)
+  seat.desk.turn('t9', { type: 'prompt', text: 'from elsewhere' }, { type: 'text', delta: 'yes' }, good)
   assert.deepEqual(await updates(), [
     { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'from elsewhere' } },
     said('yes'),
@@ -187,11 +187,11 @@ test('what another process does in the session is shown with its prompt', async 
 })
 
 test('a prompt that steers a turn of another process is over with it; one that waits behind it is not', async (context) => {
-  const office = new ScriptedOffice('s1')
-  const { request, prompt } = await editorAt(context, { begin: async () => office })
+  const seat = new ScriptedEditorDesk('s1')
+  const { request, prompt } = await editorAt(context, { begin: async () => seat })
   await request('session/new', { cwd: '/project', mcpServers: [] })
   await settled()
-  const { desk } = office
+  const { desk } = seat
   const over = (turn: string) => desk.happen({ type: 'closing', closing: { turn, ms: 1 } })
   const steering = prompt('s1', 'and that')
   await settled()

@@ -63,7 +63,7 @@ test('a diff shows what changes and three lines around it, coloured by line', as
   )
 })
 
-test('nothing is hidden where saying so would take its room', async () => {
+test('a single line is shown where the hint about it would take its row', async () => {
   const change = { type: 'diff', path: 'a.txt', before: 'hi\n', after: 'ho\n' } as const
   const { body, expand: open } = await showing(change, 11)
   assert.deepEqual(body(), ['a.txt', '- hi', '+ ho'])
@@ -83,7 +83,7 @@ test('a new file is all added, and one that stays as it is says so', async () =>
   )
 })
 
-test('what takes too long to compare is shown as it was and as it would be', async () => {
+test('a change that takes too long to compare is shown as the old and the new text', async () => {
   const words = (seed: number) =>
     Array.from({ length: 60_000 }, (_, at) => `${(at * seed) % 7919}.${(at * at * seed) % 104_729}`).join('\n')
   const lines = await diffLines({ type: 'diff', path: 'big', before: words(31), after: words(17) })
@@ -113,7 +113,7 @@ test('a long command is wrapped, never cut', async () => {
   assert.deepEqual(body(), ['$ echo word word word word word word', '  word word word word word word end'])
 })
 
-test('a card takes no more rows than there are, and shows of the longest part less', async () => {
+test('a card takes no more rows than there are, and cuts its longest part', async () => {
   const question: Question = {
     about: 'permission',
     text: numbered(20),

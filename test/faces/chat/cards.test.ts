@@ -72,7 +72,7 @@ test('a permission shows who asks, for what, and what a yes covers', async () =>
   ])
 })
 
-test('where there is no room for all, what is asked and what Enter would pick stay in sight', async () => {
+test('without room for everything, the question and the answer of Enter stay in sight', async () => {
   const { lines, press } = await shown(permission, { by: 'claude', rows: 7 })
   const inner = () =>
     lines()
@@ -106,7 +106,7 @@ test('a number, or arrows and Enter, answer once', async () => {
   assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
 })
 
-test('Escape is no; for a spent quota and a silence it is what is safest, and the card says so', async () => {
+test('Escape means no; for a spent quota and a silence it picks the safest option, and the card says so', async () => {
   const options = [
     { id: 'hand over', label: 'Hand over now' },
     { id: 'wait', label: 'Wait for it' },
@@ -131,7 +131,7 @@ test('Escape is no; for a spent quota and a silence it is what is safest, and th
   ])
 })
 
-test('several are marked with Space or their numbers', async () => {
+test('several options are marked with Space or their numbers', async () => {
   const { answers, press, lines } = await shown({ ...choice, multiple: true }, { by: 'claude' })
   press(' ', '3', '2', '2')
   assert.deepEqual(lines(44), [
@@ -150,7 +150,7 @@ test('several are marked with Space or their numbers', async () => {
   assert.deepEqual(answers, [['a', 'c']])
 })
 
-test("words of one's own are an answer: a letter begins them, a digit goes on with them", async () => {
+test("the person's own words are an answer: a letter begins them, a digit continues them", async () => {
   const { answers, press, lines } = await shown({ ...choice, free: true })
   assert.equal(lines(40)[6], '│   ✎ or in your own words             │')
   press('t', 'a', 'k', 'e', ' ', '2')
@@ -176,7 +176,7 @@ test('an empty line answers nothing', async () => {
   assert.deepEqual(answers, [['A']])
 })
 
-test('what is typed on when it opens answers nothing, however long it goes on', async () => {
+test('keys typed while the card opens answer nothing, however long the typing goes on', async () => {
   const { card, answers, clock, press } = await shown(permission, { fresh: true })
   for (const key of ['o', 'k', ' ', '1', legacy.enter, legacy.escape]) {
     assert.equal(card.wants(key), false)
@@ -189,7 +189,7 @@ test('what is typed on when it opens answers nothing, however long it goes on', 
   assert.deepEqual(answers, [['once']])
 })
 
-test('a paste answers nothing, not even one that ends before it ends; it is words where words are asked for', async () => {
+test('a paste answers nothing, not even one with an end mark inside; it is text where text is asked for', async () => {
   const asked = await shown(permission)
   asked.press(pasted('1'), '1', legacy.enter, legacy.escape)
   const free = await shown({ ...choice, free: true })
@@ -203,7 +203,7 @@ test('a paste answers nothing, not even one that ends before it ends; it is word
   )
 })
 
-test('letters that mean nothing here are the input’s, and no Enter or number after them answers, until an arrow does', async () => {
+test('letters that the card does not use go to the input, and no Enter or number after them answers, until an arrow key', async () => {
   const { card, answers, lines, press } = await shown(permission)
   for (const key of ['r', 'm', ' ', '1', legacy.enter]) assert.equal(card.wants(key), false)
   assert.equal(lines(80).at(-2)!.includes('What you type goes to the input · ↑ ↓ to answer here · Esc: '), true)
@@ -213,13 +213,13 @@ test('letters that mean nothing here are the input’s, and no Enter or number a
   assert.deepEqual(answers, [['always']])
 })
 
-test('an arrow says that the person has seen it', async () => {
+test('an arrow key shows that the person has seen the card', async () => {
   const { answers, press } = await shown(permission, { fresh: true })
   press(legacy.down, legacy.enter)
   assert.deepEqual(answers, [['always']])
 })
 
-test('what is picked by itself is counted down, one paint a second, until it is closed', async () => {
+test('an automatic pick is counted down, one paint a second, until the card is closed', async () => {
   const clock = new HandClock()
   let changes = 0
   const question: Question = { ...choice, about: 'quota', otherwise: { pick: 'a', at: clock.now() + 10_000 } }
@@ -248,7 +248,7 @@ test('a card without a countdown never paints by itself', async () => {
   assert.deepEqual({ changes: changes(), asleep: clock.asleep }, { changes: 0, asleep: 0 })
 })
 
-test('nothing an agent says can draw, hide or turn a command round', async () => {
+test('nothing an agent says can draw, hide or reverse a command', async () => {
   const { lines } = await shown(
     {
       ...permission,
@@ -271,7 +271,7 @@ test('nothing an agent says can draw, hide or turn a command round', async () =>
   ])
 })
 
-test('no line is wider than it is told, at any width, whatever is asked', async () => {
+test('no line is wider than the card, at any width and for any question', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.constantFrom('日本語のテキスト', '👩‍👩‍👧', 'a'.repeat(300), '\x1b]0;x', '\t\t'),

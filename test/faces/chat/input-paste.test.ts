@@ -18,7 +18,7 @@ test('a large paste is a chip that is sent whole', async () => {
   assert.deepEqual(sent, [`look: ${many}${'x'.repeat(1001)}`])
 })
 
-test('a chip goes as one character and comes back with undo', async () => {
+test('a chip is deleted as one character and comes back with undo', async () => {
   const { box, clock, press, type } = seat()
   press(pasted(many))
   await clock.turn(1000)
@@ -31,13 +31,13 @@ test('a chip goes as one character and comes back with undo', async () => {
   assert.equal(box.text(), `${many} ${many}!`)
 })
 
-test('what a person types that looks like a chip is what it is', () => {
+test('typed text that looks like a chip stays text', () => {
   const { box, type, lines } = seat()
   type('[paste #1 +12 lines]')
   assert.deepEqual([box.text(), lines(40)[1]], ['[paste #1 +12 lines]', '│ [paste #1 +12 lines]                 │'])
 })
 
-test('what looks like a chip inside a paste is text', async () => {
+test('text inside a paste that looks like a chip stays text', async () => {
   const trap = `${many}\n[paste #2 +12 lines]`
   const { sent, clock, press } = seat()
   press(pasted(trap), pasted(many))
@@ -86,7 +86,7 @@ test('five million characters are one chip, and typing goes on', async () => {
   )
 })
 
-test('whatever is pasted or typed, each line is as wide as it is told and holds no control character', () => {
+test('whatever is pasted or typed, each line has the given width and no control character', () => {
   const hostile = fc.array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),

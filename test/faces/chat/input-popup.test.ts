@@ -11,7 +11,7 @@ const commands = [
   command('switch', { words: '[agent]', complete: () => ['claude', 'codex', 'gemini'] }),
 ]
 
-test('what the words before the cursor call for', () => {
+test('the completion target of the words before the cursor', () => {
   const calls = [
     ['/', true],
     ['/he', true],
@@ -46,7 +46,7 @@ test('what the words before the cursor call for', () => {
   assert.deepEqual(['a.ts', 'a b.ts', 'src/', 'my dir/'].map(mentionOf), ['@a.ts ', '@"a b.ts" ', '@src/', '@"my dir/'])
 })
 
-test('a slash opens the commands, those that matter first; letters narrow them', () => {
+test('a slash opens the commands, important ones first; letters narrow them', () => {
   const { box, press, type, lines } = seat({ commands })
   type('/')
   assert.deepEqual(lines(50).slice(0, 3), [
@@ -65,7 +65,7 @@ test('a slash opens the commands, those that matter first; letters narrow them',
   assert.equal(box.popupOpen(), false, 'it stays closed for this word')
 })
 
-test('Enter sends a command that stands alone, and leads on from one that takes words', async () => {
+test('Enter sends a command without words, and completes one that takes words', async () => {
   const { box, sent, press, type, lines } = seat({ commands })
   type('/hi')
   press(legacy.enter)
@@ -141,7 +141,7 @@ class SlowDesk extends ScriptedDesk {
   }
 }
 
-test('each key gives up the question before it, and an answer that comes too late is dropped', async () => {
+test('each key cancels the search before it, and a late result is dropped', async () => {
   const desk = new SlowDesk()
   const { clock, type, lines } = seat({}, { desk })
   type('@a')
@@ -159,7 +159,7 @@ test('each key gives up the question before it, and an answer that comes too lat
   )
 })
 
-test('keys that come at once ask once, and typing never waits for an answer', async () => {
+test('keys that come at once search once, and typing never waits for a result', async () => {
   const desk = new SlowDesk()
   const { box, clock, type } = seat({}, { desk })
   type('@ma')
@@ -173,7 +173,7 @@ test('keys that come at once ask once, and typing never waits for an answer', as
   )
 })
 
-test('what is offered while an answer is awaited fits what is typed by now', async () => {
+test('suggestions shown during a search match what is typed by now', async () => {
   const desk = new SlowDesk()
   const { box, clock, press, type, lines } = seat({}, { desk })
   type('@a')
@@ -186,7 +186,7 @@ test('what is offered while an answer is awaited fits what is typed by now', asy
   assert.equal(box.text(), '@alpha.ts ')
 })
 
-test('a finder that fails, and a path that would draw, offer nothing', async () => {
+test('a failed search, and a path with control characters, suggest nothing', async () => {
   const desk = new ScriptedDesk({ files: ['a\x1b[2J.ts'] })
   const { box, clock, type } = seat({}, { desk })
   type('@a')
@@ -198,7 +198,7 @@ test('a finder that fails, and a path that would draw, offer nothing', async () 
   assert.equal(box.popupOpen(), false)
 })
 
-test('sixty thousand files are not gone through for a key', async () => {
+test('a key does not search sixty thousand files', async () => {
   const paths = Array.from({ length: 60_000 }, (_, at) => `src/folder${at % 300}/file${at}.ts`)
   const wanted: number[] = []
   const desk = new ScriptedDesk()

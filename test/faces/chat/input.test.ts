@@ -24,7 +24,7 @@ for (const [protocol, key] of Object.entries({ legacy, kitty })) {
   })
 }
 
-test('nothing but blanks is not sent, and is not lost', () => {
+test('a prompt of spaces is neither sent nor lost', () => {
   const { box, sent, press, type } = seat()
   type('  ')
   press(legacy.enter)
@@ -39,7 +39,7 @@ test('an empty input says what can be done, in a frame that is as wide as it is 
   ])
 })
 
-test('it grows with its text, then scrolls and says what is out of sight', () => {
+test('the input grows with its text, then scrolls and counts the rows out of sight', () => {
   const { press, type, lines } = seat({}, { rows: 24 })
   for (let at = 1; at <= 9; at++) {
     type(`line ${at}`)
@@ -53,7 +53,7 @@ test('it grows with its text, then scrolls and says what is out of sight', () =>
   ])
 })
 
-test('Up on an empty input takes back what waits, the newest first', () => {
+test('Up on an empty input takes back queued prompts, the newest first', () => {
   const { box, desk, press, lines } = seat()
   desk.queue = ['first', 'second\nwith a line']
   box.setQueue(desk.queue)
@@ -68,7 +68,7 @@ test('a long queue is three lines and a count', () => {
   assert.deepEqual(lines(30).slice(0, 4), [' ↳ 2 more waiting', ' ↳ waiting: c', ' ↳ waiting: d', ' ↳ waiting: e'])
 })
 
-test('what was sent before comes back with Up, and what was half typed with Down', async () => {
+test('Up recalls sent prompts, and Down returns to the half typed one', async () => {
   const { box, press, type } = seat({ past: ['oldest', 'twin', 'twin', 'newest'] })
   type('half')
   press(legacy.up, legacy.up, legacy.up)
@@ -81,7 +81,7 @@ test('what was sent before comes back with Up, and what was half typed with Down
   assert.deepEqual(seen, ['newest', 'twin', 'oldest', 'oldest', 'twin', 'newest', 'half'])
 })
 
-test('the past is read when it is first wanted, and what was sent here is its newest', async () => {
+test('the history is read when first needed, and prompts of this process are its newest', async () => {
   let reads = 0
   const { desk, box, press, type } = seat({ past: ['before', 'here', 'and here'] })
   const past = desk.sentPrompts.bind(desk)
@@ -101,7 +101,7 @@ test('the past is read when it is first wanted, and what was sent here is its ne
   assert.deepEqual([reads, seen], [1, ['and here', 'here', 'before', 'before']])
 })
 
-test('what is typed while the past is being read is not overwritten by it', async () => {
+test('text typed while the history is read is not overwritten', async () => {
   const { box, press, type } = seat({ past: ['before'] })
   press(legacy.up)
   type('x')
@@ -109,7 +109,7 @@ test('what is typed while the past is being read is not overwritten by it', asyn
   assert.equal(box.text(), 'x')
 })
 
-test('Ctrl+R finds what was sent before', async () => {
+test('Ctrl+R finds a sent prompt', async () => {
   const { box, press, type, lines } = seat({ past: ['fix the tests', 'write docs', 'fix the lint'] })
   press(legacy.ctrlR)
   await settled()
@@ -125,7 +125,7 @@ test('Ctrl+R finds what was sent before', async () => {
   assert.deepEqual({ open: box.popupOpen(), text: box.text() }, { open: false, text: 'fix the tests' })
 })
 
-test('Up recalls after a search too, and what is sent while the past is read is its newest', async () => {
+test('Up recalls after a search too, and a prompt sent while the history is read is its newest', async () => {
   const { box, press, type } = seat({ past: ['one', 'two'] })
   press(legacy.ctrlR)
   await settled()
@@ -142,7 +142,7 @@ test('Up recalls after a search too, and what is sent while the past is read is 
   assert.deepEqual(seen, ['three', 'two', 'one'])
 })
 
-test('a text too long to be laid out at each key is passed over by Up, and found as a chip', async () => {
+test('a text too long to lay out at each key is left out by Up, and found as a chip', async () => {
   const long = 'word '.repeat(5000).trim()
   const { box, press, type, lines } = seat({ past: ['short', long] })
   press(legacy.up)
@@ -175,7 +175,7 @@ test('Ctrl+G gives the whole text to the editor and takes what comes back', asyn
   assert.equal(box.text(), 'edited\ntext')
 })
 
-test('an unknown command opens the palette and stays to be mended; a path is a prompt', () => {
+test('an unknown command opens the palette and stays in the input; a path is a prompt', () => {
   const { box, sent, palettes, press, type } = seat({ commands: [command('help')] })
   type('/hlep me')
   press(legacy.enter)

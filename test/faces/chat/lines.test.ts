@@ -55,7 +55,7 @@ const edit: Question = {
   ],
 }
 
-test('a secret is typed where it can be seen, which is said, and Up does not bring it back', options, async (t) => {
+test('a secret is visible while it is typed, the question says so, and Up does not recall it', options, async (t) => {
   const { desk, until, type } = sit(t)
   await until('> ')
   type('before\r')
@@ -74,7 +74,7 @@ test('a secret is typed where it can be seen, which is said, and Up does not bri
   assert.deepEqual(desk.submitted, ['before', 'before'])
 })
 
-test('a question is read with all that it is about, and answered by number or in words', options, async (t) => {
+test('a question is printed with everything it is about, and answered by number or in words', options, async (t) => {
   const { desk, until, type } = sit(t)
   await until('> ')
   desk.turn('t', { type: 'question', ask: 'a', question: edit })
@@ -112,7 +112,7 @@ test('a question is read with all that it is about, and answered by number or in
   assert.deepEqual(desk.submitted, ['only this line'])
 })
 
-test('of two questions one is read at a time, and an answer from elsewhere is told', options, async (t) => {
+test('of two questions one is printed at a time, and an answer from elsewhere is printed', options, async (t) => {
   const { desk, until } = sit(t)
   await until('> ')
   const first: Question = { about: 'choice', text: 'First?', from: [], options: [{ id: 'x', label: 'The first' }] }
@@ -153,7 +153,7 @@ test(
   },
 )
 
-test('what a command lays out is read without its marks; its list is searched', options, async (t) => {
+test('command output is printed without code fences; the commands are searched', options, async (t) => {
   const command = (name: string, help: string) => ({ name, help, run: async () => {} })
   const { desk, until } = sit(t, {
     commands: [command('leash', 'How much the agents may do.'), command('exit', 'Leave.')],

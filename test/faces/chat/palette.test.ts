@@ -30,7 +30,7 @@ function open(query = '', all: readonly Command[] = commands) {
   }
 }
 
-test('what matters comes first, then the rest, each with its help', () => {
+test('important commands come first, each with its help', () => {
   assert.deepEqual(open().lines(), [
     '╭─ Commands ───────────────────────────────────────────────╮',
     '│ /                                                        │',
@@ -59,13 +59,13 @@ test('typing narrows, Enter picks, Esc closes', () => {
   }
 })
 
-test('a paste picks nothing, not even one that ends before it ends', () => {
+test('a paste picks nothing, not even one with an end mark inside', () => {
   const { picked, press, lines } = open()
   press(pasted('his\x1b[201~\r'))
   assert.deepEqual([picked, lines(40)[1]], [[], '│ /his                                 │'])
 })
 
-test('arrows go round, and a query it was opened with can be mended', () => {
+test('arrow keys go round, and the first query can be edited', () => {
   const { picked, press, lines } = open('hx')
   assert.equal(lines()[3], '│   No command matches; Esc closes.                        │')
   press(legacy.enter, legacy.backspace, legacy.up, legacy.enter, legacy.down, legacy.enter)
@@ -96,7 +96,7 @@ test('a click picks the row it is on', () => {
   assert.deepEqual(picked, ['help'])
 })
 
-test('no line is wider than it is told, whatever is pasted', () => {
+test('no line is wider than the palette, whatever is pasted', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 20, max: 200 }), (text, width) => {
       const { palette, press, lines } = open()

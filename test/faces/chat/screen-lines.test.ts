@@ -30,7 +30,7 @@ const standing: Standing = {
   tokens: { used: 45_678, cost: 0.3456, source: 'estimated' },
 }
 
-test('the status line says all where there is room, and what matters most where there is little', () => {
+test('the status line shows everything where there is room, and otherwise the most important parts', () => {
   const line = (width: number, how: Partial<Standing> = {}) =>
     bare(new StatusLine(plain, clock, () => ({ ...standing, ...how })).render(width)[0])
   assert.equal(
@@ -61,7 +61,7 @@ const anyRun = fc.record({
   consulted: fc.array(fc.record({ role: fc.string(), by: fc.string() }), { maxLength: 6 }),
 })
 
-test('no line round the transcript is ever wider than the screen, or two', () => {
+test('the lines around the transcript are never wider than the screen, and never two', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 200 }),
@@ -93,7 +93,7 @@ test('no line round the transcript is ever wider than the screen, or two', () =>
   )
 })
 
-test('the working line says what is at work, and nothing when nothing is', () => {
+test('the working line shows the running turn, and is empty when none runs', () => {
   const run: RunningTurn = { turn: 't', since: now - 65_000, by: 'claude', calls: [], lastAt: now - 400, files: [] }
   const line = (running: RunningTurn[], asked = false) =>
     bare(
@@ -117,7 +117,7 @@ test('the working line says what is at work, and nothing when nothing is', () =>
   )
 })
 
-test('while a turn is thought through, the working line says in what, where that stands, and who speaks', () => {
+test('in a framework, the working line shows its name, its phase and its agents', () => {
   const run: RunningTurn = {
     turn: 't',
     since: now - 12_000,
@@ -155,7 +155,7 @@ test('while a turn is thought through, the working line says in what, where that
   assert.equal(line(30, { by: 'claude' }), ' * consensus · claude · 12 s')
 })
 
-test('numbers are short, and say when they are only about right', () => {
+test('numbers are short, and marked when they are approximate', () => {
   assert.deepEqual([0, 430, 9990, 12_300, 200_000, 3_900_000].map(duration), [
     '0.0 s',
     '0.4 s',

@@ -36,7 +36,7 @@ test('an empty conversation says welcome and what to do next', { timeout }, asyn
   await end
 })
 
-test('what is said at the start stands below the welcome', { timeout }, async (t) => {
+test('messages at the start stand below the welcome', { timeout }, async (t) => {
   const { desk, seen, terminal, end } = sit(t, {}, { columns: 72, rows: 18 })
   desk.happen({ type: 'said', how: 'note', text: 'settings.json: one thing is odd' })
   assert.deepEqual((await seen('is odd')).slice(0, 12), [
@@ -59,7 +59,7 @@ test('what is said at the start stands below the welcome', { timeout }, async (t
   await end
 })
 
-test('who has no agent is welcomed as well, and led by the setup alone', { timeout }, async (t) => {
+test('a person without an agent is welcomed too, and guided by the setup alone', { timeout }, async (t) => {
   const { desk, seen, terminal, end } = sit(t, { standing: { agents: [] } })
   await seen(/Welcome to[^]*No agent is set up yet/)
   desk.happen({ type: 'said', how: 'error', text: 'no agent CLI is installed here' })
@@ -144,7 +144,7 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
   await end
 })
 
-test('Ctrl+O opens what is folded, and a click opens one', { timeout }, async (t) => {
+test('Ctrl+O opens all folded blocks, and a click opens one', { timeout }, async (t) => {
   const { desk, seen, gone, terminal, end } = sit(t)
   await seen('Welcome')
   desk.turn('t', ...story, { type: 'result', call: 'c', ok: true, text: 'all 42 passed', by: 'claude' })
@@ -227,7 +227,7 @@ function conversation(turns: number): Entry[] {
   }).flat()
 }
 
-test('scrolling up loads what was before, and the place is kept', { timeout }, async (t) => {
+test('scrolling up loads earlier entries, and the place is kept', { timeout }, async (t) => {
   const { seen, terminal, end } = sit(t, { entries: conversation(400), shown: 30 })
   await seen('answer 399')
   terminal.press(ctrlHome)
@@ -243,7 +243,7 @@ test('scrolling up loads what was before, and the place is kept', { timeout }, a
   await end
 })
 
-test('who reads further up is not moved by what comes, and is told of it', { timeout }, async (t) => {
+test('a person who reads further up stays there, and is told about new blocks', { timeout }, async (t) => {
   const { desk, seen, terminal, end } = sit(t, { entries: conversation(40) })
   await seen('answer 39')
   terminal.press(pageUp, pageUp)
@@ -266,7 +266,7 @@ test('who reads further up is not moved by what comes, and is told of it', { tim
   await end
 })
 
-test('who sends something from further up sees what comes of it', { timeout }, async (t) => {
+test('sending a prompt from further up scrolls to its answer', { timeout }, async (t) => {
   const onSubmit = (text: string, desk: ScriptedDesk) => desk.turn('new', { type: 'prompt', text, by: 'you' })
   const { seen, terminal, end } = sit(t, { entries: conversation(40), onSubmit })
   await seen('answer 39')
@@ -299,7 +299,7 @@ test('a fault in a component ends the chat with its words, and the terminal is g
   assert.deepEqual([await terminal.buffer(), terminal.started], ['normal', false])
 })
 
-test('a signal ends it as well', { timeout }, async (t) => {
+test('a signal ends the chat too', { timeout }, async (t) => {
   const { seen, abort, terminal, end } = sit(t)
   await seen('Welcome')
   abort()
@@ -307,7 +307,7 @@ test('a signal ends it as well', { timeout }, async (t) => {
   assert.equal(await terminal.buffer(), 'normal')
 })
 
-test('what a command may do with the screen', { timeout }, async (t) => {
+test('a command can use the screen', { timeout }, async (t) => {
   const { desk, seen, gone, terminal, end } = sit(t, { entries: conversation(3) }, { env: { NO_COLOR: '1', PATH: '' } })
   await seen('answer 2')
   const screen = desk.screen!

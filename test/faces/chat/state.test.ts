@@ -50,7 +50,7 @@ test('streamed words become one reply, and the kept reply takes their place', ()
   assert.equal(kept.done[1]!.key, streaming.live[1]!.key, 'it is the same block')
 })
 
-test('a word more touches one block and leaves the long list alone', () => {
+test('one more word changes one block and does not copy the long list', () => {
   const before = turn(prompt, { type: 'text', delta: 'hel', by: 'claude' })
   const grown = nextState(before, happen('t', { type: 'text', delta: 'lo', by: 'claude' }), 9000)
   assert.equal(grown.done, before.done)
@@ -112,7 +112,7 @@ test('half an answer of an agent that failed goes into its attempt, which says w
   ])
 })
 
-test('when all fail, each reason is said once, and each try says who was next', () => {
+test('when all agents fail, each reason is shown once, and each attempt names the next agent', () => {
   const failure = (message: string) => ({ kind: 'crash', message }) as const
   const message = 'no agent could answer: gemini: crash: it broke; claude: crash: this one too'
   const state = turn(
@@ -148,7 +148,7 @@ test('a wait that the person chose is no failure', () => {
   assert.equal(ended('wait', 'aborted').done.at(-1)?.type, 'error')
 })
 
-test('a question is whose it is about, not of who keeps it', () => {
+test('a question belongs to the agent it is about, not to termaite that keeps it', () => {
   const ask = (id: string, agent?: string): Event => ({
     type: 'question',
     ask: id,
@@ -166,7 +166,7 @@ test('a question is whose it is about, not of who keeps it', () => {
   assert.equal(state.running[0]!.by, 'claude')
 })
 
-test('what is asked about a call stands below it, whichever is heard first', () => {
+test('the question about a call stands below it, whichever comes first', () => {
   const call: Event = { type: 'call', call: 'c', tool: 'Bash', input: 'ls', by: 'claude' }
   const question: Event = {
     type: 'question',
@@ -330,7 +330,7 @@ test('consulted agents are one group a role, and a plan is one block that change
   ])
 })
 
-test('what is endless is not held', () => {
+test('endless text and output are cut', () => {
   const state = turn(
     prompt,
     { type: 'text', delta: 'x'.repeat(150_000), by: 'a' },
@@ -355,7 +355,7 @@ function keptTurn(name: string, at: number): Entry[] {
   ]
 }
 
-test('what is kept is shown as it was when it happened, closing line included', () => {
+test('kept entries are shown as they were when they happened, closing line included', () => {
   const state = after({ type: 'opened', entries: keptTurn('one', 100), more: false })
   assert.deepEqual(seen(state), [
     { type: 'prompt', text: 'one', by: 'you' },
@@ -394,7 +394,7 @@ test('a conversation read in two parts is the same as one read whole', () => {
   }
 })
 
-test('the oldest blocks are let go at a prompt, and can be loaded again from there', () => {
+test('the oldest blocks are dropped up to a prompt, and can be loaded again from there', () => {
   const entries = [...keptTurn('one', 100), ...keptTurn('two', 200), ...keptTurn('three', 300)]
   const whole = after({ type: 'opened', entries, more: false })
   const short = withoutOldest(whole, 7)
@@ -402,7 +402,7 @@ test('the oldest blocks are let go at a prompt, and can be loaded again from the
   assert.deepEqual(seen(withEarlier(short, entries.slice(0, 12), false)), seen(whole))
 })
 
-test('a turn of another process goes on where what is kept of it ends, and nothing is shown twice', () => {
+test('a followed turn continues after its kept entries, and nothing is shown twice', () => {
   const [begun, call, result] = keptTurn('far', 100) as [Entry, Entry, Entry]
   const open = after({ type: 'opened', entries: [begun, call], more: false })
   const told = nextState(open, { type: 'said', text: 'by the way', how: 'note' }, 5000)

@@ -8,7 +8,7 @@ const paints = [
   ...(['added', 'removed', 'code', 'link', 'chosen'] as const),
 ]
 
-test('the first paint goes by what the environment says', () => {
+test('the first theme is chosen by the environment', () => {
   const names = (envs: Record<string, string>[]) => envs.map((env) => firstTheme(env).name)
   assert.deepEqual(
     names([{}, { COLORFGBG: '15;0' }, { COLORFGBG: '0;15' }, { COLORFGBG: '0;default;7' }, { COLORFGBG: 'odd' }]),
@@ -31,7 +31,7 @@ function terminal(rgb?: { r: number; g: number; b: number }) {
   }
 }
 
-test('then the terminal is asked, and followed when it changes', async () => {
+test('then the theme follows the background of the terminal', async () => {
   const turned = async (rgb?: { r: number; g: number; b: number }, env = {}) => {
     const themes: Theme['name'][] = []
     const asked = terminal(rgb)
@@ -46,7 +46,7 @@ test('then the terminal is asked, and followed when it changes', async () => {
   assert.deepEqual(await turned({ r: 255, g: 255, b: 255 }, { NO_COLOR: '1' }), [])
 })
 
-test('what holds a theme paints in the colours that are true now', () => {
+test('components that hold the theme paint in its current colours', () => {
   const theme = new ThemeSwitch(dark)
   const { accent } = theme
   assert.equal(accent('x'), dark.accent('x'))
@@ -55,7 +55,7 @@ test('what holds a theme paints in the colours that are true now', () => {
   for (const name of paints) assert.equal(theme[name]('x'), light[name]('x'))
 })
 
-test('what failed, went well or waits has its colours for itself', () => {
+test('the colours of failure, success and warning are used for nothing else', () => {
   const colours = (painted: string) => [...painted.matchAll(/\x1b\[(3[0-7]|9[0-7])m/g)].map(([, code]) => code)
   const names = Array.from({ length: 50 }, (_, at) => `agent ${at}`)
   for (const theme of [dark, light]) {
@@ -82,7 +82,7 @@ test('only the sixteen colours, each closed again; a plain theme has none', () =
   for (const name of paints) assert.equal(dark[name](''), '')
 })
 
-test('a name keeps its colour, and those who are often together differ', () => {
+test('a name keeps its colour, and agents that are often used together differ', () => {
   const colour = (theme: Theme, name: string) => theme.speaker(name)('x')
   for (const theme of [dark, light]) {
     const [claude, gemini, codex] = ['claude', 'gemini', 'codex'].map((name) => colour(theme, name))

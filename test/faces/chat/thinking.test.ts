@@ -61,7 +61,7 @@ const five: Event[] = [
   over('code generator', 'exit 3'),
 ]
 
-test('five who are asked side by side stand in a row each: as what, who, how far, and what they say', () => {
+test('five consultations have a row each: role, agent, state and words', () => {
   assert.deepEqual(rows(turn(...five), 80).slice(2), [
     '  ✓ enumerator          gemini    4.0 s · pandoc, weasyprint',
     '  ◌ pattern matcher     claude    approach: name: pandoc, how: with',
@@ -76,7 +76,7 @@ test('five who are asked side by side stand in a row each: as what, who, how far
   ])
 })
 
-test('an opened row shows all that was said in it', () => {
+test('an opened row shows everything that was said in it', () => {
   assert.deepEqual(rows(turn(...five.slice(0, 2), over('enumerator')), 60, true).slice(2), [
     '  ✓ enumerator          gemini    1.0 s · pandoc, weasyprint',
     '    ● gemini',
@@ -86,7 +86,7 @@ test('an opened row shows all that was said in it', () => {
   ])
 })
 
-test('whoever is asked again after its end has a row of its own, and nobody is at work when the turn is over', () => {
+test('an agent that is consulted again has a new row, and none runs when the turn is over', () => {
   const state = turn(
     prompt,
     inner('judge', { type: 'reply', text: '{"passed":false,"quote":"","why":"no pdf"}', by: 'codex' }),
@@ -102,7 +102,7 @@ test('whoever is asked again after its end has a row of its own, and nobody is a
   ])
 })
 
-test('what was done and kept before a turn failed stays in sight, and so does what was tried', () => {
+test('the kept work of a failed turn stays in sight, and so do its attempts', () => {
   const failure = { kind: 'unmet', message: 'not reached after 2 ways of trying' } as const
   const state = turn(
     prompt,
@@ -133,7 +133,7 @@ test('what was done and kept before a turn failed stays in sight, and so does wh
   ])
 })
 
-test('a turn at work knows its phase and who is asked right now, each where it was', () => {
+test('a running turn knows its phase and the agents that are consulted now, in their order', () => {
   const [run] = turn(
     ...five,
     { type: 'phase', framework: 'consensus', words: '2 of 5', by: 'termaite' },
@@ -153,7 +153,7 @@ test('a turn at work knows its phase and who is asked right now, each where it w
   )
 })
 
-test('the closing line says how it was thought through and how many were asked, also from what is kept', () => {
+test('the closing line names the framework and the number of calls, also from kept entries', () => {
   let id = 0
   const kept = (at: number, fact: Fact, by: string): Entry =>
     ({ ...fact, id: `e${++id}`, at, by, session: 's', turn: 't' }) as Entry
@@ -170,7 +170,7 @@ test('the closing line says how it was thought through and how many were asked, 
   assert.equal(closed(ended('direct', 0)), '─ claude · 9.0 s')
 })
 
-test('read out as lines, a turn says where it stands, and at its end how it was thought through', () => {
+test('in lines, a turn prints its phases, and at its end its framework', () => {
   assert.equal(
     eventWords({ type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' }),
     'consensus: 3 of 5 advisors',
@@ -182,7 +182,7 @@ test('read out as lines, a turn says where it stands, and at its end how it was 
   )
 })
 
-test('the gist of an answer is what its JSON names, else its first line', () => {
+test('the summary of an answer is what its JSON names, otherwise its first line', () => {
   assert.deepEqual(
     [
       answerSummary(`I looked.\n${json}`),

@@ -100,7 +100,7 @@ function blocksOf(text: string): Block[] {
   ]
 }
 
-test('whatever an agent prints, no line is wider than the screen and nothing but our own marks is in it', () => {
+test('whatever an agent prints, no line is wider than the screen or holds a foreign sequence', () => {
   fc.assert(
     fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (text, width, open) => {
       const blocks = blocksOf(text)
@@ -187,14 +187,14 @@ test('a text that streams in looks in the end as if it had come at once', () => 
   )
 })
 
-test('what no parser can take is text all the same', () => {
+test('text that the parser cannot take is shown as text', () => {
   for (const text of ['> '.repeat(3000), '_a '.repeat(30_000), '['.repeat(9000)]) {
     const lines = new Prose().render(text, 80, look())
     assert.equal(lines.join('').replaceAll(/\s/g, ''), text.replaceAll(/\s/g, ''))
   }
 })
 
-test('a line without an end is taken in pieces, and none of it is lost', () => {
+test('an endless line is rendered in pieces, and none of it is lost', () => {
   const words = Array.from({ length: 3000 }, (_, at) => `word${at}`).join(' ')
   for (const text of [words, '👍'.repeat(5000), `\`\`\`\n${'x'.repeat(9000)}\n\`\`\`\n`]) {
     const parts = split(text)
@@ -236,7 +236,7 @@ test('Markdown as it is shown', () => {
   )
 })
 
-test('what a command lays out is shown as Markdown, and a row of its tables stays one', () => {
+test('command output is shown as Markdown, and a row of its tables stays one row', () => {
   const text = [
     'The **leash**:',
     '',
@@ -289,7 +289,7 @@ test('a number keeps its unit, and a wait says until when', () => {
   ])
 })
 
-test('what an agent asked stands among what it did, in one line', () => {
+test('a question of an agent is one line among its work', () => {
   const common = { key: 1, turn: 't', by: 'claude' }
   const question = {
     about: 'permission' as const,
@@ -327,7 +327,7 @@ test('what an agent asked stands among what it did, in one line', () => {
   assert.deepEqual(lines(named), ['? claude has spent it. → Yes'])
 })
 
-test('a call is told by what tells most of it', () => {
+test('a call is summarised by its most telling field', () => {
   const inputs = [
     { description: 'runs them', command: 'npm test' },
     { command: ['git', 'status'] },
@@ -350,7 +350,7 @@ test('a call is told by what tells most of it', () => {
   ])
 })
 
-test('only an address that can be read can be clicked', () => {
+test('only an address that is shown can be clicked', () => {
   const links = (text: string) =>
     [
       ...new Prose()
@@ -363,7 +363,7 @@ test('only an address that can be read can be clicked', () => {
   assert.deepEqual(links('[x](javascript:alert(1)) [y](ssh://host/)'), [])
 })
 
-test('code is plain until its colours are here, and coloured then', async () => {
+test('code is plain until the colours are loaded', async () => {
   const text = '```ts\nconst a = "b" // c\n```\n'
   const came = Promise.withResolvers<string>()
   const colourful: RenderContext = {
@@ -417,7 +417,7 @@ test('an opened edit shows what changed, in colours', async () => {
   ])
 })
 
-test('direction marks are shown or gone, tabs are spaces, and nothing is left of a sequence', () => {
+test('direction marks are shown or removed, tabs are spaces, and sequences are removed', () => {
   assert.equal(safeText('a\u202eb\tc\x1b[31md\u200fe\ud800'), 'a⟨U+202E⟩b    cde\ufffd')
 })
 
@@ -444,7 +444,7 @@ function transcript(height: number) {
 
 const said = (key: number, text: string): Block => ({ key, turn: `t${key}`, type: 'note', text })
 
-test('only what is in sight is rendered at once; the rest follows and the place is kept', () => {
+test('only blocks in sight are rendered at once; the others follow and the place is kept', () => {
   const { shown, scroll, works } = transcript(10)
   shown.show([], [], 'welcome')
   assert.deepEqual(shown.render(40), ['nothing yet'])
@@ -470,7 +470,7 @@ test('only what is in sight is rendered at once; the rest follows and the place 
   assert.ok(shown.render(25)[scroll.scrollTop]!.includes('line 1990'))
 })
 
-test('what came below is counted from where the end was last seen', () => {
+test('new blocks below are counted from where the end was last in sight', () => {
   const { shown, scroll } = transcript(10)
   const done = [said(1, 'a'), said(2, 'b')]
   shown.show(done, [], undefined)

@@ -80,7 +80,7 @@ test('what is wrong is refused with its status and words, and leaves no trace', 
   assert.deepEqual([hub.seq, hub.tasks()], [before, []])
 })
 
-test('nobody is told what is not kept: neither who looks, nor who says it again', async (t) => {
+test('a change that is not kept is shown to nobody, and a repeated answer fails too', async (t) => {
   const { ask, hub, ledger, register, wait, add } = routesAt(t)
   await register('a')
   const { id } = await add('x')
@@ -105,7 +105,7 @@ test('nobody is told what is not kept: neither who looks, nor who says it again'
   assert.deepEqual(await at(), [200, 200, 'COMPLETED', 'COMPLETED'])
 })
 
-test('a follower sees every change in order, from the number it names, and goes on with what comes', async (t) => {
+test('a follower sees every change in order from the number it names, and then the new ones', async (t) => {
   const { hub, ledger, add } = routesAt(t)
   await add('one')
   await add('two')
@@ -132,7 +132,7 @@ test('a follower sees every change in order, from the number it names, and goes 
   assert.deepEqual([lost, eventStreamText(undefined)], [{ done: false, value: undefined }, 'event: lost\ndata: {}\n\n'])
 })
 
-test('a caller has so many at once, and more with time; another has its own', async () => {
+test('each caller has its own burst, and more requests with time', async () => {
   const clock = new HandClock()
   const rate = new RateLimit(clock, 2, 1)
   const take = () => [rate.take('a'), rate.take('a'), rate.take('a'), rate.take('b')]

@@ -88,7 +88,7 @@ test('what is wrong in a request is refused with its status and leaves no trace'
   assert.deepEqual([hub.tasks(), hub.seq], [[], 0])
 })
 
-test('whoever guesses at the key is made to wait, and then may try again', async (t) => {
+test('a caller that guesses the key has to wait, and may then try again', async (t) => {
   const { ask, clock } = await serving(t)
   const guess = async () => (await ask('GET', '/api/state', undefined, { authorization: 'Bearer no' })).status
   const statuses = new Set<number>()
@@ -199,7 +199,7 @@ test('an agent that hangs up on MCP while it waits is given nothing, by any prot
   assert.equal(hub.task(id).state, 'QUEUED')
 })
 
-test('a wait that arrives late, from a connection that is gone, takes nothing from whoever works', async (t) => {
+test('a late wait from a closed connection takes no task from the agent that works', async (t) => {
   const { hub, ask, url, clock } = await serving(t)
   for (const id of ['a', 'b']) await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' })
   await ask('POST', '/api/tasks', { id: 'the-task', prompt: 'x', workspace: 'w' })

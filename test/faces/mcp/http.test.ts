@@ -69,7 +69,7 @@ test('a client of the older protocol has a session, and one that is over is not 
   assert.equal((await post(url, { id: 2, method: 'tools/list' }, session)).status, 404)
 })
 
-test('what a client of the older protocol cancels is the call of its session', async () => {
+test('a client of the older protocol cancels a call of its own session', async () => {
   const waiter = new Waiter()
   const { url } = await serving(waiter)
   const greeted = await post(url, initialize)
@@ -112,7 +112,7 @@ test('progress comes on the stream of its call', async () => {
   assert.deepEqual(answer.result.content, [{ type: 'text', text: 'done' }])
 })
 
-test('nobody comes in without the key, from another name, from a page elsewhere, or by another path', async () => {
+test('a request without the key, with another host, from another site or to another path is refused', async () => {
   const { url } = await serving()
   const status = async (headers: Record<string, string>, to = url) =>
     (await post(to, { id: 1, method: 'tools/list', params: { _meta: envelope } }, headers)).status
@@ -128,7 +128,7 @@ test('nobody comes in without the key, from another name, from a page elsewhere,
   assert.equal(refused.headers.get('www-authenticate'), 'Bearer realm="termaite"')
 })
 
-test('what is no good request is told by its status', async () => {
+test('a bad request is answered with its status', async () => {
   const { url } = await serving()
   const send = async (init: RequestInit) => (await fetch(url, { headers: usual, ...init })).status
   assert.equal(await send({ method: 'GET' }), 405)

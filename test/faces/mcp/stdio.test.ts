@@ -14,7 +14,7 @@ async function greeted(...parts: Parameters<typeof served>) {
 const serverInfo = { name: 'termaite', version: '1.2.3' }
 const capabilities = { tools: {}, resources: {} }
 
-test('a client of the older protocol is greeted, and meets the tools in their order', async () => {
+test('a client of the older protocol is greeted, and lists the tools in their order', async () => {
   const { greeting, ask, input, over } = await greeted()
   assert.deepEqual(greeting, { protocolVersion: '2025-11-25', capabilities, serverInfo })
   assert.deepEqual(await ask({ id: 1, method: 'tools/list' }), { id: 1, result: { tools: listedTools } })
@@ -22,7 +22,7 @@ test('a client of the older protocol is greeted, and meets the tools in their or
   await over
 })
 
-test('a client of the newer protocol meets the same tools', async () => {
+test('a client of the newer protocol lists the same tools', async () => {
   const { ask, input, over } = await overPipes(served())
   const { result } = await ask({ id: 1, method: 'tools/list', params: { _meta: envelope } })
   const { tools, resultType } = result as { tools: unknown; resultType: string }
@@ -42,7 +42,7 @@ test('a good call gives text and data', async () => {
   })
 })
 
-test('a bad input and a tool that breaks are results in words, an unknown tool is an error', async () => {
+test('a bad input and a failing tool are results in words, an unknown tool is an error', async () => {
   const waiter = new Waiter()
   const { ask, send, hear } = await greeted(waiter)
   assert.deepEqual(await ask({ id: 1, method: 'tools/call', params: { name: 'echo', arguments: { said: 1 } } }), {
@@ -59,7 +59,7 @@ test('a bad input and a tool that breaks are results in words, an unknown tool i
   assert.deepEqual((await hear()).result, { content: [{ type: 'text', text: '' }] })
 })
 
-test('without a token a wait is bounded and nothing is told', async () => {
+test('without a token a wait is bounded and no progress is sent', async () => {
   const [waiter, clock] = [new Waiter(), new HandClock()]
   const { send, hear } = await greeted(waiter, clock)
   send({ id: 1, method: 'tools/call', params: { name: 'wait' } })
@@ -72,7 +72,7 @@ test('without a token a wait is bounded and nothing is told', async () => {
   assert.deepEqual(await hear(), { id: 1, result: { content: [{ type: 'text', text: 'done' }] } })
 })
 
-test('with a token progress is told, a heartbeat keeps the client waiting, and none comes after the result', async () => {
+test('with a token progress is sent, a heartbeat keeps the client waiting, and none comes after the result', async () => {
   const [waiter, clock] = [new Waiter(), new HandClock()]
   const { send, hear, ask } = await greeted(waiter, clock)
   send({ id: 1, method: 'tools/call', params: { name: 'wait', _meta: { progressToken: 'p' } } })
@@ -120,7 +120,7 @@ test('resources are listed and read; one that is not there is an error', async (
   })
 })
 
-test('a line that is no message spoils nothing', async () => {
+test('a line that is no message does no harm', async () => {
   const { input, ask, troubles } = await greeted()
   input.write('what is this\n{"jsonrpc":"2.0"}\n')
   assert.deepEqual(await ask({ id: 1, method: 'ping' }), { id: 1, result: {} })
