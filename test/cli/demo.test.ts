@@ -16,7 +16,10 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
     /^chosen by juniper: a short plan \(it needs nothing\); not a drawn plan \(there is no plotter here\)$/m,
   )
   assert.match(err, /^— cedar · [\d.]+ s · consensus · 6 calls · /m)
-  const own = out.slice(out.indexOf('Our own agent reads'), out.indexOf('\nTwo agents in terminals'))
+  const own = out.slice(
+    out.indexOf('termaite’s own agent reads'),
+    out.indexOf('\nTwo agents side by side in terminals'),
+  )
   assert.equal(
     own.replace(/^index .*$/m, 'index …'),
     [
@@ -43,7 +46,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
       '',
     ].join('\n'),
   )
-  const crew = out.slice(out.indexOf('Two agents in terminals'), out.indexOf('\nNothing that was said'))
+  const crew = out.slice(out.indexOf('Two agents side by side in terminals'), out.indexOf('\nEverything that was said'))
   assert.match(crew, /^slot 2: gum waiting for slot 1$/m)
   assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)
   assert.match(crew, /^Closed: 2 agents were ended\.$/m)
