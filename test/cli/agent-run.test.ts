@@ -64,7 +64,7 @@ test(
     await settled([await add('Say more.')])
     again.kill('SIGTERM')
     await once(again, 'exit')
-    assert.match(lines, /zz\/session\.json is damaged; it is left aside\./)
+    assert.match(lines, /zz\/session\.json is damaged and is ignored\./)
     assert.deepEqual(
       (await hub.agents()).map((one) => one.id),
       [hubId],

@@ -138,7 +138,7 @@ test('settings that cannot be written are left as they are, and the agent runs w
     assert.match(lines, words, name)
     assert.match(lines, /Nothing was changed\. gemini will run without MCP\.\n/, name)
     assert.deepEqual([text(), files()], [before, were], name)
-    assert.match(await dry(), /^tools +termaite-hub is not wired$/m)
+    assert.match(await dry(), /^tools +termaite-hub is not set up$/m)
   }
 })
 
@@ -147,11 +147,11 @@ test('an entry of the person’s own is used as it is; keys in plain text are wa
   const before = JSON.stringify({ mcpServers: servers })
   const person = await people(t)
   const { settings, text, files, agent, dry } = person('own', (path) => writeFileSync(path, before))
-  assert.match(await dry(), new RegExp(`^tools +termaite-hub stands in ${settings}$`, 'm'))
+  assert.match(await dry(), new RegExp(`^tools +termaite-hub is set up in ${settings}$`, 'm'))
   const [warning] = (await agent()).split('\n')
   assert.equal(
     warning,
-    `termaite: ${settings} holds a key in plain text: mcpServers.other.headers.Authorization; whoever can read that file can use it.`,
+    `termaite: ${settings} holds a key in plain text: mcpServers.other.headers.Authorization; everybody who can read that file can use it.`,
   )
   assert.deepEqual([text(), files()], [before, ['settings.json']])
 })

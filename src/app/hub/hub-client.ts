@@ -135,15 +135,15 @@ export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, s
     return await work(hub)
   } catch (error) {
     if (error instanceof HubAway) throw new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
-    if (error instanceof HubRefused && error.status === 401)
-      throw new UsageError(
-        `the hub at ${hub.url} does not know our key: set TERMAITE_HUB_KEY to what its hub.key holds.`,
-        1,
-      )
+    if (error instanceof HubRefused && error.status === 401) throw unknownKey(hub.url)
     if (error instanceof HubRefused) throw new UsageError(error.message, 1)
     throw error
   }
 }
+
+/** Tells the person that a hub refused our key. */
+export const unknownKey = (url: string) =>
+  new UsageError(`the hub at ${url} does not know our key: set TERMAITE_HUB_KEY to the key in its hub.key.`, 1)
 
 /** Finds the task whose id begins or ends with what was typed: ids that were made at the same time begin alike. */
 export async function taskLike(hub: HubClient, typed: string | undefined): Promise<Task> {

@@ -1,7 +1,7 @@
 import type { Terminal, TerminalHost } from '../../core/screen/terminal.ts'
 
-/** The terminal that the agent sits in now, as it comes to be known: after a crash it is another one. */
-export class Seen {
+/** The terminal that the supervised agent runs in now; after a crash it is another one. */
+export class CurrentTerminal {
   #now: Terminal | undefined
   #bell = Promise.withResolvers<void>()
   #told: (terminal: Terminal) => void
@@ -14,15 +14,15 @@ export class Seen {
     return this.#now
   }
 
-  /** Resolves when there is another one than this, or the signal aborts. */
-  async other(than: Terminal | undefined, signal: AbortSignal): Promise<void> {
+  /** Resolves when the current terminal is not `last` any more, or when the signal aborts. */
+  async changed(last: Terminal | undefined, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     signal.addEventListener('abort', () => resolve(), { once: true })
-    while (this.#now === than && !signal.aborted) await Promise.race([this.#bell.promise, promise])
+    while (this.#now === last && !signal.aborted) await Promise.race([this.#bell.promise, promise])
   }
 
-  /** A host whose terminals are seen here; one that is found is seen once. */
-  of(host: () => Promise<TerminalHost>): () => Promise<TerminalHost> {
+  /** Wraps a host so that each terminal it opens or finds becomes the current one. */
+  watch(host: () => Promise<TerminalHost>): () => Promise<TerminalHost> {
     return async () => {
       const { outlives, open, find, close } = await host()
       return {

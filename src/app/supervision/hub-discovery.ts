@@ -7,7 +7,7 @@ import { existsSync, writeFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { hubPlace, keyFileOf, usualPort } from '../hub/hub-address.ts'
-import { HubClient } from '../hub/hub-client.ts'
+import { HubClient, unknownKey } from '../hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { ask, askHidden } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
@@ -20,12 +20,12 @@ export type FoundHub = { place: HubPlace; reachable: boolean }
 
 const usual = `http://localhost:${usualPort}`
 
-/** Where the hub is: as it was told, as it was wired before, as the person says now; and whether it answers. */
+/** Finds the hub: by option, environment, settings, other programs' settings, or by asking the person; and checks whether it answers. */
 export async function findHub(
   io: Io,
   { home }: Place,
   settings: Settings,
-  { server, wired, dry, yes }: Consent & { server?: string; wired: readonly Entry[] },
+  { server, wired, dry, yes }: Consent & { server?: string; wired: readonly NamedHub[] },
 ): Promise<FoundHub> {
   const known = server ?? io.env.TERMAITE_HUB ?? settings.hub.url ?? wired.find(({ url }) => url !== undefined)?.url
   const told = known ?? (yes || dry || existsSync(join(home, 'hub.key')) ? usual : await askedFor(io, home))
@@ -35,10 +35,10 @@ export async function findHub(
   return { place, reachable }
 }
 
-/** A key that somebody wired for the same address is as good as one that we keep. */
-function withKey(place: HubPlace, wired: readonly Entry[]): HubPlace {
+/** Uses the key from another program's settings where we have none for this address. */
+function withKey(place: HubPlace, wired: readonly NamedHub[]): HubPlace {
   const key = place.key ?? wired.find(({ url }) => url === place.url)?.key
-  return { ...place, ...(key === undefined ? {} : { key }) }
+  return { ...place, key }
 }
 
 function checked(url: string): string {
@@ -47,7 +47,7 @@ function checked(url: string): string {
   return url
 }
 
-/** Whoever is asked is asked once: what they say is kept. */
+/** Asks the person for the hub's address and key, and keeps both, so that they are asked once. */
 async function askedFor(io: Io, home: string): Promise<string> {
   if (io.in.isTTY !== true) return usual
   const said = (await ask(io, `Server address [${usual}]: `)).trim() || usual
@@ -61,7 +61,8 @@ async function askedFor(io: Io, home: string): Promise<string> {
 }
 
 function keepKey(home: string, url: string, key: string): void {
-  if (key.length < 20) throw new UsageError('that is no key of a hub: it stands in hub.key where the hub runs.')
+  if (key.length < 20)
+    throw new UsageError('that is no key of a hub: the key is in the file hub.key on the machine where the hub runs.')
   writeFileSync(join(home, keyFileOf(url)), `${key}\n`, { mode: 0o600, flush: true })
 }
 
@@ -74,23 +75,19 @@ async function answers(io: Io, place: HubPlace): Promise<boolean> {
   return hub.agents(late).then(() => true, refused)
 
   function refused(error: unknown): false {
-    if (error instanceof HubRefused && error.status === 401)
-      throw new UsageError(
-        `the hub at ${place.url} does not know our key: set TERMAITE_HUB_KEY to what its hub.key holds.`,
-        1,
-      )
+    if (error instanceof HubRefused && error.status === 401) throw unknownKey(place.url)
     if (late.aborted || error instanceof HubAway || error instanceof HubRefused) return false
     throw error
   }
 }
 
-/** A server that somebody wired before us, and where. */
-export type Entry = { file: string; name: string; url?: string; key?: string }
+/** A hub that another program's settings name, and the file. */
+export type NamedHub = { file: string; name: string; url?: string; key?: string }
 
-/** What other programs' settings say: every way to a hub, and every key that stands there for all to read. */
-export type Scan = { hubs: Entry[]; plain: string[] }
+/** What other programs' settings hold: addresses of hubs, and keys in plain text. */
+export type SettingsScan = { hubs: NamedHub[]; plain: string[] }
 
-/** Where servers stand in JSON: the project's, the person's, and the desktop's, whose name people know from elsewhere. */
+/** JSON files that name MCP servers: the project's, the person's, and the desktop app's. */
 const places = (home: string, root: string) => [
   join(root, '.mcp.json'),
   join(home, '.claude.json'),
@@ -98,10 +95,10 @@ const places = (home: string, root: string) => [
   join(home, '.gemini', 'settings.json'),
 ]
 
-/** Names that hubs have had; ours is the first. */
+/** Names of a hub in such files; the second is of an earlier version. */
 const hubNames: readonly string[] = [hubName, 'waaah']
 
-export function scan(io: Io, { root }: Pick<Place, 'root'>): Scan {
+export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsScan {
   const home = io.env.HOME ?? ''
   const found = places(home, root).flatMap((file) => entriesIn(file).map((entry) => ({ file, ...entry })))
   const hubs = found.filter(({ name }) => hubNames.includes(name))
@@ -113,7 +110,7 @@ export function scan(io: Io, { root }: Pick<Place, 'root'>): Scan {
   }
 }
 
-/** A file that cannot be read says nothing here; who would write it says why it cannot. */
+/** Reads the servers in a file; a file that cannot be read has none here, and its fault is told when it is to be written. */
 function entriesIn(file: string): { name: string; value: unknown }[] {
   try {
     const servers = jsonFormat.find(readFileSync(file, 'utf8'), ['mcpServers'])
@@ -123,14 +120,14 @@ function entriesIn(file: string): { name: string; value: unknown }[] {
   }
 }
 
-function addressIn(value: unknown): Pick<Entry, 'url' | 'key'> {
+function addressIn(value: unknown): Pick<NamedHub, 'url' | 'key'> {
   const { url, httpUrl, headers } = isObject(value) ? value : {}
   const address = [url, httpUrl].find((one) => typeof one === 'string')?.replace(/\/mcp\/?$/, '')
   const bearer = /^Bearer ([\w-]{20,})$/.exec(String((isObject(headers) && headers.Authorization) || ''))?.[1]
-  return { ...(address === undefined ? {} : { url: address }), ...(bearer === undefined ? {} : { key: bearer }) }
+  return { url: address, key: bearer }
 }
 
-/** A variable that is named is no key. */
+/** The name of a variable is no key. */
 const named = /^(?:Bearer )?\$\{?\w+\}?$/
 
 function plainKeys(value: unknown): string[] {

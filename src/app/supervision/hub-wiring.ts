@@ -11,35 +11,36 @@ import type { Consent } from '../mcp/mcp-entries.ts'
 import { confirmChange } from '../mcp/mcp-install.ts'
 import { ownStart, thisProgram } from '../mcp/own-program.ts'
 
-/** How a CLI comes to the hub's tools in a run, in words, and what that changes of it. */
+/** How a CLI gets the hub's tools in a run: in words, and the profile with which it is started. */
 export type Wiring = { how: string; profile: Profile; wired: boolean }
 
 const proxy = ['serve', '--stdio-proxy']
 
-/** What the CLI, and our program that it starts, needs to find the hub and its key: no key is among it. */
+/** Variables by which the CLI, and our program that it starts, find the hub. The key is not among them. */
 export function hubEnv(io: Io, { url }: HubPlace): Record<string, string> {
   const { TERMAITE_HOME: home } = io.env
   return { TERMAITE_HUB: url, ...(home === undefined ? {} : { TERMAITE_HOME: home }) }
 }
 
 /**
- * Lends the hub's tools to a CLI for this run where it takes them so; else they are written into its own settings, after
- * a yes. They always come through our own program, which knows the key, so that no key stands in anybody's file.
+ * Gives a CLI the hub's tools: for this run alone where its command line takes servers, else in its own settings after the
+ * person's yes. The tools come through our own program, which knows the key, so that no key stands in another file.
  */
 export async function wire(
   io: Io,
   profile: Profile,
   hub: HubPlace,
-  { folder, ...wishes }: Consent & { folder: string },
+  { folder, ...consent }: Consent & { folder: string },
 ): Promise<Wiring> {
   const own = clientOf(profile)
   const client = own && atHub(own)
   const known = client && wiredClients(whereabouts(io.env), [client])[0]
-  if (known) return { how: `${hubName} stands in ${known.file.path}`, profile, wired: true }
+  if (known) return { how: `${hubName} is set up in ${known.file.path}`, profile, wired: true }
   const start = ownStart({}, thisProgram(), io.env.PATH, proxy)
-  if (profile.screen?.lends) return lent(profile, { name: hubName, ...start, env: hubEnv(io, hub) }, folder, wishes.dry)
-  if (!client) return { how: `${profile.title} takes no servers that we know of`, profile, wired: false }
-  return written(io, profile, client, start, wishes)
+  if (profile.screen?.lends)
+    return lent(profile, { name: hubName, ...start, env: hubEnv(io, hub) }, folder, consent.dry)
+  if (!client) return { how: `we know no way to give ${profile.title} MCP servers`, profile, wired: false }
+  return written(io, profile, client, start, consent)
 }
 
 function lent(profile: Profile, server: LentServer, folder: string, dry: boolean): Wiring {
@@ -58,17 +59,23 @@ function lent(profile: Profile, server: LentServer, folder: string, dry: boolean
   }
 }
 
-async function written(io: Io, profile: Profile, client: Client, start: ServerStart, wishes: Consent): Promise<Wiring> {
+async function written(
+  io: Io,
+  profile: Profile,
+  client: Client,
+  start: ServerStart,
+  consent: Consent,
+): Promise<Wiring> {
   const file = client.file(whereabouts(io.env))
-  const without = { how: `${hubName} is not wired`, profile, wired: false }
+  const without = { how: `${hubName} is not set up`, profile, wired: false }
   try {
-    const code = await confirmChange(io, client, (config) => planInstall(client, config, start), wishes, {
-      none: `${client.title} knows the hub already.`,
+    const code = await confirmChange(io, client, (config) => planInstall(client, config, start), consent, {
+      none: `${client.title} has the hub already.`,
       ask: `Write this into the settings of ${client.title}, so that it can call the hub's tools?`,
       done: `Undo this with: termaite mcp remove ${client.name}`,
     })
-    const how = wishes.dry ? `${hubName} would be written into ${file}` : `${hubName} stands in ${file}`
-    return code === 0 ? { how, profile, wired: !wishes.dry } : without
+    const how = consent.dry ? `${hubName} would be written into ${file}` : `${hubName} is set up in ${file}`
+    return code === 0 ? { how, profile, wired: !consent.dry } : without
   } catch (error) {
     if (!(error instanceof UsageError) || error.code === 130) throw error
     say(io, `termaite: ${error.message} ${profile.name} will run without MCP.`)

@@ -7,7 +7,7 @@ import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { FoundHub } from './hub-discovery.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
-import type { Session, SessionState } from './supervised-session.ts'
+import type { SupervisedSession, SupervisedSessionState } from './supervised-session.ts'
 import type { Wiring } from './hub-wiring.ts'
 import type { Workflow } from './workflow.ts'
 import { collect } from '../../base/collect.ts'
@@ -16,7 +16,7 @@ import { newId } from '../../base/id.ts'
 import { isAlive, ownerMark, ownerPid } from '../../base/owner.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { findHub, scan } from './hub-discovery.ts'
+import { findHub, scanSettings } from './hub-discovery.ts'
 import { latestSession } from './supervised-session.ts'
 import { findWorkflow, usualWorkflow } from './workflow.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -27,7 +27,7 @@ import { findProgram, loginTraces } from '../installed-programs.ts'
 import { placeOf } from '../place.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 
-export type AgentWishes = Consent & {
+export type AgentOptions = Consent & {
   start?: string
   as?: string
   resume: boolean
@@ -38,8 +38,8 @@ export type AgentWishes = Consent & {
   capabilities: readonly string[]
 }
 
-/** Everything that is known before anything is started. */
-export type Plan = {
+/** Everything that is known before the agent is started. */
+export type SupervisionPlan = {
   place: Place
   settings: Settings
   agent: AgentSettings
@@ -47,29 +47,28 @@ export type Plan = {
   leash: Leash
   workflow: Workflow
   hub: FoundHub
-  /** As another run left it, or as this one begins it. */
-  state: SessionState
+  /** The state that another run left, or a fresh one. */
+  state: SupervisedSessionState
   resumed: boolean
 }
 
-export type Ready = Plan & { session: Session; wiring: Wiring | undefined }
+export type ReadyAgent = SupervisionPlan & { session: SupervisedSession; wiring: Wiring | undefined }
 
-/** Looks whether everything is there, asks for what is not, and says what is wrong. */
-export async function preflight(io: Io, wishes: AgentWishes): Promise<Plan> {
-  const place = await workspaceAt(io, wishes)
-  const overrides = { env: io.env, ...(wishes.leash === undefined ? {} : { leash: wishes.leash }) }
+/** Checks that everything is there to start the agent, asks the person for what is missing, and says what is wrong. */
+export async function preflight(io: Io, options: AgentOptions): Promise<SupervisionPlan> {
+  const place = await workspaceAt(io, options)
+  const overrides = { env: io.env, leash: options.leash }
   const settings = await readSettings({ home: place.home, project: place.root }, overrides)
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
-  const before = wishes.resume ? await sessionBefore(io, place, wishes.start) : undefined
-  const agent = agentNamed(io, settings, wishes.start ?? before?.agent)
-  await readyToStart(io, place, agent, wishes)
-  const workflow = await findWorkflow(io, place, wishes.as ?? before?.workflow ?? usualWorkflow, wishes)
-  const found = scan(io, place)
-  for (const words of found.plain) say(io, `termaite: ${words}; whoever can read that file can use it.`)
-  const { server } = wishes
-  const hub = await findHub(io, place, settings, { ...wishes, wired: found.hubs, ...(server ? { server } : {}) })
+  const before = options.resume ? await sessionBefore(io, place, options.start) : undefined
+  const agent = agentNamed(io, settings, options.start ?? before?.agent)
+  await readyToStart(io, place, agent, options)
+  const workflow = await findWorkflow(io, place, options.as ?? before?.workflow ?? usualWorkflow, options)
+  const found = scanSettings(io, place)
+  for (const words of found.plain) say(io, `termaite: ${words}; everybody who can read that file can use it.`)
+  const hub = await findHub(io, place, settings, { ...options, wired: found.hubs })
   const leash = agent.leash ?? settings.leash
-  const state = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: wishes.tmux })
+  const state = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
   return {
     place,
     settings,
@@ -83,16 +82,20 @@ export async function preflight(io: Io, wishes: AgentWishes): Promise<Plan> {
   }
 }
 
-async function sessionBefore(io: Io, { root }: Place, agent: string | undefined): Promise<SessionState | undefined> {
+async function sessionBefore(
+  io: Io,
+  { root }: Place,
+  agent: string | undefined,
+): Promise<SupervisedSessionState | undefined> {
   const { state, warnings } = latestSession(root, agent, await trackedSessions(io, root))
   for (const words of warnings) say(io, `termaite: ${words}`)
   if (!state) return void say(io, 'termaite: there is no session to resume; a fresh one begins.')
   if (state.owner !== '' && state.owner !== ownerMark() && isAlive(state.owner))
-    throw new UsageError(`--resume: ${state.agent} is at work already, in process ${ownerPid(state.owner)}.`, 1)
+    throw new UsageError(`--resume: ${state.agent} is already running in process ${ownerPid(state.owner)}.`, 1)
   return { ...state, owner: ownerMark() }
 }
 
-/** Sessions that git knows came from somebody else. */
+/** Sessions that are tracked by git came with the repository. */
 async function trackedSessions(io: Io, root: string): Promise<Set<string>> {
   const args = ['ls-files', '-z', '--', '.termaite/sessions']
   const { code, out } = await collect('git', args, { cwd: root, env: withoutGit(io.env) })
@@ -111,7 +114,7 @@ function freshState(
   { cwd }: Place,
   { name }: AgentSettings,
   { workflow, tmux }: { workflow: string; tmux: boolean },
-): SessionState {
+): SupervisedSessionState {
   const id = newId(io.clock.now())
   return {
     id,
@@ -128,7 +131,7 @@ function freshState(
   }
 }
 
-/** The workspace is the git root; a folder without one may become one, and is used as it is otherwise. */
+/** Finds the workspace, which is the root of the repository. In a folder without one, offers to run git init. */
 export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place> {
   const place = placeOf(io)
   if (gitFolders(place.root)) return place
@@ -140,7 +143,7 @@ export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place>
   return placeOf(io)
 }
 
-/** The agent that is meant: one of the settings, or a CLI that can be run in a terminal. */
+/** Finds the agent by its name: one of the settings, or a CLI that runs in a terminal. */
 export function agentNamed(io: Io, settings: Settings, name: string | undefined): AgentSettings {
   const known = spawnable(settings, io.env)
   const found = known.find((agent) => agent.name === name)
@@ -150,22 +153,22 @@ export function agentNamed(io: Io, settings: Settings, name: string | undefined)
   if (name === undefined) throw new UsageError(`--start: which agent? ${names.join(', ')}.`)
   const profile = profileNamed(name)
   if (profile && !isHere(profile.words, io)) throw notFound(profile)
-  if (profile && !profile.screen) throw new UsageError(`--start: ${name} cannot be run in a terminal by us yet.`)
+  if (profile && !profile.screen) throw new UsageError(`--start: termaite cannot run ${name} in a terminal yet.`)
   const near = nearest(name, names)
   const meant = near === undefined ? '' : ` Did you mean "${near}"?`
   throw new UsageError(`--start: there is no agent "${name}".${meant} Allowed: ${names.join(', ')}.`)
 }
 
-/** Whether its program is there and somebody is logged in to it; what cannot be known is asked. */
-export async function readyToStart(io: Io, place: Place, agent: AgentSettings, wishes: Consent): Promise<void> {
+/** Checks that the agent's program is installed and logged in; asks the person where that cannot be known. */
+export async function readyToStart(io: Io, place: Place, agent: AgentSettings, consent: Consent): Promise<void> {
   const profile = profileOf(agent)
   if (!profile || agent.kind === 'native') return
   const program = agent.command === undefined ? undefined : programOf(agent.command)
   if (!isHere(program === undefined ? profile.words : [program], io)) throw notFound(profile)
   if (await isLoggedIn(io, place, profile)) return
   const words = `${profile.name} requires login. Run: ${profile.login}`
-  // It asks for the login by itself once it runs, so whoever knows better may go on.
-  if (wishes.yes || wishes.dry) return say(io, `termaite: ${words}`)
+  // The CLI asks for the login itself once it runs, so the person may start it all the same.
+  if (consent.yes || consent.dry) return say(io, `termaite: ${words}`)
   if (io.in.isTTY !== true) throw new UsageError(`${words} (or start it all the same with --yes)`, 1)
   say(io, `termaite: ${words}`)
   if (!(await confirm(io, 'Start it all the same?', false))) throw new UsageError(`${profile.name} was not started.`, 1)

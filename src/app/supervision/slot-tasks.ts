@@ -13,13 +13,17 @@ import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
 
-export type SlotWishes = { slot: number; hub: FoundHub; capabilities: readonly string[] }
+export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[] }
 
-/** How often the hub is told that a task is still worked at. */
+/** How often the hub is told that a task is still at work. */
 const progressMs = 600_000
 
-/** An agent of the crew takes tasks from the hub, one after the other, as long as this runs; it goes on without us. */
-export async function slotAtWork(io: Io, place: Place, { slot: id, hub, capabilities }: SlotWishes): Promise<number> {
+/** Gives tasks of the hub to an agent of the crew, one after another, until this process is ended. The agent itself stays. */
+export async function workOnHubTasks(
+  io: Io,
+  place: Place,
+  { slot: id, hub, capabilities }: SlotOptions,
+): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const tell = (words: string) => say(io, `termaite: ${words}`)
   const crews = openCrews(io, place, settings, { carries: false, warn: tell })
@@ -28,19 +32,19 @@ export async function slotAtWork(io: Io, place: Place, { slot: id, hub, capabili
     const { agent, worktree } = await open.crew.slot(id)
     const known = { id: `${agent}-slot-${id}`, role: 'crew', name: `slot ${id}`, source: 'CLI' as const }
     const as = { ...known, capabilities: [agent, ...capabilities], workspace: place.root }
-    // Who sits in the project itself has no branch to give for review.
+    // An agent that works in the project itself has no branch to give for review.
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
     const taskSource = hubTaskSource({ hub: new HubClient(hub.place), as, clock: io.clock, workspace, tell })
-    say(io, `slot ${id} takes tasks of ${hub.place.url} as ${as.id}; Ctrl+C ends that, and not the agent.`)
+    say(io, `slot ${id} takes tasks from ${hub.place.url} as ${as.id}. Ctrl+C stops that; the agent stays.`)
     while (!io.signal.aborted) {
       const order = await taskSource.next(io.signal)
       if (order.type === 'evict') {
-        say(io, `slot ${id} was sent away by the hub: ${order.why}`)
+        say(io, `The hub removed slot ${id}: ${order.why}`)
         return 0
       }
-      if (order.type === 'told') await sent(io, place, open, id, order.text)
-      if (order.type === 'task') await done(io, place, open, id, order, taskSource)
+      if (order.type === 'told') await send(io, place, open, id, order.text)
+      if (order.type === 'task') await work(io, place, open, id, order, taskSource)
     }
     return 0
   } catch (error) {
@@ -50,12 +54,12 @@ export async function slotAtWork(io: Io, place: Place, { slot: id, hub, capabili
   }
 }
 
-async function sent(io: Io, place: Place, open: OpenCrew, id: number, text: string): Promise<void> {
+async function send(io: Io, place: Place, open: OpenCrew, id: number, text: string): Promise<void> {
   await open.crew.send(id, text)
   await ensureKeeper(io, place, open)
 }
 
-async function done(
+async function work(
   io: Io,
   place: Place,
   open: OpenCrew,
@@ -66,15 +70,15 @@ async function done(
   const { signal, clock } = io
   if ((await taskSource.ack(ticket, signal)) !== 'kept') return
   const said = notes.map(({ kind, by, text }) => `${kind} (${by}): ${text}`)
-  await sent(io, place, open, id, [prompt, ...said].join('\n\n'))
+  await send(io, place, open, id, [prompt, ...said].join('\n\n'))
   for (;;) {
-    // A question is the person's to answer, and its agent goes on then.
-    const wishes = {
+    // An agent that asks goes on when the person has answered, so asking does not end the wait.
+    const options = {
       until: clock.now() + progressMs,
       signal,
       settled: (slot: Parameters<typeof isSettled>[0]) => isSettled(slot) && slot.state !== 'asking',
     }
-    const [waited] = await open.crew.wait([id], wishes)
+    const [waited] = await open.crew.wait([id], options)
     if (signal.aborted) return
     if (!waited?.settled && (await taskSource.progress(ticket, 'at work', signal)) === 'kept') continue
     const answer = waited?.slot?.state === 'idle' ? await open.crew.artifact(id) : undefined

@@ -3,11 +3,11 @@ import type { ScreenSpec } from '../../agents/screen/screen-spec.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { OpenCli } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
-import type { Ready, Plan } from './preflight.ts'
+import type { ReadyAgent, SupervisionPlan } from './preflight.ts'
 import type { Conversation } from '../../core/work/conversation.ts'
 import type { TaskSource, TaskWorkspace } from '../../core/work/task-source.ts'
 import type { Registration } from '../../hub/hub.ts'
-import type { SessionState } from './supervised-session.ts'
+import type { SupervisedSessionState } from './supervised-session.ts'
 import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { composes } from '../../agents/screen/screen-spec.ts'
 import { screenParts, specOf } from '../crew/crew-roster.ts'
@@ -24,24 +24,24 @@ import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { say } from '../../core/io.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 
-/** A task may take a night; what falls silent is seen to by whoever keeps it at work. */
+/** A task may take a whole night; the supervisor looks after a CLI that falls silent. */
 const longestTurnMs = 24 * 3_600_000
 
-/** The agent as it runs here: what its profile composes, with the hub lent to it. */
-export function supervisedSpec(io: Io, { agent, settings, hub, wiring }: Ready): ScreenSpec {
+/** How the agent is run: by the command of its profile, with the hub's tools. */
+export function supervisedSpec(io: Io, { agent, settings, hub, wiring }: ReadyAgent): ScreenSpec {
   const spec = specOf(agent, settings)
   return {
     ...spec,
-    ...(wiring && spec.profile ? { profile: wiring.profile } : {}),
+    profile: spec.profile && (wiring?.profile ?? spec.profile),
     env: { ...hubEnv(io, hub.place), ...spec.env },
     timeoutMs: longestTurnMs,
   }
 }
 
-/** Opens it in the terminal of its session; `lives`: whether it is there already. */
-export function opener(
+/** Opens the agent in the terminal of its session; `lives` says whether it runs there already. */
+export function cliOpener(
   io: Io,
-  ready: Ready,
+  ready: ReadyAgent,
   spec: ScreenSpec,
   host: () => Promise<TerminalHost>,
   lives: boolean,
@@ -53,7 +53,7 @@ export function opener(
       cwd: session.state.cwd,
       leash,
       terminal: { id: session.state.terminal, title: agent.name, mode: 'window' as const },
-      ...(resume === undefined ? {} : { resume }),
+      resume,
     }
     const how = found ? 'there' : resume !== undefined && composes(spec) ? 'resumed' : 'began'
     found = false
@@ -62,10 +62,13 @@ export function opener(
 }
 
 /**
- * A session of the project's conversation, named as the agent is at the hub: what it was told and what it said, used and
- * failed at is found there like everybody else's. Our own agent keeps its turns itself.
+ * Opens a session of the project's conversation under the agent's name at the hub. It keeps the agent's prompts, answers,
+ * usage and failures. Our own agent keeps its turns itself.
  */
-export async function conversationAt(io: Io, { place, agent, session }: Ready): Promise<Conversation | undefined> {
+export async function supervisedConversation(
+  io: Io,
+  { place, agent, session }: ReadyAgent,
+): Promise<Conversation | undefined> {
   if (agent.kind === 'native') return undefined
   const store = fileStore(place.home, { clock: io.clock })
   const project = openProject(store, place.root)
@@ -75,13 +78,13 @@ export async function conversationAt(io: Io, { place, agent, session }: Ready): 
   return conversation
 }
 
-export type WorkWishes = { workspace: TaskWorkspace; capabilities: readonly string[] }
+export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly string[] }
 
-/** The agent as the hub knows it, and the work that comes from there. */
-export function registered(
+/** Registers the agent at the hub; returns the tasks that the hub gives it. */
+export function openHubTasks(
   io: Io,
-  { place, agent, profile, hub, session }: Ready,
-  { workspace, capabilities, warn }: WorkWishes & { warn(words: string): void },
+  { place, agent, profile, hub, session }: ReadyAgent,
+  { workspace, capabilities, warn }: TaskOptions & { warn(words: string): void },
 ): TaskSource {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
@@ -93,15 +96,19 @@ export function registered(
     source: 'CLI',
   }
   const client = new HubClient(hub.place)
-  // Known at the hub from the start, so that its own first words to it are heard.
+  // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
   if (hub.reachable) void client.register(as).catch(() => {})
   return hubTaskSource({ hub: client, as, clock: io.clock, workspace, tell: warn })
 }
 
-export type WorkPlace = Pick<SessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
+export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
 
-/** A worktree of the agent's own, made anew at its place where it is gone; the project itself where none can be. */
-export async function placeOfWork(io: Io, { place, settings, agent, state }: Plan, here: boolean): Promise<WorkPlace> {
+/** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
+export async function openWorkPlace(
+  io: Io,
+  { place, settings, agent, state }: SupervisionPlan,
+  here: boolean,
+): Promise<WorkPlace> {
   const store = fileStore(place.home, { clock: io.clock })
   const worktrees = here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
   if (!worktrees) return { cwd: place.cwd, workspace: plainWorkspace, notes: [`works in ${place.cwd} itself`] }

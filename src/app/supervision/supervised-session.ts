@@ -1,20 +1,21 @@
+import { defined } from '../../base/defined.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Spent } from '../../core/work/budget.ts'
-import type { Worktree } from '../../core/work/worktree.ts'
 import type { SupervisedState } from '../../mind/supervise/supervision.ts'
+import type { Worktree } from '../../core/work/worktree.ts'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 
-/** All that another run needs to go on with an agent where this one left it. */
-export type SessionState = Spent & {
+/** Everything that another run needs to go on with a supervised agent. */
+export type SupervisedSessionState = Spent & {
   id: string
   agent: string
   workflow: string
-  /** The last rows that its screen showed. */
+  /** The last rows of its screen. */
   lastOutput: string
   timestamp: string
-  /** The CLI's own key of its session. */
+  /** The key by which the CLI resumes its own session. */
   cliSession?: string
   /** Its name at the hub. */
   hubId: string
@@ -23,7 +24,7 @@ export type SessionState = Spent & {
   cwd: string
   worktree?: Worktree
   flight?: SupervisedState['flight']
-  /** The process that has it. */
+  /** The process that supervises it. */
   owner: string
 }
 
@@ -31,13 +32,13 @@ const ownFolder = '.termaite'
 export const sessionsIn = (root: string) => join(root, ownFolder, 'sessions')
 export const logsIn = (root: string) => join(root, ownFolder, 'logs')
 
-/** One supervised agent as it is kept in its workspace, always whole. */
-export class Session {
+/** The state of one supervised agent, written whole into its workspace at each change. */
+export class SupervisedSession {
   readonly folder: string
-  #state: SessionState
+  #state: SupervisedSessionState
   #clock: Clock
 
-  constructor(root: string, state: SessionState, clock: Clock) {
+  constructor(root: string, state: SupervisedSessionState, clock: Clock) {
     this.folder = join(sessionsIn(root), state.id)
     this.#state = state
     this.#clock = clock
@@ -46,60 +47,60 @@ export class Session {
     this.keep({})
   }
 
-  get state(): SessionState {
+  get state(): SupervisedSessionState {
     return this.#state
   }
 
   get spent(): Spent {
     const { tokens, cost, priced } = this.#state
-    return { tokens, ...(cost === undefined ? {} : { cost }), ...(priced === undefined ? {} : { priced }) }
+    return defined({ tokens, cost, priced })
   }
 
-  keep(part: Partial<SessionState>): void {
+  keep(part: Partial<SupervisedSessionState>): void {
     const timestamp = new Date(this.#clock.now()).toISOString()
     this.#state = { ...this.#state, ...part, timestamp }
     replaceFile(join(this.folder, 'session.json'), `${JSON.stringify(this.#state, null, 2)}\n`)
   }
 }
 
-/** What we put into a project is nobody else's business; a file that is there already is left as it is. */
+/** Keeps our files out of the project's git; a .gitignore that is there already is left as it is. */
 function ignore(folder: string): void {
   const file = join(folder, '.gitignore')
   if (!existsSync(file)) writeFileSync(file, 'sessions/\nlogs/\n.gitignore\n')
 }
 
-export type Found = { state?: SessionState; warnings: string[] }
+export type FoundSession = { state?: SupervisedSessionState; warnings: string[] }
 
-/** The newest session of a workspace, of one agent where that is wanted; what cannot be read is said and left. */
-export function latestSession(root: string, agent: string | undefined, tracked: ReadonlySet<string>): Found {
+/** Finds the newest session of a workspace, or of one agent in it. Files that cannot be used are named in warnings. */
+export function latestSession(root: string, agent: string | undefined, tracked: ReadonlySet<string>): FoundSession {
   const warnings: string[] = []
   const found = namesIn(sessionsIn(root)).flatMap((id) => {
     const file = join(sessionsIn(root), id, 'session.json')
     if (!existsSync(file)) return []
-    // What it says is typed into an agent: only what was written here may say it.
+    // A session's text is typed into an agent, so a file that came with the repository is not used.
     if (tracked.has(id)) {
-      warnings.push(`${file} came with the repository, and is not resumed.`)
+      warnings.push(`${file} came with the repository and is not resumed.`)
       return []
     }
     const state = read(file)
-    if (!state) warnings.push(`${file} is damaged; it is left aside.`)
+    if (!state) warnings.push(`${file} is damaged and is ignored.`)
     return state && (agent === undefined || state.agent === agent) ? [state] : []
   })
   const [state] = found.toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
-  return { warnings, ...(state ? { state } : {}) }
+  return defined({ warnings, state })
 }
 
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const
 
-/** Older ones, and those that others wrote, may lack what can be made anew. */
-function read(file: string): SessionState | undefined {
+/** Reads a session file. A file of an older version may lack values that can be made again. */
+function read(file: string): SupervisedSessionState | undefined {
   try {
-    const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SessionState> | null
+    const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SupervisedSessionState> | null
     const id = file.split('/').at(-2)!
     const state = { id, hubId: `${found?.agent}-${id.slice(-6)}`, terminal: crypto.randomUUID(), ...found }
     if (texts.some((key) => typeof state[key] !== 'string') || Number.isNaN(Date.parse(state.timestamp!)))
       return undefined
-    return { lastOutput: '', host: 'pty', cwd: '', tokens: 0, owner: '', ...state, id } as SessionState
+    return { lastOutput: '', host: 'pty', cwd: '', tokens: 0, owner: '', ...state, id } as SupervisedSessionState
   } catch {
     return undefined
   }

@@ -10,25 +10,25 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { answered } from '../../faces/terminal-questions.ts'
 
-/** What an agent is told first, and where that comes from. */
+/** The instructions that an agent is given first, and where they come from. */
 export type Workflow = { name: string; text: string; from: string }
 
 const folder = '.agent/workflows'
 const builtIn = ['orc'] as const
 export const usualWorkflow = 'orc'
 
-/** The names a workflow may be kept under: its own, and those that its family has had. */
+/** The file names of a workflow: its own, and those that earlier versions used. */
 const spellings = (name: string) => [name, `termaite-${name}`, `waaah-${name}`]
 
-/** The project's own where it is trusted, else the one that is built in. */
-export async function findWorkflow(io: Io, place: Place, name: string, wishes: Consent): Promise<Workflow> {
+/** Finds a workflow: the project's own where the folder is trusted, else the built-in one. */
+export async function findWorkflow(io: Io, place: Place, name: string, consent: Consent): Promise<Workflow> {
   if (basename(name) !== name)
     throw new UsageError(`--as: found "${name}", allowed: the name of a workflow, not a path.`)
   const file = spellings(name)
     .map((one) => join(place.root, folder, `${one}.md`))
     .find((path) => existsSync(path))
   const ours = builtIn.find((one) => spellings(one).includes(name))
-  if (file !== undefined && (await trusted(io, place, wishes))) return { name, text: read(file), from: file }
+  if (file !== undefined && (await trusted(io, place, consent))) return { name, text: read(file), from: file }
   const untrusted = `${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`
   if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
   if (file !== undefined) say(io, `termaite: ${untrusted}`)
@@ -41,12 +41,12 @@ function read(file: string): string {
   return text
 }
 
-/** Whoever sits there is asked once; nobody there means no. */
+/** Whether the folder is trusted. A person at the terminal is asked; without one the answer is no. */
 async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Promise<boolean> {
   const book = new TrustBook(fileStore(home, { clock: io.clock }), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true
-  // Trust is given on a card that shows what it is about, and by no flag.
+  // Trust is given only after the person saw the files that it is about, never by a flag.
   if (yes || dry || io.in.isTTY !== true) return false
   const picks = await answered(io, trustQuestion(root, now), io.signal)
   return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'
@@ -66,7 +66,7 @@ function namesIn(path: string): string[] {
   }
 }
 
-/** With what it may say of who it is for in its place. */
-export function filledIn(text: string, facts: Readonly<Record<'agent' | 'id' | 'workspace', string>>): string {
+/** Fills in the agent's name, its id at the hub and the workspace. */
+export function fillWorkflow(text: string, facts: Readonly<Record<'agent' | 'id' | 'workspace', string>>): string {
   return text.replaceAll(/\{\{(agent|id|workspace)\}\}/g, (_, key: keyof typeof facts) => facts[key])
 }

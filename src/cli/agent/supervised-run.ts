@@ -3,8 +3,8 @@ import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { SupervisionEnd, SupervisionEvent } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
 import type { TaskWorkspace } from '../../core/work/task-source.ts'
-import type { Ready } from '../../app/supervision/preflight.ts'
-import type { WorkWishes } from '../../app/supervision/supervised-agent.ts'
+import type { ReadyAgent } from '../../app/supervision/preflight.ts'
+import type { TaskOptions } from '../../app/supervision/supervised-agent.ts'
 import { once } from 'node:events'
 import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -15,13 +15,18 @@ import { learningRedactor } from '../../safety/redaction.ts'
 import { terminalsOf } from '../../app/crew/crew-terminals.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { attend } from './supervised-screen.ts'
-import { conversationAt, opener, supervisedSpec, registered } from '../../app/supervision/supervised-agent.ts'
-import { Seen } from '../../app/supervision/current-terminal.ts'
+import {
+  supervisedConversation,
+  cliOpener,
+  supervisedSpec,
+  openHubTasks,
+} from '../../app/supervision/supervised-agent.ts'
+import { CurrentTerminal } from '../../app/supervision/current-terminal.ts'
 import { logsIn } from '../../app/supervision/supervised-session.ts'
 import { TokenMeter } from '../../mind/supervise/token-meter.ts'
 import { TerminalLog } from '../../store/terminal-log.ts'
 import { SupervisionMessages } from './supervision-messages.ts'
-import { filledIn } from '../../app/supervision/workflow.ts'
+import { fillWorkflow } from '../../app/supervision/workflow.ts'
 
 /** A dialog of the CLI is answered by the user on the CLI's own screen, so this never answers. */
 const onItsScreen: Ask = async (_, withdrawn) => {
@@ -33,7 +38,7 @@ const onItsScreen: Ask = async (_, withdrawn) => {
 const lastRows = 40
 
 /** Supervises the agent until it ends; returns the exit code. */
-export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities }: WorkWishes): Promise<number> {
+export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabilities }: TaskOptions): Promise<number> {
   const { place, settings, agent, session, workflow, hub, leash } = ready
   const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
   const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
@@ -51,7 +56,7 @@ export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities
     { ...settings, terminals: { ...settings.terminals, host: kind } },
     { lends: true, warn },
   )
-  const seen = new Seen((opened) => {
+  const seen = new CurrentTerminal((opened) => {
     void scribe.follow(opened).catch(() => {})
     if (kind === 'tmux' && opened.attach) say(io, `${agent.name} runs in tmux; see it with: ${opened.attach}`)
   })
@@ -65,15 +70,15 @@ export async function keepAtWork(io: Io, ready: Ready, { workspace, capabilities
   const dropped = io.in.isTTY ? io.hangup?.() : undefined
   const over = new AbortController()
   try {
-    const host = seen.of(await opened(terminals.host, agent.name))
+    const host = seen.watch(await opened(terminals.host, agent.name))
     const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
     const spec = supervisedSpec(io, ready)
-    const conversation = await conversationAt(io, ready)
+    const conversation = await supervisedConversation(io, ready)
     const working = superviseCli({
-      open: opener(io, ready, spec, host, lives),
+      open: cliOpener(io, ready, spec, host, lives),
       facts: screenFactsOf(spec),
-      taskSource: registered(io, ready, { workspace, capabilities, warn }),
-      workflow: filledIn(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
+      taskSource: openHubTasks(io, ready, { workspace, capabilities, warn }),
+      workflow: fillWorkflow(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
       ...(conversation ? { conversation } : {}),
       cwd,
       leash,
@@ -124,13 +129,13 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
 }
 
 /** Removes the worktree, unless it still holds work of a task. */
-async function cleared(workspace: TaskWorkspace, { session }: Ready): Promise<string | undefined> {
+async function cleared(workspace: TaskWorkspace, { session }: ReadyAgent): Promise<string | undefined> {
   return session.state.flight ? undefined : workspace.clear().catch((error) => messageOf(error))
 }
 
 type End = { end: SupervisionEnd; meter: TokenMeter; stays: string | undefined; interrupted: boolean }
 
-function ended(io: Io, { session, agent, workflow }: Ready, { end, meter, stays, interrupted }: End): number {
+function ended(io: Io, { session, agent, workflow }: ReadyAgent, { end, meter, stays, interrupted }: End): number {
   if (stays !== undefined) say(io, stays)
   const tokens = meter.words()
   if (tokens !== undefined) say(io, tokens)

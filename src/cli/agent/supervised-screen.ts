@@ -1,5 +1,5 @@
 import type { Io } from '../../core/io.ts'
-import type { Seen } from '../../app/supervision/current-terminal.ts'
+import type { CurrentTerminal } from '../../app/supervision/current-terminal.ts'
 import { attach, setRawMode } from '../../faces/attach/attach-terminal.ts'
 import { SupervisedKeys } from '../../faces/attach/attach-keys.ts'
 import { ask } from '../../faces/terminal-questions.ts'
@@ -9,7 +9,7 @@ import { say, UsageError } from '../../core/io.ts'
 export type LeaveChoice = 'exit' | 'interrupted'
 
 export type SupervisedScreen = {
-  seen: Seen
+  seen: CurrentTerminal
   /** Whether the CLI's screen is shown here; in tmux it is shown there. */
   shows: boolean
   /** Aborts when supervision ends. */
@@ -43,14 +43,19 @@ export async function attend(
   return undefined
 }
 
-async function visit(io: Io, seen: Seen, over: AbortSignal): Promise<'held' | 'gone'> {
+async function visit(io: Io, seen: CurrentTerminal, over: AbortSignal): Promise<'held' | 'gone'> {
   const manner = { keys: new SupervisedKeys(), hint, untitled: true as const }
   const left = await attach(seen.now!, { in: io.in, out: io.out, clock: io.clock, signal: over }, manner)
   return left === 'detached' ? 'held' : 'gone'
 }
 
 /** Listens for Ctrl+C while there is no screen to show. */
-async function waitedHere(io: Io, seen: Seen, now: Seen['now'], over: AbortSignal): Promise<'held' | 'other'> {
+async function waitedHere(
+  io: Io,
+  seen: CurrentTerminal,
+  now: CurrentTerminal['now'],
+  over: AbortSignal,
+): Promise<'held' | 'other'> {
   const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
   const held = new AbortController()
   const keys = new SupervisedKeys()
@@ -59,7 +64,7 @@ async function waitedHere(io: Io, seen: Seen, now: Seen['now'], over: AbortSigna
   }
   setRawMode(input, true)
   input.on('data', type).resume()
-  await seen.other(now, AbortSignal.any([over, held.signal]))
+  await seen.changed(now, AbortSignal.any([over, held.signal]))
   input.off('data', type).pause()
   setRawMode(input, false)
   return held.signal.aborted ? 'held' : 'other'

@@ -1,7 +1,7 @@
 import type { SupervisionEvent } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
 import type { Notify } from '../../app/notify.ts'
-import type { Ready } from '../../app/supervision/preflight.ts'
+import type { ReadyAgent } from '../../app/supervision/preflight.ts'
 import type { TerminalLog } from '../../store/terminal-log.ts'
 import type { Notice } from '../../core/talk/notice.ts'
 import { openNotify } from '../../app/notify.ts'
@@ -17,12 +17,12 @@ export class SupervisionMessages {
   /** True while the CLI has the screen; then nothing is written to stderr. */
   showing = false
   #io: Io
-  #ready: Ready
+  #ready: ReadyAgent
   #scribe: TerminalLog
   #window: WindowTitle
   #notify: Notify
 
-  constructor(io: Io, ready: Ready, { scribe, mask }: { scribe: TerminalLog; mask(text: string): string }) {
+  constructor(io: Io, ready: ReadyAgent, { scribe, mask }: { scribe: TerminalLog; mask(text: string): string }) {
     this.#io = io
     this.#ready = ready
     this.#scribe = scribe

@@ -1,16 +1,16 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import type { AgentWishes, Plan } from '../../app/supervision/preflight.ts'
+import type { AgentOptions, SupervisionPlan } from '../../app/supervision/preflight.ts'
 import { join } from 'node:path'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { findHub, scan } from '../../app/supervision/hub-discovery.ts'
-import { placeOfWork } from '../../app/supervision/supervised-agent.ts'
+import { findHub, scanSettings } from '../../app/supervision/hub-discovery.ts'
+import { openWorkPlace } from '../../app/supervision/supervised-agent.ts'
 import { preflight } from '../../app/supervision/preflight.ts'
 import { keepAtWork } from '../agent/supervised-run.ts'
-import { Session, sessionsIn } from '../../app/supervision/supervised-session.ts'
-import { slotAtWork } from '../../app/supervision/slot-tasks.ts'
+import { SupervisedSession, sessionsIn } from '../../app/supervision/supervised-session.ts'
+import { workOnHubTasks } from '../../app/supervision/slot-tasks.ts'
 import { wire } from '../../app/supervision/hub-wiring.ts'
 import { table } from '../../base/table.ts'
 
@@ -27,22 +27,22 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     print(io, planned(plan, wishes, wiring?.how))
     return 0
   }
-  const { cwd, worktree, workspace, notes } = await placeOfWork(io, plan, wishes.here)
+  const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan, wishes.here)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
-  const session = new Session(place.root, { ...state, cwd, worktree }, io.clock)
+  const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
   return keepAtWork(io, { ...plan, session, wiring }, { workspace, capabilities: wishes.capabilities })
 }
 
 /** An agent that is in a terminal already: nothing is started, and it only needs its work. */
-async function slot(io: Io, wishes: AgentWishes, id: number): Promise<number> {
+async function slot(io: Io, wishes: AgentOptions, id: number): Promise<number> {
   if (!Number.isInteger(id)) throw new UsageError('--slot: allowed: the number of a slot; `termaite crew` shows them.')
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home }, { env: io.env })
-  const hub = await findHub(io, place, settings, { ...wishes, wired: scan(io, place).hubs })
-  return slotAtWork(io, place, { slot: id, hub, capabilities: wishes.capabilities })
+  const hub = await findHub(io, place, settings, { ...wishes, wired: scanSettings(io, place).hubs })
+  return workOnHubTasks(io, place, { slot: id, hub, capabilities: wishes.capabilities })
 }
 
-function wishesOf(values: Parsed['values']): AgentWishes {
+function wishesOf(values: Parsed['values']): AgentOptions {
   const text = (name: string) => (typeof values[name] === 'string' ? { [name]: values[name] } : {})
   return {
     ...text('start'),
@@ -60,8 +60,8 @@ function wishesOf(values: Parsed['values']): AgentWishes {
 
 /** What would be done. */
 function planned(
-  { place, agent, profile, leash, workflow, hub, state, resumed }: Plan,
-  wishes: AgentWishes,
+  { place, agent, profile, leash, workflow, hub, state, resumed }: SupervisionPlan,
+  wishes: AgentOptions,
   how?: string,
 ) {
   const { cliSession: resume } = state

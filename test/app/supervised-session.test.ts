@@ -11,7 +11,7 @@ import { profiles } from '../../src/profiles/all.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { TokenMeter } from '../../src/mind/supervise/token-meter.ts'
 import { TerminalLog } from '../../src/store/terminal-log.ts'
-import { latestSession, Session } from '../../src/app/supervision/supervised-session.ts'
+import { latestSession, SupervisedSession } from '../../src/app/supervision/supervised-session.ts'
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'termaite-kept-'))
@@ -36,10 +36,10 @@ const state = (id: string, agent = 'claude') => ({
 test('the newest session of an agent is found; what is damaged or came with the repository is not used', async (t) => {
   const root = folderOf(t)
   const clock = new HandClock(1_000)
-  const first = new Session(root, state('a'), clock)
+  const first = new SupervisedSession(root, state('a'), clock)
   const at = (ms: number) => new Date(ms).toISOString()
   await clock.turn(1_000)
-  new Session(root, state('b', 'gemini'), clock)
+  new SupervisedSession(root, state('b', 'gemini'), clock)
   await clock.turn(1_000)
   first.keep({ cliSession: 'key', lastOutput: 'last' })
   const kept = { ...state('a'), timestamp: at(3_000), cliSession: 'key', lastOutput: 'last' }
@@ -49,10 +49,7 @@ test('the newest session of an agent is found; what is damaged or came with the 
   mkdirSync(join(file('c'), '..'))
   writeFileSync(file('c'), '{"agent":')
   assert.deepEqual(latestSession(root, undefined, new Set(['a'])), {
-    warnings: [
-      `${file('a')} came with the repository, and is not resumed.`,
-      `${file('c')} is damaged; it is left aside.`,
-    ],
+    warnings: [`${file('a')} came with the repository and is not resumed.`, `${file('c')} is damaged and is ignored.`],
     state: { ...state('b', 'gemini'), timestamp: at(2_000) },
   })
   assert.equal(readFileSync(join(root, '.termaite', '.gitignore'), 'utf8'), 'sessions/\nlogs/\n.gitignore\n')
