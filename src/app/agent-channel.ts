@@ -47,11 +47,3 @@ export function leashWords(agent: AgentSettings, leash: Leash): string {
   if (agent.kind !== 'native' && agent.command !== undefined) return 'own flags: the command runs as it is written'
   return `${leash}: ${channelOf(agent)?.leashes[leash] ?? 'the CLI cannot be held to this'}`
 }
-
-/** What each leash means, before each CLI's own words for it. */
-export const leashMeanings: Record<Leash, string> = {
-  read: 'read only',
-  ask: 'ask before every action',
-  edit: 'change files in the project, ask for the rest',
-  all: 'everything',
-}

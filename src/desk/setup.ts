@@ -9,7 +9,7 @@ import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeSettings } from '../settings/settings-editor.ts'
-import { leashMeanings } from '../app/agent-channel.ts'
+import { leashMeanings } from '../core/work/agent.ts'
 
 export type SetupWorld = Person & {
   say(text: string, how?: 'error'): void

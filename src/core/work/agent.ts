@@ -10,6 +10,14 @@ import type { Budget } from './budget.ts'
 export type Leash = 'read' | 'ask' | 'edit' | 'all'
 export const leashes: readonly Leash[] = ['read', 'ask', 'edit', 'all']
 
+/** What each leash means, for every agent alike; a CLI may have more exact words of its own. */
+export const leashMeanings: Record<Leash, string> = {
+  read: 'read only',
+  ask: 'ask before every action',
+  edit: 'change files in the project, ask for the rest',
+  all: 'everything',
+}
+
 /** Returns the one of two leashes that allows less. */
 export function tighter(a: Leash, b: Leash): Leash {
   return leashes[Math.min(leashes.indexOf(a), leashes.indexOf(b))]!

@@ -1,8 +1,8 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { leashes } from '../../core/work/agent.ts'
-import { leashMeanings, leashWords } from '../../app/agent-channel.ts'
+import { leashMeanings, leashes } from '../../core/work/agent.ts'
+import { leashWords } from '../../app/agent-channel.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 

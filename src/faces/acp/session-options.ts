@@ -1,17 +1,9 @@
 import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
-import type { Leash } from '../../core/work/agent.ts'
 import type { EditorDesk } from './editor-desk.ts'
-import { leashes } from '../../core/work/agent.ts'
+import { leashMeanings, leashes } from '../../core/work/agent.ts'
 
 /** Leaves the choice of the agent to the rotation. */
 export const auto = 'auto'
-
-const leashWords: Record<Leash, string> = {
-  read: 'only read',
-  ask: 'ask before every action',
-  edit: 'change files in the project, ask for everything else',
-  all: 'everything, without asking',
-}
 
 /** The work modes, for clients that know no other options. */
 export function sessionModes({ modes, desk }: EditorDesk): SessionModeState {
@@ -39,7 +31,7 @@ export function sessionConfig(desk: EditorDesk, agent: string): SessionConfigOpt
       description: 'How much an agent may do.',
       type: 'select',
       currentValue: leash,
-      options: leashes.map((value) => ({ value, name: value, description: leashWords[value] })),
+      options: leashes.map((value) => ({ value, name: value, description: leashMeanings[value] })),
     },
     {
       id: 'agent',

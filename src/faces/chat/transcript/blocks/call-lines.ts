@@ -1,4 +1,5 @@
 import type { CallBlock } from '../block.ts'
+import type { Theme } from '../../theme.ts'
 import type { RenderContext } from '../render-context.ts'
 import type { FileChange } from '../../../../core/talk/entry.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
@@ -7,6 +8,12 @@ import { inputSummary, inputText } from '../call-input.ts'
 import { bounded, safeText, indented, oneLine, wrapped } from '../screen-text.ts'
 
 const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
+
+/** The mark of a call or a consultation, in the colour of its state. */
+export function stateMark(state: CallBlock['state'], theme: Theme): string {
+  const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[state]
+  return paint(marks[state])
+}
 
 /** Characters of an input or an output that an open call shows. */
 const mostOpened = 8000
@@ -20,7 +27,6 @@ export function callLines(call: CallBlock, width: number, context: RenderContext
 
 function headLine(call: CallBlock, width: number, context: RenderContext): string {
   const { theme } = context
-  const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[call.state]
   const tail = [changed(call, context), call.ms === undefined ? '' : duration(call.ms)].filter((part) => part !== '')
   const end = tail.length > 0 ? ` · ${tail.join(' · ')}` : ''
   const why = call.state === 'failed' ? ` — ${oneLine(call.output, 200)}` : ''
@@ -28,7 +34,7 @@ function headLine(call: CallBlock, width: number, context: RenderContext): strin
   const tool = oneLine(call.tool, 60)
   const words = truncateToWidth(`${tool} ${inputSummary(call.input)}${why}`.trimEnd(), room, '…')
   const rest = words.startsWith(tool) ? `${tool}${theme.quiet(words.slice(tool.length))}` : words
-  return `  ${paint(marks[call.state])} ${rest}${theme.quiet(end)}`
+  return `  ${stateMark(call.state, theme)} ${rest}${theme.quiet(end)}`
 }
 
 function changed(call: CallBlock, context: RenderContext): string {

@@ -4,15 +4,13 @@ import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { duration } from '../../numbers.ts'
 import { inputSummary } from '../call-input.ts'
 import { oneLine } from '../screen-text.ts'
-
-const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
+import { stateMark } from './call-lines.ts'
 
 /** The columns of consultations that stand below each other, used from the width `least` on. */
 const columns = { role: 18, agent: 8, least: 60 }
 
 /** A consultation in one line: its role, its agent, its state, and what the agent says. */
 export function groupLine(group: GroupBlock, width: number, { theme }: RenderContext): string {
-  const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[group.state]
   const who = group.by
   const calls = group.blocks.filter(({ type }) => type === 'call').length
   const padded = (word: string, to: number) =>
@@ -24,7 +22,7 @@ export function groupLine(group: GroupBlock, width: number, { theme }: RenderCon
     calls === 0 ? '' : `${calls} ${calls === 1 ? 'call' : 'calls'}`,
     said(group),
   ].filter((word) => word !== '')
-  const head = [`  ${paint(marks[group.state])} ${role}`, agent].filter((word) => word !== '').join('  ')
+  const head = [`  ${stateMark(group.state, theme)} ${role}`, agent].filter((word) => word !== '').join('  ')
   const room = Math.max(0, width - visibleWidth(head) - 2)
   return `${head}  ${theme.quiet(truncateToWidth(rest.join(' · '), room, '…'))}`
 }
