@@ -5,15 +5,15 @@ import { quickScan, programOf } from './quick-scan.ts'
 import { programs } from './known-programs.ts'
 import { Probes } from './probes.ts'
 
-/** `settled` resolves when nothing of the scan runs any more: a program that hangs is told of before it is gone. */
+/** `settled` resolves when no program of the scan runs any more; the facts come earlier than the end of a program that hangs. */
 export type Scan = { spec: SystemSpec; settled: Promise<void> }
 
-/** All of what can be known of the machine: what is seen, and what its programs say of themselves, side by side. */
+/** Scans the machine: the quick scan, and the versions that its programs print, asked in parallel. */
 export async function fullScan(parts: Surroundings & ProbeParts): Promise<Scan> {
   const probes = new Probes(parts)
   const seen = await quickScan(parts)
   const { spec } = seen
-  // The runtimes first: they take longest, and matter most.
+  // The runtimes first: they take longest and matter most.
   const [runtimes, sudo, os, shell, binaries] = await Promise.all([
     runtimesOf(seen, probes),
     spec.sudoAvailable || maySudo(seen, probes),
@@ -32,7 +32,7 @@ async function runtimesOf({ spec, found }: QuickScan, probes: Probes): Promise<S
   return Object.fromEntries((await Promise.all(rows)).flat())
 }
 
-/** What is asked of each runtime; the shim of a version manager that has none to run says no, and then there is none. */
+/** How each runtime is asked for its version. The shim of a version manager without an installed version fails, and then there is no runtime. */
 const questions: Record<Runtime, (probes: Probes, path: string) => Promise<object | undefined>> = {
   node: (probes, path) => versionSaid(probes, path, '--version'),
   python: pythonSaid,
@@ -41,7 +41,7 @@ const questions: Record<Runtime, (probes: Probes, path: string) => Promise<objec
   rust: (probes, path) => versionSaid(probes, path, '--version'),
 }
 
-/** Debian ships a venv that cannot make one: what it needs is in a package of its own. */
+/** Debian's venv module cannot create an environment without ensurepip, which is in another package. */
 const pythonQuestion = `
 import platform
 from importlib.util import find_spec as has
@@ -54,7 +54,7 @@ async function pythonSaid(probes: Probes, python: string): Promise<object | unde
   return version === undefined ? undefined : { version, pip: pip === 'True', venv: venv === 'True' }
 }
 
-/** Never asks for a password: where one is needed, the answer is no. */
+/** Says whether sudo works without a password; it never asks for one. */
 async function maySudo({ found }: QuickScan, probes: Probes): Promise<boolean> {
   const sudo = found.get('sudo')
   return sudo !== undefined && (await probes.ask(sudo, '-n', 'true'))?.code === 0
@@ -66,7 +66,7 @@ async function osSaid(os: SystemSpec['os'], probes: Probes): Promise<SystemSpec[
   return { ...os, ...(version === undefined ? {} : { version }) }
 }
 
-/** Shells that have a version to say; others take the question for a script. */
+/** Shells that can print a version; others would run the argument as a script. */
 const speaking = new Set(['bash', 'zsh', 'fish', 'pwsh'])
 
 async function shellSaid({ spec, found }: QuickScan, probes: Probes): Promise<SystemSpec['shell']> {
@@ -85,7 +85,7 @@ async function versionsOf({ binaries }: SystemSpec, probes: Probes): Promise<Sys
   return Object.fromEntries(await Promise.all(rows))
 }
 
-/** Nothing known of one that took too long, undefined of one that failed. */
+/** Returns a program's version: {} when it took too long, undefined when it failed. */
 async function versionSaid(probes: Probes, path: string, ...how: string[]): Promise<{ version?: string } | undefined> {
   const said = await probes.ask(path, ...how)
   if (said !== undefined && said.code !== 0) return undefined
@@ -93,7 +93,7 @@ async function versionSaid(probes: Probes, path: string, ...how: string[]): Prom
   return version === undefined ? {} : { version }
 }
 
-/** The first thing in a text that looks like a version: "git version 2.39.5", "tmux 3.3a", "go version go1.22.1 linux/amd64". */
+/** Finds the first version in a text: "git version 2.39.5", "tmux 3.3a", "go version go1.22.1 linux/amd64". */
 export function versionIn(text: string | undefined): string | undefined {
   return /(?<![\d.])\d+(?:\.\d+)+[a-z]?(?![a-z])/.exec(text ?? '')?.[0]
 }

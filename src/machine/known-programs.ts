@@ -1,4 +1,4 @@
-/** Programs that change how a task is best done, and how each says its version where that is cheap. */
+/** Programs that change how a task is best done, each with the arguments that print its version, where that is cheap. */
 export const programs: Readonly<Record<string, readonly string[] | undefined>> = {
   aws: undefined,
   bash: ['--version'],
@@ -51,7 +51,7 @@ export const programs: Readonly<Record<string, readonly string[] | undefined>> =
   zsh: ['--version'],
 }
 
-/** What a package manager is called, by the program it is. */
+/** Package managers: the program, and its usual name. */
 export const packageManagers: Readonly<Record<string, string>> = {
   apk: 'apk',
   'apt-get': 'apt',
@@ -69,7 +69,7 @@ export const packageManagers: Readonly<Record<string, string>> = {
   zypper: 'zypper',
 }
 
-/** The program of each runtime, the one that is preferred first. */
+/** The programs of each runtime, the preferred one first. */
 export const runtimePrograms = {
   node: ['node'],
   python: ['python3', 'python'],
@@ -78,7 +78,7 @@ export const runtimePrograms = {
   rust: ['rustc'],
 } as const
 
-/** Whatever is looked for on the PATH. */
+/** All programs that are looked for on the PATH. */
 export const wanted: readonly string[] = [
   ...Object.keys(programs),
   ...Object.keys(packageManagers),

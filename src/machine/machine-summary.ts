@@ -1,10 +1,10 @@
 import type { SystemSpec } from '../core/work/system-spec.ts'
 import { frameworks } from '../core/talk/framework.ts'
 
-/** What an agent plans with before it looks: only of these it is said that they are not there. */
+/** Programs that agents often plan with: only these are listed as missing. */
 const missed = ['docker', 'ffmpeg', 'git', 'google-chrome', 'libreoffice', 'pandoc']
 
-/** The machine in a few lines, each with what it is about; the same words for the same machine. */
+/** Describes the machine in a few lines, each with its heading. The same machine always gets the same words. */
 export function machineFacts(spec: SystemSpec): [name: string, words: string][] {
   const { os, shell, runtimes, binaries, packageManagers, sudoAvailable, network } = spec
   const missing = [...missed.filter((name) => !(name in binaries)), ...(runtimes.python ? [] : ['python'])]
@@ -22,12 +22,12 @@ export function machineFacts(spec: SystemSpec): [name: string, words: string][] 
   ]
 }
 
-/** What every model is told of the machine: short, so that a session can begin with it. */
+/** Returns what every model is told about the machine; short, because every session begins with it. */
 export function capabilities(spec: SystemSpec): string {
   return ['## System Capabilities', ...machineFacts(spec).map((fact) => fact.join(': '))].join('\n')
 }
 
-/** How a task may be thought through. */
+/** Lists the frameworks, as a model is told of them. */
 export const availableFrameworks = [
   '## Available Frameworks',
   Object.entries(frameworks)
@@ -35,7 +35,7 @@ export const availableFrameworks = [
     .join(', '),
 ].join('\n')
 
-/** Both, as they stand in a prompt. */
+/** Returns the machine and the frameworks, as they stand in a prompt. */
 export const machineSummary = (spec: SystemSpec) => `${capabilities(spec)}\n\n${availableFrameworks}`
 
 function runtimesOf({ runtimes: { node, python, ...others } }: SystemSpec): string[] {

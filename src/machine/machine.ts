@@ -5,13 +5,13 @@ import { hostname } from 'node:os'
 import { messageOf } from '../base/error-message.ts'
 import { shortHash } from '../base/hash.ts'
 
-/** `scannedAt` is missing where it was only seen; `asked` names the last time a person had it scanned: a session that was told before is told anew. */
+/** What is known of the machine. Without `scannedAt` it comes from a quick scan. `asked` is when a person last requested a scan: sessions that began before are told the new facts. */
 export type Known = { spec: SystemSpec; scannedAt?: number; asked?: number; fresh: boolean }
 
-/** `unkept`: why the next start has to scan again. */
+/** The result of a scan; `unkept` says why it could not be kept. */
 export type Scanned = { spec: SystemSpec; scannedAt: number; unkept?: string }
 
-/** What is known of this machine: kept for a day, and scanned again behind whoever needs it. */
+/** The facts about this machine. They are kept for a day and then scanned again in the background. */
 export class Machine {
   #parts: Surroundings
   #doc: ReturnType<typeof specDoc>
@@ -26,7 +26,7 @@ export class Machine {
     this.#mark = markOf(host, parts.env.PATH)
   }
 
-  /** At once: what was kept, however old, else what can be seen without starting anything. */
+  /** Returns the facts at once: the kept ones, however old, else a quick scan that starts no program. */
   async known(): Promise<Known> {
     const kept = await this.#kept()
     const asked = kept?.asked === undefined ? {} : { asked: kept.asked }
@@ -36,15 +36,15 @@ export class Machine {
     return { spec: await this.#seen, ...asked, fresh: false }
   }
 
-  /** Scans; whoever asks meanwhile gets the same. `asked`: a person wants it as it is now, and sessions are told of it. */
+  /** Scans the machine; calls during a scan share it. `asked`: a person requested the scan, and sessions are told of it. */
   async scan(wish: { asked?: true; signal?: AbortSignal } = {}): Promise<Scanned> {
-    // What began before they asked may have missed what they mean.
+    // A scan that began before the request may have missed what the person has just installed.
     if (wish.asked) await this.#scanning
     this.#scanning ??= this.#scan(wish).finally(() => (this.#scanning = undefined))
     return this.#scanning
   }
 
-  /** Resolves when nothing that was started for a scan is left. */
+  /** Resolves when no program of a scan runs any more. */
   async settled(): Promise<void> {
     await this.#scanning
     await this.#settled
@@ -64,13 +64,13 @@ export class Machine {
     }
   }
 
-  /** A file that cannot be read is as good as none: it can be made again. */
+  /** Reads the kept facts. An unreadable file counts as none: it can be made again. */
   async #kept(): Promise<KeptSpec | null> {
     return this.#doc.read().catch(() => null)
   }
 }
 
-/** Loaded only where nothing was kept. */
+/** Loads the quick scan only when nothing was kept. */
 async function seen(parts: Surroundings): Promise<SystemSpec> {
   const { quickScan } = await import('./quick-scan.ts')
   return (await quickScan(parts)).spec
@@ -81,12 +81,12 @@ const kept = (found: KeptSpec, asked: number | undefined): KeptSpec => ({
   ...(asked === undefined ? {} : { asked }),
 })
 
-/** `of`: the machine and the PATH it was found with; `asked`: when a person last wanted it scanned anew. */
+/** The facts as they are kept. `of` identifies the machine and its PATH; `asked` is when a person last requested a scan. */
 export type KeptSpec = { scannedAt: number; of: string; asked?: number; spec: SystemSpec }
 
 const day = 24 * 3_600_000
 
-/** Where the spec is kept; what is none of ours counts as nothing kept, and is replaced. */
+/** Returns the document of the facts. A document of another form counts as empty and is replaced. */
 export const specDoc = (store: Store): Doc<KeptSpec | null> =>
   store.doc<KeptSpec | null>('system-spec', null, knownSpec)
 
@@ -104,10 +104,10 @@ function isSpec(found: unknown): boolean {
   )
 }
 
-/** A home that several machines share, or a PATH that changed, must not tell of programs that are not there. */
+/** Identifies a machine and its PATH, so that a shared home folder or a changed PATH does not list programs that are missing. */
 export const markOf = (host: string, path: string | undefined) => shortHash(`${host}\n${path ?? ''}`)
 
-/** A clock that was turned back makes it old, too. */
+/** Says whether the facts are older than a day; a scan in the future, after the clock was set back, counts as old too. */
 export function isOld({ scannedAt }: KeptSpec, now: number): boolean {
   return now - scannedAt > day || scannedAt > now
 }

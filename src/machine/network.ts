@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Whether there is a way out, by what the system knows of itself: nobody is called. */
+/** Finds out whether the machine has a route to other networks, without contacting a server. */
 export async function networkOf(env: Env): Promise<SystemSpec['network']> {
   const proxy = proxyIn(env)
   const hasInternet = proxy !== undefined || (await hasRoute())
@@ -13,7 +13,7 @@ export async function networkOf(env: Env): Promise<SystemSpec['network']> {
 
 const variables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY']
 
-/** Its password is for the programs that use it, and goes into no prompt. */
+/** Returns the proxy without its password, which must not go into a prompt. */
 export function proxyIn(env: Env): string | undefined {
   const found = variables.map((name) => env[name]).find((value) => value)
   if (found === undefined) return undefined
@@ -28,7 +28,7 @@ async function hasRoute(): Promise<boolean> {
   return four === undefined ? hasAddress() : leadsOut(four, six ?? '')
 }
 
-/** A default route in the kernel's own tables that goes over more than the loopback. */
+/** Says whether the kernel's tables have a default route that is not the loopback. */
 export function leadsOut(four: string, six: string): boolean {
   const rows = (text: string) => text.split('\n').map((line) => line.trim().split(/\s+/))
   const out4 = rows(four).some(([device, to, , flags]) => to === '00000000' && device !== 'lo' && isUp(flags))
@@ -36,10 +36,10 @@ export function leadsOut(four: string, six: string): boolean {
   return out4 || out6
 }
 
-/** Up, and not one that only says no. */
+/** Says whether a route is up and does not reject packets. */
 const isUp = (flags = '0') => (parseInt(flags, 16) & 0x201) === 1
 
-/** Where the system shows no routes: an address that others can reach. */
+/** Where the system shows no routes, an address that is not local has to do. */
 function hasAddress(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return addresses.some(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address))

@@ -4,7 +4,7 @@ import { arch, release, type } from 'node:os'
 
 type Os = SystemSpec['os']
 
-/** What can be known of the system without starting anything; macOS says its version only to `sw_vers`. */
+/** Names the operating system without starting a program. The version of macOS needs `sw_vers`, so it is left out. */
 export async function osOf(platform: NodeJS.Platform = process.platform): Promise<Os> {
   if (platform === 'darwin') return { name: 'macOS', arch: arch() }
   if (platform === 'win32') return { name: 'Windows', version: windowsVersion(release()), arch: arch() }
@@ -15,7 +15,7 @@ export async function osOf(platform: NodeJS.Platform = process.platform): Promis
   return { name: type(), version: release(), arch: arch() }
 }
 
-/** As os-release says it; one that is always on its way has no version but a name for that. */
+/** Reads os-release. Rolling distributions have no version, but a code name or build id. */
 export function distribution(text: string): Omit<Os, 'arch'> {
   const said = new Map(
     text.split('\n').flatMap((line) => {
@@ -28,7 +28,7 @@ export function distribution(text: string): Omit<Os, 'arch'> {
   return { name, ...(version ? { version } : {}) }
 }
 
-/** A value is quoted as in a shell. */
+/** Removes shell quotes from a value. */
 function unquoted(value: string): string {
   const quoted = /^(["'])(.*)\1$/.exec(value)
   return (quoted ? quoted[2]! : value).replace(/\\(.)/g, '$1')

@@ -13,13 +13,13 @@ export type ProbeParts = {
   signal?: AbortSignal
 }
 
-/** A version is short; what says more is read and dropped. */
+/** How much of a program's output is kept; a version is short. */
 const longest = 16_384
 
-/** Starting a process stops everything else for a moment: a screen must be painted between two of them. */
+/** How many programs run at once. Starting a process blocks this one for a moment, and the screen must be painted in between. */
 const lanes = 6
 
-/** Asks programs short questions: each in a group of its own, some side by side, none longer than its limit. */
+/** Runs programs for their short answers: each in its own process group, a few at once, each no longer than its limit. */
 export class Probes {
   #parts: ProbeParts
   #endings: Promise<unknown>[] = []
@@ -30,7 +30,7 @@ export class Probes {
     this.#parts = parts
   }
 
-  /** What it said on both outputs; undefined when it could not be started or took too long. */
+  /** Returns what a program printed on both outputs; undefined when it could not start or took too long. */
   async ask(...argv: [string, ...string[]]): Promise<Said | undefined> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((go) => this.#waiting.push(go))
@@ -43,7 +43,7 @@ export class Probes {
     }
   }
 
-  /** Resolves when nothing that was asked is left running. */
+  /** Resolves when none of the programs runs any more. */
   async settled(): Promise<void> {
     await Promise.all(this.#endings)
   }
@@ -51,7 +51,7 @@ export class Probes {
   async #ask(argv: [string, ...string[]]): Promise<Said | undefined> {
     const { env, clock, limitMs = 1500, signal } = this.#parts
     if (signal?.aborted) return undefined
-    // Not in the project: what lies there must not be run or loaded for a look at the machine.
+    // Not in the project's folder: nothing from there may run or be loaded by a scan.
     const command = { argv, cwd: '/', env: { ...withoutGit(env), LC_ALL: 'C' }, clock }
     const run = await start(command).catch(() => undefined)
     if (!run) return undefined

@@ -3,10 +3,10 @@ import { readdir, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { existsSync } from 'node:fs'
 
-/** A folder on a network that is gone would be waited for without end. */
+/** How long a folder may take to be listed: one on a lost network share would never answer. */
 const folderMs = 300
 
-/** Where each of these programs is, as a shell would find it; a folder that does not answer is passed over. */
+/** Finds programs on the PATH, as a shell would. Folders that do not answer are skipped. */
 export async function programsOn(
   path: string,
   names: readonly string[],
@@ -14,7 +14,7 @@ export async function programsOn(
   platform: NodeJS.Platform = process.platform,
 ): Promise<Map<string, string>> {
   const endings = platform === 'win32' ? ['.exe', '.cmd'] : ['']
-  // What a folder named by a relative path holds depends on where one stands, and may be planted.
+  // Relative folders are skipped: what they hold depends on the working directory, and may be planted.
   const folders = [...new Set(path.split(delimiter))].filter((folder) => isAbsolute(folder))
   const listings = await Promise.all(folders.map((folder) => within(clock, readdir(folder))))
   const found = new Map<string, string>()
@@ -45,16 +45,16 @@ async function within(clock: Clock, names: Promise<string[]>): Promise<Set<strin
 
 async function isProgram(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
-  // Windows knows a program by its ending, and gives no such right.
+  // Windows has no execute permission: the file's extension makes it a program.
   return found?.isFile() === true && (process.platform === 'win32' || (found.mode & 0o111) !== 0)
 }
 
-/** On macOS these stand in /usr/bin whether or not they are installed, and open a window to install them when they are run. */
+/** macOS has these in /usr/bin even when they are not installed; running one opens a dialog to install it. */
 const tools = ['git', 'python3', 'gcc', 'clang', 'make', 'gdb'].map((name) => `/usr/bin/${name}`)
 
 const homes = ['/Library/Developer/CommandLineTools/usr/bin', '/Applications/Xcode.app']
 
-/** Programs that only pretend to be there. */
+/** Returns the programs that only look installed. */
 export function stubs(platform: NodeJS.Platform = process.platform, exists: (path: string) => boolean = existsSync) {
   if (platform !== 'darwin') return new Set<string>()
   return new Set([...(homes.some(exists) ? [] : tools), '/usr/bin/java'])

@@ -10,11 +10,11 @@ import { programsOn, stubs } from './program-search.ts'
 export type Surroundings = {
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
-  /** Whether we are root ourselves. */
+  /** Whether termaite runs as root. */
   root?: boolean
 }
 
-/** What can be seen without starting anything, in a few milliseconds, and where each program is. */
+/** What can be found out in a few milliseconds, without starting a program, and the path of each program. */
 export type QuickScan = { spec: SystemSpec; found: ReadonlyMap<string, string> }
 
 export async function quickScan({ env, clock, root = process.geteuid?.() === 0 }: Surroundings): Promise<QuickScan> {
@@ -52,7 +52,7 @@ export function programOf(runtime: Runtime, found: ReadonlyMap<string, string>):
   return runtimePrograms[runtime].map((name) => found.get(name)).find((path) => path !== undefined)
 }
 
-/** npm takes a third of a second to say it; the file beside it says the same. */
+/** Reads npm's version from its package.json: npm itself takes a third of a second to print it. */
 async function npmVersion(npm: string | undefined): Promise<string | undefined> {
   try {
     const code = await realpath(npm!)

@@ -3,7 +3,7 @@ import type { ModelMessage } from '../core/work/model.ts'
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 type SpokenCall = Spoken['calls'][number]
 
-/** A part of an answer as it is kept: its words and calls are kept elsewhere, and only counted or named here. */
+/** A part of an answer as it is kept. Its text and calls are in the message: a text is only counted here, a call only named. */
 type Kept = { text: number; more?: object } | { call: string; more?: object } | { item: object }
 type Kit = { of: string; pieces: Kept[] }
 
@@ -13,8 +13,8 @@ export type AnswerPart =
   | { type: 'item'; item: object }
 
 /**
- * How an answer was put together, with what only its provider can read (signatures, sealed thoughts),
- * so that it goes back exactly as it came.
+ * Records the order of an answer's parts, with the data that only its provider can read (signatures, encrypted thoughts), so that
+ * the answer is sent back exactly as it came.
  */
 export class AnswerParts {
   #of: string
@@ -38,7 +38,7 @@ export class AnswerParts {
     this.#pieces.push({ item })
   }
 
-  /** What is worth keeping: words and then calls, with nothing more, are put together again without it. */
+  /** Returns the record, if it is needed: text followed by calls, without further data, can be put together without it. */
   opaque(): { opaque?: unknown } {
     const texts = this.#pieces.findLastIndex((piece) => 'text' in piece)
     const plain = this.#pieces.every(
@@ -48,7 +48,7 @@ export class AnswerParts {
   }
 }
 
-/** An answer in the pieces that its model gave it in; another model's is words and then calls. */
+/** Splits an answer into the parts in which its model gave it. An answer of another model is text followed by calls. */
 export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
   const plain: AnswerPart[] = [
     ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
@@ -57,7 +57,7 @@ export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
   const kit = message.opaque
   if (!isKit(kit) || kit.of !== of) return plain
   const chars = kit.pieces.reduce((sum, piece) => sum + ('text' in piece ? piece.text : 0), 0)
-  // Words that were shortened meanwhile cannot be cut where they were.
+  // A text that was shortened since cannot be split at the old places.
   if (chars !== message.text.length) return plain
   const open = new Map(message.calls.map((call) => [call.id, call]))
   const pieces: AnswerPart[] = []
@@ -69,7 +69,7 @@ export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
     } else {
       const call = open.get(piece.call)
       open.delete(piece.call)
-      // A call that was never made is not told of.
+      // A call that was never made is left out.
       if (call) pieces.push({ type: 'call', call, ...moreOf(piece) })
     }
   }

@@ -9,10 +9,10 @@ import { root } from './wires/ollama.ts'
 export type LocalModel = { id: string; window?: number }
 export type LocalServer = { provider: ProviderName; label: string; baseURL: string; models: LocalModel[] }
 
-/** How long a server on this machine may take to say that it is there. */
+/** How long a server on this machine may take to answer. */
 const bound = 300
 
-/** The model servers that answer on loopback now, with the models they have. */
+/** Finds the model servers that answer on this machine now, with their models. */
 export async function localServers(clock: Clock, fetch: Send = send): Promise<LocalServer[]> {
   const over = new AbortController()
   const enough = new AbortController()
@@ -37,14 +37,14 @@ async function ollama(get: Get): Promise<LocalServer | undefined> {
   return server('ollama', listed(await get(`${root(base)}/api/tags`)))
 }
 
-/** Its own list says how much context each has; the compatible one stands in where that is not there. */
+/** LM Studio's own list names the context of each model; the OpenAI-compatible list is used where there is no other. */
 async function lmstudio(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('lmstudio')
   const [own, compatible] = await Promise.all([get(`${root(base)}/api/v0/models`), get(`${base}/models`)])
   return server('lmstudio', listed(own) ?? listed(compatible))
 }
 
-/** Many things listen on its port: only what says that it is llama.cpp is taken for it. */
+/** Many programs listen on port 8080: only a server that says it is llama.cpp counts. */
 async function llamacpp(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('llamacpp')
   const [models, props] = await Promise.all([get(`${base}/models`), get(`${root(base)}/props`)])

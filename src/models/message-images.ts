@@ -6,7 +6,7 @@ const seen = /^image\/(png|jpeg|gif|webp)$/
 
 export const isImage = ({ media }: Ref) => seen.test(media)
 
-/** Reads every image of a conversation; one that is gone is left out, and the wire says so in its place. */
+/** Reads every image of a conversation. A missing one is left out; the request then has a sentence in its place. */
 export async function imagesOf(messages: readonly ModelMessage[], blobs: Blobs): Promise<Images> {
   const bodies = new Map<string, string>()
   for (const message of messages) {
@@ -31,7 +31,7 @@ async function base64(ref: Ref, blobs: Blobs): Promise<string | undefined> {
 
 export type Picture = { media: string; data: string } | { missing: string }
 
-/** The images of a message for one model: what it cannot be shown is said in words. */
+/** Returns the images of a message for one model. A sentence stands for each image that the model cannot see. */
 export function pictures(files: readonly Ref[] | undefined, images: Images, blind: boolean | undefined): Picture[] {
   return (files ?? []).filter(isImage).map((ref) => {
     if (blind) return { missing: `[an ${ref.media} was attached here; this model cannot see images]` }

@@ -3,13 +3,13 @@ import type { ModelMessage } from '../core/work/model.ts'
 export type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 export type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
-/** A message, or the results that answer the calls of the one before it, in the order of the calls. */
+/** A message, or the results of the calls in the message before it, in the order of the calls. */
 export type MessageStep =
   Extract<ModelMessage, { role: 'user' }> | AssistantMessage | { role: 'results'; results: ToolMessage[] }
 
 /**
- * The conversation as every provider wants it: each call is answered at once and each answer was called for.
- * One call without a result, from a process that was killed, would have the whole conversation refused for ever.
+ * Orders a conversation as every provider requires: each call is followed by its result, and no result is without its call.
+ * A provider would refuse the whole conversation for a single call without a result, which a killed process leaves behind.
  */
 export function messageSteps(messages: readonly ModelMessage[]): MessageStep[] {
   const steps: MessageStep[] = []
@@ -27,7 +27,7 @@ export function messageSteps(messages: readonly ModelMessage[]): MessageStep[] {
   return steps
 }
 
-/** Something may have been said between a call and its result: the result still comes first. */
+/** Finds the results of a message's calls. A result comes right after its call, even when the user said something in between. */
 function resultsAfter(messages: readonly ModelMessage[], at: number): ToolMessage[] {
   const next = messages.findIndex((message, later) => later > at && message.role === 'assistant')
   return messages.slice(at + 1, next < 0 ? undefined : next).filter((message) => message.role === 'tool')
@@ -41,13 +41,13 @@ const interrupted = (call: string, tool: string): ToolMessage => ({
   text: 'It was interrupted, and no result was kept.',
 })
 
-/** A call's input as the object that every provider wants; one that could not be read goes back as it was written. */
+/** Returns a call's input as the object that every provider requires; an input that is no object is wrapped as it was written. */
 export function objectOf(input: unknown): object {
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
   return input === undefined || input === '' ? {} : { input }
 }
 
-/** What a model wrote as a call's input; what is no JSON stays text, and the tool says what is wrong with it. */
+/** Parses the input that a model wrote for a call. Text that is no JSON stays text, and the tool says what is wrong with it. */
 export function inputOf(written: string): unknown {
   if (written.trim() === '') return {}
   try {

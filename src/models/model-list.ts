@@ -13,7 +13,7 @@ export type Listed = { id: string; window?: number }
 
 export type Listing = { clock: Clock; fetch?: Send; baseURL?: string; signal?: AbortSignal }
 
-/** The models that a provider has for this key, as it names them, or why it does not say. */
+/** Lists the models that a provider offers for a key, or says why it could not. */
 export async function listModels(
   name: ProviderName,
   key: string | undefined,
@@ -76,7 +76,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** A list of models in any provider's shape, by name; those that do not talk are left out where it is said. */
+/** Reads a list of models in any provider's form, sorted by name, without models that cannot chat, where the list says so. */
 export function listed(body: any): Listed[] | undefined {
   const list: unknown = body?.data ?? body?.models
   if (!Array.isArray(list)) return undefined
@@ -91,7 +91,7 @@ export function listed(body: any): Listed[] | undefined {
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** What is really loaded comes before what could be. */
+/** Prefers the context that the server has loaded to the one that the model could have. */
 const windows = [
   'loaded_context_length',
   'max_context_length',

@@ -1,6 +1,6 @@
 import { defaultModel, modelName, providerOf } from './provider.ts'
 
-/** Dollars for a million tokens; `over` holds for the whole request when it is longer than so many tokens. */
+/** Dollars for a million tokens. `over` is the price of a whole request that is longer than its number of tokens. */
 export type Price = {
   input: number
   cached: number
@@ -10,8 +10,8 @@ export type Price = {
 }
 
 /**
- * What is known of a model. `thinks`: how it is told how hard to think (by itself, by a budget of tokens, by an
- * effort, by a level); without it, it is not told. `blind`: it cannot see images.
+ * What is known of a model. `thinks`: how a request says how hard to think (adaptively, by a budget of tokens, by an effort, by
+ * a level); without it the request says nothing. `blind`: the model cannot see images.
  */
 export type Known = {
   window: number
@@ -23,7 +23,7 @@ export type Known = {
 
 export const unknownWindow = 128_000
 
-/** What fits beside a model into the memory of most machines; without a word Ollama takes far less. */
+/** The context that fits into the memory of most machines beside the model. Unless it is told, Ollama uses far less. */
 export const localWindow = 32_768
 
 const price = (input: number, cached: number, output: number, written?: number): Price => ({
@@ -33,7 +33,7 @@ const price = (input: number, cached: number, output: number, written?: number):
   ...(written === undefined ? {} : { written }),
 })
 
-/** Beyond so many tokens, input is dearer by one factor and output by another. */
+/** Prices beyond a number of tokens: input and output cost more, each by its own factor. */
 const stepped = (base: Price, tokens: number, input: number, output: number): Price => ({
   ...base,
   over: {
@@ -128,7 +128,7 @@ const table: Record<string, Known> = {
   'groq/llama-3-3-70b-versatile': { window: 131_072, blind: true, price: price(0.59, 0.59, 0.79) },
 }
 
-/** Families, for models newer than the table: what holds for all of them, and no price. */
+/** Families of models, for models newer than the table: they have no price. */
 const families: readonly [RegExp, Known][] = [
   [/(^|\/)claude-(3|[a-z]+-4-[0-5]|[a-z]+-4)(-|$)/, { window: 200_000, thinks: 'budget' }],
   [/(^|\/)claude-/, { window: 200_000, thinks: 'adaptive' }],
@@ -139,23 +139,23 @@ const families: readonly [RegExp, Known][] = [
   [/(^|\/)gemini-([3-9]|flash|pro)/, { window: 1_048_576, thinks: 'level' }],
 ]
 
-/** What is known of a model; a model that is none of ours gets the usual window and no price. */
+/** Returns what is known of a model. An unknown model gets the usual window and no price. */
 export function knownOf(provider: string, model: string): Known {
   const id = model.toLowerCase().replaceAll('.', '-').replace(/:.*$/, '').replace(dated, '')
   const own = table[`${provider}/${id}`]
   if (own) return own
-  // Whoever else serves it has prices of their own.
+  // Another provider that serves the same model has its own prices.
   const { price: _price, ...elsewhere } = table[id] ??
     families.find(([family]) => family.test(id))?.[1] ?? { window: unknownWindow }
   return elsewhere
 }
 
-/** What a model by its whole name is counted on to take, where nobody says. */
+/** Returns the context window that is assumed for a model by its full name. */
 export function modelWindow(name: string = defaultModel): number {
   const named = modelName(name)
   if ('wrong' in named) return unknownWindow
   return providerOf(named.provider).wire === 'ollama' ? localWindow : knownOf(named.provider, named.model).window
 }
 
-/** The same model at one date, or as it is now. */
+/** Removes the date or "latest" from a model's name. */
 const dated = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/

@@ -22,26 +22,26 @@ import { responses } from './wires/responses.ts'
 export type ModelSpec = {
   /** `<provider>/<model>` */
   model?: string
-  /** With its /v1 or /v1beta. */
+  /** The address with its /v1 or /v1beta. */
   baseURL?: string
   effort?: Effort
-  /** How much context is counted on; for Ollama, how much is asked for. */
+  /** The context window in tokens; for Ollama, the one that is requested. */
   window?: number
 }
 
 export type ModelParts = {
-  /** Looked up anew for each answer. */
+  /** Returns the API key; it is called for each answer. */
   key?(): string | undefined | Promise<string | undefined>
   blobs: Blobs
   clock: Clock
   fetch?: Send
-  /** The same for all requests that begin alike: a provider's cache is found by it. */
+  /** A key that is the same for all requests with the same beginning, by which a provider finds its cache. */
   session?: string
 }
 
 const wires: Record<WireName, Wire> = { anthropic, responses, chat, gemini, ollama }
 
-/** A provider's model. It cannot fail to open: what is wrong is the failure of its stream. */
+/** Opens a provider's model. This cannot fail: a problem becomes the failure of its stream. */
 export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   const name = spec.model ?? defaultModel
   const target = targetOf(name, spec)
@@ -58,7 +58,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
       try {
         const key = (await parts.key?.())?.trim()
         if (!key && target.provider.keys.length > 0) return yield { type: 'failure', failure: keyless(target) }
-        // The target is shared by all streams of this model: what one learns of the server holds for the next.
+        // All streams of this model share the target: what one learns about the server holds for the next.
         target.key = key
         if (parts.session) target.session = parts.session
         if (!prepared) {

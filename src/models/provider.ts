@@ -1,24 +1,24 @@
-/** How hard a model thinks; a provider that knows fewer steps is given the nearest one. */
+/** How hard a model thinks. A provider with fewer steps gets the nearest one. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 export const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 export type WireName = 'anthropic' | 'responses' | 'chat' | 'gemini' | 'ollama'
 
 export type Provider = {
-  /** As a person writes it. */
+  /** The name that people read. */
   label: string
   wire: WireName
-  /** With its /v1 or /v1beta; without one the settings must say it. */
+  /** The address with its /v1 or /v1beta; without it the settings must name one. */
   base?: string
-  /** The variables that hold the key, the first one found counts. */
+  /** The variables that may hold the key; the first one that is set counts. */
   keys: readonly string[]
-  /** The model that a new agent on it is given. */
+  /** The model that a new agent of this provider gets. */
   usual?: string
-  /** Nothing leaves this machine, and no key is needed. */
+  /** Set for a server on this machine, which needs no key. `start` says how to start it. */
   local?: { start: string }
-  /** How the chat format is told how hard to think. */
+  /** How a request in the chat format says how hard to think. */
   effort?: 'effort' | 'nested'
-  /** Whether it marks the cache of a model by itself only when it is asked to. */
+  /** Matches the models whose cache has to be marked in each request. */
   marks?: RegExp
 }
 
@@ -92,7 +92,7 @@ export const defaultModel = `groq/${providers.groq.usual}`
 
 export type ModelName = { provider: ProviderName; model: string }
 
-/** `<provider>/<model>`, where the model may have slashes of its own; or what is wrong with it, in words. */
+/** Reads `<provider>/<model>`, where the model may contain slashes. `wrong` says what is wrong with the name. */
 export function modelName(text: string): ModelName | { wrong: string } {
   const at = text.indexOf('/')
   const name = at < 0 ? text : text.slice(0, at)

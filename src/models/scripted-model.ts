@@ -1,16 +1,16 @@
 import type { Model, ModelEvent, ModelRequest } from '../core/work/model.ts'
 
-/** What a scripted model does in one answer; `hang` waits until it is aborted. */
+/** One answer of a scripted model; `hang` waits until the request is aborted. */
 export type ModelStep = ModelEvent | { say: string } | { hang: true }
 export type ModelScript = readonly ModelStep[] | ((request: ModelRequest) => readonly ModelStep[])
 
 export type ScriptedModel = Model & {
-  /** The requests it was given, as they were when it was given them. */
+  /** Copies of the requests that the model was given. */
   readonly requests: readonly ModelRequest[]
   readonly running: number
 }
 
-/** A model without a provider, for tests and the demo: one script a request, the last one again and again. */
+/** A model without a provider, for tests and the demo. Each request plays the next script; the last script repeats. */
 export function scriptedModel(
   scripts: readonly ModelScript[],
   part: { name?: string; window?: number } = {},

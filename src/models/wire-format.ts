@@ -4,29 +4,29 @@ import type { Effort, Provider } from './provider.ts'
 import type { ReplyHeaders } from './http/http-client.ts'
 import type { Known } from './model-windows.ts'
 
-/** The model that is spoken to, and how. */
+/** The model that requests go to, and how to reach it. */
 export type Target = {
   name: string
   provider: Provider
   model: string
-  /** Without a slash at its end. */
+  /** The address, without a slash at its end. */
   base: string
   key?: string
   effort?: Effort
   session?: string
   known: Known
-  /** The context that is asked for and counted on; a local server may say that it has less. */
+  /** The context window in tokens. A local server may lower it. */
   window: number
-  /** What this server refused to be told: it is left out from then on. */
+  /** The options that this server has refused: they are left out from then on. */
   refused: Set<string>
 }
 
 export type WireRequest = { url: string; headers: Record<string, string>; body: string }
 
-/** Tokens of one answer as they were reported: `input` counts the cached and the written ones too. */
+/** The tokens of one answer as the provider reported them. `input` includes those read from the cache and written to it. */
 export type ReportedUsage = { input: number; output: number; cached: number; written?: number; cost?: number }
 
-/** Something went wrong: as a server said it, or as it broke on the way. */
+/** An error: as the server sent it, or the `cause` that broke the connection. */
 export type Trouble = { status?: number; headers?: ReplyHeaders; body?: unknown; cause?: unknown }
 
 export type WireEvent =
@@ -34,35 +34,35 @@ export type WireEvent =
   | ({ type: 'counted' } & ReportedUsage)
   | { type: 'trouble'; trouble: Trouble }
 
-/** Makes events of what one answer is streamed in; after an `end` or a `trouble` it is not asked again. */
+/** Turns the stream of one answer into events. It is not used after an `end` or a `trouble`. */
 export type Reader = {
   read(data: string): Iterable<WireEvent>
-  /** The stream is over; without an end it was cut. */
+  /** Called when the stream is over. If no `end` came, the stream was cut. */
   close(): Iterable<WireEvent>
 }
 
-/** The body of an image as base64, if it could be read. */
+/** Returns the body of an image as base64, if it could be read. */
 export type Images = (ref: Ref) => string | undefined
 
-/** Asks the same server something small; undefined when it has no answer. */
+/** Sends a small request to the same server; undefined when it does not answer. */
 export type Aside = (path: string, body?: object) => Promise<{ status: number; body: any } | undefined>
 
-/** One wire format. Bodies are byte-stable: the prompt stands last, and only grows. */
+/** A provider's request and stream format. Requests are byte-stable: each one begins with the bytes of the one before. */
 export type Wire = {
-  /** What may be left out when a server does not know it. */
+  /** The options that are left out when a server refuses them. */
   options: readonly string[]
   framing: 'events' | 'lines'
   request(request: ModelRequest, to: Target, images: Images): WireRequest
   reader(to: Target): Reader
-  /** Before the first request: what the server says of the model. */
+  /** Asks the server about the model, before the first request. */
   prepare?(to: Target, aside: Aside): Promise<Trouble | undefined>
-  /** Why a request is not even sent. */
+  /** Returns why a request cannot be sent at all. */
   fits?(sent: WireRequest, to: Target): Trouble | undefined
-  /** Before an answer counts: whether it was given all it was asked with. */
+  /** Checks, before an answer counts, that the model saw the whole request. */
   verify?(to: Target, counted: ReportedUsage, aside: Aside): Promise<Trouble | undefined>
 }
 
-/** The tools as OpenAI's chat format has them, and whoever follows it; none is no field at all. */
+/** Returns the tools in OpenAI's chat format, which other servers use too; without tools there is no field. */
 export function functionsOf({ tools }: Frame): { tools?: object[] } {
   if (tools.length === 0) return {}
   return {

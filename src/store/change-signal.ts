@@ -1,4 +1,4 @@
-/** Rung by whoever changed something; whoever waits hears it, also when it rang just before. */
+/** Wakes a waiting reader when something has changed, also when the change came just before the reader began to wait. */
 export class ChangeSignal {
   #rung = false
   #wake = () => {}

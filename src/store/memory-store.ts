@@ -3,7 +3,7 @@ import type { Ref, Blobs, BlobWriter, Doc, Line, Log, Store } from '../core/talk
 import { StoreError } from '../core/talk/store.ts'
 import { ChangeSignal } from './change-signal.ts'
 
-/** A store that is gone with its process: for `--ephemeral`, the demo and tests. */
+/** A store in memory, for `--ephemeral`, the demo and tests. */
 export function memoryStore(): Store {
   const logs = new Map<string, MemoryLog<unknown>>()
   const docs = new Map<string, string>()
@@ -21,7 +21,7 @@ export function memoryStore(): Store {
   }
 }
 
-/** Items are kept as text, so that nobody can change what was kept. */
+/** A log in memory. Items are kept as text, so that later changes of an object do not change the log. */
 class MemoryLog<T> implements Log<T> {
   #lines: string[] = []
   #bells = new Set<ChangeSignal>()
@@ -101,7 +101,7 @@ class MemoryBlobs implements Blobs {
 
   async *read(ref: Ref): AsyncGenerator<Uint8Array> {
     const body = this.#bodies.get(ref.sha)
-    if (!body) throw new StoreError(`the body ${ref.sha} is gone: what it held is lost`)
+    if (!body) throw new StoreError(`the stored body ${ref.sha} is missing; its content is lost`)
     yield body
   }
 

@@ -20,7 +20,7 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Runs `work` in a write transaction once no other process holds one; a dead process holds none. */
+/** Runs `work` in a write transaction, once no other process is in one. A dead process holds no transaction. */
 export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
   // Without an await between begin and commit, so that no other code of this process writes between them.
   return patiently(clock, () => {

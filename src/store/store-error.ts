@@ -6,7 +6,7 @@ const full = 'the disk is full; free some space and try again'
 const unwritable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
 const inTheWay = 'something else is in the way; move it and try again'
 
-/** Why, and what to do next, for what a file system says. */
+/** What each error of the file system means, and what to do next. */
 const words: Record<string, string> = {
   EACCES: `you have no permission; ${unwritable}`,
   EPERM: `it is not allowed; ${unwritable}`,
@@ -22,10 +22,10 @@ const words: Record<string, string> = {
   EIO: 'the disk reported an error; check it and its cable or mount, then try again',
 }
 
-/** SQLite says in numbers what the file system says in names. */
+/** The file system's name for SQLite's error codes. */
 const sqlite: Record<number, string> = { 3: 'EACCES', 8: 'EROFS', 10: 'EIO', 13: 'ENOSPC', 14: 'EACCES' }
 
-/** One sentence for the person: what failed, why, and what to do next. */
+/** Makes an error whose message says what failed, why, and what to do next. */
 export function storeError(doing: string, path: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   const number = (cause as { errcode?: unknown } | undefined)?.errcode
@@ -34,7 +34,7 @@ export function storeError(doing: string, path: string, cause: unknown): StoreEr
   return new StoreError(`cannot ${doing} ${path}: ${words[code ?? ''] ?? said}`, { cause })
 }
 
-/** A write that the system cut short leaves a remnant and says nothing: these are the words it owes. */
+/** Makes the error for a write that the system cut short without reporting an error. */
 export function shortWrite(path: string, written: number, wanted: number): StoreError {
   const cause = Object.assign(new Error(`only ${written} of ${wanted} bytes were written`), { code: 'ENOSPC' })
   return storeError('write', path, cause)

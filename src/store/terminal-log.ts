@@ -6,23 +6,23 @@ import { StringDecoder } from 'node:string_decoder'
 import { stripAnsi } from '../base/ansi.ts'
 import { makeFolder } from '../base/files.ts'
 
-/** So many logs are kept of each agent. */
+/** How many logs of each agent are kept. */
 const mostLogs = 10
 
-/** What a screen draws again and again is written once as long as it is among the last lines. */
+/** A line that a screen redraws is written once, as long as it is among this many last lines. */
 const remembered = 400
 
-/** A run that draws without end does not fill the disk. */
+/** The largest log, so that a program that draws without end does not fill the disk. */
 const mostBytes = 64 * 1024 * 1024
 
-/** What goes to another row ends a line, and what goes on in the same one is a space. */
+/** Moves to another row end a line; moves within a row become a space. */
 const rowMoves = /\u001b\[\d*(?:;\d*)?[ABEFHJdf]|\r/g
 const columnMoves = /\u001b\[\d*[CG]/g
-/** A mark that turns, and behind it what counts along: the same line each time. */
+/** A spinner at the head of a line. What changes in such a line, numbers too, does not make it a new line. */
 const spins = /^\s*[\u2800-\u28ff·✢✳✶✻✽*○◦]\s/
 const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
 
-/** Writes what happened and what was shown, each line with its time. */
+/** Writes what a supervised agent's terminal showed and what happened to it, each line with its time. */
 export class TerminalLog {
   readonly file: string
   #clock: Clock
@@ -45,12 +45,12 @@ export class TerminalLog {
     rotate(folder, agent, mostLogs - 1)
   }
 
-  /** Something that happened. */
+  /** Writes an event. */
   tell(words: string): void {
     this.#write(`-- ${words}`)
   }
 
-  /** Everything that a terminal shows from now on. */
+  /** Writes everything that a terminal shows from now on. */
   async follow(terminal: Terminal): Promise<void> {
     const decoder = new StringDecoder()
     let rest = ''
@@ -79,7 +79,7 @@ export class TerminalLog {
   #write(words: string): void {
     const line = `${this.#now()} ${this.#mask(words)}\n`
     this.#bytes += line.length
-    // A log that cannot be written takes nobody from work.
+    // A log that cannot be written must not stop the agent.
     if (this.#bytes <= mostBytes)
       try {
         appendFileSync(this.file, line, { mode: 0o600 })
@@ -93,7 +93,7 @@ export class TerminalLog {
   }
 }
 
-/** The names of one agent's logs sort by their time. */
+/** Deletes the oldest logs of an agent. Their names sort by time. */
 function rotate(folder: string, agent: string, most: number): void {
   const own = readdirSync(folder).filter((name) => {
     const time = name.startsWith(`${agent}-`) ? name.slice(agent.length + 1) : ''

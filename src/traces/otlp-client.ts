@@ -2,10 +2,10 @@ import type { Span } from './span.ts'
 import type { TraceTarget } from './trace-target.ts'
 import { fetchMessage } from '../base/error-message.ts'
 
-/** No turn waits longer for a collector. */
+/** How long a turn waits for the collector. */
 const longestMs = 3_000
 
-/** Sends spans, or none, to see whether somebody is there; the words say why it could not. */
+/** Sends spans to the collector; without spans it only checks that the collector answers. Returns why that failed. */
 export async function sendSpans(
   target: TraceTarget,
   version: string,
@@ -28,7 +28,7 @@ export async function sendSpans(
 const kinds = { internal: 1, client: 3 }
 const failed = 2
 
-/** Spans as OTLP's JSON has them: times are nanoseconds, as strings. */
+/** Writes spans as OTLP JSON, in which times are nanoseconds as strings. */
 export function otlpBody(service: string, version: string, spans: readonly Span[]): string {
   const resource = { attributes: attributes({ 'service.name': service, 'service.version': version }) }
   const scopeSpans = [{ scope: { name: 'termaite', version }, spans: spans.map(otlpSpan) }]

@@ -1,4 +1,4 @@
-/** One stretch of work, in the terms of OpenTelemetry's conventions for generative AI, which are named here alone. */
+/** A span in OpenTelemetry's conventions for generative AI. Their attribute names are used only in this file. */
 export type Span = {
   trace: string
   id: string
@@ -8,7 +8,7 @@ export type Span = {
   from: number
   to: number
   attributes: Record<string, string | number | boolean>
-  /** What went wrong, in words. */
+  /** The message of the error. */
   error?: string
 }
 
@@ -28,11 +28,11 @@ export const names = {
   told: 'gen_ai.input.messages',
   said: 'gen_ai.output.messages',
   error: 'error.type',
-  /** Ours, because the conventions have no word for a consulted agent's part. */
+  /** termaite's own attribute, because the conventions have none for the role of a consulted agent. */
   role: 'termaite.role',
 } as const
 
-/** A random id of so many bytes, in hex. */
+/** Makes a random id of some bytes, in hex. */
 export function spanId(bytes: 8 | 16): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
 }

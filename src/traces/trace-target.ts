@@ -1,15 +1,15 @@
-/** Where traces go, as the environment says it. */
+/** Where traces are sent, as the environment names it. */
 export type TraceTarget = {
   url: string
   headers: Record<string, string>
   service: string
-  /** Whether what was said goes along, and not only that it was said. */
+  /** Whether the traces contain prompts and replies. */
   content: boolean
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** OpenTelemetry's own variables before Langfuse's; undefined where neither names a place. */
+/** Reads OpenTelemetry's variables, else Langfuse's; undefined when neither names a target. */
 export function targetOf(env: Env): TraceTarget | undefined {
   if (isOn(env.OTEL_SDK_DISABLED) || env.OTEL_TRACES_EXPORTER === 'none') return undefined
   const place = collector(env) ?? langfuse(env)
@@ -42,7 +42,7 @@ function langfuse(env: Env): Pick<TraceTarget, 'url' | 'headers'> | undefined {
   }
 }
 
-/** `a=1,b=two%20words`, as the variable's own specification has it. */
+/** Reads `a=1,b=two%20words`, the format that OpenTelemetry specifies. */
 function pairs(text = ''): Record<string, string> {
   const found = text.split(',').flatMap((pair) => {
     const at = pair.indexOf('=')

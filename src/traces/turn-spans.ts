@@ -6,26 +6,26 @@ import { names, spanId } from './span.ts'
 
 export type SpanParts = {
   now(): number
-  /** `<provider>/<model>` of an agent whose model calls are ours. */
+  /** Returns `<provider>/<model>` of a native agent, whose model calls termaite makes. */
   model(agent: string): string | undefined
   mask(text: string): string
-  /** Whether what was said goes along. */
+  /** Whether the spans contain prompts and replies. */
   content: boolean
 }
 
-/** The end of a rotation is signed by the rotation, a note and a phase by us: none of them answered. */
+/** Events whose signature names no agent that answered: a rotation signs its end, and termaite signs notes and phases. */
 const unsaid = new Set<Event['type']>(['end', 'note', 'phase'])
 
-/** The spans of one turn, from its events: who answered, each of its model calls and tool calls, whom it consulted. */
+/** Makes the spans of one turn from its events: the agents that answered or were consulted, the model calls and the tool calls. */
 export class TurnSpans {
   #parts: SpanParts
   #root: Span
   #done: Span[] = []
   #calls = new Map<string, Span>()
-  /** Who is consulted now, by role, and who was. */
+  /** The consulted agents by role: those at work, and those that are done. */
   #consulted = new Map<string, TurnSpans>()
   #heard: TurnSpans[] = []
-  /** When the model could begin on its next answer. */
+  /** When the model call that comes next could begin. */
   #asked: number
   #tokens = { input: 0, output: 0 }
   #by: string | undefined
@@ -60,7 +60,7 @@ export class TurnSpans {
     if (event.type === 'end') this.#end(event.outcome.ok ? undefined : event.outcome.failure)
   }
 
-  /** All of them, whole: what nobody ended, as a consultation that was left, ended with the last that was seen of it. */
+  /** Returns all spans. A span without an end, such as a consultation that was left, ends with its last event. */
   spans(): Span[] {
     if (this.#done.at(-1) !== this.#root) this.#end()
     return [...this.#done, ...[...this.#heard, ...this.#consulted.values()].flatMap((inner) => inner.spans())]
@@ -96,7 +96,7 @@ export class TurnSpans {
     this.#close(span)
   }
 
-  /** A model call of ours ends with its count. */
+  /** Ends a model call with its usage. */
   #usage({ input, output, cached }: Usage) {
     this.#tokens.input += input
     this.#tokens.output += output

@@ -188,7 +188,7 @@ test('a damaged lock is said with its file', async (t) => {
         .doc('health', {})
         .update((now) => now),
     ),
-    `StoreError: ${home}/lock.db is damaged; it holds nothing: delete it and try again`,
+    `StoreError: ${home}/lock.db is damaged; it holds no data, so delete it and try again`,
   )
 })
 

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
-/** As much of `fetch` as models are asked with, so that it is one too. */
+/** The part of `fetch` that is used for models, so that `fetch` itself fits. */
 export type Send = (url: string, init?: Init) => Promise<Reply>
 
 export type Init = { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal }
@@ -12,20 +12,20 @@ export type Reply = {
   body: AsyncIterable<Uint8Array> | null
   text(): Promise<string>
   json(): Promise<any>
-  /** Nothing more of the body is wanted; after a `whole` answer the connection serves the next request. */
+  /** Stops reading the body. After a `whole` answer the connection is kept for the next request. */
   leave?(whole: boolean): void
 }
 
-/** What a server told beside the body, by its name. */
+/** The headers of a reply. */
 export type ReplyHeaders = { get(name: string): string | null }
 
-/** So long a server may be silent before it counts as gone. */
+/** A server that is silent this long counts as gone. */
 const silenceMs = 300_000
 
-/** The end of an answer that was heard may take this long to come; it is not waited for. */
+/** How long the connection of a finished answer stays open for its last bytes, in the background. */
 const endMs = 2_000
 
-/** Node's own client: `fetch` costs a start and each request more than everything else that we do for them. */
+/** Sends a request with node:http: `fetch` would take longer to load, and longer per request, than the rest of the work. */
 export const send: Send = async (url, init = {}) => {
   try {
     return await sentOnce(url, init)
@@ -35,7 +35,7 @@ export const send: Send = async (url, init = {}) => {
   }
 }
 
-/** The server had closed the connection that was kept for it. */
+/** The server had closed the kept connection: the request is sent again. */
 class Stale extends Error {}
 
 function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init): Promise<Reply> {
@@ -43,7 +43,7 @@ function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init):
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const asked = request(url, { method, ...(headers ? { headers } : {}) })
-    // Not as an option, nor with a reason once there is an answer: a connection that is kept would break over it.
+    // The signal is not passed as an option, and the reason not once there is an answer: either would break a kept connection.
     let answered = false
     const stop = () => void asked.destroy(answered ? undefined : signal!.reason)
     signal?.addEventListener('abort', stop, { once: true })
@@ -63,9 +63,9 @@ const isStale = ({ reusedSocket }: ClientRequest, cause: Error) =>
 
 function replyOf(response: IncomingMessage): Reply {
   const { statusCode: status = 0, headers } = response
-  // A turn that is over aborts what is still open of it, and nobody reads any more then.
+  // A turn that has ended aborts its open requests: nothing reads the error then.
   response.on('error', () => {})
-  // Whoever stops reading says with `leave` what is to become of the connection.
+  // A reader that stops early decides with `leave` what becomes of the connection.
   const body: AsyncIterable<Uint8Array> = response.iterator({ destroyOnReturn: false })
   const text = async () => {
     const decoder = new TextDecoder()
@@ -83,7 +83,7 @@ function replyOf(response: IncomingMessage): Reply {
     leave(whole) {
       if (response.readableEnded || response.destroyed) return
       if (!whole) return void response.destroy()
-      // Nobody is kept waiting by a server that never ends its answer.
+      // A server that never ends its answer must not keep the process alive.
       response.socket.unref()
       response.setTimeout(endMs, () => response.destroy())
       response.resume()

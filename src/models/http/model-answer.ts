@@ -6,15 +6,15 @@ import type { Price } from '../model-windows.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 import { verdictOf } from './provider-failure.ts'
 
-/** How long one answer may be tried for before somebody else is asked. */
+/** How long one answer is retried before the model gives up. */
 const longestTry = 8000
 const pauses = [500, 2000]
 
 export type Asking = { wire: Wire; to: Target; images: Images; clock: Clock; fetch: Send }
 
 /**
- * One answer, asked for again when what went wrong passes soon and nothing was said yet.
- * It never throws, and its last event is an `end` or a `failure`.
+ * Streams one answer. The request is repeated when an error is likely to pass soon and nothing was streamed yet.
+ * Never throws; the last event is an `end` or a `failure`.
  */
 export async function* answer(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { wire, to, clock } = asking
@@ -53,7 +53,7 @@ export async function* answer(request: ModelRequest, asking: Asking, signal: Abo
   yield { type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }
 }
 
-/** One request; what its server is to be asked before and after is asked here. */
+/** Sends one request, with the checks before and after it. */
 async function* once(
   request: ModelRequest,
   { wire, to, images, fetch }: Asking,
@@ -82,14 +82,14 @@ function shown(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): Mode
     usage: {
       input,
       output,
-      ...(cached > 0 ? { cached } : {}),
-      ...(cost === undefined ? {} : { cost }),
+      ...(cached > 0 && { cached }),
+      ...(cost !== undefined && { cost }),
       source: 'reported',
     },
   }
 }
 
-/** What an answer cost in dollars: as its provider says, else by the price, else it is not known. */
+/** Returns the cost of an answer in dollars: as the provider reported it, else by the price list, else undefined. */
 export function costOf(counted: ReportedUsage, price: Price | undefined): number | undefined {
   if (counted.cost !== undefined) return counted.cost
   if (!price) return undefined
@@ -98,6 +98,6 @@ export function costOf(counted: ReportedUsage, price: Price | undefined): number
   const fresh = input - cached - written
   const dollars =
     fresh * rate.input + cached * rate.cached + written * (rate.written ?? rate.input) + output * rate.output
-  // A billionth of a dollar is as exact as prices are.
+  // Rounded to a billionth of a dollar: prices are no more exact.
   return Math.round(dollars * 1000) / 1e9
 }

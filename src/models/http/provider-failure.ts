@@ -2,10 +2,10 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Target, Trouble } from '../wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
-/** What a trouble means: a failure, which may pass; an answer after all; or one option too many. */
+/** What an error means: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does not take. */
 export type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string } | { without: string }
 
-/** Longer than this is no rush that passes, but a window that is spent. */
+/** A server that asks to wait longer than this is not busy: a quota is spent. */
 const passesWithin = 15 * 60_000
 
 export function verdictOf(trouble: Trouble, to: Target, options: readonly string[], now: number): TroubleVerdict {
@@ -32,15 +32,15 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble): [Fail
   if (status === 402 || spentWords(said, text) || daily(said) || unified(trouble)) return ['quota', false]
   if (status === 401 || status === 403 || badKey.test(text + JSON.stringify(said.details))) return ['auth', false]
   if (status === 404) return ['missing', false]
-  // A request that no minute can hold gets no better by waiting: "Request too large … tokens per minute (TPM)".
+  // Waiting does not help a request that is larger than the limit for a minute: "Request too large … tokens per minute (TPM)".
   if (status === 413) return ['overflow', false]
   if (status === 429 || status === 408 || status === 409 || (status ?? 0) >= 500) return ['busy', true]
-  // Groq and Google: the model wrote a call that they could not read; asked again, it mostly writes a better one.
+  // Groq and Google: the model wrote a tool call that they could not parse. A second try usually works.
   if (/tool_use_failed|malformed_function_call|unexpected_tool_call/.test(said.codes)) return ['crash', true]
   return ['crash', status === undefined]
 }
 
-/** Each beside a message that it was made for. */
+/** Patterns of a context overflow, each beside a message that it was made for. */
 const overflows = [
   /prompt is too long|request_too_large/i, // Anthropic: "prompt is too long: 250000 tokens > 200000 maximum"
   /exceed context limit/i, // Anthropic: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"
@@ -66,24 +66,24 @@ const badKey = /authentication_error|invalid_api_key|api_key_invalid|api key not
 /** Azure: "content_filter"; OpenAI: "invalid_prompt", "content_policy_violation". */
 const filtered = /content_filter|content_policy|invalid_prompt|cyber_policy/
 
-/** Google names the windows that a request did not fit into. */
+/** Returns the quotas that Google says were exceeded. */
 const windowsOf = ({ details }: Said): string[] =>
   details.flatMap((detail) => detail?.violations ?? []).map((one: any) => String(one?.quotaId ?? ''))
 
 const daily = (said: Said) => windowsOf(said).some((id) => /PerDay/i.test(id)) || /limit: 0\b/.test(said.message)
 
-/** Google says the same words of a day as of a minute, and a minute passes. */
+/** Google uses the same words for a daily quota and one for a minute, which passes: then only the quota's name counts. */
 const spentWords = (said: Said, text: string) => windowsOf(said).length === 0 && spentWindow.test(text)
 
 const unified = ({ headers }: Trouble) => headers?.get('anthropic-ratelimit-unified-status') === 'rejected'
 
 function spent(trouble: Trouble, said: Said, now: number): { retryAt?: number } {
-  // What Google says beside a day's quota is when the next minute begins.
+  // The time that Google gives with a daily quota is only the next minute.
   const at = daily(said) ? undefined : retryAt(trouble.headers, said, now)
   return at === undefined ? {} : { retryAt: at }
 }
 
-/** The state that an error has which came in the middle of a stream. */
+/** Returns the status of an error that came in the middle of a stream. */
 function statusOf({ codes, body }: Said): number | undefined {
   if (typeof body?.code === 'number') return body.code
   if (/overloaded|unavailable|server_error|internal|api_error|timeout/.test(codes)) return 529
@@ -93,7 +93,7 @@ function statusOf({ codes, body }: Said): number | undefined {
   return undefined
 }
 
-/** Whether a refusal is about one option of ours, by its last name. */
+/** Says whether an error names one of the request's options. */
 function names({ message, body }: Said, option: string): boolean {
   const last = option.split('.').at(-1)!
   return (
@@ -127,12 +127,12 @@ function sentence(kind: FailureKind, words: string, { name, provider, base }: Ta
   }
 }
 
-/** What a server said went wrong, whichever provider's shape it is in. */
+/** An error as a server described it, in any provider's form. */
 export type Said = {
   message: string
-  /** Codes, types and states, in one line of small letters. */
+  /** All codes, types and statuses, joined in lower case. */
   codes: string
-  /** What it holds against, where it says so. */
+  /** The details of the error, where the server gives them. */
   details: readonly any[]
   body: any
 }
@@ -154,7 +154,7 @@ export function saidOf({ body, cause }: Trouble): Said {
   }
 }
 
-/** A page of HTML says nothing to anybody. */
+/** Parses the body of an error. A page of HTML counts as an empty message. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -163,20 +163,20 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The innermost cause of a broken connection is the one that says what broke. */
+/** Returns the message of the innermost cause: it says what broke the connection. */
 function causeWords(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return cause === undefined ? undefined : String(cause)
   return causeWords(cause.cause) ?? (cause.message || codeOf(cause))
 }
 
-/** The code of the innermost cause, as the system names it. */
+/** Returns the system's code of the innermost cause. */
 export function codeOf(cause: unknown): string | undefined {
   if (typeof cause !== 'object' || cause === null) return undefined
   const { code, cause: inner, errors } = cause as { code?: unknown; cause?: unknown; errors?: unknown[] }
   return codeOf(inner) ?? codeOf(errors?.[0]) ?? (typeof code === 'string' ? code : undefined)
 }
 
-/** When a server says that it may be asked again, in ms since 1970. */
+/** Returns when the server can be asked again, in ms since 1970, if it says so. */
 export function retryAt(
   headers: ReplyHeaders | undefined,
   { message, details, body }: Said,
@@ -189,7 +189,7 @@ export function retryAt(
   if (seconds !== undefined) return now + seconds * 1000
   const date = after ? Date.parse(after) : NaN
   if (Number.isFinite(date)) return date
-  // Anthropic's plans and OpenAI's say when their window begins anew, in seconds since 1970.
+  // Anthropic's and OpenAI's plans send the time at which their quota starts over, in seconds since 1970.
   const reset = number(headers?.get('anthropic-ratelimit-unified-reset')) ?? number(body?.resets_at)
   if (reset !== undefined) return reset * 1000
   // OpenRouter: {"metadata":{"headers":{"X-RateLimit-Reset":"1741305600000"}}}
@@ -211,7 +211,7 @@ function number(value: unknown): number | undefined {
 
 const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** "1h2m3.5s" in ms. */
+/** Converts "1h2m3.5s" to ms. */
 function duration(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined
   const parts = [...text.matchAll(/([\d.]+)(ms|[dhms])/g)]

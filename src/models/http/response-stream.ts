@@ -4,7 +4,7 @@ import { Lines } from '../../base/lines.ts'
 
 const trouble = (trouble: Trouble): WireEvent => ({ type: 'trouble', trouble })
 
-/** Sends one request and tells what is heard; it ends with an `end` or a `trouble`, and whoever leaves before closes the connection. */
+/** Sends one request and yields the events of its answer, the last of which is an `end` or a `trouble`. A reader that leaves earlier closes the connection. */
 export async function* responseStream(
   wire: Wire,
   sent: WireRequest,
@@ -43,10 +43,10 @@ export async function* responseStream(
 
 const isLast = ({ type }: WireEvent) => type === 'end' || type === 'trouble'
 
-/** Some proxies tell an error with a good status: its codes say what it is. */
+/** Some proxies send an error with a good status; the codes in its body then say what it is. */
 const refusal = (status: number) => (status < 400 ? undefined : status)
 
-/** Asks the same server something small beside the turn. */
+/** Sends small requests to the same server, beside the answer. */
 export function asideOf(key: string | undefined, send: Send, signal: AbortSignal): Aside {
   return async (url, body) => {
     try {
@@ -67,10 +67,10 @@ export function asideOf(key: string | undefined, send: Send, signal: AbortSignal
   }
 }
 
-/** LF, CRLF or CR; a CR at the very end may be half of a CRLF, and is waited for. */
+/** LF, CRLF or CR. A CR at the very end may be half of a CRLF: the next chunk decides. */
 const lineEnds = /\r\n|\n|\r(?!$)/
 
-/** The data of each event of a text/event-stream, however its bytes are cut. */
+/** Yields the data of each event of a text/event-stream, however its bytes are split into chunks. */
 export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -86,11 +86,11 @@ export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       }
     }
   }
-  // Some servers close without the blank line after their last event; a half line is never one.
+  // Some servers leave out the blank line after the last event; an unfinished line is no event.
   if (data.length > 0) yield data.join('\n')
 }
 
-/** Each line of a stream of JSON lines. */
+/** Yields each line of a stream of JSON lines. */
 export async function* lineData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   const lines = new Lines()

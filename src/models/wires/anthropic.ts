@@ -6,7 +6,7 @@ import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 
-/** More than most answers need, and less than every model of theirs may say. */
+/** More than most answers need, and less than the limit of every model. */
 const longestAnswer = 32_000
 
 const mark = { type: 'ephemeral' }
@@ -37,20 +37,20 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     model: to.model,
     max_tokens: Math.min(longestAnswer, to.known.output ?? longestAnswer),
     stream: true,
-    // The mark on the end of the conversation moves by itself: no byte of what was sent before changes for it.
+    // Anthropic moves the cache mark at the end of the conversation by itself, so that no earlier byte of the request changes.
     ...(refused.has('cache_control') ? {} : { cache_control: mark }),
     ...thinking(to),
     ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
     ...(frame.tools.length === 0
       ? {}
       : { tools: frame.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })) }),
-    // Tools stand before the system prompt in their cache: one mark keeps both, whoever asks with them.
+    // Tools come before the system prompt in the cache, so this one mark covers both.
     ...(frame.system === '' ? {} : { system: [{ type: 'text', text: frame.system, cache_control: mark }] }),
     messages: messageSteps(messages).map((step) => message(step, to, images)),
   }
 }
 
-/** In tokens, for the models that are told how long to think. */
+/** Thinking budgets in tokens, for the models that take one. */
 const budgets: Partial<Record<Effort, number>> = {
   minimal: 1024,
   low: 4096,
@@ -98,13 +98,13 @@ function message(step: MessageStep, to: Target, images: Images): object {
     if (piece.type === 'item') return [piece.item]
     if (piece.type === 'call')
       return [{ type: 'tool_use', id: idOf(piece.call.id), name: piece.call.tool, input: objectOf(piece.call.input) }]
-    // They refuse blocks of white space alone, their own among them.
+    // Anthropic refuses blocks of only white space, even ones that it sent itself.
     return piece.text.trim() === '' ? [] : [{ type: 'text', text: piece.text }]
   })
   return { role: 'assistant', content: content.length > 0 ? content : [{ type: 'text', text: '(nothing)' }] }
 }
 
-/** Another provider's ids may have letters that are not allowed here. */
+/** Another provider's ids may contain characters that Anthropic does not allow. */
 const idOf = (id: string) => id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
 
 type Block = { type: string; text: string; id: string; name: string; signature: string; data: string }
@@ -118,7 +118,7 @@ const stops = {
   refusal: 'refused',
 } as const
 
-/** What Anthropic streams: blocks that open, grow and close one after another. */
+/** Reads Anthropic's stream: blocks that open, grow and close one after another. */
 export function anthropicReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   const blocks = new Map<number, Block>()
@@ -182,7 +182,7 @@ export function anthropicReader(to: Target): Reader {
       }
     },
     *close() {
-      // Some proxies leave the last event out.
+      // Some proxies leave out the last event.
       if (stop !== undefined) yield* ended()
     },
   }
@@ -199,7 +199,7 @@ function* grown(block: Block, delta: any): Generator<WireEvent> {
   else if (delta.type === 'signature_delta') block.signature += delta.signature
 }
 
-/** What is read from the cache and written to it is counted beside the input; the later report wins. */
+/** Adds up the usage. Anthropic counts tokens read from and written to the cache apart from the input; a later report replaces an earlier one. */
 function count(usage: any, before: ReportedUsage): ReportedUsage {
   if (!usage) return before
   const cached = usage.cache_read_input_tokens ?? before.cached

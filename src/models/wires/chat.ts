@@ -9,7 +9,7 @@ import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { functionsOf } from '../wire-format.ts'
 import { randomName } from '../../base/id.ts'
 
-/** OpenAI Chat Completions, as everybody speaks it. */
+/** OpenAI's Chat Completions format, which most other servers use too. */
 export const chat: Wire = {
   options: [
     'stream_options',
@@ -50,7 +50,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   }
 }
 
-/** Three steps are all that most servers know. */
+/** Most servers know only three steps. */
 const three: Record<Effort, string> = {
   none: 'low',
   minimal: 'low',
@@ -80,7 +80,7 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
     return [{ role: 'user', content: files.length === 0 ? step.text : [...words, ...files] }]
   }
   if (step.role === 'assistant') return [spoken(step, to)]
-  // A result holds words alone: its images are shown after the results.
+  // A result can hold only text: its images follow in a message after the results.
   const seen = step.results.flatMap(({ tool, files }) => {
     const pictures = shown(files)
     return pictures.length === 0 ? [] : [{ type: 'text', text: `What ${tool} showed:` }, ...pictures]
@@ -97,7 +97,7 @@ function spoken(step: AssistantMessage, to: Target): object {
   return {
     role: 'assistant',
     content: step.text,
-    // Thoughts go back under the name they came by, and only while their calls are worked on.
+    // Thoughts are sent back under the name by which they came, and only with the calls that they led to.
     ...(calls.length === 0 ? {} : thoughts(pieces, to)),
     ...(calls.length === 0
       ? {}
@@ -121,10 +121,10 @@ type Detail = Record<string, unknown> & { type?: string; index?: number }
 
 const stops = { length: 'length', content_filter: 'refused' } as const
 
-/** The names that servers have for what a model thinks. */
+/** The fields in which servers send a model's thoughts. */
 const thoughtFields = ['reasoning_content', 'reasoning', 'reasoning_text'] as const
 
-/** What a chat server streams: parts of one message, whose calls are whole only at its end. */
+/** Reads a chat server's stream: parts of one message, whose calls are complete only at the end. */
 export function chatReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   const calls: (Call & { index: number | undefined })[] = []
@@ -178,13 +178,13 @@ export function chatReader(to: Target): Reader {
       finish = choice.finish_reason ?? finish
     },
     *close() {
-      // Not every server says [DONE].
+      // Not every server sends [DONE].
       if (finish !== undefined) yield* ended()
     },
   }
 }
 
-/** Parts of a call come by its number; servers that number nothing send it whole, or begin each with its id. */
+/** Finds the call that a part belongs to, by its index. Servers without an index send calls whole, or begin each with its id. */
 function grow(calls: (Call & { index: number | undefined })[], part: any): void {
   const { index, id, function: { name, arguments: written } = {} as any } = part
   const last = calls.findLast((call) => index === undefined || call.index === index)
@@ -195,7 +195,7 @@ function grow(calls: (Call & { index: number | undefined })[], part: any): void 
   call.written += typeof written === 'object' && written !== null ? JSON.stringify(written) : (written ?? '')
 }
 
-/** Thoughts as OpenRouter hands them on: parts of one have one number and grow together. */
+/** Joins thoughts as OpenRouter sends them: parts with the same index belong together. */
 function join(details: Detail[], part: Detail): void {
   const last = details.at(-1)
   if (!last || last.type !== part.type || last.index !== part.index) return void details.push({ ...part })

@@ -7,7 +7,7 @@ import { objectOf, messageSteps } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { randomName } from '../../base/id.ts'
 
-/** Google Gemini, generateContent streamed. */
+/** Google Gemini's streamed generateContent format. */
 export const gemini: Wire = {
   options: ['includeThoughts', 'thinkingConfig'],
   framing: 'events',
@@ -54,7 +54,7 @@ const levels: Record<Effort, string> = {
   max: 'HIGH',
 }
 
-/** In tokens; 128 is the least that all of them take. */
+/** Thinking budgets in tokens; 128 is the least that all models take. */
 const budgets: Record<Effort, number> = {
   none: 128,
   minimal: 512,
@@ -109,13 +109,13 @@ function content(step: MessageStep, to: Target, images: Images): object {
   return { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }
 }
 
-/** Gemini 3 refuses a first call without a signature; a call that another model made says so in Google's own words. */
+/** Gemini 3 refuses a first call without a signature. Google defines this value for calls that another model made. */
 const unsigned = { thoughtSignature: 'skip_thought_signature_validator' }
 
-/** They never see an id that we made. */
+/** Ids that termaite made are not sent to Google. */
 const theirId = (id: string) => (id.startsWith(ourMark) ? {} : { id })
 
-/** How an id begins that we made for a call that had none. */
+/** The prefix of the ids that termaite makes for calls without one. */
 export const ourMark = 'gemini-'
 
 const refusals = new Set([
@@ -128,7 +128,7 @@ const refusals = new Set([
   'IMAGE_SAFETY',
 ])
 
-/** What Gemini streams: parts, each whole, and in the last of them why it stopped. */
+/** Reads Gemini's stream: whole parts, the last of which says why the model stopped. */
 export function geminiReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   let calls = 0
@@ -177,7 +177,7 @@ export function geminiReader(to: Target): Reader {
       for (const one of candidate?.content?.parts ?? []) yield* part(one)
       if (candidate?.finishReason) finish = { reason: candidate.finishReason, message: candidate.finishMessage }
     },
-    // Counts may come after the reason: only the end of the stream is the end.
+    // The usage may come after the reason, so the answer ends only with the stream.
     *close() {
       if (finish) yield* ended(finish)
     },

@@ -12,8 +12,8 @@ import { randomName } from '../../base/id.ts'
 const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })
 
 /**
- * Ollama's own format: the compatible one cannot say how much context is wanted, and without that
- * it drops the oldest messages and says nothing.
+ * Ollama's own format. Its OpenAI-compatible format cannot request a context window, and without that Ollama silently drops the
+ * oldest messages.
  */
 export const ollama: Wire = {
   options: ['think'],
@@ -26,7 +26,7 @@ export const ollama: Wire = {
     }
   },
   reader: ollamaReader,
-  // What is sure not to fit is not sent: older servers would leave parts of it out.
+  // A request that cannot fit is not sent: older servers would silently drop parts of it.
   fits({ body }, to) {
     const tokens = body.includes('"images":[') ? 0 : estimateTokens(body)
     return tokens <= to.window
@@ -62,14 +62,14 @@ export const ollama: Wire = {
   },
 }
 
-/** Its own format stands beside the /v1 of the compatible one. */
+/** Returns the address without its /v1: Ollama's own format is beside the compatible one. */
 export const root = (base: string) => base.replace(/\/v1$/, '')
 
 function body({ frame, messages, schema }: ModelRequest, to: Target, images: Images): object {
   return {
     model: to.model,
     stream: true,
-    // Newer servers say that something does not fit rather than leave it out.
+    // Newer servers report an overflow instead of dropping messages.
     truncate: false,
     shift: false,
     options: { num_ctx: to.window },
@@ -83,7 +83,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   }
 }
 
-/** Models that know levels take their names; the others know yes and no. */
+/** Some models take a thinking level by name; the others only on or off. */
 function thinking({ known, effort, refused }: Target): object {
   if (!effort || !known.thinks || refused.has('think')) return {}
   if (known.thinks !== 'level') return { think: effort !== 'none' }
@@ -131,7 +131,7 @@ function shown(files: readonly Ref[] | undefined, to: Target, images: Images): {
   return bodies.length > 0 ? { images: bodies } : {}
 }
 
-/** What Ollama streams: a line of JSON for each part of one message, the last with its counts. */
+/** Reads Ollama's stream: a line of JSON for each part of the message, the last one with the usage. */
 export function ollamaReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   let thought = ''

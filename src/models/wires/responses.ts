@@ -6,7 +6,7 @@ import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 
-/** OpenAI Responses: nothing is kept there, so what it thought is sent back sealed. */
+/** OpenAI's Responses format. Nothing is stored at OpenAI, so the model's thoughts are sent back encrypted. */
 export const responses: Wire = {
   options: ['reasoning.summary', 'reasoning.encrypted_content', 'prompt_cache_key'],
   framing: 'events',
@@ -25,7 +25,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     stream: true,
     store: false,
     ...(to.known.thinks ? thinking(to) : {}),
-    // Requests with one key come to the machine that has their prefix.
+    // OpenAI routes requests with the same key to the machine that has their prefix in its cache.
     ...(session && !refused.has('prompt_cache_key') ? { prompt_cache_key: session.slice(0, 64) } : {}),
     ...(schema ? { text: { format: { type: 'json_schema', name: 'answer', strict: false, schema } } } : {}),
     ...(frame.tools.length === 0
@@ -62,7 +62,7 @@ function items(step: MessageStep, to: Target, images: Images): object[] {
         ? { type: 'input_text', text: picture.missing }
         : { type: 'input_image', image_url: `data:${picture.media};base64,${picture.data}` },
     )
-  /** Words alone are a string: it says the same in fewer bytes. */
+  /** Text without images is sent as a string, which takes fewer bytes. */
   const content = (text: string, files: Parameters<typeof pictures>[0]) => {
     const seen = shown(files)
     return seen.length === 0 ? text : [...(text === '' ? [] : [{ type: 'input_text', text }]), ...seen]
@@ -77,7 +77,7 @@ function items(step: MessageStep, to: Target, images: Images): object[] {
   return answerPartsOf(step, to.name).filter(leadsOn).map(item)
 }
 
-/** A thought is refused without what it led to, and that may not have been kept. */
+/** Leaves out a thought whose result was not kept: OpenAI refuses a thought without it. */
 function leadsOn(piece: AnswerPart, at: number, all: AnswerPart[]): boolean {
   return piece.type !== 'item' || all.slice(at + 1).some(({ type }) => type !== 'item')
 }
@@ -90,10 +90,10 @@ function item(piece: AnswerPart): object {
   return { type: 'function_call', call_id: id.slice(0, 64), name: tool, arguments: JSON.stringify(objectOf(input)) }
 }
 
-/** What OpenAI streams: items that grow, and are told whole once they are done. */
+/** Reads OpenAI's stream: items that grow and are repeated whole once they are done. */
 export function responsesReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
-  /** How much of an item's words went by already. */
+  /** How much of each item's text was already yielded. */
   const streamed = new Map<number, number>()
   let calls = 0
   let refused = false
@@ -110,7 +110,7 @@ export function responsesReader(to: Target): Reader {
       yield { type: 'call', id: item.call_id, tool: item.name, input: inputOf(item.arguments ?? '') }
     } else if (item.type === 'reasoning') {
       const { id: _id, status: _status, ...sealed } = item
-      // Without its seal it says nothing to the next request.
+      // A thought without its encrypted content is of no use to the next request.
       if (sealed.encrypted_content) pieces.item(sealed)
     } else if (item.type === 'message') {
       const parts: { type: string; text?: string; refusal?: string }[] = item.content ?? []

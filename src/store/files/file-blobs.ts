@@ -10,7 +10,7 @@ import { StoreError } from '../../core/talk/store.ts'
 import { storeError } from '../store-error.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 
-/** Bodies as files named by the hash of their content. */
+/** Blobs as files that are named by the hash of their content. */
 export class FileBlobs implements Blobs {
   #folder: string
   #swept = false
@@ -41,7 +41,7 @@ export class FileBlobs implements Blobs {
     try {
       yield* createReadStream(path)
     } catch (error) {
-      if (isMissing(error)) throw new StoreError(`${path} is gone: what it held is lost`, { cause: error })
+      if (isMissing(error)) throw new StoreError(`${path} is missing; its content is lost`, { cause: error })
       throw storeError('read', path, error)
     }
   }
@@ -58,7 +58,7 @@ export class FileBlobs implements Blobs {
     }
   }
 
-  /** A ref is read from a log, and must not lead out of the folder. */
+  /** Returns the path of a blob. A ref comes from a log, so it must not lead out of the folder. */
   #path(ref: Ref): string {
     if (!/^[0-9a-f]{64}$/.test(ref.sha)) throw new StoreError(`${JSON.stringify(ref.sha)} names no stored body`)
     return join(this.#folder, ref.sha)
@@ -77,7 +77,7 @@ export class FileBlobs implements Blobs {
 
 let parts = 0
 
-/** Where an unfinished body is written: its name says whose it is, so that a dead process's can be swept away. */
+/** Returns the path for an unfinished body. It names the process that writes it, so that the remains of dead processes can be deleted. */
 export function partPath(folder: string): string {
   return join(folder, `part,${ownerMark()},${++parts}`)
 }
@@ -86,7 +86,7 @@ export function partOwner(name: string): string | undefined {
   return name.startsWith('part,') ? name.slice(5, name.lastIndexOf(',')) : undefined
 }
 
-/** Hashes a body while it goes to disk; it gets its name when it is whole. */
+/** Writes a body to disk and hashes it on the way; it gets its final name when it is complete. */
 export class FileBlobWriter implements BlobWriter {
   #folder: string
   #media: string
@@ -130,7 +130,7 @@ export class FileBlobWriter implements BlobWriter {
     return this.#serial(() => this.#remove())
   }
 
-  /** One after the other; after a failure nothing more is done, and the room it took is given back. */
+  /** Runs one step at a time. After a failure no further step runs, and the file is deleted. */
   #step<T>(work: () => Promise<T>): Promise<T> {
     return this.#serial(async () => {
       if (this.#failure) throw this.#failure.error

@@ -10,7 +10,7 @@ import { linesBack, parseLine, linesOn } from './log-lines.ts'
 import { LineWriter } from './line-writer.ts'
 import { LogReader } from './log-reader.ts'
 
-/** How long the last line may lack its end before it counts as torn. */
+/** How long the last line may be incomplete before it counts as torn. */
 const freshMs = 1_000
 
 /** A log as one file of JSON lines. */
@@ -52,7 +52,7 @@ export class FileLog<T> implements Log<T> {
       for await (const line of linesBack(source.read, Math.min(before, await source.size()))) {
         const found = parseLine<T>(line)
         const partial = line.open && found.at(-1)?.item === undefined
-        // Another process may be in the middle of writing it; what a dead one left is soon old.
+        // Another process may be writing the line right now; the remains of a dead process are older.
         if (partial && (await source.age(this.#clock.now())) < freshMs) continue
         yield* found.reverse()
       }
@@ -71,7 +71,7 @@ export class FileLog<T> implements Log<T> {
     }
   }
 
-  /** Removed, not emptied: whoever reads or writes it elsewhere can tell that it is another one now. */
+  /** Removes the file instead of emptying it, so that other processes notice that the log is a new file. */
   async clear(): Promise<void> {
     try {
       unlinkSync(this.#path)
@@ -87,7 +87,7 @@ export class FileLog<T> implements Log<T> {
   }
 }
 
-/** File systems exist that never tell of a change: nobody waits longer than this for one. */
+/** How often a followed log is checked: some file systems never report a change. */
 export const pollMs = 1_000
 
 type Ears = { signal: AbortSignal; clock: Clock; bell: ChangeSignal }
@@ -113,12 +113,12 @@ export async function* follow<T>(path: string, after: number, { signal, clock, b
       source ??= await LogReader.open(path)
       const size = (await source?.size()) ?? 0
       if (size < at) at = 0
-      // A position may be inside a line that another process was just writing: that one began before it.
+      // The position may be inside a line that another process was writing: that line began before it and is skipped.
       if (source) inside ??= !(await source.beginsLine(at))
       if (at === 0) inside = false
       for await (const line of source ? linesOn(source.read, at, size) : []) {
         const found = inside ? [] : parseLine<T>(line)
-        // The last line may still be under way; if it is whole, only its newline is missing.
+        // The last line may be incomplete; if it parses, only its newline is missing.
         if (line.open && (inside || found.at(-1)?.item === undefined)) break
         inside = false
         at = line.at + line.bytes.length + (line.open ? 0 : 1)
@@ -138,7 +138,7 @@ export async function* follow<T>(path: string, after: number, { signal, clock, b
   }
 }
 
-/** Rings when something happens to the file, or, before its folder is there, to the nearest one that is. */
+/** Signals changes of the file or, as long as its folder does not exist, of the nearest folder that does. */
 function listen(path: string, folder: string, bell: ChangeSignal): FSWatcher | undefined {
   try {
     const watcher = watch(folder, (_event, name) => {
@@ -146,7 +146,7 @@ function listen(path: string, folder: string, bell: ChangeSignal): FSWatcher | u
     })
     return watcher.on('error', () => watcher.close())
   } catch (error) {
-    // Where watching cannot be had, the poll is enough.
+    // Where the system cannot watch files, the regular check is enough.
     return isMissing(error) && folder !== dirname(folder) ? listen(path, dirname(folder), bell) : undefined
   }
 }

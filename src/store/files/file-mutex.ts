@@ -7,7 +7,7 @@ import { StoreError } from '../../core/talk/store.ts'
 
 const notADatabase = 26
 
-/** One holder over all processes. Node has no flock; SQLite's write lock is one, and the system frees it with its process. */
+/** A lock over all processes. Node has no flock; SQLite's write lock works like one, and the system frees it when its process dies. */
 export class Mutex {
   #path: string
   #clock: Clock
@@ -19,7 +19,7 @@ export class Mutex {
     this.#clock = clock
   }
 
-  /** An empty file would be written at every lock: it gets its one page when it is made, while there is room. */
+  /** Opens the lock file. SQLite would write an empty file at every lock, so the file gets its one page right away. */
   async #open(): Promise<DatabaseSync> {
     const db = openDatabase(this.#path)
     await patiently(this.#clock, () => {
@@ -40,7 +40,9 @@ export class Mutex {
       } catch (error) {
         if (begun) throw error
         if (sqliteCode(error) === notADatabase)
-          throw new StoreError(`${this.#path} is damaged; it holds nothing: delete it and try again`, { cause: error })
+          throw new StoreError(`${this.#path} is damaged; it holds no data, so delete it and try again`, {
+            cause: error,
+          })
         throw storeError('lock', this.#path, error)
       }
     })

@@ -8,7 +8,7 @@ import { FileDoc } from './file-doc.ts'
 import { FileLog } from './file-log.ts'
 import { Mutex } from './file-mutex.ts'
 
-/** Everything remembered, as files below one folder that only its owner can open. */
+/** A store of files in one folder that only its owner can open. */
 export function fileStore(home: string, { clock = realClock }: { clock?: Clock } = {}): Store {
   const mutex = new Mutex(join(home, 'lock.db'), clock)
   const logs = new Map<string, FileLog<unknown>>()
@@ -28,7 +28,7 @@ function place(home: string, name: string): string {
   return join(home, name)
 }
 
-/** One object a name, because it holds what is open. */
+/** Returns the one object for a name: it holds the open file. */
 function kept<T>(all: Map<string, T>, name: string, make: () => T): T {
   const one = all.get(name) ?? make()
   all.set(name, one)

@@ -8,7 +8,7 @@ const flush = promisify(fdatasync)
 const breath = promisify(setImmediate)
 const newline = 0x0a
 
-/** Writes lines at the end of a file that others write to as well. */
+/** Appends lines to a file that other processes append to as well. */
 export class LineWriter {
   #path: string
   #sheet: OpenFile | undefined
@@ -17,27 +17,27 @@ export class LineWriter {
     this.#path = path
   }
 
-  /** Durable when it resolves. Gives a position at or before the line. */
+  /** Appends a line, durably when it resolves. Returns a position at or before the line. */
   async write(line: string): Promise<number> {
     const first = this.#put(line)
-    // If another process cleared it in that moment, the line belongs into the new one.
+    // If another process cleared the log in that moment, the line belongs into the new file.
     const { sheet, at } = this.#current() === first.sheet ? first : this.#put(line)
     await sheet.keep()
     return at
   }
 
-  /** One write(2), so that lines of two processes never mix. */
+  /** Writes a line with one write(2), so that the lines of two processes never mix. */
   #put(line: string): { sheet: OpenFile; at: number } {
     const sheet = this.#current() ?? this.#open()
     const { size } = fstatSync(sheet.fd)
-    // What a killed process or a full disk left there must not swallow this line.
+    // The unfinished line of a killed process must not swallow this one.
     const bytes = Buffer.from(sheet.isTorn(size) ? `\n${line}\n` : `${line}\n`)
     const written = writeSync(sheet.fd, bytes)
     if (written < bytes.length) throw shortWrite(this.#path, written, bytes.length)
     return { sheet, at: size }
   }
 
-  /** The open file, as long as the path leads to it. */
+  /** Returns the open file, as long as it is still the one at the path. */
   #current(): OpenFile | undefined {
     const there = statSync(this.#path, { throwIfNoEntry: false })
     return there && this.#sheet?.is(there) ? this.#sheet : undefined
@@ -53,7 +53,7 @@ export class LineWriter {
   }
 }
 
-/** One open file; a cleared log goes on in another. */
+/** An open file. A cleared log goes on in another one. */
 class OpenFile {
   readonly fd: number
   #id: { ino: number; dev: number }
@@ -74,7 +74,7 @@ class OpenFile {
     return size > 0 && readSync(this.fd, last, 0, 1, size - 1) === 1 && last[0] !== newline
   }
 
-  /** One flush serves every line that was written before it began; what is written in one breath shares it. */
+  /** Makes the written lines durable. One flush serves all lines that were written before it began. */
   keep(): Promise<void> {
     this.#next ??= this.#flushing.then(breath).then(() => {
       this.#next = undefined
@@ -87,7 +87,7 @@ class OpenFile {
 
   close(): void {
     const done = () => closeSync(this.fd)
-    // The number of a closed file is given to the next one, which a late flush would then meet.
+    // The system reuses the number of a closed file, and a late flush would then hit the wrong file.
     ;(this.#next ?? this.#flushing).then(done, done)
   }
 }

@@ -32,7 +32,7 @@ export async function* linesOn(read: Read, from: number, size: number): AsyncGen
   if (rest.length > 0) yield { at, bytes: rest, open: true }
 }
 
-/** Lines from `size` back to the beginning, newest first; reads no more than was asked for. */
+/** Yields lines from `size` back to the beginning, newest first. Reads only as much as is consumed. */
 export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLine> {
   let begun: Buffer[] = []
   let open = true
@@ -57,10 +57,10 @@ export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLi
 
 const joined = (parts: Buffer[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 
-// A negative place would count from the end, and so find the same newline for ever.
+// A negative position would count from the end and find the same newline for ever.
 const lastNewline = (bytes: Buffer, right: number) => (right === 0 ? -1 : bytes.lastIndexOf(newline, right - 1))
 
-/** What one line holds, in the order of the file: an item, a broken text, or the remnant of a torn write and the item behind it. */
+/** Reads one line: an item, a broken text, or the remains of a torn write followed by an item. */
 export function parseLine<T>(line: RawLine): Line<T>[] {
   const text = line.bytes.toString('utf8')
   if (text.trim() === '') return []
@@ -69,13 +69,13 @@ export function parseLine<T>(line: RawLine): Line<T>[] {
   const start = findItem(text)
   if (start === undefined) return [{ at: line.at, broken: text }]
   const rest = text.slice(start)
-  // Counted from the end: a remnant may stop inside a character, and then has other bytes than its text.
+  // Counted from the end, because a torn write may stop inside a character, and its text then has other bytes.
   const before = line.bytes.length - Buffer.byteLength(rest)
   const remnant = { ...line, bytes: line.bytes.subarray(0, before) }
   return [...parseLine<T>(remnant), { at: line.at + before, item: item<T>(rest)! }]
 }
 
-/** Items are objects: so a line that is not ended yet is whole exactly when it parses. */
+/** Parses an item. Items are objects, so an unfinished line is complete exactly when it parses. */
 function item<T>(text: string): T | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined
   try {
@@ -87,8 +87,8 @@ function item<T>(text: string): T | undefined {
 }
 
 /**
- * Where a whole item begins behind a torn one. It must begin as the torn one does, with the same first key:
- * a line that was cut behind an object inside it ends in a whole object too, and that is no item.
+ * Finds where a whole item begins after a torn one. It must begin with the same first key as the torn one: a line that was cut
+ * after a nested object ends in a whole object too, which is no item.
  */
 function findItem(text: string): number | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined

@@ -4,7 +4,7 @@ import { open, stat } from 'node:fs/promises'
 import { isMissing } from '../../base/files.ts'
 import { storeError } from '../store-error.ts'
 
-/** A file open for reading: while it is, its identity cannot be given to another file. */
+/** A log file that is open for reading. As long as it is open, the system gives its identity to no other file. */
 export class LogReader {
   #path: string
   #file: FileHandle
@@ -42,17 +42,17 @@ export class LogReader {
     return (await this.#file.stat()).size
   }
 
-  /** How long ago it was written, in ms; clocks may differ, so either way counts. */
+  /** Returns how long ago the file was written, in ms. The clocks may differ, so the difference counts in either direction. */
   async age(now: number): Promise<number> {
     return Math.abs(now - (await this.#file.stat()).mtimeMs)
   }
 
-  /** Whether `at` is where a line begins. */
+  /** Says whether a line begins at a position. */
   async beginsLine(at: number): Promise<boolean> {
     return at === 0 || (await this.read(at - 1, 1))[0] === 0x0a
   }
 
-  /** Whether the path still leads to this file. */
+  /** Says whether this is still the file at the path. */
   async isCurrent(): Promise<boolean> {
     const [mine, there] = await Promise.all([this.#file.stat(), stat(this.#path).catch(() => undefined)])
     return there !== undefined && there.ino === mine.ino && there.dev === mine.dev

@@ -15,21 +15,21 @@ import { usage, verdicts } from './usage-queries.ts'
 
 export type { Hit, Message, Session, Trace, UsageBy, UsageRow, VerdictRow }
 
-/** All conversations in one place to ask. It follows the logs, and no turn needs it. Projects go by their slug. */
+/** A searchable index of all conversations. It is made from the logs, and no turn needs it. Projects are named by their slug. */
 export interface Index {
-  /** Takes in what the logs have beyond it; gives how many entries that were. */
+  /** Indexes what was added to the logs; returns the number of new entries. */
   catchUp(): Promise<number>
   rebuild(): Promise<number>
   sessions(of?: { project?: string }): Promise<Session[]>
   session(id: string): Promise<(Session & { messages: Message[] }) | undefined>
-  /** A session's entries as its log has them, oldest first. */
+  /** Returns a session's entries from its log, oldest first. */
   entries(session: string): Promise<Entry[]>
   search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
   usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
-  /** How turns were thought through, and what came of it. */
+  /** Returns how turns were thought through, and the results. */
   verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
   toolTrace(session: string): Promise<Trace[]>
-  /** Forgets a project for good; its log has to be cleared before, or it comes back. */
+  /** Removes a project from the index. Its log has to be cleared first, or the project is indexed again. */
   forget(project: string): Promise<void>
   close(): Promise<void>
 }

@@ -10,14 +10,14 @@ import { LogReader } from '../files/log-reader.ts'
 import { immediately } from '../sqlite.ts'
 import { dropProject, keepEntries } from './index-rows.ts'
 
-/** So much of a log is taken at once, so that whoever paints or writes meanwhile is not kept waiting. */
+/** How much of a log is indexed at once: a larger part would hold up the screen and other processes. */
 const mostBytes = 512 * 1024
 const markBytes = 64
 
 type Known = { offset: number; mark: Uint8Array }
 type Batch = { entries: Placed[]; end: number; mark: Buffer }
 
-/** Takes in what the logs hold beyond what is known of them; gives how many entries that were. */
+/** Indexes what was added to the logs; returns the number of new entries. */
 export async function catchUp(db: DatabaseSync, home: string, clock: Clock): Promise<number> {
   const there = projects(home)
   const known = db.prepare('SELECT project FROM logs').all() as { project: string }[]
@@ -39,7 +39,7 @@ async function takeIn(db: DatabaseSync, home: string, project: string, clock: Cl
       const batch = source && (await nextBatch(source, fits ? known.offset : 0))
       if (batch ? fits && batch.end === known.offset : !known) return count
       await immediately(db, clock, () => {
-        // Another process may have been faster; then the next round goes on from where it came to.
+        // Another process may have indexed this part already; the next round then goes on after it.
         if (knownOf(db, project)?.offset !== known?.offset) return
         if (known && !fits) dropProject(db, project)
         if (!batch) return
@@ -59,7 +59,7 @@ function knownOf(db: DatabaseSync, project: string): Known | undefined {
   return db.prepare('SELECT offset, mark FROM logs WHERE project = ?').get(project) as Known | undefined
 }
 
-/** Whether what is known is the beginning of this log: the bytes before the offset are the same, and entries have ids. */
+/** Says whether the indexed part is the beginning of this log: the bytes before the offset are the same. */
 async function isBefore(source: LogReader, { offset, mark }: Known): Promise<boolean> {
   return offset <= (await source.size()) && (await source.read(offset - mark.length, mark.length)).equals(mark)
 }
@@ -68,7 +68,7 @@ async function nextBatch(source: LogReader, from: number): Promise<Batch> {
   const entries: Placed[] = []
   let end = from
   for await (const line of linesOn(source.read, from, await source.size())) {
-    // A line without its end is still being written.
+    // A line without a newline is still being written.
     if (line.open) break
     const ends = line.at + line.bytes.length + 1
     for (const { at, item } of parseLine(line)) if (isEntry(item)) entries.push({ entry: item, begins: at, ends })
@@ -91,7 +91,7 @@ function projects(home: string): string[] {
 
 type Named = { path: string | null; names: Map<string, string> }
 
-/** Takes over the real path of a project and the names of its sessions; writes only what changed. */
+/** Indexes the real path of a project and the names of its sessions; writes only what changed. */
 export async function keepNames(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<void> {
   const { path, names } = readNames(join(home, 'projects', project, 'project.json'))
   const log = db.prepare('SELECT path FROM logs WHERE project = ?').get(project)
@@ -106,7 +106,7 @@ export async function keepNames(db: DatabaseSync, home: string, project: string,
   })
 }
 
-/** The project's document, as far as it can be read: the index goes without rather than failing. */
+/** Reads the project's document. An unreadable one counts as empty: the index must not fail over it. */
 function readNames(path: string): Named {
   try {
     const doc = JSON.parse(readFileSync(path, 'utf8')) as {

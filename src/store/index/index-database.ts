@@ -7,7 +7,7 @@ import { storeError } from '../store-error.ts'
 const corrupt = 11
 const notADatabase = 26
 
-/** The index's file, ready to use. What it holds is in the logs too, so a spoilt one is thrown away and filled again. */
+/** The database of the index. All of its data is in the logs too, so a damaged file is deleted and filled again. */
 export class Database {
   #path: string
   #clock: Clock
@@ -20,7 +20,7 @@ export class Database {
     this.#refill = refill
   }
 
-  /** Runs `work` on it, and once more on a new file if this one turns out to be spoilt. */
+  /** Runs `work` on the database, and again on a new file if this one turns out to be damaged. */
   async use<T>(work: (db: DatabaseSync) => T | Promise<T>): Promise<T> {
     try {
       return await this.#try(work)
@@ -57,7 +57,7 @@ export class Database {
   async #start(): Promise<DatabaseSync> {
     const db = openDatabase(this.#path)
     try {
-      // A power cut may cost the latest entries: the logs have them.
+      // A power cut may lose the latest entries; they are still in the logs.
       await patiently(this.#clock, () => db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
       if (!(await immediately(db, this.#clock, () => prepare(db)))) throw new Stale()
       return db
@@ -79,7 +79,7 @@ function isSpoilt(error: unknown): boolean {
   return error instanceof Stale || [corrupt, notADatabase].includes(sqliteCode(error) ?? 0)
 }
 
-/** Raised with every change below: a file of another version is thrown away and made again from the logs. */
+/** Increased with every change of the tables: a file of another version is deleted and made again from the logs. */
 export const version = 3
 
 const wordsOut = `
@@ -176,7 +176,7 @@ const tables = `
   FROM sessions;
 `
 
-/** Makes the tables in an empty file; false for a file of another version. */
+/** Makes the tables in an empty file. Returns false for a file of another version. */
 export function prepare(db: DatabaseSync): boolean {
   const found = Number(db.prepare('PRAGMA user_version').get()!.user_version)
   if (found === version) return true
@@ -185,7 +185,7 @@ export function prepare(db: DatabaseSync): boolean {
   return true
 }
 
-/** Forgets everything at once; word by word would take as long as it took to learn. */
+/** Empties the index at once. Deleting row by row, with its search words, would take as long as filling it. */
 export function empty(db: DatabaseSync): void {
   db.exec(`
     DROP TRIGGER words_out;

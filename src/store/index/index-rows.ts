@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 
-/** An entry and where its line lies in the log. */
+/** An entry and the position of its line in the log. */
 export type Placed = { entry: Entry; begins: number; ends: number }
 
 const longestFirst = 200
 
-/** Puts entries of one project into the tables. Runs inside a transaction. */
+/** Inserts entries of one project. Runs inside a transaction. */
 export function keepEntries(db: DatabaseSync, project: string, all: readonly Placed[]): void {
   const intoEntries = db.prepare(
     'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const intoUsage = db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  // A turn has one: whoever thought about all of it says so last.
+  // A turn has one verdict: the last one is about the whole turn.
   const intoVerdicts = db.prepare('INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const failVerdict = db.prepare("UPDATE verdicts SET outcome = 'failed' WHERE session = ? AND turn = ?")
   const intoSessions = db.prepare(`
@@ -76,7 +76,7 @@ export function dropProject(db: DatabaseSync, project: string): void {
   }
 }
 
-/** What is searched of an entry; another version's entries may lack anything. */
+/** Returns the text by which an entry is found. Entries of another version may lack any field. */
 export function searchedText(entry: Entry): string | null {
   switch (entry.type) {
     case 'call':
@@ -86,26 +86,26 @@ export function searchedText(entry: Entry): string | null {
     case 'question':
       return lines(entry.question?.text)
     case 'end':
-      // A good end says again what the reply said.
+      // A good end only repeats the reply.
       return entry.outcome?.ok === false ? lines(entry.outcome.failure?.message) : null
     default:
       return 'text' in entry ? lines(entry.text) : null
   }
 }
 
-/** The columns that only calls and results have. */
+/** Returns the columns that only calls and results have. */
 export function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }
   if (entry.type === 'result') return { call: String(entry.call), tool: null, ok: entry.ok ? 1 : 0 }
   return { call: null, tool: null, ok: null }
 }
 
-/** What a check said, before it is known how the turn ends. */
+/** Returns the outcome of a verdict by its check; the end of the turn may change it. */
 export function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecked' {
   return passed === undefined ? 'unchecked' : passed ? 'passed' : 'failed'
 }
 
-/** A cancelled turn says nothing about how it was thought. */
+/** Says whether a turn failed. A cancelled turn says nothing about its framework. */
 export function hasFailed({ outcome }: EntryOf<'end'>): boolean {
   return outcome?.ok === false && outcome.failure?.kind !== 'aborted'
 }

@@ -30,9 +30,9 @@ const byPlace = `
   ORDER BY e.at DESC, e.seq DESC LIMIT :limit
 `
 
-/** Entries that hold every word or its beginning, best first; where words find nothing (signs, scripts without spaces), the text itself. */
+/** Finds entries that contain every word or its beginning, best first. If none does (symbols, scripts without spaces), it searches for the text itself. */
 export function search(db: DatabaseSync, text: string, project: string | undefined, limit: number): Hit[] {
-  // SQLite would end the text at a NUL, and with it the quotes.
+  // SQLite would end the text at a NUL, before the closing quote.
   const wanted = text.replaceAll('\0', ' ').trim()
   if (wanted === '') return []
   const where = { project: project ?? null, limit }
@@ -41,7 +41,7 @@ export function search(db: DatabaseSync, text: string, project: string | undefin
   return rows.map(({ name, ...row }) => ({ ...row, ...(name === null ? {} : { name }) }) as Hit)
 }
 
-/** Each word in quotes, so that nothing a person types is an operator. */
+/** Quotes each word, so that nothing a person types is an operator. */
 function quoted(text: string): string {
   const words = text.split(/\s+/).slice(0, mostWords)
   return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(' ')

@@ -5,7 +5,7 @@ import { isEntry } from '../../core/talk/entry.ts'
 import { linesOn, parseLine } from '../files/log-lines.ts'
 import { LogReader } from '../files/log-reader.ts'
 
-/** `path` is the project's real one; `first` is how its first prompt begins; `begins` and `ends` are places in its log. */
+/** A session. `path` is the project's real path; `first` is the beginning of the first prompt; `begins` and `ends` are positions in the log. */
 export type Session = {
   id: string
   project: string
@@ -21,7 +21,7 @@ export type Session = {
 
 export type Message = { role: 'user' | 'assistant'; by: string; text: string; at: number }
 
-/** One use of a tool; without `ok` it never came back. */
+/** One tool call; without `ok` it has no result. */
 export type Trace = {
   turn: string
   call: string
@@ -39,7 +39,7 @@ const columns = `
   FROM sessions s LEFT JOIN logs l ON l.project = s.project
 `
 
-/** The most recently used first. */
+/** Lists sessions, the most recently used first. */
 export function sessions(db: DatabaseSync, project: string | undefined): Session[] {
   const rows = db
     .prepare(`${columns} WHERE :project IS NULL OR s.project = :project ORDER BY s.last DESC, s.id DESC`)
@@ -73,12 +73,12 @@ export function toolTrace(db: DatabaseSync, session: string): Trace[] {
     })
 }
 
-/** SQLite's null is nothing here. */
+/** Leaves out the columns that are null. */
 function present(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
 }
 
-/** A session's entries, read from its stretch of the log, because the index keeps only what is searched. */
+/** Reads a session's entries from its part of the log, because the index keeps only what is searched. */
 export async function entriesOf(home: string, session: Session | undefined): Promise<Entry[]> {
   const source = session && (await LogReader.open(join(home, 'projects', session.project, 'history.jsonl')))
   if (!source) return []

@@ -3,7 +3,7 @@ import type { Usage } from '../../core/talk/entry.ts'
 
 export type UsageBy = 'agent' | 'day' | 'project' | 'framework'
 
-/** What was used under one key, by how it is known. `cost` is the sum of the `priced` ones among the `count`. */
+/** The usage of one agent, day, project or framework, for one source. `cost` is the sum over the `priced` rows among `count`. */
 export type UsageRow = {
   key: string
   source: Usage['source']
@@ -17,10 +17,10 @@ export type UsageRow = {
 
 const keys: Record<UsageBy, string> = {
   agent: 'u.by',
-  // Days are the person's, not Greenwich's.
+  // Days in the person's time zone.
   day: "date(u.at / 1000, 'unixepoch', 'localtime')",
   project: 'coalesce(l.path, u.project)',
-  // A turn that nobody thought about went straight to an agent.
+  // A turn without a verdict went directly to an agent.
   framework: "coalesce(v.framework, 'direct')",
 }
 
@@ -44,8 +44,8 @@ export function usage(
 }
 
 /**
- * Turns that one agent took in one framework, and what came of them. `calls`: who was asked besides; `ms`: the middle one.
- * Tokens are of all who took part, known as well as the least known of them; `cost` is the sum of the `priced` among `counts`.
+ * The turns that one agent took in one framework. `calls`: how many other agents were asked; `ms`: the median.
+ * `tokens` are those of all agents that took part, and `source` is the least certain of theirs; `cost` is the sum over the `priced` rows among `counts`.
  */
 export type VerdictRow = {
   framework: string
@@ -63,7 +63,7 @@ export type VerdictRow = {
   counts: number
 }
 
-/** By framework, then by agent. */
+/** One row for each framework and agent. */
 const rows = `
   WITH spent AS (
     SELECT session, turn, sum(input + output) AS tokens, sum(cost) AS cost, count(cost) AS priced, count(*) AS counts,
