@@ -43,7 +43,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   if (waiting)
     say(io, `A request waits for ${waiting.agent} until ${localTime(waiting.until)}; the next chat here sends it.`)
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
-  say(io, desk.app().ephemeral ? 'Nothing of this was kept.' : `Go on with: ${resumeCommand(desk)}`)
+  say(io, desk.app().ephemeral ? 'This chat was not kept.' : `Continue with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0
 }
 

@@ -47,7 +47,7 @@ export type DeskControlsParts = {
   send(prompt: string): void
 }
 
-const atWork = 'a turn is at work; cancel it first (Esc), or wait for its end.'
+const atWork = 'a turn is running. Cancel it first (Esc), or wait for its end.'
 
 /** The controls of a live desk. Each change updates the status line. */
 export class LiveDeskControls implements DeskControls {

@@ -44,7 +44,7 @@ export class FollowUpCards {
 export function answerCard(asks: readonly Question[], by: string | undefined, send: (prompt: string) => void): Command {
   return {
     name: 'answer',
-    help: 'Answer what the last turn asked.',
+    help: 'Answer the questions of the last turn.',
     async run(_args, { ask, signal }) {
       const answers: string[] = []
       for (const question of asks) {
@@ -74,8 +74,8 @@ export function planCard(plan: string, by: string | undefined, { build, change }
       const answer = planAnswer(await ask(question, signal))
       if (!answer || signal.aborted) return
       if (answer.then === 'build') build(buildPrompt(plan))
-      else if (answer.then === 'drop') say('The plan is dropped. /plan leaves plan mode.', 'note')
-      else if (answer.wish === undefined) say('Say what is to be different, and it is planned anew.', 'note')
+      else if (answer.then === 'drop') say('The plan was dropped. /plan leaves plan mode.', 'note')
+      else if (answer.wish === undefined) say('Type what should change, and a new plan is made.', 'note')
       else change(answer.wish)
     },
   }

@@ -27,17 +27,17 @@ export async function greeting(app: App, view: readonly Entry[], standing: Stand
 }
 
 const leftWords = ({ prompt, done, of }: Left) =>
-  `Left undone: ${oneLine(typedPrompt(prompt), 60)} (${done} of ${of} tasks are done); /think resume goes on with it.`
+  `Unfinished: ${oneLine(typedPrompt(prompt), 60)} (${done} of ${of} tasks done); /think resume continues it.`
 
 const changesWords = (files: number) =>
-  files === 0 ? 'Nothing uncommitted.' : `Uncommitted: ${files} ${files === 1 ? 'file' : 'files'}.`
+  files === 0 ? 'No uncommitted changes.' : `Uncommitted: ${files} ${files === 1 ? 'file' : 'files'}.`
 
 function whoIsBack({ agents }: Standing): string {
   const ready = agents.filter(({ state }) => state === 'ready').map(({ name }) => name)
   const others = agents
     .filter(({ state }) => state !== 'ready')
     .map(({ name, state, until }) => `${name} is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}`)
-  return [ready.length === 0 ? 'Nobody is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
+  return [ready.length === 0 ? 'No agent is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
 }
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -288,7 +288,7 @@ export class ProjectDesk implements ChatDesk {
 
   async #resume(agent: string, prompt: string): Promise<void> {
     await this.#turns.idle()
-    this.#say(`${agent} is back: the request that waited for it goes on.`)
+    this.#say(`${agent} is back. Sending the request that waited for it.`)
     this.#turns.aim(agent)
     this.#turns.submit(prompt)
   }

@@ -52,7 +52,7 @@ export class PromptSender {
 
   async #sendElsewhere(prompt: string): Promise<void> {
     const { work, elsewhere, line, say } = this.#parts
-    if (await elsewhere.steer(prompt)) say('Given to the turn at work in the other process.')
+    if (await elsewhere.steer(prompt)) say('Sent to the turn that runs in the other process.')
     else if (elsewhere.busy) line.add(prompt)
     else work.submit(prompt)
   }

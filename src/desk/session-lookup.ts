@@ -10,7 +10,7 @@ export async function sessionNamed(
   const sessions = await index.sessions(of)
   const [latest] = sessions
   if (typed === undefined && latest) return latest
-  if (typed === undefined) throw new UsageError('sessions: nothing was said in this project yet.', 1)
+  if (typed === undefined) throw new UsageError('sessions: this project has no conversation yet.', 1)
   const everywhere = await index.sessions()
   const matching = everywhere.filter(({ id }) => id.startsWith(typed))
   const named = sessions.filter(({ name }) => name === typed)

@@ -56,7 +56,7 @@ function nothingWords(): string {
   return [
     'no agent CLI is installed here. Install one, then run setup again:',
     ...profiles.slice(0, 4).map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
-    'Or set the key of a provider (ANTHROPIC_API_KEY, GROQ_API_KEY, …) or start Ollama for our own agent.',
+    'Or set the key of a provider (ANTHROPIC_API_KEY, GROQ_API_KEY, …) or start Ollama for termaite’s own agent.',
     'Or see it work without any: termaite demo',
   ].join('\n')
 }
@@ -117,7 +117,7 @@ export async function chooseAgents(person: Person, found: readonly Offer[]): Pro
   if (found.length === 1) return [...found]
   const usual = usualOf(found)
   const picks = await asked(person, {
-    text: 'Who takes turns?',
+    text: 'Which agents, in what order?',
     multiple: true,
     options: [
       { id: all, label: usualWords(usual, found) },
@@ -150,7 +150,7 @@ async function order(person: Person, chosen: Offer[]): Promise<Offer[] | undefin
   for (let rest = chosen; ; rest = rest.filter((offer) => !ordered.includes(offer))) {
     if (rest.length < 2) return [...ordered, ...rest]
     const picks = await asked(person, {
-      text: ordered.length === 0 ? 'Who is asked first?' : `And after ${ordered.at(-1)!.title}?`,
+      text: ordered.length === 0 ? 'Which agent comes first?' : `And after ${ordered.at(-1)!.title}?`,
       options: [
         { id: all, label: rest.map(({ title }) => title).join(', then ') },
         ...rest.map(({ name, title }) => ({ id: name, label: title })),
@@ -168,7 +168,7 @@ const offered: readonly Leash[] = ['ask', 'edit', 'read']
 export async function chooseLeash(person: Person, chosen: readonly Offer[]): Promise<Leash | undefined> {
   const meaning = (leash: Leash) => chosen.map((offer) => `  ${offer.name}: ${leashOn(offer, leash)}`).join('\n')
   const picks = await asked(person, {
-    text: 'How much may they do?',
+    text: 'How much may the agents do?',
     shows: [{ type: 'text', text: offered.map((leash) => `${leash}\n${meaning(leash)}`).join('\n') }],
     options: offered.map((leash) => ({ id: leash, label: `${leash}: ${leashMeanings[leash]}` })),
   })
@@ -178,7 +178,7 @@ export async function chooseLeash(person: Person, chosen: readonly Offer[]): Pro
 export async function mayReplace(person: Person, before: readonly string[]): Promise<boolean> {
   const picks = await asked(person, {
     about: 'permission',
-    text: `${before.join(' and ')} ${before.length > 1 ? 'are' : 'is'} there already. Replace? A copy is kept.`,
+    text: `${before.join(' and ')} ${before.length > 1 ? 'exist' : 'exists'} already. Replace? A copy is kept.`,
     options: [
       { id: 'replace', label: 'Replace' },
       { id: 'leave', label: 'Leave it' },

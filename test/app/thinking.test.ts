@@ -98,11 +98,11 @@ test('/think says, sets and tells what it knows; with a request it is for that o
     agents: [{ name: 'own', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }],
   })
   assert.deepEqual(await seat.type('/think consensus'), [
-    ['note', 'Turns of this project are thought through with consensus from now on: weigh several ways.'],
+    ['note', 'Thinking in this project is now consensus: weigh several ways.'],
   ])
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   assert.deepEqual(await seat.type('/think concensus'), [
-    ['error', 'there is no way of thinking "concensus"; did you mean "consensus"?'],
+    ['error', 'there is no thinking framework "concensus"; did you mean "consensus"?'],
   ])
   await seat.type('/think reflect write a migration')
   assert.deepEqual(seat.turned, [['think', 'consensus']])

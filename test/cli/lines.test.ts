@@ -35,7 +35,7 @@ for (const [how, env, settings] of [
       [],
     )
     assert.match(lines.join('\n'), /^Done by good in [\d.]+ s, ~\d+ tokens\.$/m)
-    assert.match(lines.join('\n'), /^Go on with: termaite --cwd /m)
+    assert.match(lines.join('\n'), /^Continue with: termaite --cwd /m)
     // Nothing of a screen: no other buffer, no colours.
     assert.equal(/\x1b\[\?1049h|\x1b\[\d+(;\d+)*m/.test(out), false)
   })
@@ -56,6 +56,6 @@ test(
       { TERM: 'dumb' },
     )
     assert.equal(code, 130)
-    assert.match(read(out).join('\n'), /^Not sent: and this after it\nGo on with: /m)
+    assert.match(read(out).join('\n'), /^Not sent: and this after it\nContinue with: /m)
   },
 )

@@ -129,10 +129,7 @@ test('a tree of tasks that was left is said with how to go on with it', options,
   const { heard, until } = await sitDown(t, folder, agents)
   await until((all) => all.some(({ type }) => type === 'said'))
   const said = heard.flatMap((one) => (one.type === 'said' ? one.text.split('\n').slice(1) : []))
-  assert.deepEqual(said, [
-    'Left undone: make both (1 of 2 tasks are done); /think resume goes on with it.',
-    'Ready: good.',
-  ])
+  assert.deepEqual(said, ['Left undone: make both (1 of 2 tasks done); /think resume continues it.', 'Ready: good.'])
 })
 
 test('a spent quota can be waited for; the request goes on by itself, also after a restart', options, async (t) => {
@@ -350,7 +347,7 @@ test(
     assert.equal(readFileSync(join(folder, 'project', 'AGENTS.md'), 'utf8'), document)
     assert.deepEqual(
       heard.flatMap((one) => (one.type === 'said' ? [one.text] : [])),
-      ['a turn is at work; cancel it first (Esc), or wait for its end.'],
+      ['a turn is running. Cancel it first (Esc), or wait for its end.'],
     )
   },
 )

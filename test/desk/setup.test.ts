@@ -76,7 +76,7 @@ test('one CLI: the leash is all there is to ask, and what it means stands beside
     {
       about: 'choice',
       from: [],
-      text: 'How much may they do?',
+      text: 'How much may the agents do?',
       shows: [
         {
           type: 'text',
@@ -110,8 +110,8 @@ test('some of several, one after the other; who was not chosen is written down s
   assert.deepEqual(
     asked.slice(0, 3).map(({ text, multiple = false, options }) => [text, multiple, options.map(({ id }) => id)]),
     [
-      ['Who takes turns?', true, ['*', 'claude', 'gemini', 'codex', 'qwen']],
-      ['Who is asked first?', false, ['*', 'claude', 'gemini', 'codex']],
+      ['Which agents, in what order?', true, ['*', 'claude', 'gemini', 'codex', 'qwen']],
+      ['Which agent comes first?', false, ['*', 'claude', 'gemini', 'codex']],
       ['And after Codex?', false, ['*', 'claude', 'gemini']],
     ],
   )

@@ -11,7 +11,7 @@ const writes = plain({ amber: 'cat >/dev/null; echo new > made.txt; echo done' }
 
 test('/history tells the last turns in short, failed ones too', async (t) => {
   const seat = await seated(t, plain({ amber: `grep -q LAST && { echo 'no luck' >&2; exit 3; }; echo fine` }))
-  assert.deepEqual(await seat.type('/history'), [['note', 'Nothing was said in this session yet.']])
+  assert.deepEqual(await seat.type('/history'), [['note', 'Nothing has been said in this session yet.']])
   for (const prompt of ['one', 'two', 'LAST']) await seat.turn(prompt)
   const at = new Date(seat.io.clock.now()).getHours().toString().padStart(2, '0')
   const line = (prompt: string) => `2026-11-15 ${at}:00 you: ${prompt}`
@@ -23,7 +23,7 @@ test('/history tells the last turns in short, failed ones too', async (t) => {
   )
   assert.match(text, /no answer: .*no luck/)
   assert.equal((await seat.type('/history'))[0]![1].match(/you: /g)!.length, 3)
-  assert.deepEqual(await seat.type('/history all'), [['error', '/history takes a number of turns, and found "all".']])
+  assert.deepEqual(await seat.type('/history all'), [['error', '/history takes a number of turns, but found "all".']])
 })
 
 test('/context_size sets the view against each window, and says how each number is known', async (t) => {
@@ -36,7 +36,7 @@ test('/context_size sets the view against each window, and says how each number 
   await seat.turn('x'.repeat(400))
   const [[, text] = ['', '']] = await seat.type('/context_size')
   const lines = text.split('\n')
-  const [, tokens, share] = /^The next turn is given (\d+) tokens of conversation \(estimated\), (\d+) % of the/.exec(
+  const [, tokens, share] = /^The next turn gets (\d+) tokens of conversation \(estimated\), (\d+) % of the/.exec(
     lines[0]!,
   )!
   assert.equal(Number(share), Math.round(Number(tokens) / 10))
@@ -61,7 +61,7 @@ test('/compact summarises, and says so when it could not', async (t) => {
   ])
   await seat.turn('one')
   assert.deepEqual(await seat.type('/compact'), [
-    ['note', 'Summarising the oldest half of the conversation…'],
+    ['note', 'Summarising the older half of the conversation…'],
     ['note', 'The oldest half of the conversation is now a summary; nothing was removed.'],
   ])
   assert.deepEqual(
@@ -137,7 +137,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   assert.equal(existsSync(made), false)
   const [, undone] = /^Done\. To take that back: \/undo (\w+)$/.exec(words)!
   const [card] = seat.asked
-  assert.equal(card?.text, 'Take this back? What is taken back is kept.')
+  assert.equal(card?.text, 'Undo this? You can redo it.')
   assert.match(
     String((card?.shows?.[0] as { text: string }).text),
     /^Taking back “make it” \(\w+\):\n {2}delete +made\.txt$/,
@@ -162,7 +162,7 @@ test('/undo takes nothing from under a turn that is at work', async (t) => {
 
 test('/config opens the editor, and the settings count when they are right', async (t) => {
   const seat = await seated(t, fine, { EDITOR: `sed -i 's/amber/cedar/'` })
-  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are right, and used from now on.']])
+  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are valid and in effect.']])
   assert.deepEqual(seat.turned, [['suspend'], ['reload']])
   assert.deepEqual(seat.app.roster.names(), ['cedar'])
 })
@@ -174,7 +174,7 @@ test('/config offers to go back in on an error, until it is right or left', asyn
   })
   writeFileSync(join(seat.folder, 'good'), readFileSync(join(seat.home, 'settings.json')))
   seat.answers.push(['again'])
-  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are right, and used from now on.']])
+  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are valid and in effect.']])
   assert.deepEqual(seat.turned, [['suspend'], ['suspend'], ['reload']])
   assert.match(seat.asked[0]!.text, /settings\.json:1: is not JSON/)
   assert.deepEqual(seat.asked[0]!.options, [
@@ -182,7 +182,7 @@ test('/config offers to go back in on an error, until it is right or left', asyn
     { id: 'leave', label: 'Leave the file as it is' },
   ])
   assert.deepEqual(await seat.type('/config'), [
-    ['note', 'The settings are used as they were before; /config opens the file again.'],
+    ['note', 'The old settings stay in effect; /config opens the file again.'],
   ])
 })
 

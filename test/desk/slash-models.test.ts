@@ -36,7 +36,7 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
   assert.deepEqual(seat.asked, [
     {
       about: 'choice',
-      text: 'Which provider is the key of?',
+      text: 'Which provider is the key for?',
       from: [],
       options: [
         { id: 'anthropic', label: 'Anthropic' },
@@ -73,12 +73,14 @@ test('/connect repeats nothing that may be a key, and a card that is left keeps 
   const seat = await seated(t, native)
   const none = 'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, compatible.'
   assert.deepEqual(await connect(seat, 'sk-typed-here'), [['error', none]])
-  const after = 'after the provider only "forget" may follow; a key is asked for, and never typed here.'
+  const after = 'only "forget" may follow the provider. The key is asked for on a card, so that it never appears here.'
   assert.deepEqual(await connect(seat, 'groq sk-typed-here'), [['error', after]])
   const local = 'Ollama runs on this machine and needs no key; start it with `ollama serve`.'
   assert.deepEqual(await connect(seat, 'ollama'), [['error', local]])
   seat.answers.push(['two words'], undefined, undefined)
-  assert.deepEqual(await connect(seat, 'groq'), [['error', 'a key is one word of plain letters; nothing was kept.']])
+  assert.deepEqual(await connect(seat, 'groq'), [
+    ['error', 'a key is one word of plain characters. Nothing was stored.'],
+  ])
   assert.deepEqual([await connect(seat, 'groq'), await connect(seat)], [[], []])
   assert.throws(() => kept(seat), { code: 'ENOENT' })
 })
@@ -149,7 +151,7 @@ test('/models: with one provider there is one card, and a provider that does not
   seat.answers.push(['qwen3:8b'])
   const { said } = await models(seat, '', { ...ollama, 'https://api.groq.com/openai/v1/models': 401 })
   assert.equal(said.length, 2)
-  assert.match(said[0]![1], /^Groq does not say which models it has: /)
+  assert.match(said[0]![1], /^Groq did not list its models: /)
   assert.doesNotMatch(said[0]![1], /made-up/)
   assert.deepEqual(seat.turned, [['model', 'own', { model: 'ollama/qwen3:8b' }]], 'no window is asked of this machine')
   assert.deepEqual((await models(seat, '', { ...groq, ...ollama })).said, [], 'a card that is left changes nothing')
@@ -207,11 +209,11 @@ test('/models takes a name that was typed; wrong and missing ones are told', asy
   assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [], 'a card that is left changes nothing')
   const alone = await seated(t, native)
   assert.deepEqual((await models(alone, 'groq')).said, [['error', 'groq names no model; write groq/<model>.']])
-  const nothing = 'no provider has a key here, and no model server answers on this machine; /connect gives one.'
+  const nothing = 'no provider has a key, and no model server runs on this machine. Add a key with /connect.'
   assert.deepEqual((await models(alone)).said, [['error', nothing]])
   const [[how, words] = ['', '']] = (await models(await seated(t, { agents: [] }))).said
   assert.deepEqual(
     [how, words],
-    ['error', 'no native agent is configured; /setup or /config adds one, with kind "native" and a model.'],
+    ['error', 'no native agent is configured. Add one with /setup, or with /config (kind "native" and a model).'],
   )
 })

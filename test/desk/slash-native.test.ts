@@ -9,7 +9,7 @@ import { plain, seated, type Seat } from '../app/seat.ts'
 
 const agents = [{ name: 'own', kind: 'native', contextWindowTokens: 100_000 }]
 const native = { agents }
-const none = 'no native agent is configured; /setup or /config adds one, with kind "native" and a model.'
+const none = 'no native agent is configured. Add one with /setup, or with /config (kind "native" and a model).'
 
 const unwalled = 'Commands run without a sandbox: the settings switch it off. The rules alone hold them.'
 
@@ -153,7 +153,7 @@ test('/skill lets our own agent load one: with a request it is sent, without one
   assert.deepEqual(await seat.type('/skill pfd'), [['error', 'there is no skill "pfd"; did you mean "pdf"?']])
   assert.deepEqual(seat.turned, [])
   assert.deepEqual(await seat.type('/skill pdf'), [
-    ['note', 'own takes the next turn and loads it: say what for, and send.'],
+    ['note', 'own loads it in the next turn. Type what to use it for, and send.'],
   ])
   assert.deepEqual(await seat.type('/skill notes read it\nall'), [])
   const load = (name: string) => `Use the skill ${name}: `
@@ -200,7 +200,7 @@ test('/permissions shows the mode and every rule, and takes back what was said i
   ])
   seat.answers.push(['bash(make:*)'], undefined)
   assert.deepEqual(await seat.type('/permissions remove'), [
-    ['note', 'From the next turn on bash(make:*) is asked for again, unless another rule allows it.'],
+    ['note', 'From the next turn on bash(make:*) needs a yes again, unless another rule allows it.'],
   ])
   assert.deepEqual(await seat.type('/permissions remove'), [])
   assert.deepEqual(
@@ -225,15 +225,13 @@ test('/permissions without rules, and with a word that it does not know', async 
 
 test('/trust shows what there is, trusts it as it was seen, and forgets it', async (t) => {
   const seat = await seated(t, native)
-  assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing comes with this folder that needs trust.']])
-  assert.deepEqual(await seat.type('/trust me'), [
-    ['error', '/trust takes no words; it shows what there is, and asks.'],
-  ])
+  assert.deepEqual(await seat.type('/trust'), [['note', 'This folder has nothing that needs trust.']])
+  assert.deepEqual(await seat.type('/trust me'), [['error', '/trust takes no words.']])
   write(seat, 'project/.mcp.json', '{}')
-  assert.deepEqual(await seat.type('/trust'), [['note', 'It stays unused.']])
-  const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
+  assert.deepEqual(await seat.type('/trust'), [['note', 'The folder stays untrusted.']])
+  const begun = 'A running session keeps what it was told at its start; /clear begins a new one.'
   seat.answers.push(['trust'], undefined, ['forget'])
-  assert.deepEqual(await seat.type('/trust'), [['note', `Trusted, and used from the next turn on. ${begun}`]])
+  assert.deepEqual(await seat.type('/trust'), [['note', `Trusted from the next turn on. ${begun}`]])
   assert.deepEqual(await seat.type('/trust'), [], 'a card that is left changes nothing')
   assert.deepEqual(await seat.type('/trust'), [['note', `${seat.project} is no longer trusted. ${begun}`]])
   assert.deepEqual(
@@ -252,7 +250,7 @@ test('/trust shows what there is, trusts it as it was seen, and forgets it', asy
   }
   seat.answers.push(['trust'])
   assert.deepEqual(await seat.type('/trust'), [
-    ['error', 'it has changed since you saw it, and is not trusted; /trust shows it as it is now.'],
+    ['error', 'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.'],
   ])
 })
 
@@ -270,14 +268,14 @@ test('/todos shows the tasks of the folder', async (t) => {
   assert.deepEqual(await seat.type('/todos'), [['text', '```text\n[x] read\n[>] write\n```']])
   write(seat, 'project/.todos.json', 'hello')
   assert.deepEqual(await seat.type('/todos'), [
-    ['error', '.todos.json exists but is not a list of tasks; mend or remove .todos.json.'],
+    ['error', '.todos.json exists but is not a list of tasks; repair or delete .todos.json.'],
   ])
 })
 
 test('/context draws what fills the window of our own agent', async (t) => {
   const seat = await seated(t, native)
   const { conversation, blobs } = seat.app
-  assert.deepEqual(await seat.type('/context own'), [['error', 'own had no turn in this session yet.']])
+  assert.deepEqual(await seat.type('/context own'), [['error', 'own has not taken a turn in this session yet.']])
   assert.deepEqual(await seat.type('/context owl'), [['error', 'there is no native agent "owl"; did you mean "own"?']])
   const tool = (name: string, length: number) => ({ name, description: 'x'.repeat(length), schema: {} })
   const frame = { system: 's'.repeat(40_000), tools: [tool('bash', 4000), tool('ls', 400)] }

@@ -6,21 +6,19 @@ const two = plain({ amber: 'cat >/dev/null; echo amber', birch: 'cat >/dev/null;
 
 test('/switch aims the next turn, by name or by a card, and says that the rotation goes on', async (t) => {
   const seat = await seated(t, two)
-  assert.deepEqual(await seat.type('/switch birch'), [
-    ['note', 'birch takes the next turn; after it the rotation goes on.'],
-  ])
-  assert.deepEqual(await seat.type('/switch auto'), [['note', 'The rotation decides who takes the next turn.']])
+  assert.deepEqual(await seat.type('/switch birch'), [['note', 'birch takes the next turn, and only that one.']])
+  assert.deepEqual(await seat.type('/switch auto'), [['note', 'The rotation chooses the next agent.']])
   seat.answers.push(['amber'])
   await seat.type('/switch')
   assert.deepEqual(seat.asked, [
     {
       about: 'choice',
-      text: 'Who takes the next turn? After it the rotation goes on.',
+      text: 'Which agent takes the next turn? For this turn only.',
       from: [],
       options: [
         { id: 'amber', label: 'amber (ready)' },
         { id: 'birch', label: 'birch (ready)' },
-        { id: 'auto', label: 'The rotation decides' },
+        { id: 'auto', label: 'Let the rotation choose' },
       ],
     },
   ])
@@ -37,7 +35,7 @@ test('/switch to somebody unknown says who was meant, and to somebody parked unt
   assert.deepEqual(await seat.type('/switch brich'), [['error', 'there is no agent "brich"; did you mean "birch"?']])
   seat.agents.push({ name: 'birch', state: 'parked', until: Date.parse('2026-11-15T13:00'), why: 'usage limit' })
   assert.deepEqual(await seat.type('/switch birch'), [
-    ['note', 'birch takes the next turn; after it the rotation goes on. It is parked until 2026-11-15 13:00.'],
+    ['note', 'birch takes the next turn, and only that one. It is parked until 2026-11-15 13:00.'],
   ])
 })
 

@@ -22,10 +22,10 @@ async function indexed(seat: Seat) {
 test('/reset starts a new session, by name too, and says how to come back', async (t) => {
   const seat = await seated(t, echo)
   const first = seat.app.session.id
-  assert.deepEqual(await seat.type('/reset'), [['note', `A new session; back to the old one: /resume ${first}`]])
+  assert.deepEqual(await seat.type('/reset'), [['note', `A new session; return to the old one with /resume ${first}`]])
   const second = seat.app.session.id
   assert.deepEqual(await seat.type('/reset spike'), [
-    ['note', `A new session "spike"; back to the old one: /resume ${second}`],
+    ['note', `A new session "spike"; return to the old one with /resume ${second}`],
   ])
   assert.deepEqual(seat.turned, [
     ['open', { fresh: true }],
@@ -61,7 +61,7 @@ test('/resume takes the beginning of an id or a name, and says what it did not f
   assert.equal(seat.app.session.id, first)
   assert.deepEqual(await seat.type('/resume spike'), [['note', 'Going on with spike.']])
   assert.equal(seat.app.session.id, second)
-  assert.deepEqual(await seat.type('/resume spike'), [['note', 'You are in that session.']])
+  assert.deepEqual(await seat.type('/resume spike'), [['note', 'You are already in that session.']])
   assert.deepEqual(await seat.type('/resume nobody'), [
     ['error', 'sessions: none begins with, or is called, "nobody".'],
   ])
@@ -101,7 +101,7 @@ test('/clear with the word typed erases history, outputs, snapshots, index and t
   await kept.update(() => [{ id: 't', prompt: 'a secret thing', tasks: [] }])
   assert.equal((await indexed(seat)).length, 1)
   seat.answers.push(['Delete '])
-  assert.deepEqual(await seat.type('/clear'), [['note', `What was said in ${seat.project} is erased for good.`]])
+  assert.deepEqual(await seat.type('/clear'), [['note', `The conversation of ${seat.project} was erased for good.`]])
   const folder = join(seat.home, 'projects', seat.app.project.slug)
   assert.deepEqual(
     [existsSync(history(seat)), existsSync(join(folder, 'snapshots')), await indexed(seat), await kept.read()],
@@ -119,7 +119,7 @@ test('/clear erases nothing while a turn is at work here', async (t) => {
   await seat.app.conversation.append({ type: 'prompt', text: 'long', owner: ownerMark() }, 'user', 'turn-1')
   seat.answers.push(['delete'])
   assert.deepEqual(await seat.type('/clear'), [
-    ['error', 'nothing was erased: a turn is at work here; stop it first: termaite stop turn-1'],
+    ['error', 'nothing was erased, because a turn is running here. Stop it first: termaite stop turn-1'],
   ])
   assert.equal(existsSync(history(seat)), true)
   assert.deepEqual(seat.turned, [])
@@ -129,7 +129,7 @@ test('a chat that keeps nothing looks at nothing that was kept', async (t) => {
   const seat = await seated(t, echo)
   await seat.turn('kept')
   seat.app = { ...seat.app, ephemeral: true }
-  const words = 'nothing is kept in this chat (--ephemeral), and nothing that was kept before is read.'
+  const words = 'this chat is ephemeral: it keeps no history and reads none.'
   for (const line of ['/sessions', '/resume kept', '/usage', '/diff', '/undo'])
     assert.deepEqual(await seat.type(line), [['error', words]], line)
   assert.deepEqual(seat.asked, [])

@@ -99,7 +99,7 @@ test('output of an agent is shown as text, whatever it is', options, async (t) =
   glass.type('/exit\r')
   await glass.exited
   assert.deepEqual([foreign(glass.raw), touched], [[], []])
-  assert.match(glass.scrollback(), /Go on with: /)
+  assert.match(glass.scrollback(), /Continue with: /)
 })
 
 test('names of tools and files are shown as text, also those in the project', options, async (t) => {

@@ -39,7 +39,7 @@ test('leaving restores the terminal, and prints the last answer and the command 
   assert.equal(glass.emulator.buffer.active.type, 'normal')
   assert.equal(
     glass.scrollback(),
-    `● slow\n  the first half\n  the second half\nGo on with: termaite --cwd ${machine.project}`,
+    `● slow\n  the first half\n  the second half\nContinue with: termaite --cwd ${machine.project}`,
   )
 })
 
@@ -114,7 +114,7 @@ test(
       glass.scrollback().replaceAll('\n', ' '),
       [
         'termaite: the screen broke: it broke on purpose. Nothing that was kept is lost.',
-        `Go on with: termaite --cwd ${machine.project}`,
+        `Continue with: termaite --cwd ${machine.project}`,
       ].join(' '),
     )
   },

@@ -25,7 +25,7 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
 async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: Asked): Promise<string[]> {
   const words = `slot ${id} asks: ${await questionText(question)}`
   if (!io.in.isTTY)
-    throw new UsageError(`${words}\nNobody can be asked here. Answer it: termaite crew answer ${id} <number>`)
+    throw new UsageError(`${words}\nThere is no terminal to ask in. Answer with: termaite crew answer ${id} <number>`)
   const over = new AbortController()
   const settled = ({ asks }: Slot) => !asks?.some(({ ask }) => ask === asked)
   const elsewhere = new AbortController()

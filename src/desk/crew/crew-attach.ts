@@ -12,7 +12,7 @@ export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]:
   if (!terminal) throw new UsageError(`slot ${id} has no terminal: it is ${state}${why ? ` (${why})` : ''}.`, 1)
   if (!io.in.isTTY || !io.out.isTTY) {
     const how = terminal.attach ?? `termaite crew attach ${id}`
-    throw new UsageError(`crew attach: this is no terminal to show it in. In one, type: ${how}`)
+    throw new UsageError(`crew attach needs a terminal. In one, type: ${how}`)
   }
   const { attach: show } = await import('../../faces/attach/attach-terminal.ts')
   try {

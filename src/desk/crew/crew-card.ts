@@ -18,7 +18,7 @@ export async function put(
   // An answer counts even when the card is withdrawn at the same moment.
   if (!picks && signal.aborted) return false
   if (picks || saysNo(question)) await crew.answer(id, picks, ask)
-  else say(`${agent} (slot ${id}) still asks. ${answerWords(id)}`)
+  else say(`${agent} (slot ${id}) still waits for an answer. ${answerWords(id)}`)
   return true
 }
 

@@ -110,7 +110,7 @@ export class CrewQuestions {
         }
         if (this.#closed) return
         if (withdrawn.aborted) world.say(`${who} was answered elsewhere.`)
-        else if (world.signal.aborted) world.say(`${who} still asks. ${answerWords(slot.id)}`)
+        else if (world.signal.aborted) world.say(`${who} still waits for an answer. ${answerWords(slot.id)}`)
       },
     }
   }

@@ -29,7 +29,8 @@ export const toolVerbs: Record<string, ToolVerb> = {
   send: {
     tool: 'send_to_agent',
     input([slot, ...text]) {
-      if (text.length === 0) throw new UsageError('crew send: what? termaite crew send <slot> <text…>')
+      if (text.length === 0)
+        throw new UsageError('crew send: the text is missing. Try: termaite crew send <slot> <text…>')
       return { slot: slotOf('send', slot), text: text.join(' ') }
     },
   },
@@ -73,14 +74,15 @@ function slotsOf(verb: string, words: readonly string[]): number[] {
 
 export function noMore(verb: string, words: readonly string[]): void {
   if (words.length > 0)
-    throw new UsageError(`crew ${verb}: "${words.join(' ')}" is too much. See: termaite crew --help`)
+    throw new UsageError(`crew ${verb}: "${words.join(' ')}" is one word too many. See: termaite crew --help`)
 }
 
 function numbers(flag: string, value: unknown): number[] {
   return String(value)
     .split(',')
     .map((part) => {
-      if (!/^\s*[1-9]\d*\s*$/.test(part)) throw new UsageError(`${flag}: found "${part}", allowed: slots, as in 1,2.`)
+      if (!/^\s*[1-9]\d*\s*$/.test(part))
+        throw new UsageError(`${flag}: found "${part}", allowed: slot numbers such as 1,2.`)
       return Number(part)
     })
 }

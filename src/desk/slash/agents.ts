@@ -13,7 +13,7 @@ import { oneLine } from '../../base/table.ts'
 export function agentsCommand(controls: DeskControls): Command {
   return {
     name: 'agents',
-    help: 'Each agent: how it is, its window, its channel, what it may do.',
+    help: 'Show each agent: state, window, channel, and what it may do.',
     matters: true,
     async run(_args, { say }) {
       const app = controls.app()

@@ -10,15 +10,15 @@ const newest = 20
 export function auditCommand(controls: DeskControls): Command {
   return {
     name: 'audit',
-    help: 'What our own agent was allowed to do here, and did.',
+    help: 'Show what termaite’s own agent was allowed to do here, and did.',
     async run(_args, { say }) {
       const { native } = controls.app()
       const audit = auditOf(native)
-      if (!audit) return say('Nothing of this conversation is kept, and no audit either.', 'note')
+      if (!audit) return say('This chat keeps no history and no audit.', 'note')
       const entries: AuditEntry[] = []
       for await (const entry of audit.export())
         if (entry.project === native.root || (entry.type === 'trust' && entry.what === native.root)) entries.push(entry)
-      if (entries.length === 0) return say('Our own agent has done nothing in this project yet.', 'note')
+      if (entries.length === 0) return say('termaite’s own agent has done nothing in this project yet.', 'note')
       const verified = await audit.verify()
       say(block(auditTable(entries.slice(-newest))), 'text')
       say(`In all projects: ${verifiedWords(verified)}`, verified.ok ? 'note' : 'error')

@@ -25,7 +25,7 @@ export function clearCommand(controls: DeskControls): Command {
         await refuseIfAtWork(app)
         await erase(app)
         await controls.open({ fresh: true })
-        world.say(`What was said in ${app.place.root} is erased for good.`, 'note')
+        world.say(`The conversation of ${app.place.root} was erased for good.`, 'note')
       } else world.say('Nothing was changed.', 'note')
     },
   }
@@ -49,7 +49,9 @@ async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'ne
 async function refuseIfAtWork({ project, io }: App): Promise<void> {
   const here = (await runningIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
   if (here)
-    throw new UsageError(`nothing was erased: a turn is at work here; stop it first: termaite stop ${here.turn}`)
+    throw new UsageError(
+      `nothing was erased, because a turn is running here. Stop it first: termaite stop ${here.turn}`,
+    )
 }
 
 /** Snapshots are erased too, because each one holds its prompt. */

@@ -15,17 +15,17 @@ export function viewCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'compact',
-      help: 'Summarise the oldest half of the conversation now.',
+      help: 'Summarise the older half of the conversation now.',
       matters: true,
       async run(_args, { say, signal }) {
-        say('Summarising the oldest half of the conversation…', 'note')
+        say('Summarising the older half of the conversation…', 'note')
         const compacted = await compactNow(controls.app(), 'manual', signal)
         say(compactedWords(compacted), compacted.ok ? 'note' : 'error')
       },
     },
     {
       name: 'context_size',
-      help: 'How full the conversation makes each agent’s window.',
+      help: 'Show how much of each agent’s window the conversation fills.',
       run: async (_args, { say }) => say(await sizeText(controls.app()), 'text'),
     },
   ]
@@ -42,7 +42,7 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
     lastTurn(entries, agent.name),
   ])
   return [
-    `The next turn is given ${number(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${number(smallest)}).`,
+    `The next turn gets ${number(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${number(smallest)}).`,
     `At ${share(compactAt, 1)} the oldest half becomes a summary; /compact does it now.`,
     '',
     block(table([['AGENT', 'WINDOW', 'FULL', 'ITS LAST TURN'], ...rows])),

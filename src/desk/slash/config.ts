@@ -6,7 +6,7 @@ export function configCommand(controls: DeskControls): Command {
   return {
     name: 'config',
     screen: true,
-    help: 'The settings in your editor; used as soon as they are right.',
+    help: 'Edit the settings; valid changes take effect at once.',
     matters: true,
     async run(_args, { say, ask, signal, screen }) {
       const { io, place } = controls.app()
@@ -18,8 +18,8 @@ export function configCommand(controls: DeskControls): Command {
         ask,
         signal,
       })
-      if (wrong) say('The settings are used as they were before; /config opens the file again.', 'note')
-      else say('The settings are right, and used from now on.', 'note')
+      if (wrong) say('The old settings stay in effect; /config opens the file again.', 'note')
+      else say('The settings are valid and in effect.', 'note')
     },
   }
 }

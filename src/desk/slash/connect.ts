@@ -25,13 +25,15 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
     name: 'connect',
     screen: true,
     words: '[provider] [forget]',
-    help: 'Give termaite’s own agent the key of a provider, or forget it.',
+    help: 'Store a provider’s API key for termaite’s own agent, or forget it.',
     complete: (typed) => goingOn(typed, remote),
     async run(args, world) {
       const [typed, ...more] = args.split(/\s+/).filter((word) => word !== '')
       const forgets = more.length === 1 && more[0] === 'forget'
       if (more.length > 0 && !forgets)
-        throw new UsageError('after the provider only "forget" may follow; a key is asked for, and never typed here.')
+        throw new UsageError(
+          'only "forget" may follow the provider. The key is asked for on a card, so that it never appears here.',
+        )
       const name = typed === undefined ? await pickProvider(world) : providerTyped(typed)
       if (name === undefined) return
       const { native, out } = controls.app()
@@ -43,7 +45,7 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
       for (const { name: agent, model } of nativeAgents(controls.app().settings))
         if (providerIn(model ?? defaultModel) === name) out.delete(agent)
       world.say(
-        [`The key of ${labelOf(name)} is kept in ${places[place]}.`, ...firstWords(name, native.env)].join(' '),
+        [`The key of ${labelOf(name)} is stored in ${places[place]}.`, ...firstWords(name, native.env)].join(' '),
         'note',
       )
     },
@@ -56,19 +58,19 @@ async function connected(keys: Keys, name: ProviderName, { ask, signal }: Comman
   const key = picks?.[0]?.trim()
   if (!key) return undefined
   // A header cannot hold these characters, and fetch's own error would quote the key.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('a key is one word of plain letters; nothing was kept.')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('a key is one word of plain characters. Nothing was stored.')
   return keys.put(name, key)
 }
 
 async function forgotten(keys: Keys, name: ProviderName): Promise<string> {
   const was = await keys.remove(name)
-  return was ? `The key of ${labelOf(name)} is forgotten.` : `No key of ${labelOf(name)} was kept.`
+  return was ? `The key of ${labelOf(name)} is forgotten.` : `No key of ${labelOf(name)} was stored.`
 }
 
 const pickProvider = (world: CommandWorld) =>
   choose(
     world,
-    'Which provider is the key of?',
+    'Which provider is the key for?',
     remote.map((id) => ({ id, label: labelOf(id) })),
   )
 

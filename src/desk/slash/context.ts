@@ -34,8 +34,8 @@ export function contextCommand(controls: DeskControls): Command {
       const { entries } = await conversation.read()
       const frame = await keptFrame(agent.name, entries, blobs)
       if (frame) return say(fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent))), 'text')
-      if (asked !== undefined) throw new UsageError(`${asked} had no turn in this session yet.`)
-      say(`${agent.name} had no turn in this session yet.\n${await sizeText(controls.app())}`, 'text')
+      if (asked !== undefined) throw new UsageError(`${asked} has not taken a turn in this session yet.`)
+      say(`${agent.name} has not taken a turn in this session yet.\n${await sizeText(controls.app())}`, 'text')
     },
   }
 }

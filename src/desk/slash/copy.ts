@@ -8,7 +8,7 @@ export function copyCommand(controls: DeskControls): Command {
     name: 'copy',
     screen: true,
     words: '[n]',
-    help: 'The last answer to the clipboard, or its n-th code block.',
+    help: 'Copy the last answer, or its n-th code block.',
     async run(args, { say, screen }) {
       const answer = await controls.lastAnswer()
       if (answer === undefined) throw new UsageError('there is no answer to copy yet.')

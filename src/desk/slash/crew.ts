@@ -19,7 +19,7 @@ export function crewCommand(controls: DeskControls): Command {
   return {
     name: 'crew',
     words: '[verb <slot>]',
-    help: 'The agents in terminals of their own; see one, answer it, go to it, end it.',
+    help: 'List the crew’s agents; watch, answer, attach to or end one.',
     complete: (typed) => goingOn(typed, verbs),
     async run(args, world) {
       const { io, place, settings } = controls.app()
@@ -62,13 +62,14 @@ async function told(
     const asked = slot.asks?.[0]
     if (!asked) throw new UsageError(`slot ${id} asks nothing: it is ${slot.state}.`)
     await put(crew, slot, asked, world)
-  } else world.say(block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'It shows nothing.'), 'text')
+  } else
+    world.say(block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'Its screen is empty.'), 'text')
 }
 
 async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWorld): Promise<void> {
   const slots = await crew.slots()
   if (slots.length === 0)
-    return world.say('There are no agents beside you. Start one: termaite crew spawn <agent> "<task>"', 'note')
+    return world.say('No crew agent is running. Start one: termaite crew spawn <agent> "<task>"', 'note')
   const { crewTable } = await import('../crew/crew-table.ts')
   const { clock, out } = controls.app().io
   const wishes = { now: clock.now(), answer: '/crew answer', columns: out.columns && out.columns - margin }

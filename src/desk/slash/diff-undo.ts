@@ -27,14 +27,14 @@ export function changeCommands(controls: DeskControls): Command[] {
     {
       name: 'diff',
       words: '[turn]',
-      help: 'What the last turn changed, or the one that begins with that id.',
+      help: 'Show what the last turn changed, or the turn with this id.',
       matters: true,
       run: async (args, { say }) => say(await diffText(keeping(controls), args.trim() || undefined), 'text'),
     },
     {
       name: 'undo',
       words: '[turn]',
-      help: 'Take back what a turn changed; asks first.',
+      help: 'Undo what a turn changed; asks first.',
       matters: true,
       run: async (args, world) => undo(keeping(controls), args.trim() || undefined, world),
     },
@@ -60,9 +60,9 @@ async function undo(app: App, typed: string | undefined, world: CommandWorld): P
   refuseBeside(beside, plan.turn, undefined)
   const choice = await choose(
     world,
-    'Take this back? What is taken back is kept.',
+    'Undo this? You can redo it.',
     [
-      { id: 'undo', label: 'Take it back' },
+      { id: 'undo', label: 'Undo it' },
       { id: 'leave', label: 'Leave it' },
     ],
     [{ type: 'text', text: [...planWords(plan), ...beside.words].join('\n') }],

@@ -14,14 +14,14 @@ export function historyCommand(controls: DeskControls): Command {
   return {
     name: 'history',
     words: '[n]',
-    help: `The last ${usual} turns of this session in short, or the last n.`,
+    help: `The last ${usual} turns of this session in brief, or the last n.`,
     async run(args, { say }) {
       const count = args.trim() === '' ? usual : Number(args)
       if (!Number.isSafeInteger(count) || count < 1)
-        throw new UsageError(`/history takes a number of turns, and found "${args.trim()}".`)
+        throw new UsageError(`/history takes a number of turns, but found "${args.trim()}".`)
       const { project, session } = controls.app()
       const turns = await newestTurns(project.log, session.id, count)
-      if (turns.length === 0) say('Nothing was said in this session yet.', 'note')
+      if (turns.length === 0) say('Nothing has been said in this session yet.', 'note')
       else say(block(turns.map(short).join('\n\n')), 'text')
     },
   }

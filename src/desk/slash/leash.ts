@@ -10,7 +10,7 @@ export function leashCommand(controls: DeskControls): Command {
   return {
     name: 'leash',
     words: '[read|ask|edit|all]',
-    help: 'How much the agents may do.',
+    help: 'Choose how much the agents may do.',
     matters: true,
     complete: (typed) => goingOn(typed, leashes),
     async run(args, world) {

@@ -17,7 +17,7 @@ export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',
     words: '[status|tools|refresh]',
-    help: 'The MCP servers of termaite’s own agent and their tools; or start them anew.',
+    help: 'Show the MCP servers of termaite’s own agent and their tools, or restart them.',
     complete: (typed) => goingOn(typed, ways),
     async run(args, world) {
       const [typed = 'status', ...more] = args.split(/\s+/).filter((word) => word !== '')

@@ -10,7 +10,7 @@ export function modeCommand(controls: DeskControls): Command {
   return {
     name: 'mode',
     words: `[${modes.join('|')}]`,
-    help: 'Whose turns these are: everybody’s, our own agents’, or planning only.',
+    help: 'Choose the mode: all agents, only termaite’s own, or only planning.',
     complete: (typed) => goingOn(typed, modes),
     async run(args, world) {
       const options = modes.map((mode) => ({ id: mode, label: `${mode}: ${workModes[mode]}` }))
@@ -29,7 +29,7 @@ export function planCommand(controls: DeskControls): Command {
   return {
     name: 'plan',
     words: '[prompt]',
-    help: 'Plan first: our own agent looks around and changes nothing. Again to leave.',
+    help: 'Plan first: termaite’s own agent reads and changes nothing. Type it again to leave.',
     async run(args, { say }) {
       const wish = args.trim()
       if (controls.standing().mode !== 'plan') for (const words of await controls.setMode('plan')) say(words, 'note')

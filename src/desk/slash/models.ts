@@ -25,7 +25,7 @@ export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): C
     name: 'models',
     words: '[model] [effort]',
     complete: (typed) => goingOn(typed, efforts),
-    help: 'Which models there are, and which one termaite’s own agent asks.',
+    help: 'Choose the model of termaite’s own agent.',
     async run(args, world) {
       const agent = await pickAgent(controls, world)
       if (agent === undefined) return
@@ -49,14 +49,15 @@ async function pickAgent(controls: DeskControls, world: CommandWorld): Promise<N
   const agents = nativeAgents(controls.app().settings)
   if (agents.length < 2) return nativeAgent(controls)
   const options = agents.map((agent) => ({ id: agent.name, label: `${agent.name} (${modelOf(agent)})` }))
-  const name = await choose(world, 'Whose model?', options)
+  const name = await choose(world, 'Which agent’s model?', options)
   return agents.find((agent) => agent.name === name)
 }
 
 /** Reads a model, an effort, or both; an unknown word is an error with a suggestion. */
 function typedChoice(words: readonly string[], agent: NativeAgentSettings): ModelChoice {
   const [first = '', second, ...more] = words
-  if (more.length > 0) throw new UsageError('only a model and how hard it thinks may follow: /models openai/gpt-5 high')
+  if (more.length > 0)
+    throw new UsageError('/models takes a model and an effort, for example: /models openai/gpt-5 high')
   const alone = second === undefined && (efforts as readonly string[]).includes(first)
   const effort = alone ? first : second
   return {
@@ -85,13 +86,13 @@ async function pickModel(
 ): Promise<ModelChoice | undefined> {
   const offers = await offered(controls, agent, world, parts)
   if (offers.length === 0)
-    throw new UsageError('no provider has a key here, and no model server answers on this machine; /connect gives one.')
+    throw new UsageError('no provider has a key, and no model server runs on this machine. Add a key with /connect.')
   const labels = offers.map(({ provider, models }) => ({
     id: provider,
     label: `${providerOf(provider).label} (${models.length} ${models.length === 1 ? 'model' : 'models'})`,
   }))
   const now = `Now: ${modelOf(agent)}.`
-  const provider = labels.length === 1 ? labels[0]!.id : await choose(world, `Whose models? ${now}`, labels)
+  const provider = labels.length === 1 ? labels[0]!.id : await choose(world, `Which provider? ${now}`, labels)
   const models = offers.find((offer) => offer.provider === provider)?.models ?? []
   if (provider === undefined) return undefined
   const options = models.map(({ id, window }) => ({
@@ -123,7 +124,7 @@ async function offered(
     if (baseURL === undefined && (local || key === undefined)) return []
     const found = await listModels(name, key, { clock, fetch, signal, ...(baseURL === undefined ? {} : { baseURL }) })
     if (!found.failure) return found.models.length > 0 ? [{ provider: name, models: found.models }] : []
-    if (!signal.aborted) say(`${label} does not say which models it has: ${found.failure.message}`, 'note')
+    if (!signal.aborted) say(`${label} did not list its models: ${found.failure.message}`, 'note')
     return []
   })
   const [listed, here] = await Promise.all([Promise.all(asked), localServers(clock, fetch)])

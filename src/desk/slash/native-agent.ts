@@ -11,7 +11,9 @@ export function nativeAgent(controls: DeskControls): NativeAgentSettings {
   const { next } = controls.standing()
   const agent = agents.find(({ name }) => name === next) ?? agents[0]
   if (agent) return agent
-  throw new UsageError('no native agent is configured; /setup or /config adds one, with kind "native" and a model.')
+  throw new UsageError(
+    'no native agent is configured. Add one with /setup, or with /config (kind "native" and a model).',
+  )
 }
 
 export const trustBook = ({ native }: App) => new TrustBook(native.store, { clock: native.clock, own: native.home })

@@ -10,7 +10,7 @@ export function permissionsCommand(controls: DeskControls): Command {
   return {
     name: 'permissions',
     words: '[remove]',
-    help: 'The rules that hold termaite’s own agent; or take one back.',
+    help: 'Show the permission rules of termaite’s own agent, or remove one.',
     complete: (typed) => goingOn(typed, ['remove']),
     async run(args, world) {
       if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])
@@ -23,10 +23,10 @@ export function permissionsCommand(controls: DeskControls): Command {
           'nothing was said "always" to in this project; the rules of the settings are changed with /config.',
         )
       const options = kept.map((rule) => ({ id: rule, label: rule }))
-      const rule = await choose(world, 'Which one is no longer allowed without asking?', options)
+      const rule = await choose(world, 'Which rule do you want to remove?', options)
       if (rule === undefined) return
       await project.doc.update((doc) => ({ ...doc, rules: (doc.rules ?? []).filter((one) => one !== rule) }))
-      world.say(`From the next turn on ${rule} is asked for again, unless another rule allows it.`, 'note')
+      world.say(`From the next turn on ${rule} needs a yes again, unless another rule allows it.`, 'note')
     },
   }
 }
@@ -48,7 +48,7 @@ function rulesText(controls: DeskControls, kept: readonly string[], sandbox: str
   )
   return [
     `The mode is ${mode}, the leash ${controls.standing().leash}; both must allow it.`,
-    lines.length > 0 ? block(lines.join('\n')) : 'There are no rules beside them.',
+    lines.length > 0 ? block(lines.join('\n')) : 'There are no other rules.',
     sandbox,
     ...(kept.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),
   ].join('\n')

@@ -25,7 +25,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
     {
       name: 'switch',
       words: '[agent|auto]',
-      help: 'Who takes the next turn, that one only.',
+      help: 'Choose the agent for the next turn only.',
       matters: true,
       complete: (typed) => goingOn(typed, [...names(), auto]),
       async run(args, world) {
@@ -40,13 +40,13 @@ export function rotationCommands(controls: DeskControls): Command[] {
     {
       name: 'strategy',
       words: '[strategy]',
-      help: 'Who is asked first: round-robin, exhaustion or random.',
+      help: 'Choose the rotation strategy: round-robin, exhaustion or random.',
       complete: (typed) => goingOn(typed, strategies),
       async run(args, world) {
         const now = controls.standing().strategy
         const strategy =
           args.trim() === ''
-            ? await choose(world, `Who is asked first? Now: ${now}.`, strategies.map(asOption))
+            ? await choose(world, `Which rotation strategy? Now: ${now}.`, strategies.map(asOption))
             : knownWord('strategy', args.trim(), strategies)
         if (strategy === undefined) return
         controls.setStrategy(strategy)
@@ -63,16 +63,16 @@ function pickAgent(controls: DeskControls, world: CommandWorld): Promise<string 
     id: agent.name,
     label: `${agent.name} (${stateWords(agent)})`,
   }))
-  return choose(world, 'Who takes the next turn? After it the rotation goes on.', [
+  return choose(world, 'Which agent takes the next turn? For this turn only.', [
     ...agents,
-    { id: auto, label: 'The rotation decides' },
+    { id: auto, label: 'Let the rotation choose' },
   ])
 }
 
 /** Warns when the chosen agent is away. A cool-down is ignored for a chosen agent; other reasons show in the turn. */
 function aimedWords(agent: string, agents: readonly AgentStanding[]): string {
-  if (agent === auto) return 'The rotation decides who takes the next turn.'
+  if (agent === auto) return 'The rotation chooses the next agent.'
   const { state, until } = agents.find(({ name }) => name === agent) ?? { state: 'ready' }
   const away = state === 'ready' ? '' : ` It is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}.`
-  return `${agent} takes the next turn; after it the rotation goes on.${away}`
+  return `${agent} takes the next turn, and only that one.${away}`
 }

@@ -22,7 +22,6 @@ export async function withIndex<T>(
 /** The app of a chat that keeps a history. An ephemeral chat throws: it has none, and must not read any. */
 export function keeping(controls: DeskControls): App {
   const app = controls.app()
-  if (app.ephemeral)
-    throw new UsageError('nothing is kept in this chat (--ephemeral), and nothing that was kept before is read.')
+  if (app.ephemeral) throw new UsageError('this chat is ephemeral: it keeps no history and reads none.')
   return app
 }

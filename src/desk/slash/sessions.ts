@@ -22,13 +22,13 @@ export function sessionCommands(controls: DeskControls): Command[] {
         const before = controls.app().session.id
         const name = args.trim()
         await controls.open({ fresh: true, ...(name === '' ? {} : { name }) })
-        say(`A new session${name === '' ? '' : ` "${name}"`}; back to the old one: /resume ${before}`, 'note')
+        say(`A new session${name === '' ? '' : ` "${name}"`}; return to the old one with /resume ${before}`, 'note')
       },
     },
     {
       name: 'sessions',
       screen: true,
-      help: 'The sessions of this project; pick one to go on with it.',
+      help: 'List the sessions of this project and resume one.',
       matters: true,
       run: (_args, world) => pick(controls, world),
     },
@@ -36,7 +36,7 @@ export function sessionCommands(controls: DeskControls): Command[] {
       name: 'resume',
       screen: true,
       words: '[id|name]',
-      help: 'Go on with a session of this project.',
+      help: 'Resume a session of this project.',
       complete: async (typed) =>
         goingOn(
           typed,
@@ -60,15 +60,15 @@ async function pick(controls: DeskControls, world: CommandWorld): Promise<void> 
   const others = (await listed(controls)).filter(({ id }) => id !== here)
   if (others.length === 0) return world.say('There is no other session in this project.', 'note')
   const more = others.length > most ? ` ${others.length - most} older ones go by their id: termaite sessions` : ''
-  const id = await choose(world, `Go on with which session?${more}`, others.slice(0, most).map(asOption))
+  const id = await choose(world, `Which session do you want to resume?${more}`, others.slice(0, most).map(asOption))
   const session = others.find((one) => one.id === id)
   if (session) await goOn(controls, session, world)
 }
 
 async function goOn(controls: DeskControls, session: Session, { say }: CommandWorld): Promise<void> {
-  if (session.id === controls.app().session.id) return say('You are in that session.', 'note')
+  if (session.id === controls.app().session.id) return say('You are already in that session.', 'note')
   await controls.open({ id: session.id })
-  say(`Going on with ${title(session)}.`, 'note')
+  say(`Resumed ${title(session)}.`, 'note')
 }
 
 const asOption = (session: Session) => ({

@@ -10,14 +10,14 @@ import { isTrusted, nativeAgent } from './native-agent.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const where =
-  'Skills are folders with a SKILL.md in .skills, .agents/skills or .claude/skills, or in the skills of your own.'
+  'Skills are folders with a SKILL.md in .skills, .agents/skills or .claude/skills, or in your own skills folder.'
 
 /** Lists and loads the skills of termaite's own agent. */
 export function skillCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'skills',
-      help: 'The skills that termaite’s own agent can load.',
+      help: 'List the skills that termaite’s own agent can load.',
       async run(_args, { say }) {
         const { skills, warnings } = await skillsOf(controls)
         const lines = skills.map(
@@ -31,7 +31,7 @@ export function skillCommands(controls: DeskControls): Command[] {
     {
       name: 'skill',
       words: '<name> [request]',
-      help: 'Let termaite’s own agent load a skill, and use it for a request.',
+      help: 'Load a skill into termaite’s own agent for a request.',
       complete: async (typed) =>
         goingOn(
           typed,
@@ -49,7 +49,7 @@ export function skillCommands(controls: DeskControls): Command[] {
         controls.aim(agent.name)
         if (request.trim() !== '') return controls.send(prompt)
         screen.fill(prompt)
-        say(`${agent.name} takes the next turn and loads it: say what for, and send.`, 'note')
+        say(`${agent.name} loads it in the next turn. Type what to use it for, and send.`, 'note')
       },
     },
   ]

@@ -10,7 +10,7 @@ import { list } from '../../base/table.ts'
 export function refreshSystemCommand(controls: DeskControls): Command {
   return {
     name: 'refresh-system',
-    help: 'Look again at what this machine can do, and tell termaite’s own agent.',
+    help: 'Scan this machine again, and tell termaite’s own agent.',
     async run(args, { say, signal }) {
       if (args.trim() !== '') throw new UsageError('/refresh-system takes no words.')
       const { known } = machineOf(controls.app().native)
@@ -20,7 +20,7 @@ export function refreshSystemCommand(controls: DeskControls): Command {
       // The first look may name programs that do not start, so the result of the whole scan is shown.
       const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
       say([...machineFacts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
-      if (unkept !== undefined) say(`It could not be kept, so nobody is told: ${unkept}`, 'error')
+      if (unkept !== undefined) say(`The scan could not be saved, so no agent is told: ${unkept}`, 'error')
     },
   }
 }
@@ -33,7 +33,7 @@ function differences(before: SystemSpec, now: SystemSpec): string {
     ...(fresh.length > 0 ? [`New: ${list(fresh)}.`] : []),
     ...(gone.length > 0 ? [`Gone: ${list(gone)}.`] : []),
   ]
-  return words.length > 0 ? words.join(' ') : 'No program has come or gone.'
+  return words.length > 0 ? words.join(' ') : 'No program was added or removed.'
 }
 
 const namesIn = ({ runtimes, binaries, packageManagers }: SystemSpec) => [

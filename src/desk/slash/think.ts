@@ -10,8 +10,8 @@ import { runTurn } from '../../app/turn.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
 const meanings: Record<Thinking, string> = {
-  auto: 'as each request needs it',
-  off: 'nobody is asked before somebody acts',
+  auto: 'chosen for each request',
+  off: 'requests go straight to one agent',
   ...frameworks,
 }
 
@@ -19,7 +19,7 @@ export function thinkCommand(controls: DeskControls): Command {
   return {
     name: 'think',
     words: '[how|resume] [request]',
-    help: 'How turns are thought through here; with a request, that one only.',
+    help: 'Choose a thinking framework for this project, or for one request.',
     matters: true,
     complete: (typed) => goingOn(typed, [...thinkings, 'resume']),
     async run(args, world) {
@@ -29,12 +29,12 @@ export function thinkCommand(controls: DeskControls): Command {
       const options = thinkings.map((id) => ({ id, label: `${id}: ${meanings[id]}` }))
       const how =
         word === ''
-          ? await choose(world, `How is a turn thought through? Now: ${now}.`, options)
-          : knownWord('way of thinking', word, thinkings)
+          ? await choose(world, `Which thinking framework? Now: ${now}.`, options)
+          : knownWord('thinking framework', word, thinkings)
       if (how === undefined) return
       if (request !== '') return controls.begin(request, (app, wishes) => runTurn(app, { ...wishes, think: how }))
       await controls.setThinking(how)
-      world.say(`Turns of this project are thought through with ${how} from now on: ${meanings[how]}.`, 'note')
+      world.say(`Thinking in this project is now ${how}: ${meanings[how]}.`, 'note')
     },
   }
 }
@@ -42,6 +42,6 @@ export function thinkCommand(controls: DeskControls): Command {
 /** Continues the task tree that was left unfinished last. */
 async function resumed(controls: DeskControls, request: string): Promise<void> {
   const left = await lastLeft(treesOf(controls.app()))
-  if (!left) throw new UsageError('no tree of tasks was left in this project.')
+  if (!left) throw new UsageError('this project has no unfinished task tree.')
   await controls.begin(request || left.prompt, (app, wishes) => runTurn(app, { ...wishes, think: 'resume' }))
 }

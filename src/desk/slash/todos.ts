@@ -8,12 +8,12 @@ import { block } from './code-block.ts'
 export function todosCommand(controls: DeskControls): Command {
   return {
     name: 'todos',
-    help: 'The tasks that termaite’s own agent keeps in this folder.',
+    help: 'Show the task list of termaite’s own agent.',
     async run(args, { say }) {
       if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
       const items = await new TodoList().read(controls.app().place.cwd).catch((error) => {
         // The second half of the message is meant for the model.
-        throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; mend or remove ${todoFile}.`)
+        throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; repair or delete ${todoFile}.`)
       })
       if (items.length === 0) say('There are no tasks.', 'note')
       else say(block(todoResult(items).text), 'text')

@@ -8,26 +8,26 @@ import { closeNative } from '../../app/native/native-parts.ts'
 import { choose } from './choice.ts'
 import { trustBook } from './native-agent.ts'
 
-const begun = 'What a session was told when it began stays in it; /clear begins a new one.'
+const begun = 'A running session keeps what it was told at its start; /clear begins a new one.'
 
 /** Decides whether hooks, servers, skills and settings of this folder may be used. */
 export function trustCommand(controls: DeskControls): Command {
   return {
     name: 'trust',
-    help: 'What this folder brings that can run or steer, and whether it is used.',
+    help: 'Show what this folder can run or steer, and decide whether to trust it.',
     async run(args, world) {
-      if (args.trim() !== '') throw new UsageError('/trust takes no words; it shows what there is, and asks.')
+      if (args.trim() !== '') throw new UsageError('/trust takes no words.')
       const app = controls.app()
       const { root, cwd } = app.place
       const book = trustBook(app)
       const now = await book.of(root, cwd)
-      if (now.files.length === 0) return world.say('Nothing comes with this folder that needs trust.', 'note')
+      if (now.files.length === 0) return world.say('This folder has nothing that needs trust.', 'note')
       if (now.state === 'trusted') {
         const shows = [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
-        const text = `What comes with ${root} is trusted as it is now, until one of its files changes.`
+        const text = `What comes with ${root} is trusted until one of its files changes.`
         const options = [
           { id: 'keep', label: 'Keep trusting it' },
-          { id: 'forget', label: 'Forget it: ask again before it is used' },
+          { id: 'forget', label: 'Stop trusting it: ask again before it is used' },
         ]
         if ((await choose(world, text, options, shows)) !== 'forget') return
         await book.forget(root)
@@ -39,11 +39,13 @@ export function trustCommand(controls: DeskControls): Command {
         world.signal,
       )
       if (picks?.includes('no')) await audited(controls, 'no')
-      if (!picks?.includes('trust')) return world.say('It stays unused.', 'note')
+      if (!picks?.includes('trust')) return world.say('The folder stays untrusted.', 'note')
       if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
-        throw new UsageError('it has changed since you saw it, and is not trusted; /trust shows it as it is now.')
+        throw new UsageError(
+          'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.',
+        )
       await settled(controls, 'trust')
-      world.say(`Trusted, and used from the next turn on. ${begun}`, 'note')
+      world.say(`Trusted from the next turn on. ${begun}`, 'note')
     },
   }
 }

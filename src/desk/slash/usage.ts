@@ -9,7 +9,7 @@ export function usageCommand(controls: DeskControls): Command {
   return {
     name: 'usage',
     words: '[agent|day|…]',
-    help: 'Tokens and cost, each with how it is known.',
+    help: 'Show tokens and cost, and how each number is known.',
     matters: true,
     complete: (typed) => goingOn(typed, usageRows),
     async run(args, { say }) {

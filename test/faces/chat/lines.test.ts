@@ -156,13 +156,13 @@ test(
 test('command output is printed without code fences; the commands are searched', options, async (t) => {
   const command = (name: string, help: string) => ({ name, help, run: async () => {} })
   const { desk, until } = sit(t, {
-    commands: [command('leash', 'How much the agents may do.'), command('exit', 'Leave.')],
+    commands: [command('leash', 'Choose how much the agents may do.'), command('exit', 'Leave.')],
   })
   await until('> ')
   desk.happen({ type: 'said', how: 'text', text: 'Agents:\n```text\nclaude  ready\n```' })
   assert.equal(await until('ready\n> '), '\nAgents:\nclaude  ready\n> ')
   desk.screen!.palette('lea')
-  await until('\n/leash: How much the agents may do.\n')
+  await until('\n/leash: Choose how much the agents may do.\n')
   desk.screen!.palette('zzz')
   await until('No command matches /zzz; /help lists them all.')
 })
