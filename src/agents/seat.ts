@@ -10,7 +10,7 @@ import { looser, tighter } from '../core/work/agent.ts'
 export type Emit = (event: Event) => Promise<void>
 
 /** Takes one turn and emits its events, the `end` last. `resume` is the key of a thread that was handed in. */
-export type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
+type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
 
 /**
  * Makes an agent of a function that takes its turns. The agent keeps to the tighter of its own leash and the turn's, can

@@ -3,10 +3,10 @@ import type { Ask } from '../core/talk/question.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { Clock } from '../base/clock.ts'
 
-export type TimeLimits = { timeoutMs: number; silenceMs: number }
+type TimeLimits = { timeoutMs: number; silenceMs: number }
 
 /** The parts of a turn that the watch needs. */
-export type WatchedTurn = Pick<Turn, 'clock' | 'ask' | 'attended'>
+type WatchedTurn = Pick<Turn, 'clock' | 'ask' | 'attended'>
 
 /**
  * Ends a turn that takes too long, or whose agent shows no sign of life for too long. The time that a person spends at

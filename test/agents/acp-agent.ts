@@ -1,5 +1,5 @@
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk'
-import type { AcpScript, AcpStep } from './acping.ts'
+import type { AcpScript, AcpStep } from './acp-rig.ts'
 import { appendFileSync } from 'node:fs'
 import { RequestError, agent, methods, ndJsonStream } from '@agentclientprotocol/sdk'
 

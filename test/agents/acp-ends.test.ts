@@ -1,14 +1,14 @@
 import type { AcpFacts } from '../../src/core/work/profile.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
-import type { AcpScript } from './acping.ts'
+import type { AcpScript } from './acp-rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { turning } from '../base/alive.ts'
 import { turnOf } from '../contract/agent.ts'
-import { ground, played, running } from './acping.ts'
-import { failureIn, profileOf } from './piping.ts'
+import { ground, played, running } from './acp-rig.ts'
+import { failureIn, profileOf } from './pipe-rig.ts'
 import { until } from '../until.ts'
 
 const facts = (over: Partial<AcpFacts> = {}): AcpFacts => ({
@@ -23,7 +23,7 @@ async function failure(script: AcpScript, over: Parameters<typeof played>[2] = {
   return failureIn(await played(it, script, over))
 }
 
-test('an agent that dies is a crash in its last words, and one that is not there says how to get it', async () => {
+test('an agent that dies is a crash with its last words, and a missing one says how to install it', async () => {
   assert.deepEqual(await failure({ steps: [{ say: 'Half' }, { complain: 'out of luck' }, { exit: 4 }] }), {
     kind: 'crash',
     message: 'sayer failed with exit code 4: out of luck',
@@ -194,7 +194,7 @@ test('what speaks no ACP, or cannot be held to the leash at all, is not started'
   })
 })
 
-test('one that is silent or takes too long is ended, however deaf it is', async () => {
+test('an agent that is silent or takes too long is ended, even if it ignores signals', async () => {
   for (const [limits, message] of [
     [{ silenceMs: 500 }, 'sayer was silent for 0.5 s and was ended; raise silenceSeconds if it needs longer'],
     [{ timeoutMs: 500 }, 'sayer took longer than 0.5 s and was ended; raise timeoutSeconds if it needs longer'],

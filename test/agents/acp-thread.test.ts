@@ -1,8 +1,8 @@
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { AcpScript } from './acping.ts'
+import type { AcpScript } from './acp-rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { ground, played } from './acping.ts'
+import { ground, played } from './acp-rig.ts'
 
 const entry = (turn: string, at: number, by: string, fact: object) =>
   ({ id: `${turn}-${at}`, at, by, session: 's', turn, ...fact }) as Entry

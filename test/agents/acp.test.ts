@@ -1,7 +1,7 @@
 import { after } from 'node:test'
 import { agentContract } from '../contract/agent.ts'
 import { askingContract } from '../contract/asking.ts'
-import { ground, running } from './acping.ts'
+import { ground, running } from './acp-rig.ts'
 
 const it = await ground()
 after(() => it[Symbol.asyncDispose]())

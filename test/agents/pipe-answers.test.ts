@@ -4,7 +4,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { piped } from './piping.ts'
+import { piped } from './pipe-rig.ts'
 
 const limit = { timeout: 20_000 }
 
@@ -25,7 +25,7 @@ test('a command runs under bash exactly as written; with args it is an argv', li
   assert.equal(await answer({ command: 'printf', args: ['%s|', '$HOME', '; echo no'] }), '$HOME|; echo no|')
 })
 
-test('its environment is ours and its own', limit, async () => {
+test('the environment of a command is ours and its own', limit, async () => {
   const env = { ...process.env, FROM: 'outside', BOTH: 'outside' }
   assert.equal(await answer({ command: 'echo $FROM $BOTH', env: { BOTH: 'settings' } }, { env }), 'outside settings')
 })
@@ -43,7 +43,7 @@ test('a command that never reads a long prompt is no failure', limit, async () =
   assert.deepEqual(events.at(-1), { type: 'end', outcome: { ok: true, text: 'fine' } })
 })
 
-test('what was used is estimated where nobody reports it', limit, async () => {
+test('the usage is estimated where the CLI reports none', limit, async () => {
   const events = await eventsOf(piped({ command: 'echo 12345678' }), turnOf({ prompt: 'hello' }))
   const prompt = '<message from="user">\nhello\n</message>\n'
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'
 import { speaking, testDialect } from './dialect.ts'
-import { failureIn, piped, profileOf, running } from './piping.ts'
+import { failureIn, piped, profileOf, running } from './pipe-rig.ts'
 import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
@@ -82,13 +82,13 @@ test('a failure that the dialect names is the failure; the profile may know more
   assert.equal(failureIn(await eventsOf(say('no-such-command'), turnOf()))?.kind, 'missing')
 })
 
-test('its own good end outweighs what the last words look like', limit, async () => {
+test('a good end in the dialect outweighs last words that look like an error', limit, async () => {
   const suspicious = { ...speaker, failure: () => ({ kind: 'quota', message: 'looks spent' }) as const }
   const events = await eventsOf(say(speaking(end('the quota is 5')), suspicious), turnOf())
   assert.deepEqual(events.at(-1), end('the quota is 5'))
 })
 
-test('an end without words is no answer, and says what was not allowed', limit, async () => {
+test('an end without text is no answer, and names what was not allowed', limit, async () => {
   const empty = (denials?: string[]) => say(speaking({ type: 'end', outcome: { ok: true, text: ' ', denials } }))
   assert.deepEqual(failureIn(await eventsOf(empty(), turnOf())), {
     kind: 'crash',

@@ -5,7 +5,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { plainFailure } from '../../src/agents/process-failure.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'
-import { failureIn, piped, profileOf, running } from './piping.ts'
+import { failureIn, piped, profileOf, running } from './pipe-rig.ts'
 import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
@@ -87,7 +87,7 @@ for (const [name, spec, failure] of ends)
     assert.deepEqual([failureIn(events), events.filter((event) => event.type === 'reply')], [failure, []])
   })
 
-test('a folder that is not there is said', limit, async () => {
+test('a missing folder is named in the failure', limit, async () => {
   const events = await eventsOf(piped({ command: 'echo hi' }), turnOf({ cwd: '/no/such/folder' }))
   assert.deepEqual(failureIn(events), {
     kind: 'crash',
@@ -137,7 +137,7 @@ test('a silent turn is ended, and half its answer is no reply', limit, async () 
   assert.deepEqual(await running(), [])
 })
 
-test('a word in time is a sign of life, and so is a file that changes', limit, async () => {
+test('output in time is a sign of life, and so is a file that changes', limit, async () => {
   const clock = new HandClock()
   const asked: { cwd: string; since: number }[] = []
   const agent = piped(

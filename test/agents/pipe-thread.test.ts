@@ -5,7 +5,7 @@ import type { Profile } from '../../src/core/work/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import { promptText } from '../../src/core/talk/transcript.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { piped, profileOf } from './piping.ts'
+import { piped, profileOf } from './pipe-rig.ts'
 
 const limit = { timeout: 20_000 }
 
@@ -57,7 +57,7 @@ test('a composed command is held to its leash, and says who remembers', () => {
   assert.deepEqual(traits(piped({ command: 'cat' })), { ...base, memory: 'none', talks: false })
 })
 
-test('it says by what step it could be loosened: one that means the same for it is none', () => {
+test('the traits name the next looser leash; one that means the same is skipped', () => {
   const profile = profileOf({ leashes: { read: 'looks', ask: 'looks', all: 'acts' } })
   const looser = (seat: Leash) => piped({ profile }, {}, { leash: seat }).traits.looser
   const acts = { leash: 'all', means: 'acts' }
@@ -81,13 +81,13 @@ test('a turn can hold a seat tighter, never looser; a leash it cannot be held to
   ])
 })
 
-test('without a thread it is told the whole view', limit, async () => {
+test('without a thread the agent is given the whole view', limit, async () => {
   const history = [...answered('t1', 'other'), ...answered('t2', 'sayer')]
   const agent = piped({ profile: profileOf(resumer), model: 'm1' }, {}, { leash: 'read' })
   assert.deepEqual(await answerOf(agent, history), [{ type: 'reply', text: `read fresh m1\n${told(history)}` }])
 })
 
-test('on its thread it is told only what it missed, and the thread is named again', limit, async () => {
+test('on its thread the agent is given only what it missed, and the thread is named again', limit, async () => {
   const seen = [...answered('t1', 'other'), ...answered('t2', 'sayer', 'k1')]
   const missed = answered('t3', 'other')
   assert.deepEqual(await answerOf(piped({ profile: profileOf(resumer) }), [...seen, ...missed]), [
@@ -127,7 +127,7 @@ test('a key that is handed in counts for the first turn', limit, async () => {
   ])
 })
 
-test('an own command is told the whole view, whatever its profile can resume', limit, async () => {
+test("a person's own command is given the whole view, whatever its profile can resume", limit, async () => {
   const history = answered('t1', 'sayer', 'k1')
   assert.deepEqual(await answerOf(piped({ command: 'cat', profile: profileOf(resumer) }), history), [
     { type: 'reply', text: told(history) },

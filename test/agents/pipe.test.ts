@@ -1,7 +1,7 @@
 import { agentContract } from '../contract/agent.ts'
 import { askingContract } from '../contract/asking.ts'
 import { testDialect } from './dialect.ts'
-import { piped, profileOf, running } from './piping.ts'
+import { piped, profileOf, running } from './pipe-rig.ts'
 
 agentContract('pipe', {
   says: (text) => piped({ command: `cat >/dev/null; echo '${text}'` }),

@@ -5,9 +5,9 @@ import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Agent, Turn } from '../../src/core/work/agent.ts'
 import type { Mode } from '../fixtures/fake-cli.ts'
-import type { Kind, Over, Stage } from './screening.ts'
+import type { Kind, Over, Stage } from './screen-rig.ts'
 import { turnOf } from '../contract/agent.ts'
-import { faked, kinds, lacks, stageOf } from './screening.ts'
+import { faked, kinds, lacks, stageOf } from './screen-rig.ts'
 import { sized } from '../full.ts'
 
 /** Real terminals play the scenes marked for them, once; in a full run every host plays every scene so many times. */

@@ -6,12 +6,12 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Journal } from '../../src/core/work/profile.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
-import type { Over } from './screening.ts'
+import type { Over } from './screen-rig.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { failureIn } from './piping.ts'
-import { faked, partsOf, played, stageOf } from './screening.ts'
+import { failureIn } from './pipe-rig.ts'
+import { faked, partsOf, played, stageOf } from './screen-rig.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 
 /** A composer; `answer` is what is printed for each prompt that is entered. */
@@ -106,7 +106,7 @@ test('a journal that says that its turn is not over is waited for, however idle 
   await stage.close()
 })
 
-test('what a journal says went wrong is a failure as the profile knows it', async () => {
+test('an error in a journal is a failure as the profile knows it', async () => {
   const clock = new HandClock()
   const failure = { kind: 'quota', message: 'spent', retryAt: 7 } as const
   const profile = { failure: ({ err }: { err: string }) => (err === '429' ? failure : undefined) }
@@ -117,7 +117,7 @@ test('what a journal says went wrong is a failure as the profile knows it', asyn
   await stage.close()
 })
 
-test('what a screen says went wrong is one, too, and not what an answer says about it', async () => {
+test('an error on the screen is a failure, and an answer about errors is not', async () => {
   const clock = new HandClock()
   const failure = { kind: 'busy', message: 'later' } as const
   const profile = { failure: ({ err }: { err: string }) => (err === 'overloaded, try later' ? failure : undefined) }
@@ -152,7 +152,7 @@ const history = (key: string): Entry[] => [
 const pastedIn = (typed: string[]) =>
   typed.filter((text) => text.startsWith('\u001b[200~')).map((text) => text.slice(6, -6).replaceAll('\r', '\n'))
 
-test('one that lives is told what it missed, and one that begins is told all', async () => {
+test('a running program is given what it missed, and a new one the whole view', async () => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(
     clock,
@@ -189,7 +189,7 @@ test('a prompt that misses nothing is pasted as it was typed', async () => {
   await stage.close()
 })
 
-test('one whose program is gone goes on with its thread, and begins anew where that is lost', async () => {
+test('a program that ended resumes its thread, and starts over where the thread is lost', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, [])
@@ -238,7 +238,7 @@ test('a session that can be named has its key from the start', async () => {
   await stage.close()
 })
 
-test('one that sits too loosely for a turn is opened again, and goes on with its thread', async () => {
+test('a program with too loose a leash for a turn is started again, and resumes its thread', async () => {
   const clock = new HandClock()
   const opened: string[] = []
   const command = ({ leash, resume = 'anew' }: { leash: string; resume?: string }) => (
@@ -256,7 +256,7 @@ test('one that sits too loosely for a turn is opened again, and goes on with its
 const journalledCommand = (clock: Clock, command: (seat: { leash: string; resume?: string }) => string) =>
   journalled(clock, () => ({ answer: 'yes' }), { facts: { journal, command } })
 
-test('what it cannot be held to, or nobody can run, is a failure before anything is opened', async () => {
+test('a leash that cannot be held, or a program that cannot run, fails before anything is opened', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, [], { facts: { leashes: { all: 'everything' } } })

@@ -2,7 +2,7 @@ import { after } from 'node:test'
 import type { Agent } from '../../src/core/work/agent.ts'
 import type { Mode } from '../fixtures/fake-cli.ts'
 import { agentContract } from '../contract/agent.ts'
-import { faked, stageOf } from './screening.ts'
+import { faked, stageOf } from './screen-rig.ts'
 
 const stage = stageOf('scripted')
 after(() => stage.close())

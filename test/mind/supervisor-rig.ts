@@ -16,7 +16,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { superviseCli } from '../../src/mind/supervise/supervisor.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
-import { profileOf } from '../agents/piping.ts'
+import { profileOf } from '../agents/pipe-rig.ts'
 import { facts, fakeCli, machineOf } from './fake-cli.ts'
 
 /** Work from a list: each task once, at its time; what is not acknowledged or not answered shows. */

@@ -5,14 +5,14 @@ import { profiles } from '../../src/profiles/all.ts'
 
 const speakers = profiles.filter(({ acp }) => acp !== undefined)
 
-test('who speaks ACP of its own is held to every leash, in words', () => {
+test('a CLI that speaks ACP by itself says what every leash means', () => {
   assert.deepEqual(
     speakers.map(({ name, acp }) => [name, Object.keys(acp!.leashes)]),
     ['gemini', 'opencode', 'qwen', 'copilot'].map((name) => [name, [...leashes]]),
   )
 })
 
-test('no leash starts one with its own safety off: what it may do is answered, request by request', () => {
+test('no leash starts a CLI with its own safety off: each request is answered by the leash', () => {
   for (const { name, acp, unsafe } of speakers)
     for (const leash of leashes) assert.doesNotMatch(acp!.command({ leash }), unsafe!, `${name} ${leash}`)
 })

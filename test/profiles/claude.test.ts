@@ -87,7 +87,7 @@ test('its last words in text mode say what went wrong', () => {
   assert.deepEqual(Object.fromEntries(Object.keys(said).map((out) => [out, kindOf(claude, { out })])), said)
 })
 
-test('words in an answer that ended well park nobody', () => {
+test('quota words in an answer that ended well park no agent', () => {
   assert.equal(kindOf(claude, { code: 0, out: "You've hit your session limit, says the log." }), undefined)
   assert.equal(kindOf(claude, { code: 0, out: 'Claude AI usage limit reached|1794762000\n' }), 'quota')
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { gemini } from '../../src/profiles/gemini/gemini.ts'
 import { failed, kindOf } from './replay.ts'
 
-test('what its policy forbids is a denial, and a tool it never had is not', () => {
+test('a tool that the policy forbids is a denial, and a tool that does not exist is not', () => {
   const dialect = gemini.dialect!()
   const called = (tool_name: string, parameters: object, type: string) => {
     dialect.line(JSON.stringify({ type: 'tool_use', tool_id: tool_name, tool_name, parameters }))

@@ -43,7 +43,7 @@ test('a limit of its own is told from one that passes, whatever the sentence', (
   ])
 })
 
-test('half a turn is no answer', () => {
+test('a run that ended in the middle of a turn has no answer', () => {
   const whole = recorded('opencode').look!.ended
   const out = whole.out.split('\n').slice(0, 3).join('\n')
   const last = replay(opencode, { args: '', ended: { out, err: '', signal: 'SIGKILL', now } }).at(-1)

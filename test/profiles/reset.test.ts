@@ -118,7 +118,7 @@ test('the latest of several ends counts', () => {
   })
 })
 
-test('words that say no end give none', () => {
+test('a text without a reset time gives none', () => {
   said({
     '': undefined,
     "This request would exceed your account's rate limit. Please try again later.": undefined,
@@ -152,7 +152,7 @@ const anyMessage = fc.oneof(
   fc.array(fc.oneof(words, fc.string({ maxLength: 5 })), { maxLength: 30 }).map((parts) => parts.join(' ')),
 )
 
-test('whatever the text: it never throws, and what it finds lies ahead, within a year', () => {
+test('for any text the reader never throws, and a time it finds lies ahead, within a year', () => {
   fc.assert(
     fc.property(anyMessage, fc.integer({ min: 0, max: 4e12 }), (message, at) => {
       const found = resetTime(message, at)

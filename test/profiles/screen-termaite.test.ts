@@ -68,14 +68,14 @@ test('a card is the question that it was drawn from', () => {
   assert.deepEqual([keys(['3']), keys()], [['3'], ['Escape']])
 })
 
-test('its composer holds what was typed, and nothing else', () => {
+test('the composer holds the typed text, and nothing else', () => {
   assert.deepEqual(
     ['welcome', 'streaming', 'commands', 'files', 'permission'].map((name) => facts!.composer!(frame(`${name}-80x24`))),
     ['', '', '/', 'look at @ad', undefined],
   )
 })
 
-test('it is started on a session of its own, and goes on with it', () => {
+test('our own chat is started on a session of its own, and resumes it', () => {
   assert.deepEqual(
     [
       facts!.command({ leash: 'ask', thread: 'a-b' }),

@@ -69,7 +69,7 @@ test('the keys of a dialog pick what was picked, and decline it without', () => 
   )
 })
 
-test('what a terminal puts behind a row changes nothing', () => {
+test('blanks after a row change nothing', () => {
   const facts = ({ cli, screen }: (typeof goldens)[number]) => {
     const { reader, dialog, composer } = factsOf(cli)
     const ready = reader.ready?.test(screen.rows.join('\n'))

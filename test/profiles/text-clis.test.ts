@@ -8,7 +8,7 @@ import { cline } from '../../src/profiles/cline.ts'
 import { crush } from '../../src/profiles/crush.ts'
 import { now } from './replay.ts'
 
-test('what cannot be asked or held has one leash alone', () => {
+test('a CLI that cannot ask or be limited has the leash all alone', () => {
   for (const profile of [amp, cline, crush]) assert.deepEqual(Object.keys(profile.leashes), ['all'])
 })
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acpAgent } from '../../src/agents/acp/acp-agent.ts'
-import { person } from '../agents/acping.ts'
+import { person } from '../agents/acp-rig.ts'
 import { outcomeOf, talk } from './talk.ts'
 import { skipped } from './turns.ts'
 

@@ -100,7 +100,7 @@ type Field = {
 }
 
 /** Fills in a form for an agent, with one card for each field; declines what we cannot show. */
-export async function elicit(
+async function elicit(
   request: CreateElicitationRequest,
   rules: Rules,
   signal: AbortSignal,
@@ -156,7 +156,7 @@ function valueOf({ type }: Field, picks: string[]): string | number | boolean | 
 const longestFile = 16 * 1024 * 1024
 
 /** Reads a file of the project from the disk; undefined when there is none. */
-export async function readFile({ path, line, limit }: ReadTextFileRequest, rules: Rules): Promise<string | undefined> {
+async function readFile({ path, line, limit }: ReadTextFileRequest, rules: Rules): Promise<string | undefined> {
   const text = await textAt(await within(path, 'reading', rules))
   if (text === undefined || (line == null && limit == null)) return text
   const from = Math.max(0, (line ?? 1) - 1)
@@ -165,7 +165,7 @@ export async function readFile({ path, line, limit }: ReadTextFileRequest, rules
 }
 
 /** Writes a file of the project as far as the leash allows; a change that the person already saw is not shown again. */
-export async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, signal: AbortSignal) {
+async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, signal: AbortSignal) {
   const real = await within(path, 'writing', rules)
   const short = shortPath(real, rules.cwd)
   const what = `writing ${short}`

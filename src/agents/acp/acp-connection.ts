@@ -7,7 +7,7 @@ import { Tail } from '../process-failure.ts'
 /** A longer line of stderr is no message about a retry. */
 const longestComplaint = 64 * 1024
 
-export type ConnectionListener = {
+type ConnectionListener = {
   /** Takes a `session/update`; the next line is read when it is done. */
   update(params: unknown): Promise<void>
   /** Takes a line that is no message of the protocol. */

@@ -7,7 +7,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { processFailure, plainFailure, lastLine } from '../process-failure.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
-export type RpcError = Error & { code: number; data?: unknown }
+type RpcError = Error & { code: number; data?: unknown }
 
 export function isRpcError(error: unknown): error is RpcError {
   return error instanceof Error && typeof (error as Partial<RpcError>).code === 'number'

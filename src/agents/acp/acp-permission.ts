@@ -6,7 +6,7 @@ import { defined } from '../../base/defined.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
 import { realPathInside, isInGitFolder } from './acp-rules.ts'
 
-export type Permit = { response: RequestPermissionResponse; allowed: boolean }
+type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
 /** Answers an agent that asks before it acts: by the leash where that decides, else by asking the person. */
 export async function answerPermission(

@@ -23,7 +23,7 @@ import { Calls } from './acp-calls.ts'
 import { UpdateReader, SpentTokens } from './acp-updates.ts'
 import { Terminals } from './acp-terminals.ts'
 
-export type AcpJob = {
+type AcpJob = {
   spec: PipeSpec
   turn: Turn
   argv: [string, ...string[]]
@@ -39,7 +39,7 @@ export type AcpJob = {
 }
 
 /** `left` holds the pids that would not die. */
-export type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
+type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
 
 /** How long an agent that was cancelled may take to say so. */
 const cancelMs = 2_000
@@ -159,7 +159,7 @@ type SideParts = {
 const quietMs = 100
 
 /** Our side of one turn: the updates that are read, the rules, and the terminals that run for the agent. */
-export class ClientSide {
+class ClientSide {
   readonly rules: Rules
   readonly calls: Calls
   readonly telling: UpdateReader

@@ -14,7 +14,7 @@ import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
 import { capabilitiesFor } from './acp-client.ts'
 
-export type Wanted = {
+type Wanted = {
   spec: PipeSpec
   cwd: string
   leash: Leash

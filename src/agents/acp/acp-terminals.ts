@@ -117,7 +117,7 @@ function quoted(word: string): string {
 const mostBytes = 1 << 20
 
 /** The last bytes that a terminal printed, cut where a character begins. */
-export class TerminalOutput {
+class TerminalOutput {
   #bytes = Buffer.alloc(0)
   #limit: number
   #cut = false

@@ -8,7 +8,7 @@ export type Call = Extract<ModelEvent, { type: 'call' }>
 type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
 
 /** One answer of the model, or why there is none, and its usage. */
-export type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
+type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
 export type WholeAnswer = Extract<Answer, Whole>
 
 /** Asks the model once: streams its text and thoughts, and returns the whole answer. */

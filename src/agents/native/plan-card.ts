@@ -27,7 +27,7 @@ export function planQuestion(plan: string): Question {
 }
 
 /** `wish`: the change, where it was said at once. */
-export type PlanAnswer = { then: 'build' } | { then: 'change'; wish?: string } | { then: 'drop' }
+type PlanAnswer = { then: 'build' } | { then: 'change'; wish?: string } | { then: 'drop' }
 
 /** Reads the answer; without one nothing is built, and the plan stays as it is. */
 export function planAnswer(picks: string[] | undefined): PlanAnswer | undefined {

@@ -9,7 +9,7 @@ import { readText } from '../../core/talk/store.ts'
 export type FrameAndTold = { frame: Frame; told: readonly ToldItem[] }
 
 /** How a session's frame is made; `key` names the mode and the model, and another key needs another frame. */
-export type FrameSpec = { key: string; make(): Promise<FrameAndTold> }
+type FrameSpec = { key: string; make(): Promise<FrameAndTold> }
 
 type Frozen = FrameAndTold & { key: string }
 

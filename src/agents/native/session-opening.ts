@@ -10,7 +10,7 @@ import { fileText, readInstructions } from './instructions.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { sourceText } from '../../base/source-text.ts'
 
-export type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
+type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
 
 /** What a session begins with: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
@@ -69,9 +69,9 @@ function tellings(
 
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
-export type Mode = 'agent' | 'plan' | 'subagent'
+type Mode = 'agent' | 'plan' | 'subagent'
 
-export type SystemParts = {
+type SystemParts = {
   mode: Mode
   /** The day the session started, as YYYY-MM-DD; handed in, so that a long session keeps its bytes. */
   date: string

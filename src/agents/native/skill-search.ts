@@ -27,7 +27,7 @@ export function findSkills(ground: SessionPlace): Skills {
 }
 
 /** The folders of skills in a project, the nearest first. */
-export function projectSkillPlaces(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
+function projectSkillPlaces(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground)
     .reverse()
     .flatMap((folder) => projectPlaces.map((place) => join(folder, place)))

@@ -60,7 +60,7 @@ export function skillIn(
   })
 }
 
-export const longestDescription = 1024
+const longestDescription = 1024
 const usable = /^[\w.-]{1,64}$/
 const standard = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 

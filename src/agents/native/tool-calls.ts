@@ -9,7 +9,7 @@ import { Channel } from '../../base/channel.ts'
 import { isFact } from '../../core/talk/entry.ts'
 import { perform } from '../../core/work/perform.ts'
 
-export type ToolKit = {
+type ToolKit = {
   tools: readonly Tool[]
   /** Finds a tool that is not in `tools`: a frame may be older or newer than its tools. */
   find?(name: string): Tool | undefined

@@ -4,7 +4,7 @@ import { isMissing } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
 
 /** The text of a file up to a limit, its real path, and the size of the whole. */
-export type FileBody = { real: string; text: string; bytes: number }
+type FileBody = { real: string; text: string; bytes: number }
 
 /**
  * Reads a text file that a stranger may have planted: never waits for a pipe or a device, follows no link out of

@@ -17,7 +17,7 @@ export type UserSubagent = {
   path: string
 }
 
-export type UserSubagents = { subagents: UserSubagent[]; warnings: string[] }
+type UserSubagents = { subagents: UserSubagent[]; warnings: string[] }
 
 const ending = '.md'
 const longest = 48 * 1024

@@ -8,7 +8,7 @@ import { changedName } from './context-changes.ts'
 /** `of`: the named pieces of a part, where it has any. */
 export type Part = { name: PartName; tokens: number; of?: { name: string; tokens: number }[] }
 
-export type PartName = 'system' | 'tools' | 'instructions' | 'skills' | 'summary' | 'messages' | 'tool outputs'
+type PartName = 'system' | 'tools' | 'instructions' | 'skills' | 'summary' | 'messages' | 'tool outputs'
 
 /** How a window is filled. Every part is estimated; `used` is what the provider reported last, where it did. */
 export type Fill = { window: number; used: number; source: 'reported' | 'estimated'; free: number; parts: Part[] }

@@ -4,7 +4,7 @@ import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { endedTurns, view as viewOf, withoutOutput } from '../../core/talk/view.ts'
 
 /** How full the window may get before old tool output is left out. */
-export const trimAt = 0.5
+const trimAt = 0.5
 
 /**
  * The share of the window that a trim must free: it changes what was sent before, and so loses the provider's cache.
@@ -15,10 +15,10 @@ const worth = { turns: 0.05, steps: 0.1 }
 const stepsKept = 3
 
 /** A trim, and the number of tokens it frees. */
-export type Due = { trim: Trim; frees: number }
+type Due = { trim: Trim; frees: number }
 
 /** The trim that leaves out the tool output of ended turns; the last turn keeps its own. */
-export function turnsDue(view: readonly Entry[], window: number): Due | undefined {
+function turnsDue(view: readonly Entry[], window: number): Due | undefined {
   const through = endedTurns(view).at(-2)?.end.id
   if (through === undefined) return undefined
   const trim: Trim = { type: 'trim', through }
@@ -27,7 +27,7 @@ export function turnsDue(view: readonly Entry[], window: number): Due | undefine
 }
 
 /** The trim that leaves out the output of a running turn's old steps: one turn may fill a window. */
-export function stepsDue(done: readonly Fact[], window: number): Due | undefined {
+function stepsDue(done: readonly Fact[], window: number): Due | undefined {
   const steps = new Map(done.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
   const step = Math.max(0, ...steps.values()) - stepsKept
   const already = done.findLast((fact) => fact.type === 'trim' && fact.step !== undefined)
@@ -45,8 +45,7 @@ export function trimmed(view: readonly Entry[], trim: Trim): Entry[] {
   return viewOf([...view, { ...trim, id: '', at: 0, by: 'termaite', session: '', turn: '' }])
 }
 
-export const tokensOf = (facts: readonly Fact[]) =>
-  facts.reduce((sum, fact) => sum + estimateTokens(JSON.stringify(fact)), 0)
+const tokensOf = (facts: readonly Fact[]) => facts.reduce((sum, fact) => sum + estimateTokens(JSON.stringify(fact)), 0)
 
 /** Counts how much of the window a turn takes, from request to request. */
 export class WindowUse {
@@ -75,4 +74,4 @@ export class WindowUse {
   }
 }
 
-export const frameTokens = ({ system, tools }: Frame) => estimateTokens(system) + estimateTokens(JSON.stringify(tools))
+const frameTokens = ({ system, tools }: Frame) => estimateTokens(system) + estimateTokens(JSON.stringify(tools))

@@ -146,7 +146,7 @@ type AskParts = {
 }
 
 /** The questions of one turn: several may be open at once, and each is answered on the CLI's stdin. */
-export class DialectQuestions {
+class DialectQuestions {
   #parts: AskParts
   #open = new Set<{ id: string | undefined; back: AbortController }>()
 
@@ -176,7 +176,7 @@ export class DialectQuestions {
 }
 
 /** Sends what is typed during the turn to the CLI, until the turn is over or `steer` says that nobody types. */
-export async function forwardSteering(
+async function forwardSteering(
   dialect: Dialect,
   steer: Turn['steer'],
   stdin: Writable,
@@ -198,7 +198,7 @@ const longestBefore = 256 * 1024
  * Adds what is in a file now to a question about overwriting it, so that the person sees the difference. Files of the
  * project get short names.
  */
-export async function withFileContents(question: Question, cwd: string): Promise<Question> {
+async function withFileContents(question: Question, cwd: string): Promise<Question> {
   if (!question.shows) return question
   return { ...question, shows: await Promise.all(question.shows.map((shown) => whole(shown, cwd))) }
 }

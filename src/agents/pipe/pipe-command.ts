@@ -46,7 +46,7 @@ export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefin
 }
 
 /** The key of a thread to resume, and the entries that the thread has not seen. */
-export type Thread = { key?: string; entries: readonly Entry[] }
+type Thread = { key?: string; entries: readonly Entry[] }
 
 /** The thread that a turn goes on with; without one, the agent is given the whole view. */
 export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {

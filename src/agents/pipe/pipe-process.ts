@@ -17,7 +17,7 @@ import { failed } from '../../core/talk/outcome.ts'
 /** A longer line of stderr is no message about a retry. */
 const longestComplaint = 64 * 1024
 
-export type PipeJob = {
+type PipeJob = {
   spec: PipeSpec
   turn: Turn
   argv: [string, ...string[]]

@@ -44,7 +44,7 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
 }
 
 /** Gathers a plain answer: in memory while it is short, as its two ends and a blob once it is long. */
-export class PlainAnswer {
+class PlainAnswer {
   #blobs: Blobs
   #writer: BlobWriter | undefined
   #encoder = new TextEncoder()

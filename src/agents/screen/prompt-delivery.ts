@@ -57,7 +57,7 @@ function longestLine(text: string): string {
     .slice(0, longestMark)
 }
 
-export type DeliveryParts = {
+type DeliveryParts = {
   name: string
   watcher: ScreenWatcher
   facts: ScreenFacts
@@ -130,7 +130,7 @@ export async function resumeDelivery(
 const longAgo = 20_000
 
 /** Presses Enter, a second time if the prompt is still in the composer, and never where something else is shown. */
-export async function enter(text: string, then: PastePlace, sending: DeliveryParts): Promise<Failure | undefined> {
+async function enter(text: string, then: PastePlace, sending: DeliveryParts): Promise<Failure | undefined> {
   const { name, watcher, facts, signal, marks, kept } = sending
   const taken = async ({ screen, reading, gone }: Sight) =>
     gone !== undefined ||
@@ -152,15 +152,15 @@ export async function enter(text: string, then: PastePlace, sending: DeliveryPar
 }
 
 /** Where a pasted text was just before Enter. */
-export type PastePlace = { row: string; below: number; found: boolean }
+type PastePlace = { row: string; below: number; found: boolean }
 
-export function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlace {
+function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlace {
   const echo = echoRow(screen.rows, text)
   return { row: composerRow(screen, facts), below: screen.cursor.row - echo, found: echo >= 0 }
 }
 
 /** Whether the composer still holds the paste: as the profile reads it, else by the rows of the text and the cursor. */
-export function stillHolds(screen: Screen, text: string, facts: ScreenFacts, then: PastePlace): boolean {
+function stillHolds(screen: Screen, text: string, facts: ScreenFacts, then: PastePlace): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
   if (!then.found) return composerRow(screen, facts) === then.row
   const echo = echoRow(screen.rows, text)
@@ -173,7 +173,7 @@ export function stillHolds(screen: Screen, text: string, facts: ScreenFacts, the
 const stillMs = 100
 
 /** Whether a paste is in sight: as itself, or as what the program shows in its place. */
-export function pasteArrived({ screen, quietMs }: Sight, text: string, facts: ScreenFacts, before: Screen): boolean {
+function pasteArrived({ screen, quietMs }: Sight, text: string, facts: ScreenFacts, before: Screen): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
   const echo = echoRow(screen.rows, text)
   if (echo >= 0 && echo !== echoRow(before.rows, text)) return true

@@ -56,7 +56,7 @@ function fencedIn(text: string, nonce: string): string | undefined {
 }
 
 /** A screen before a prompt was pasted: the conversation, and below it the composer and its footer. */
-export type ScreenBefore = { said: readonly string[]; below: ReadonlySet<string> }
+type ScreenBefore = { said: readonly string[]; below: ReadonlySet<string> }
 
 /** A prompt as it was pasted; without the screen `before` it is looked for everywhere. */
 export type PastedPrompt = { text: string; before?: ScreenBefore }

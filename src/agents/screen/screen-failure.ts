@@ -9,7 +9,7 @@ import { chrome } from './screen-answer.ts'
 const lastRows = 12
 
 /** The last rows of a screen, as the end of a log. */
-export function lastWords(rows: readonly string[]): string {
+function lastWords(rows: readonly string[]): string {
   return rows
     .filter((row) => !chrome.test(row))
     .map(bare)

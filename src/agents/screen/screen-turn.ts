@@ -31,7 +31,7 @@ import { readyProgram } from './terminal-program.ts'
 import { screenBefore, rowsSince } from './screen-answer.ts'
 import { dialogOn, keyGapMs } from './screen-dialogs.ts'
 
-export type ScreenTurnParts = {
+type ScreenTurnParts = {
   spec: ScreenSpec
   parts: ScreenParts
   program: TerminalProgram
@@ -123,7 +123,7 @@ function usageOf({ prompt = '', journal }: ScreenResult, answer: string): Event 
   return { type: 'usage', input: estimateTokens(prompt), output: estimateTokens(answer), source: 'estimated' }
 }
 
-export type ScreenJob = {
+type ScreenJob = {
   spec: ScreenSpec
   parts: ScreenParts
   program: TerminalProgram
@@ -140,7 +140,7 @@ export type ScreenJob = {
  * The result of a turn; `end` is undefined when it was stopped. `entered` is the prompt that the program may be
  * working on.
  */
-export type ScreenResult = {
+type ScreenResult = {
   end?: ScreenAnswer | Failure
   entered?: string
   prompt?: string
@@ -148,7 +148,7 @@ export type ScreenResult = {
 }
 
 /** Runs one turn: makes the program ready, delivers the prompt, and follows the turn to its end. */
-export async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
+async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const { spec, parts, program, turn, resume, waiting } = job
   const own = resumedThread(spec.name, turn.history, resume)
   const ready = await readyProgram(program, own.key, turn.leash, waiting)
@@ -223,7 +223,7 @@ const beginMs = 1_500
 const never = new AbortController().signal
 
 /** Stops the work of a program, by its own keys and then by Ctrl+C; ends a program that goes on. */
-export async function interruptProgram({ watcher, facts }: TerminalProgram, text: string, name: string): Promise<void> {
+async function interruptProgram({ watcher, facts }: TerminalProgram, text: string, name: string): Promise<void> {
   const steps: (readonly Key[])[] = facts.reader.idle
     ? [facts.interrupt, facts.interrupt, ['Ctrl+C']]
     : [facts.interrupt, ['Ctrl+C']]

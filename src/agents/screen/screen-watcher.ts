@@ -129,7 +129,7 @@ export class ScreenWatcher {
 /**
  * Wakes a waiter when a terminal has drawn something or its program has ended, and knows how long nothing was drawn.
  */
-export class OutputBell {
+class OutputBell {
   #clock: Clock
   #drawnAt: number
   #rung = true

@@ -20,7 +20,7 @@ const terminalThread = (id: string) => `terminal:${id}`
 const isTerminalThread = (key: string) => key.startsWith('terminal:')
 
 /** How a program came to its terminal: it began, resumed its thread, or was already running. */
-export type ProgramStart = 'began' | 'resumed' | 'there'
+type ProgramStart = 'began' | 'resumed' | 'there'
 
 /** One CLI in one terminal: found where it still runs, else opened. */
 export class TerminalProgram {
@@ -136,7 +136,7 @@ async function isRunning(terminal: Terminal): Promise<boolean> {
   return Promise.race([terminal.exited.then(() => false), later])
 }
 
-export type ReadyResult = { how: ProgramStart; sight: Sight } | { failure: Failure }
+type ReadyResult = { how: ProgramStart; sight: Sight } | { failure: Failure }
 
 /**
  * Starts the program, or finds it running, and waits until it can be given a prompt; undefined when the wait was
@@ -200,7 +200,7 @@ const leaveMs = 3_000
  * Waits until the program takes a prompt, and asks the person what the CLI asks on the way; undefined when the wait
  * was stopped.
  */
-export async function untilReady(
+async function untilReady(
   program: TerminalProgram,
   { spec, clock, ask, signal, heard, state }: ReadyWait,
 ): Promise<Sight | Failure | undefined> {

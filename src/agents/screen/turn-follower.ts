@@ -12,7 +12,7 @@ import { awaitsPrompt } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 import { faultFailure, exitFailure } from './screen-failure.ts'
 
-export type FollowParts = {
+type FollowParts = {
   spec: ScreenSpec
   program: TerminalProgram
   clock: Clock

@@ -124,7 +124,7 @@ function usageOf(messages: readonly Loose[]) {
 }
 
 /** `~/.claude/projects/<folder as a name>/<session>.jsonl`: one line for each event. */
-export const claudeJournal: Journal = {
+const claudeJournal: Journal = {
   folder: ({ home, cwd, env }) => {
     const projects = join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'projects')
     const name = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-')

@@ -12,7 +12,7 @@ import { readMessage } from '../shared/signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
 /** An item that is a tool call: what it was to do, its result, and its words in a list of denials. */
-export type ToolItem = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
+type ToolItem = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
 
 /** The item with short file names, relative to the working folder. */
 export function withShortPaths(item: Loose, cwd: string): Loose {

@@ -8,7 +8,7 @@ import { listOf, loose, textOf } from '../shared/jsonl.ts'
 import { quote } from '../shared/shell-words.ts'
 
 /** What answers need of the turn: replies as text for stdin, and text for the model. */
-export type Replies = {
+type Replies = {
   answer(id: unknown, result: Loose): string
   refuse(id: unknown, why: string): string
   steer(text: string): string

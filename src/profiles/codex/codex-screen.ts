@@ -95,7 +95,7 @@ const isPrompt = ({ type, payload }: Loose) => {
 }
 
 /** `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, from the first prompt on. */
-export const codexJournal: Journal = {
+const codexJournal: Journal = {
   folder: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'sessions'),
   file: /^\d{4}\/\d\d\/\d\d\/rollout-[^/]+\.jsonl$/,
   read(lines, mark) {

@@ -67,7 +67,7 @@ const dataOf = ({ data }: Loose) => loose(data)
 const calls = (message: Loose) => listOf(message.toolRequests).length > 0
 
 /** `~/.copilot/session-state/<session>/events.jsonl`: one line for each event. */
-export const copilotJournal: Journal = {
+const copilotJournal: Journal = {
   folder: ({ home, env }) => join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
   file: /^[0-9a-f-]{36}\/events\.jsonl$/,
   read(lines, mark) {

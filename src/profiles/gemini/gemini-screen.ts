@@ -74,7 +74,7 @@ const breaks = ({ type, content }: Loose) =>
  * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. It does not say when a turn is over, and names a call only after
  * it ran: the screen tells when.
  */
-export const geminiJournal: Journal = {
+const geminiJournal: Journal = {
   folder: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, '.gemini', 'tmp'),
   file: /^[^/]+\/chats\/session-[^/]+\.jsonl$/,
   read(lines, mark) {

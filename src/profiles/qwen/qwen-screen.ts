@@ -71,7 +71,7 @@ const spoken = (line: Loose) =>
   partsOf(line).flatMap(({ text, thought }) => (thought === true ? [] : [textOf(text) ?? '']))
 
 /** `~/.qwen/projects/<folder as a name>/chats/<session>.jsonl`: one line for each message, written when it is whole. */
-export const qwenJournal: Journal = {
+const qwenJournal: Journal = {
   folder: ({ home, cwd }) => join(home, '.qwen', 'projects', cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'), 'chats'),
   file: /^[0-9a-f-]{36}\.jsonl$/,
   read(lines, mark) {

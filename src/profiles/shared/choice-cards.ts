@@ -2,7 +2,7 @@ import type { Step } from '../../core/work/profile.ts'
 import { defined } from '../../base/defined.ts'
 
 /** One of the questions that a CLI puts to a person in one request. */
-export type Choice = {
+type Choice = {
   key: string
   text: string
   multiple: boolean

@@ -65,7 +65,7 @@ export function brokenOff(title: string, { err, code, signal }: Ended): Outcome 
 }
 
 /** Parses a line of a journal; a line that is still being written is empty. */
-export function lineOf(line: string): Loose {
+function lineOf(line: string): Loose {
   try {
     return loose(JSON.parse(line))
   } catch {

@@ -4,7 +4,7 @@ import type { Key, Screen } from '../../core/screen/terminal.ts'
 import { defined } from '../../base/defined.ts'
 
 /** The options of a CLI's dialog, the one its pointer is at, and the rows they take. */
-export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
+type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
 
@@ -60,7 +60,7 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
 const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
 
 /** The keys that move the pointer to an option and take it. */
-export function walkTo({ options, at }: Menu, id: string): Key[] {
+function walkTo({ options, at }: Menu, id: string): Key[] {
   const steps = options.findIndex((option) => option.id === id) - at
   return [...Array<Key>(Math.abs(steps)).fill(steps < 0 ? 'Up' : 'Down'), 'Enter']
 }
@@ -106,7 +106,7 @@ export function paragraphAbove(rows: readonly string[], row: number): string {
 }
 
 /** The rows of a composer, the width of its margin, and the text it shows when it is empty. */
-export type Composer = { from: number; to: number; margin: number; placeholder?: string }
+type Composer = { from: number; to: number; margin: number; placeholder?: string }
 
 /** The text in a composer before the cursor; placeholders and suggestions come after it and do not count. */
 export function beforeCursor({ rows, cursor }: Screen, { from, to, margin, placeholder }: Composer): string {

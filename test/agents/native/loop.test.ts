@@ -85,7 +85,7 @@ test('an unknown tool is a result that names the known ones, and the loop goes o
   ])
 })
 
-test('it stops after its steps and says so', async () => {
+test('the loop stops after its most steps and says so', async () => {
   const { facts, model } = await run([[call('c')]], {}, { maxSteps: 3 })
   const text = 'I stopped after 3 steps; the work is not finished. Say "go on" to continue.'
   assert.deepEqual(facts.slice(-2), [
@@ -168,7 +168,7 @@ test('calls that only read run side by side; all are kept first, and results kee
   )
 })
 
-test('one that goes in circles is warned, then stopped', async () => {
+test('a model that goes in circles is warned, then stopped', async () => {
   const again = (request: { messages: unknown[] }) => [{ ...call(`c${request.messages.length}`), input: 'the same' }]
   const { facts, model } = await run([again])
   const results = facts.flatMap((fact) => (fact.type === 'result' ? [fact.text.split('\n\n[')[1] ?? ''] : []))

@@ -6,7 +6,7 @@ import { modelMessages } from '../../../src/agents/native/model-messages.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { answeredTurn, entryMaker } from '../../core/made.ts'
 
-test('its own words are the assistant’s, other agents’ are marked as theirs', () => {
+test("the agent's own text is the assistant’s, that of other agents is marked as theirs", () => {
   const make = entryMaker()
   const failure = { kind: 'crash' as const, message: 'died' }
   const history: Entry[] = [
@@ -37,7 +37,7 @@ test('its own words are the assistant’s, other agents’ are marked as theirs'
   ])
 })
 
-test('what was typed to those who tried before stands after the prompt', () => {
+test('text typed to agents that failed before comes after the prompt', () => {
   const attempts = [
     { type: 'attempt' as const, by: 'claude', failure: { kind: 'quota' as const, message: 'limit' }, ms: 1 },
   ]

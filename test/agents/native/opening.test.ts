@@ -16,7 +16,7 @@ const files = {
 }
 const day = { mode: 'agent' as const, date: '2026-11-15', meta: 'Close well.' }
 
-test('a session begins with all that is known of its place, and with the same bytes every time', (t) => {
+test('a session begins with the instructions, skills and subagents of its place, and with the same bytes every time', (t) => {
   const { at, ground } = groundOf(t, files)
   const first = opening(ground, day)
   assert.equal(opening(ground, day).system, first.system)
@@ -49,7 +49,7 @@ test('a session begins with all that is known of its place, and with the same by
   assert.ok(places[0]! > 0)
 })
 
-test('nothing of an untrusted project is in it', (t) => {
+test('nothing of an untrusted project is in the opening', (t) => {
   const { ground } = groundOf(t, files)
   const untrusted = opening({ ...ground, trusted: false }, day)
   assert.equal(untrusted.system.includes('HOSTILE'), false)
@@ -60,14 +60,14 @@ test('nothing of an untrusted project is in it', (t) => {
   assert.equal(untrusted.warnings.length, 2)
 })
 
-test('a subagent is offered none, and where there is nothing the prompt is the prompt', (t) => {
+test('a subagent is offered no subagents, and an empty place adds nothing to the prompt', (t) => {
   const { ground } = groundOf(t, files)
   assert.deepEqual(opening(ground, { ...day, mode: 'subagent' }).subagents, [])
   const bare = groundOf(t).ground
   assert.equal(opening(bare, day).system, systemText({ ...day, cwd: bare.cwd }))
 })
 
-test('what changes later is said after the messages, once each time', (t) => {
+test('a later change is told after the messages, once each time', (t) => {
   const { at, write, ground } = groundOf(t, files)
   let told: ToldItem[] = opening(ground, day).tells
   const said = (trusted = true) => {

@@ -34,7 +34,7 @@ test('the same parts give the same bytes, and what changes soonest stands last',
   assert.equal(tomorrow.slice(0, -2), text.slice(0, -2))
 })
 
-test('the agent is told in less than 2.5 kB', () => {
+test("the agent's system text is shorter than 2.5 kB", () => {
   const text = systemText({ ...day, mode: 'agent', meta: metaInstruction })
   assert.ok(Buffer.byteLength(text) < 2500, `${Buffer.byteLength(text)} bytes`)
 })

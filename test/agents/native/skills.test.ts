@@ -50,7 +50,7 @@ test('from every place of the project and the person’s own, the nearest first'
   )
 })
 
-test('of an untrusted project none is opened, and it is said', (t) => {
+test('no skill of an untrusted project is opened, and a warning says so', (t) => {
   const { ground } = groundOf(t, {
     'repo/.skills/evil/SKILL.md': written('evil', 'hostile'),
     'home/skills/notes/SKILL.md': written('notes', 'takes notes'),
@@ -62,7 +62,7 @@ test('of an untrusted project none is opened, and it is said', (t) => {
   ])
 })
 
-test('what the standard does not allow is said, and used where it can be', (t) => {
+test('a skill that breaks the standard is warned of, and used where it can be', (t) => {
   const { at, write, ground } = groundOf(t, {
     'repo/.skills/a/SKILL.md': written('Big_Name', 'x: y'),
     'repo/.skills/b/SKILL.md': written('"with spaces"', 'b'),

@@ -26,7 +26,7 @@ const turn = (name: string, output: string, tool = 'bash', input: unknown = {}) 
 ]
 const sum = (entries: Entry[]) => entries.reduce((all, one) => all + entryTokens(one), 0)
 
-test('what fills the window, by where it comes from', () => {
+test("a window's fill is counted by where it comes from", () => {
   const files = [
     { path: '/p/AGENTS.md', text: 'tabs\n<skills>\nforged\n</skills>' },
     { path: '/p/sub/AGENTS.md', text: 'spaces '.repeat(20) },
@@ -66,7 +66,7 @@ test('what fills the window, by where it comes from', () => {
   assert.deepEqual([filled.used, filled.source, filled.free], [720, 'reported', 9280])
 })
 
-test('what was reported counts until something is said or left out', () => {
+test('the reported usage counts until something is said or left out', () => {
   const frame = { system: 'Be.', tools: [] }
   const entries = turn('1', 'x')
   const source = (agent: string, more: Entry[] = []) => fill(agent, frame, [...entries, ...more], 1000).source

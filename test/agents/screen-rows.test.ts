@@ -22,7 +22,7 @@ test('a prompt is found however it is folded, framed or indented', () => {
   assert.equal(echoRow(['> yes', 'said', '> yes', 'again', '> '], 'yes'), 2)
 })
 
-test('what was said stands behind the prompt and above the composer', () => {
+test('the answer is between the prompt and the composer', () => {
   const before = ['hello', '> old', 'old answer', '', '────', '> ', '────', 'model · 3 %']
   const now = [
     ...before.slice(0, 3),
@@ -58,7 +58,7 @@ test('a prompt that is shown as something else is passed over by what stood ther
   assert.deepEqual(since(now, 'a\nb\nc', before), { rows: ['> [Pasted 3 lines]', 'two'], whole: true })
 })
 
-test('what belongs to the composer is no part of an answer, also while it works', () => {
+test("the composer's rows are no part of an answer, also while the program works", () => {
   const before = ['> Ask me anything', '', '  model default · ~/project', '  ? for shortcuts']
   const now = ['› do it', 'half', '', '* working (esc to interrupt)', ...before.slice(1)]
   assert.equal(rowsText(since(now, 'do it', before).rows, 80, reader), 'half')
@@ -71,7 +71,7 @@ test('where neither the prompt nor what stood before is in sight, the beginning 
   })
 })
 
-test('what the terminal folded is unfolded, and a frame that fills it is not', () => {
+test('rows that the terminal folded are joined, and a frame that fills the width is not', () => {
   const wide = 'x'.repeat(20)
   assert.equal(rowsText([wide, 'yz', '─'.repeat(20), 'end'], 20, reader), `${wide}yz\n${'─'.repeat(20)}\nend`)
 })
@@ -98,7 +98,7 @@ async function told(...texts: string[]): Promise<string> {
   return said
 }
 
-test('what grows, scrolls or is drawn again is told once', async () => {
+test('text that grows, scrolls or is drawn again is emitted once', async () => {
   assert.equal(await told('a', 'a\nb', 'a\nb\nc'), 'a\nb\nc')
   assert.equal(await told('one two', 'one two', 'one two three\nfour'), 'one two three\nfour')
   assert.equal(await told('a\nb\nc', 'b\nc\nd', 'c\nd\ne'), 'a\nb\nc\nd\ne')

@@ -1,8 +1,8 @@
 import type { Event } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { ground, played } from './acping.ts'
-import { profileOf } from './piping.ts'
+import { ground, played } from './acp-rig.ts'
+import { profileOf } from './pipe-rig.ts'
 
 const text = (text: string, more = {}) => ({
   update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...more },
@@ -126,7 +126,7 @@ test('messages of their own are paragraphs of their own', async () => {
   assert.deepEqual((await played(it, { steps })).at(-1), { type: 'end', outcome: { ok: true, text: 'One.\n\nTwo.' } })
 })
 
-test('what it cost is read where agents say it, and cached tokens count once', async () => {
+test('the usage is read where agents report it, and cached tokens count once', async () => {
   const usageOf = async (script: object) => {
     await using it = await ground()
     const events = await played(it, { steps: [{ say: 'So.' }], ...script })
@@ -143,7 +143,7 @@ test('what it cost is read where agents say it, and cached tokens count once', a
   assert.deepEqual(await usageOf({ steps }), { ...usage, input: 2400, output: 68, cached: 2000 })
 })
 
-test('what is printed between the messages is passed over, and said once', async () => {
+test('lines between the messages are passed over, and noted once', async () => {
   await using it = await ground()
   const steps = [
     { raw: 'Welcome to Sayer!' },
@@ -163,7 +163,7 @@ test('what is printed between the messages is passed over, and said once', async
   ])
 })
 
-test("a CLI's own remarks are no part of the answer, and its last word of a failure is the failure", async () => {
+test("a CLI's own remarks are no part of the answer, and a failure in its last remark is the failure", async () => {
   const acp = {
     command: () => '',
     leashes: { ask: 'asks' },

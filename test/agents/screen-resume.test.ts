@@ -2,19 +2,19 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Agent } from '../../src/core/work/agent.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
-import type { Over, Stage } from './screening.ts'
+import type { Over, Stage } from './screen-rig.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { nonceOf } from '../../src/core/screen/fence.ts'
 import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { failureIn } from './piping.ts'
-import { faked, played, stageOf } from './screening.ts'
+import { failureIn } from './pipe-rig.ts'
+import { faked, played, stageOf } from './screen-rig.ts'
 
 /** Another process's agent for the same terminal. */
 const second = (stage: Stage, first: Agent, over: Over = {}) =>
   faked(stage, [], { ...over, seat: { ...over.seat, terminal: { id: first.terminal!.id } } }).agent
 
-test('a prompt that was pasted before a crash is watched, and pasted no second time', async () => {
+test('a prompt that was pasted before a crash is followed, and not pasted again', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent, open } = faked(stage, ['slow'], { spec: { fence: true } })
@@ -42,7 +42,7 @@ test('a prompt that was pasted before a crash is watched, and pasted no second t
   await stage.close()
 })
 
-test('one that was pasted and not entered is entered, and one that never came is said to be lost', async () => {
+test('a prompt that was pasted and not entered is entered, and one that is not there is reported as lost', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, [])
@@ -60,7 +60,7 @@ test('one that was pasted and not entered is entered, and one that never came is
   await stage.close()
 })
 
-test('one that is left goes on working, and one that is closed is ended, whoever opened it', async () => {
+test('a program that is detached goes on, and one that is closed is ended, whoever opened it', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, ['never'])
@@ -74,7 +74,7 @@ test('one that is left goes on working, and one that is closed is ended, whoever
   await stage.close()
 })
 
-test('a session that said its key when it left goes on with it', async () => {
+test('a session that printed its key at its end is resumed by it', async () => {
   const clock = new HandClock()
   const opened: string[] = []
   const program = async (tty: Tty) => {

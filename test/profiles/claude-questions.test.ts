@@ -23,7 +23,7 @@ test('the prompt and what is typed meanwhile are messages; before its thread has
   assert.deepEqual(JSON.parse(dialect.stop!()!).request, { subtype: 'interrupt' })
 })
 
-test('it is over when all that was typed is worked off; a version that does not tell is not waited for', () => {
+test('a turn is over when all typed messages are worked off; a version that does not report that is not waited for', () => {
   const lived = (state: string) => said({ type: 'command_lifecycle', command_uuid: 'u1', state })
   const telling = claude.dialect!()
   telling.line(init('msg_lifecycle_v1'))
@@ -82,7 +82,7 @@ test('a plan and the tool of a server are shown whole, and nothing is offered th
   )
 })
 
-test('what is granted is what was shown, and no more', () => {
+test('a grant covers what was shown, and no more', () => {
   const dialect = claude.dialect!()
   const rule = (toolName: string, ruleContent?: string) => ({ toolName, ...(ruleContent ? { ruleContent } : {}) })
   const suggestions = [
@@ -136,7 +136,7 @@ test('a suggestion that is broader than it can be said in words is not offered, 
   assert.deepEqual(granted(directories), [['turn', 'files below /tmp/a, /tmp/b, until this turn ends', [directories]]])
 })
 
-test('what an edit or a command does beyond what is shown is said', () => {
+test('effects of an edit or a command beyond what is shown are named', () => {
   const textOf = (tool_name: string, input: object, more = {}) =>
     questionOf(claude.dialect!().line(wish({ tool_name, input, ...more })))?.text
   assert.deepEqual(
@@ -149,7 +149,7 @@ test('what an edit or a command does beyond what is shown is said', () => {
   )
 })
 
-test('whoever pays for what comes after a window has none to wait for', () => {
+test('an account that pays for use beyond its window has no limit to wait for', () => {
   const dialect = claude.dialect!()
   const told = (info: object) => dialect.line(said({ type: 'rate_limit_event', rate_limit_info: info }))
   const one = { rateLimitType: 'seven_day_opus', utilization: 0.5, resetsAt: 9 }

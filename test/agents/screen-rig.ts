@@ -16,7 +16,7 @@ import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
 import { fakeCli } from '../fixtures/fake-cli.ts'
-import { profileOf } from './piping.ts'
+import { profileOf } from './pipe-rig.ts'
 
 const program = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 

@@ -1,11 +1,11 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
-import type { AcpScript, AcpStep } from './acping.ts'
+import type { AcpScript, AcpStep } from './acp-rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ground, person, played, running } from './acping.ts'
+import { ground, person, played, running } from './acp-rig.ts'
 
 const read = (path: string, more = {}): AcpStep => ({
   request: 'fs/read_text_file',
@@ -97,7 +97,7 @@ test('files are written as the leash allows, and never outside of the project', 
   })
 })
 
-test('what was said yes to as a permission is written without another card, and nothing else is', async () => {
+test('a change that was allowed as a permission is written without another card, and nothing else is', async () => {
   await using it = await ground()
   const asked: AcpStep = {
     request: 'session/request_permission',

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { partsOf, stageOf } from './screening.ts'
+import { partsOf, stageOf } from './screen-rig.ts'
 
 test('a shell is an agent by its command and its prompt alone', async () => {
   const stage = stageOf('pty')

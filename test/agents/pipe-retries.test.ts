@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { failureIn, piped, profileOf, running } from './piping.ts'
+import { failureIn, piped, profileOf, running } from './pipe-rig.ts'
 
 const limit = { timeout: 20_000 }
 

@@ -9,7 +9,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'
 import { testDialect } from './dialect.ts'
-import { failureIn, piped, profileOf, running } from './piping.ts'
+import { failureIn, piped, profileOf, running } from './pipe-rig.ts'
 import { until } from '../until.ts'
 
 const limit = { timeout: 20_000 }
@@ -111,7 +111,7 @@ test('a file that is to be written whole is shown with what is in it now', limit
   }
 })
 
-test('what is typed meanwhile goes to stdin in the words of the dialect, until the last word', limit, async () => {
+test('text typed during the turn goes to stdin as the dialect wants it, until the last word', limit, async () => {
   const typed = [['left', 'right'], ['back']]
   const ended: boolean[] = []
   const steer = async (over?: AbortSignal) => {
@@ -158,7 +158,7 @@ test('stdin is closed once the dialect is over', limit, async () => {
   assert.deepEqual(events.at(-1), end('done'))
 })
 
-test('told to stop, a CLI may put its things in order before it leaves', limit, async () => {
+test('a CLI that is told to stop may save its thread before it exits', limit, async () => {
   const abort = new AbortController()
   const command = `read -r prompt; echo '{"type":"text","delta":"at work "}'; read -r said; echo "{\\"type\\":\\"note\\",\\"text\\":\\"$said\\"}"`
   const events = []
@@ -172,7 +172,7 @@ test('told to stop, a CLI may put its things in order before it leaves', limit, 
   )
 })
 
-test('one that does not heed it is ended', limit, async () => {
+test('a CLI that ignores the stop is ended', limit, async () => {
   const clock = new HandClock()
   const abort = new AbortController()
   const agent = saying(`echo '{"type":"text","delta":"at work "}'; sleep 77`, { stop: () => 'stop\n' })

@@ -7,7 +7,7 @@ import { TurnWatch } from '../../src/agents/turn-watch.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'
-import { failureIn, piped, running } from './piping.ts'
+import { failureIn, piped, running } from './pipe-rig.ts'
 import { until } from '../until.ts'
 
 const card: Question = {
@@ -61,7 +61,7 @@ function slowly() {
   return { ask, asked, withdrawn, answer: (pick: string | undefined, at = -1) => answers.at(at)!(pick) }
 }
 
-test('a silence is asked about; wait gives it as long again, switch ends the try, stop the turn', async () => {
+test('a card asks about a silence: wait gives as much time again, switch ends the attempt, stop ends the turn', async () => {
   const { ask, asked, answer } = slowly()
   const { clock, stopped } = watched(ask)
   await clock.turn(5_000)
@@ -85,7 +85,7 @@ test('a silence is asked about; wait gives it as long again, switch ends the try
   ])
 })
 
-test('nobody answers, or nobody watches: it is ended at once', async () => {
+test('a silent agent is ended at once when nobody answers or nobody watches', async () => {
   for (const attended of [true, false]) {
     let asked = 0
     const { clock, stopped } = watched((...question) => (asked++, nobody(...question)), attended)
@@ -94,7 +94,7 @@ test('nobody answers, or nobody watches: it is ended at once', async () => {
   }
 })
 
-test('it speaks again: the question is withdrawn, and the next silence counts from there', async () => {
+test('output withdraws the question about a silence, and the next silence counts from there', async () => {
   const { ask, asked, withdrawn } = slowly()
   const { clock, stopped, watch } = watched(ask)
   await clock.turn(7_000)
@@ -107,7 +107,7 @@ test('it speaks again: the question is withdrawn, and the next silence counts fr
   assert.deepEqual([asked.length, stopped], [2, []])
 })
 
-test('it ends while somebody thinks about it: the question is withdrawn', async () => {
+test('the end of the agent withdraws the question about its silence', async () => {
   const { ask, withdrawn } = slowly()
   const { clock, over, stopped } = watched(ask)
   await clock.turn(5_000)
@@ -121,7 +121,7 @@ const late: Failure = {
   message: 'sayer took longer than 8 s and was ended; raise timeoutSeconds if it needs longer',
 }
 
-test('the time of a turn stands still while somebody thinks about a silence', async () => {
+test('the time of a turn stands still while a card about a silence is open', async () => {
   const { ask, withdrawn, answer } = slowly()
   const { clock, stopped } = watched(ask, true, 8_000)
   await clock.turn(3_600_000)
@@ -134,7 +134,7 @@ test('the time of a turn stands still while somebody thinks about a silence', as
   assert.deepEqual(stopped, [[3_603_000, late]])
 })
 
-test('the time that a person thinks at cards of the agent is neither its time nor its silence', async () => {
+test("the time at an agent's cards counts neither as its time nor as its silence", async () => {
   const { ask, answer } = slowly()
   const { clock, stopped, watch, over } = watched(ask, false, 8_000)
   const asked = (text: string) => watch.ask({ about: 'permission', text, from: [], options: [] }, over.signal)

@@ -1,13 +1,13 @@
 import type { PermissionOption } from '@agentclientprotocol/sdk'
 import type { Leash } from '../../src/core/work/agent.ts'
-import type { AcpScript, AcpStep } from './acping.ts'
+import type { AcpScript, AcpStep } from './acp-rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { ground, person, played } from './acping.ts'
-import { profileOf } from './piping.ts'
+import { ground, person, played } from './acp-rig.ts'
+import { profileOf } from './pipe-rig.ts'
 
 const options: PermissionOption[] = [
   { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
@@ -122,7 +122,7 @@ test('the time that somebody thinks at a card is not the time of the turn', asyn
   )
 })
 
-test('where nobody answers it is a no, and told as what was not allowed', async () => {
+test('no answer is a no, and reported as a denial', async () => {
   await using it = await ground()
   const events = await played(it, script(run('make')))
   assert.deepEqual(await outcomes(it), ['reject'])
@@ -134,13 +134,13 @@ test('where nobody answers it is a no, and told as what was not allowed', async 
   })
 })
 
-test('an agent that offers no way to say no is told that the question is off', async () => {
+test('an agent that offers no option for no is told that the question is cancelled', async () => {
   await using it = await ground()
   await played(it, script(asks({ title: 'Sure?' }, [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }])))
   assert.deepEqual(await outcomes(it), ['cancelled'])
 })
 
-test('a cancel takes the question back, answers it as off, and tells the agent', async () => {
+test('a cancel withdraws the question, answers it as cancelled, and tells the agent', async () => {
   await using it = await ground()
   const stop = new AbortController()
   const withdrawn: boolean[] = []

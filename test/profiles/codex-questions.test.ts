@@ -105,7 +105,7 @@ test('thoughts, plans and output come as they are told', () => {
   )
 })
 
-test('an agent that it sent off speaks to it alone, and is paid for', () => {
+test("a subagent's text is not the answer, and its usage counts", () => {
   const { dialect, say, told } = atWork()
   const usage = (inputTokens: number) => ({ tokenUsage: { total: { inputTokens, outputTokens: 1 } } })
   assert.deepEqual(
@@ -224,7 +224,7 @@ test('more than the sandbox allows is granted as it was shown, or not at all', (
   ])
 })
 
-test('what it wants to know is a choice each; unanswered, it goes on without', () => {
+test('each question is a choice card; without an answer Codex goes on', () => {
   const options = [
     { label: 'Red', description: 'warm' },
     { label: 'Blue', description: '' },

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { visible, visibleQuestion } from '../../src/agents/visible-question.ts'
 
-test('what cannot be seen is spelled out; lines, tabs and every script stay as they are', () => {
+test('invisible characters are spelled out; lines, tabs and every script stay as they are', () => {
   const plain = 'a\tb\nc\r\nd é 漢 שלום 👩‍🚀'
   assert.equal(visible(plain), plain)
   assert.deepEqual(

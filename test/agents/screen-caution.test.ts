@@ -7,8 +7,8 @@ import type { Tty } from '../../src/terminals/scripted-terminals.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { failureIn } from './piping.ts'
-import { faked, played, reader, stageOf } from './screening.ts'
+import { failureIn } from './pipe-rig.ts'
+import { faked, played, reader, stageOf } from './screen-rig.ts'
 import { until } from '../until.ts'
 
 /** Shows a screen and stays. */
@@ -18,7 +18,7 @@ const showing = (text: string) => async (tty: Tty) => {
   return 0
 }
 
-test('nothing is typed into a screen that is not known, and it is said', async () => {
+test('nothing is typed into an unknown screen, and the failure says so', async () => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(clock, showing('Choose a colour scheme\n(o) dark ( ) light\n'))
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
@@ -31,7 +31,7 @@ test('nothing is typed into a screen that is not known, and it is said', async (
   await stage.close()
 })
 
-test('a question that nobody can read is shown as it stands, and declined by Escape', async () => {
+test('an unknown dialog is shown as it is, and declined by Escape', async () => {
   const clock = new HandClock()
   const asked: Question[] = []
   const ask = async (question: Question) => (asked.push(question), undefined)
@@ -58,7 +58,7 @@ test('a question that nobody can read is shown as it stands, and declined by Esc
   await stage.close()
 })
 
-test('a prompt that is not taken is entered twice and not more, and it is said', async () => {
+test('a prompt that is not taken is entered twice and no more, and the failure says so', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, ['stone'])
