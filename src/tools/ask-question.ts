@@ -2,6 +2,7 @@ import type { Question } from '../core/talk/question.ts'
 import type { Tool } from '../core/work/tool.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, list, object, optional, parser, string } from '../core/work/shape.ts'
+import { defined } from '../base/defined.ts'
 
 const question = object({
   question: string({ min: 1 }),
@@ -21,14 +22,16 @@ export function askQuestion(): Tool {
     leadOnly: true,
     effect: () => ({ does: 'nothing' }),
     async run({ questions }) {
-      const asks = questions.map(({ question, options, multi_select }): Question => ({
-        about: 'choice',
-        text: question,
-        from: [],
-        ...(multi_select ? { multiple: true } : {}),
-        free: true,
-        options: options.map((label, i) => ({ id: `${i + 1}`, label })),
-      }))
+      const asks = questions.map(({ question, options, multi_select }): Question =>
+        defined({
+          about: 'choice',
+          text: question,
+          from: [],
+          multiple: multi_select || undefined,
+          free: true,
+          options: options.map((label, i) => ({ id: `${i + 1}`, label })),
+        }),
+      )
       return { text: 'The person was asked; the next message is the answer.', data: { asks } }
     },
   })

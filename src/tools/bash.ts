@@ -6,6 +6,7 @@ import { RunLimit, exitText, listen, startShell } from './shell/shell-command.ts
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
 import { CommandOutput, tooMuch } from './shell/command-output.ts'
+import { defined } from '../base/defined.ts'
 
 const usualSeconds = 120
 const mostSeconds = 600
@@ -32,7 +33,7 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
       const words = ended ?? exitText(exit)
       const told = [text.replace(/\n$/, ''), words].filter((part) => part !== '').join('\n')
       const data = ended === undefined ? { exit: exit.code ?? exit.signal } : undefined
-      return { text: told || '[no output]', ...(data ? { data } : {}) }
+      return defined({ text: told || '[no output]', data })
     },
   })
 }

@@ -203,7 +203,7 @@ test(
     await talk.run('-p', 'go on')
     assert.deepEqual([talk.asked().length, talk.breaks()], [4, []])
     const words =
-      'More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:\\n- words: echo, sum, '
+      'More tools of MCP servers can be called with mcp_call; mcp_tools describes them:\\n- words: echo, sum, '
     assert.deepEqual(
       talk.asked().map(({ text }) => count(text, words)),
       [0, 1, 1, 1],

@@ -68,7 +68,7 @@ test('/mcp login shows the page, and the server is there once somebody was at it
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
   seat.app.native.state.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
-  assert.match((await seat.type('/mcp')).at(-1)![1], /\n◌ web {2}wants a login: \/mcp login web\n/)
+  assert.match((await seat.type('/mcp')).at(-1)![1], /\n◌ web {2}requires a login: \/mcp login web\n/)
   const { say } = seat.world
   const pages: Promise<unknown>[] = []
   seat.world.say = (text, how) => {
@@ -82,7 +82,7 @@ test('/mcp login shows the page, and the server is there once somebody was at it
   assert.deepEqual(await seat.type('/mcp login'), [['error', 'whose login? /mcp login web or demo.']])
   assert.deepEqual(await seat.type('/mcp login wbe'), [['error', 'there is no MCP server "wbe"; did you mean "web"?']])
   assert.deepEqual(await seat.type('/mcp login demo'), [
-    ['error', 'demo is a program on this machine: it has no login here'],
+    ['error', 'demo is a program on this machine and has no login'],
   ])
 })
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 
-/** The library's own timers are set beyond any wait of ours: time is the clock's. */
+/** Switches off the SDK's own timers: all time limits run on our clock. */
 export const never = 2_147_483_647
 
 /**
- * How long a server may be silent: every sign of life begins the time anew, and it stands still while a person thinks.
- * `signal` aborts when the time is up or the caller's own signal did.
+ * Limits how long a server may be silent: every sign of activity restarts the time, and it is paused while a person answers.
+ * `signal` aborts when the time is up or the caller's signal aborts.
  */
 export class ActivityTimeout {
   readonly signal: AbortSignal
@@ -20,7 +20,7 @@ export class ActivityTimeout {
     void this.#watch(ms, until, clock)
   }
 
-  /** The server said something. */
+  /** Restarts the time, because the server did something. */
   touch(): void {
     this.#wake.abort()
   }

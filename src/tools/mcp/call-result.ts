@@ -2,23 +2,28 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import type { Blobs, Ref } from '../../core/talk/store.ts'
 import type { ToolOutput } from '../../core/work/tool.ts'
 import { cutMiddle } from '../../core/talk/body.ts'
+import { defined } from '../../base/defined.ts'
 
-/** More than this is cut for the model, with the place of the whole. */
+/** A longer text is cut for the model, with the path of the whole. */
 const longestText = 40 * 1024
 
-/** What a tool gave, as one text, its structure beside it, and whatever is no text as files. A tool's own failure throws its words. */
+/** Turns a result into one text, with its structure beside it and everything that is not text as files. Throws the text if the tool reports an error. */
 export async function outputOf(result: CallToolResult, blobs: Blobs): Promise<ToolOutput> {
   const files: Ref[] = []
   const parts: string[] = []
   for (const block of result.content ?? []) parts.push(await textOf(block, files, blobs))
   const data = result.structuredContent
-  // Servers repeat their structure as text for older clients: once is enough.
+  // Servers repeat their structure as text for older clients; the model needs it only once.
   if (data !== undefined && !parts.some((part) => isJson(part))) parts.push(JSON.stringify(data, null, 2))
-  const text = await short(parts.filter(Boolean).join('\n\n') || '(it gave nothing)', blobs)
+  const text = await short(parts.filter(Boolean).join('\n\n') || '(The tool returned nothing.)', blobs)
   if (result.isError) throw new Error(text)
   if (data === undefined && files.length === 0) return text
-  // Under a name of its own: no server may say in its structure what only our tools say in theirs.
-  return { text, ...(data === undefined ? {} : { data: { structured: data } }), ...(files.length > 0 ? { files } : {}) }
+  // Nested under `structured`, so that a server's data cannot pass for the data of our own tools.
+  return defined({
+    text,
+    data: data === undefined ? undefined : { structured: data },
+    files: files.length > 0 ? files : undefined,
+  })
 }
 
 async function textOf(block: ContentBlock, files: Ref[], blobs: Blobs): Promise<string> {

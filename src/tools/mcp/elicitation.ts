@@ -1,12 +1,13 @@
 import type { ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } from '@modelcontextprotocol/client'
 import type { Ask, Question } from '../../core/talk/question.ts'
+import { defined } from '../../base/defined.ts'
 
-/** Whoever can be asked on a server's behalf, and the time that stands still meanwhile. */
+/** The call whose caller answers a server's questions; its time limit is paused meanwhile. */
 export type ActiveCall = { ask: Ask; signal: AbortSignal; whilePaused<T>(work: () => Promise<T>): Promise<T> }
 
 type Value = string | number | boolean | string[]
 
-/** One field of a form; the kinds of the protocol, read loosely. */
+/** One field of a form, as loosely as servers send it. */
 type Field = {
   type?: string
   title?: string
@@ -18,7 +19,7 @@ type Field = {
   items?: { enum?: string[]; anyOf?: { const: string; title?: string }[] }
 }
 
-/** What a server wants to know from the person: one question a field; nobody there, or withdrawn, is a cancel. */
+/** Asks the person what a server wants to know, one question per field. Without an answer the request is cancelled. */
 export async function elicit(
   server: string,
   params: ElicitRequestFormParams | ElicitRequestURLParams,
@@ -58,7 +59,7 @@ async function fillForm(server: string, params: ElicitRequestFormParams, asked: 
   }
   for (const [name, field] of Object.entries(properties)) {
     const question = questionOf(said, name, field, required.includes(name))
-    for (let again = ''; ; again = `\nThat is no ${field.type}.`) {
+    for (let again = ''; ; again = `\nThat is not a valid ${field.type}.`) {
       const picks = await asked.ask({ ...question, text: question.text + again }, asked.signal)
       if (!picks) return { action: 'cancel' }
       if (picks.includes(decline.id)) return { action: 'decline' }
@@ -73,22 +74,22 @@ async function fillForm(server: string, params: ElicitRequestFormParams, asked: 
 }
 
 const yes = { id: 'termaite:yes', label: 'Yes' }
-const decline = { id: 'termaite:decline', label: 'Tell it nothing' }
-const skip = { id: 'termaite:skip', label: 'Leave it out' }
+const decline = { id: 'termaite:decline', label: 'Do not answer' }
+const skip = { id: 'termaite:skip', label: 'Skip' }
 
 function questionOf(said: string, name: string, field: Field, required: boolean): Question {
   const what = [field.title ?? name, field.description].filter(Boolean).join(': ')
   const usual = field.default
-  const leave = usual === undefined ? skip : { ...skip, label: `As it is: ${String(usual)}` }
+  const leave = usual === undefined ? skip : { ...skip, label: `Keep ${String(usual)}` }
   const choices = choicesOf(field)
-  return {
+  return defined({
     about: 'choice',
     text: `${said}\n${what}`,
     from: [],
-    ...(field.type === 'array' ? { multiple: true } : {}),
-    ...(choices.length === 0 ? { free: true } : {}),
+    multiple: field.type === 'array' || undefined,
+    free: choices.length === 0 || undefined,
     options: [...choices, ...(required && usual === undefined ? [] : [leave]), decline],
-  }
+  })
 }
 
 function choicesOf(field: Field): Question['options'] {
@@ -103,7 +104,7 @@ function choicesOf(field: Field): Question['options'] {
   return plain.map((id, i) => ({ id, label: field.enumNames?.[i] ?? id }))
 }
 
-/** Undefined when the words are none of its kind. */
+/** The answer as the field's type; undefined when it does not fit. */
 function valueOf(field: Field, picks: string[]): Value | undefined {
   if (field.type === 'array') return picks
   const pick = picks[0] ?? ''

@@ -15,26 +15,26 @@ import { ActivityTimeout, never } from './activity-timeout.ts'
 import { outputOf } from './call-result.ts'
 import { ServerOutput } from './stdio-transport.ts'
 
-/** What all servers of a session share. */
+/** What all servers of a run share. */
 export type McpParts = {
-  /** The project: told to servers that ask for roots. */
+  /** The project, for servers that ask for roots. */
   root: string
   env: Env
   clock: Clock
   version: string
-  /** Where images and what is too long for a model are kept. */
+  /** Keeps images and results that are too long for a model. */
   blobs: Blobs
-  /** Where logins are kept. */
+  /** Keeps logins. */
   secrets: LoginStore
   /** Opens a page in the person's browser. */
   browse(url: string): Promise<void>
-  /** Something about a server is different from before. */
+  /** Called when the state or the tools of a server have changed. */
   changed?(): void
-  /** What goes before: no server is started, and nothing heavy is loaded, until it is settled. */
+  /** No server is started and no heavy module is loaded until this promise is settled. */
   after?: Promise<unknown>
 }
 
-/** One server: its life, its tools, and how they are called. */
+/** One server: its life cycle, its tools, and calls of them. */
 export class McpServer {
   readonly config: ServerConfig
   #parts: McpParts
@@ -68,7 +68,7 @@ export class McpServer {
     return this.#life.tools
   }
 
-  /** What it wrote about itself, last, without what it was given to keep. */
+  /** The last part of the server's output, without its secrets. */
   get output(): string {
     return this.#hidden(this.#errors.text)
   }
@@ -81,41 +81,41 @@ export class McpServer {
     return this.#life.close()
   }
 
-  /** Calls one of its tools; everything that is wrong is thrown in words for the model. */
+  /** Calls one of the server's tools; every failure is thrown as an error for the model. */
   async call(tool: string, input: Record<string, unknown>, call: ToolCall): Promise<ToolOutput> {
     const { name, timeoutSeconds } = this.config
-    const patience = new ActivityTimeout(timeoutSeconds * 1000, call.until, this.#parts.clock, call.signal)
-    const asked: ActiveCall = { ask: call.ask, signal: call.signal, whilePaused: (work) => patience.whilePaused(work) }
+    const timeout = new ActivityTimeout(timeoutSeconds * 1000, call.until, this.#parts.clock, call.signal)
+    const asked: ActiveCall = { ask: call.ask, signal: call.signal, whilePaused: (work) => timeout.whilePaused(work) }
     this.#active.push(asked)
     try {
       for (let tries = 0; ; tries++) {
-        const connection = await this.#reach(patience.signal)
+        const connection = await this.#reach(timeout.signal)
         const onprogress = (progress: Progress) => {
-          patience.touch()
+          timeout.touch()
           call.progress(progressText(progress))
         }
-        const options = { signal: patience.signal, timeout: never, onprogress }
+        const options = { signal: timeout.signal, timeout: never, onprogress }
         try {
           const result = await connection.client.callTool({ name: tool, arguments: input }, options)
           return await outputOf(result, this.#parts.blobs)
         } catch (error) {
-          if (patience.signal.aborted || tries > 0 || !(await this.#mended(error, connection, asked))) throw error
+          if (timeout.signal.aborted || tries > 0 || !(await this.#repaired(error, connection, asked))) throw error
         }
       }
     } catch (error) {
-      if (call.signal.aborted) throw new Error('it was cancelled')
-      if (patience.expired) throw new Error(`the MCP server ${name} gave no answer in time, and was told to stop`)
+      if (call.signal.aborted) throw new Error('the call was cancelled')
+      if (timeout.expired) throw new Error(`the MCP server ${name} did not answer in time, and the call was cancelled`)
       throw new Error(this.#hidden(callFault(error, name, this.#errors.last)))
     } finally {
-      patience.end()
+      timeout.end()
       this.#active.splice(this.#active.indexOf(asked), 1)
     }
   }
 
-  /** A login that a person asked for: `show` is handed the page to open. */
+  /** Logs in because a person asked for it; `show` opens the login page. */
   async login(show: (url: string) => Promise<void>, signal: AbortSignal): Promise<ServerState> {
     const { config } = this
-    if (config.kind === 'stdio') throw new Error(`${config.name} is a program on this machine: it has no login here`)
+    if (config.kind === 'stdio') throw new Error(`${config.name} is a program on this machine and has no login`)
     const login = (this.#login ??= await ServerLogin.read(config, this.#parts.secrets))
     const send = async () => void (await this.#life.again(signal))
     const granted = await logInByBrowser(login, send, (url) => show(url).then(() => true), signal)
@@ -127,34 +127,39 @@ export class McpServer {
     const { root, env, clock, version, secrets, after } = this.#parts
     await after?.catch(() => {})
     if (config.kind !== 'stdio') this.#login ??= await ServerLogin.read(config, secrets)
-    // A process that never answers is as good as dead.
-    const patience = new ActivityTimeout(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)
+    // A process that does not answer in time counts as failed.
+    const timeout = new ActivityTimeout(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)
     try {
       const { connect } = await import('./server-connection.ts')
       const connection = await connect(config, {
-        ...{ root, env, clock, version, errors: this.#errors, signal: patience.signal },
-        ...(this.#login ? { login: this.#login } : {}),
+        root,
+        env,
+        clock,
+        version,
+        errors: this.#errors,
+        signal: timeout.signal,
+        login: this.#login,
         asked: () => this.#active.at(-1),
         toolsChanged: () => void this.#relist(),
       })
       try {
-        return { connection, tools: await list(connection, patience.signal) }
+        return { connection, tools: await list(connection, timeout.signal) }
       } catch (error) {
         await connection.close()
         throw error
       }
     } catch (error) {
-      if (patience.expired) throw new Error(`it gave no answer in ${config.timeoutSeconds} s`)
+      if (timeout.expired) throw new Error(`it did not answer within ${config.timeoutSeconds} s`)
       throw error
     } finally {
-      patience.end()
+      timeout.end()
     }
   }
 
   async #relist(): Promise<void> {
     const { state } = this.#life
     if (state.is !== 'ready') return
-    // One that cannot list now keeps its old list: the next call tells.
+    // If listing fails, the old list stays: the next call will report the fault.
     const tools = await list(state.connection, state.connection.lost).catch(() => undefined)
     if (!tools) return
     this.#life.tools = tools
@@ -167,8 +172,8 @@ export class McpServer {
     throw new Error(unavailableReason(this.config.name, state, this.#parts.clock.now()))
   }
 
-  /** Whether what stood in a call's way was put right, so that it is worth another try: nothing was done yet. */
-  async #mended(error: unknown, connection: Connection, asked: ActiveCall): Promise<boolean> {
+  /** Whether the cause of a failed call was removed, so that it can be repeated. Only for failures before the call had an effect. */
+  async #repaired(error: unknown, connection: Connection, asked: ActiveCall): Promise<boolean> {
     const login = wantsLogin(error)
     if (login && (await this.#loginAgain(asked))) return true
     if (!login && !isForgotten(error)) return false
@@ -179,7 +184,7 @@ export class McpServer {
   async #loginAgain({ ask, signal, whilePaused }: ActiveCall): Promise<boolean> {
     const login = this.#login
     if (!login?.page) return false
-    const text = `The MCP server ${this.config.name} wants you to log in before it does this.`
+    const text = `The MCP server ${this.config.name} requires you to log in first.`
     const options = [
       { id: 'open', label: 'Open the page' },
       { id: 'no', label: 'No' },
@@ -202,7 +207,7 @@ export class McpServer {
 async function list({ client }: Connection, signal: AbortSignal): Promise<RemoteTool[]> {
   if (!client.getServerCapabilities()?.tools) return []
   const { tools } = await client.listTools(undefined, { signal, timeout: never, cacheMode: 'refresh' })
-  // Those that only run as tasks of the older protocol would refuse every call of ours.
+  // Tools that run only as tasks of the old protocol would refuse every call.
   return tools.filter(({ execution }) => execution?.taskSupport !== 'required')
 }
 

@@ -6,25 +6,25 @@ import { McpServer } from './mcp-server.ts'
 import { statusOf } from './server-status.ts'
 import { awaitedTool, callingTool, listingTool, prefixOf, remoteTool, serverNamed, toolNames } from './mcp-tools.ts'
 
-/** More tools than this are not put into every request: they are seen and called one by one. */
+/** With more tools than this, further servers' tools are not in every request: models find and call them by mcp_tools and mcp_call. */
 const mostDirect = 40
 
-/** What is configured: read again when it is refreshed. */
+/** The configured servers and the faults in their configuration. */
 export type McpConfig = { servers: readonly ServerConfig[]; warnings: readonly string[] }
 
 export interface McpServers {
-  /** What can be called now: those of connected servers by their names, and the two fixed ones; none without a server. */
+  /** The tools that can be called now: those of connected servers, and the two fixed ones; none without a server. */
   tools(): Tool[]
-  /** A tool by its name, also one of too many, and one of a server that is not there yet: a frame may be older than it. */
+  /** Finds a tool by name, also one that is not in every request, or one whose server is not connected yet. */
   find(name: string): Tool | undefined
-  /** What a model was not told of: tools that are not among `known`, and words about them. Undefined when there are none. */
+  /** Tools that are not among `known`, with a text about them for the model; undefined when there are none. */
   news(known: ReadonlySet<string>): News | undefined
   status(): McpStatus
-  /** Once none is starting any more, or the signal aborts: for whoever would rather wait than go on. */
+  /** Waits until no server is starting, or the signal aborts. */
   settled(signal: AbortSignal): Promise<void>
-  /** Ends all, and begins anew with what is configured now. */
+  /** Closes all servers and starts those of the new configuration. */
   refresh(config: McpConfig): Promise<void>
-  /** Lets a person log in; gives how it went, in words. */
+  /** Lets a person log in; returns the server's status afterwards. */
   login(name: string, show: (url: string) => Promise<void>, signal: AbortSignal): Promise<ServerStatus>
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export type News = { tools: string[]; text: string }
 
 type Named = { server: McpServer; tools: Tool[] }
 
-/** Starts all servers side by side, and waits for none of them. */
+/** Starts all servers in parallel and waits for none of them. */
 export function openServers(config: McpConfig, parts: McpParts): McpServers {
   const now = () => parts.clock.now()
   let warnings = config.warnings
@@ -41,7 +41,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
   const all = () => servers
   const fixed = [listingTool(all, now), callingTool(all, now)]
 
-  /** Every tool there is, by the order of the configuration: the same set gives the same names. */
+  /** Names all tools in the order of the configuration, so that the same servers give the same names. */
   const named = (): Named[] => {
     const taken = new Set<string>()
     return servers.map((server) => {
@@ -53,7 +53,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
       return { server, tools: server.tools.map((remote) => remoteTool(server, remote, names.get(remote.name)!)) }
     })
   }
-  /** A server's tools go in whole or not at all. */
+  /** The servers whose tools are in every request: all of a server's tools or none. */
   const direct = () => {
     let room = mostDirect
     return named().filter(({ tools }) => tools.length <= room && ((room -= tools.length), true))
@@ -81,9 +81,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
       const lines = late.map(({ server, left }) => `- ${server.config.name}: ${left.map(({ own }) => own).join(', ')}`)
       return {
         tools: late.flatMap(({ left }) => left.map(({ name }) => name)),
-        text: ['More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:', ...lines].join(
-          '\n',
-        ),
+        text: ['More tools of MCP servers can be called with mcp_call; mcp_tools describes them:', ...lines].join('\n'),
       }
     },
     status() {

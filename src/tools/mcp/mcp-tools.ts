@@ -7,7 +7,7 @@ import { shortHash } from '../../base/hash.ts'
 import { unavailableReason } from './server-lifecycle.ts'
 import { sourceText } from '../../base/source-text.ts'
 
-/** Longer descriptions cost every request of a session. */
+/** A longer description is cut, because it is part of every request. */
 const longestDescription = 2_048
 
 export type Input = Record<string, unknown>
@@ -15,8 +15,8 @@ export type Input = Record<string, unknown>
 const unknownEffect: Effect = { does: 'unknown', why: 'what a tool of an MCP server does is not known here' }
 
 /**
- * A server's tool as one of ours. It counts as one that runs something, whatever the server says of it:
- * only a rule of the person lets it go unasked.
+ * A server's tool as one of ours. It counts as a tool that runs something, whatever the server says about it:
+ * only a rule of the person allows it without a question.
  */
 export function remoteTool(server: McpServer, remote: Remote, name: string): Tool {
   const tool: Tool<Input> = {
@@ -37,13 +37,13 @@ export function describe(server: string, { name, title, description }: Remote): 
   return text.length <= longestDescription ? text : `${text.slice(0, longestDescription)} …`
 }
 
-/** As every provider takes it: an object with properties, without the dialect's address. */
+/** A schema that every provider accepts: an object with properties, without `$schema`. */
 export function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
   const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
   return { ...schema, type: 'object', properties: isMap(schema.properties) ? schema.properties : {} }
 }
 
-/** The rest is the server's to judge: it knows its schema best, and says what it misses. */
+/** Checks required and unknown fields; the server itself checks the rest. */
 export function parseFor(remote: Remote, input: unknown): Input {
   const given = input === undefined || input === null ? {} : parsed(input)
   if (!isMap(given)) throw new Error('the input must be an object.')
@@ -55,11 +55,11 @@ export function parseFor(remote: Remote, input: unknown): Input {
   if (stranger === undefined) return given
   const meant = nearest(stranger, known)
   throw new Error(
-    `there is no ${stranger}${meant ? `; do you mean ${meant}?` : `; it takes ${known.join(', ') || 'nothing'}.`}`,
+    `there is no field ${stranger}${meant ? `; did you mean ${meant}?` : `; the fields are ${known.join(', ') || 'none'}.`}`,
   )
 }
 
-/** Some models send an object as the text of it. */
+/** Some models send an object as JSON text. */
 function parsed(input: unknown): unknown {
   if (typeof input !== 'string') return input
   try {
@@ -69,7 +69,7 @@ function parsed(input: unknown): unknown {
   }
 }
 
-/** A tool that a resumed session knows from before, and its server has not named yet: it is waited for when it is called. */
+/** A tool that a resumed session knows, but whose server is not connected yet: a call waits for the server. */
 export function awaitedTool(server: McpServer, name: string, listed: () => Tool | undefined, now: () => number): Tool {
   return {
     name,
@@ -82,25 +82,25 @@ export function awaitedTool(server: McpServer, name: string, listed: () => Tool 
       const state = await server.settled(call.signal)
       if (state.is !== 'ready') throw new Error(unavailableReason(server.config.name, state, now()))
       const tool = listed()
-      if (!tool) throw new Error(`the MCP server ${server.config.name} has no such tool any more; see mcp_tools`)
+      if (!tool) throw new Error(`the MCP server ${server.config.name} no longer has this tool; see mcp_tools`)
       return tool.run(tool.parse(input), call)
     },
   }
 }
 
-/** Longer ones are refused by some providers. */
+/** Some providers refuse longer names. */
 const longestName = 64
 
-/** The name under which a model calls a server's tool, and a rule allows it. */
+/** The name of a server's tool for models and rules. */
 export function toolName(server: string, tool: string): string {
   const name = `${prefixOf(server)}${clean(tool)}`
   return name.length <= longestName ? name : withHash(name, `${server}\0${tool}`)
 }
 
-/** What the names of a server's tools begin with. */
+/** The beginning of the names of a server's tools. */
 export const prefixOf = (server: string) => `mcp__${clean(server)}__`
 
-/** One name for each; where two clean names meet, the later one carries a mark of what it really is. */
+/** One unique name per tool; if two cleaned names are equal, the later one gets a hash of its real name. */
 export function toolNames(server: string, tools: readonly string[], taken: Set<string>): Map<string, string> {
   return new Map(
     tools.map((tool) => {
@@ -112,7 +112,7 @@ export function toolNames(server: string, tools: readonly string[], taken: Set<s
   )
 }
 
-/** A tool's own name, of the long one that models copy from elsewhere. */
+/** A tool's own name, if a model sent the full `mcp__server__tool`. */
 export const shortName = (name: string) => name.replace(/^mcp__.*?__/, '')
 
 const clean = (text: string) => text.replace(/[^A-Za-z0-9_-]+/g, '_') || '_'
@@ -124,14 +124,14 @@ function withHash(name: string, whole: string): string {
 
 type ListingInput = { server?: string; tool?: string }
 
-/** One server of those there are; throws words that name them. */
+/** Finds a server by name; throws an error that lists the servers. */
 export function serverNamed(name: string, servers: readonly McpServer[]): McpServer {
   const found = servers.find(({ config }) => config.name === name)
   if (found) return found
   const names = servers.map(({ config }) => config.name)
   const meant = nearest(name, names)
   throw new Error(
-    `there is no MCP server ${name}; ${meant ? `do you mean ${meant}?` : `there are: ${names.join(', ')}.`}`,
+    `there is no MCP server ${name}; ${meant ? `did you mean ${meant}?` : `the servers are: ${names.join(', ')}.`}`,
   )
 }
 
@@ -142,11 +142,11 @@ export function remoteNamed(server: McpServer, name: string) {
   const names = server.tools.map((tool) => tool.name)
   const meant = nearest(name, names)
   throw new Error(
-    `the MCP server ${server.config.name} has no tool ${name}; ${meant ? `do you mean ${meant}?` : `it has: ${names.join(', ') || 'none'}.`}`,
+    `the MCP server ${server.config.name} has no tool ${name}; ${meant ? `did you mean ${meant}?` : `its tools are: ${names.join(', ') || 'none'}.`}`,
   )
 }
 
-/** The one way to see tools that are not in the frame: its own words and schema never change. */
+/** `mcp_tools`: shows models the tools that are not in the frame. Its own description never changes. */
 export function listingTool(servers: () => readonly McpServer[], now: () => number): Tool {
   const tool: Tool<ListingInput> = {
     name: 'mcp_tools',
@@ -190,7 +190,7 @@ function line(server: McpServer, now: number): string {
   return `${name}: ${server.tools.map((tool) => tool.name).join(', ') || 'no tools'}`
 }
 
-/** What a server says of itself may be long; its beginning is what matters. */
+/** A server's instructions are cut after this many characters. */
 const longestInstructions = 2_048
 
 function allTools(server: McpServer): string {
@@ -205,7 +205,7 @@ function allTools(server: McpServer): string {
 
 export type RemoteCall = { server: string; tool: string; input: Input }
 
-/** One fixed tool for all that came after the frame was frozen. */
+/** `mcp_call`: calls any tool of any server, also one that came after the frame was frozen. */
 export function callingTool(servers: () => readonly McpServer[], now: () => number): Tool {
   const tool: Tool<RemoteCall> = {
     name: 'mcp_call',
@@ -224,7 +224,7 @@ export function callingTool(servers: () => readonly McpServer[], now: () => numb
       const { server: name, tool, input: given = {} } = input
       if (typeof name !== 'string' || typeof tool !== 'string') throw new Error('server and tool must be text.')
       const server = serverNamed(name, servers())
-      // While it is away nobody knows its tools: the call itself says so.
+      // The tools of a server that is not connected are unknown: the call itself reports that.
       if (server.state.is !== 'ready') return { server: name, tool, input: parseFor(anything(tool), given) }
       const remote = remoteNamed(server, tool)
       return { server: name, tool: remote.name, input: parseFor(remote, given) }

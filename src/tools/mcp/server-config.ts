@@ -2,11 +2,12 @@ import { join, resolve, sep } from 'node:path'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { isMissing } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { defined } from '../../base/defined.ts'
 
-/** How one server is reached. `shown` is its command or address as it was written, before any variable was filled in. */
+/** How to reach one server. `shown` is its command or address as written, before variables are filled in. */
 export type ServerConfig = {
   name: string
-  /** The file it came from, or `settings`. */
+  /** The file that configures the server, or `settings`. */
   from: string
   shown: string
   timeoutSeconds: number
@@ -27,29 +28,29 @@ export type HttpConfig = {
   oauth?: OAuthConfig
 }
 
-/** For a server whose logins know this client already; without it, the client registers itself. */
+/** For a server that already knows this client; without it, the client registers itself. */
 export type OAuthConfig = { clientId?: string; clientSecret?: string; clientMetadataUrl?: string; scope?: string }
 
 export const defaultTimeoutSeconds = 60
 
 export type ReadServers = {
-  /** The project: where its files are, and what a relative `cwd` is relative to. */
+  /** The project: its configuration files are here, and a relative `cwd` starts here. */
   root: string
-  /** The person's home: what `~/` means. */
+  /** The person's home, for `~/`. */
   home: string
   env: Env
-  /** Whether what came with the folder may be used. */
+  /** Whether the project's own configuration files may be used. */
   trusted: boolean
   /** `mcpServers` of the person's own settings. */
   settings?: unknown
 }
 
-/** The project's files: the first that names a server has it. */
+/** The project's configuration files; the first one that names a server wins. */
 const files = ['termaite.mcp.yaml', 'terminus.mcp.yaml', '.mcp.json'] as const
 
 /**
- * All servers that are configured, in the order they were written. The person's own come first: what a project
- * calls by the same name would otherwise inherit what the person allowed it.
+ * Reads all configured servers in the order they were written. The person's own come first: a project's server of the
+ * same name would otherwise inherit the permissions of the person's.
  */
 export async function readServers(read: ReadServers): Promise<{ servers: ServerConfig[]; warnings: string[] }> {
   const servers = new Map<string, ServerConfig>()
@@ -85,11 +86,11 @@ export async function readServers(read: ReadServers): Promise<{ servers: ServerC
   return { servers: [...servers.values()], warnings }
 }
 
-/** No link of a project leads out of it, and what is no file is not waited for. */
+/** Reads a regular file; refuses a link that leads out of the project. */
 async function textAt(path: string, root: string): Promise<string> {
   const [real, home] = await Promise.all([realpath(path), realpath(root)])
-  if (!real.startsWith(home + sep)) throw new Error(`it leads out of the project, to ${real}.`)
-  if (!(await lstat(real)).isFile()) throw new Error('it is no file.')
+  if (!real.startsWith(home + sep)) throw new Error(`it is a link out of the project, to ${real}.`)
+  if (!(await lstat(real)).isFile()) throw new Error('it is not a file.')
   return readFile(real, 'utf8')
 }
 
@@ -110,12 +111,12 @@ async function json(text: string): Promise<unknown> {
   throw new Error(`${printParseErrorCode(error.error)} in line ${line}.`)
 }
 
-/** Where a server was written down, and what its paths and variables mean there. */
+/** The file that configures a server, and the meaning of its paths and variables. */
 export type ConfigSource = { from: string; root: string; home: string; env: Env }
 
 export type CheckedServer = { server?: ServerConfig; warnings: string[] }
 
-/** One server as it was written, made whole; what is wrong is said in words, and then there is no server. */
+/** Checks a server's configuration and fills in variables; a faulty one gives warnings and no server. */
 export function checkServer(name: string, written: unknown, place: ConfigSource): CheckedServer {
   const unset = new Set<string>()
   const filled = (text: string) => {
@@ -172,16 +173,16 @@ function http(written: Written, filled: Filled): HttpConfig & { shown: string } 
   if (!['http', 'streamable-http', 'sse'].includes(type as string))
     throw new Wrong('with a url, type must be http or sse.')
   const oauth = oauthOf(written.oauth, filled)
-  return {
+  return defined({
     kind: type === 'sse' ? 'sse' : 'http',
     url,
     headers: mapOf('headers', written.headers, filled),
-    ...(oauth ? { oauth } : {}),
+    oauth,
     shown,
-  }
+  })
 }
 
-/** Other programs' files call it by other names. */
+/** Other programs' files have other names for the address. */
 function addressOf(written: Written): string | undefined {
   const url = written.url ?? written.httpUrl ?? written.serverUrl
   if (url !== undefined && typeof url !== 'string') throw new Wrong('url must be text.')
@@ -189,7 +190,7 @@ function addressOf(written: Written): string | undefined {
 }
 
 function timeoutOf(written: Written): number {
-  // `timeout` counts milliseconds where other programs have it.
+  // `timeout` is in milliseconds in other programs' files.
   const { timeout } = written
   const seconds =
     written.timeout_seconds ?? written.timeoutSeconds ?? (typeof timeout === 'number' ? timeout / 1000 : timeout)
@@ -216,19 +217,19 @@ function oauthOf(oauth: unknown, filled: Filled): OAuthConfig | undefined {
   const { clientId, clientSecret, clientMetadataUrl, scope, ...rest } = mapOf('oauth', oauth, filled)
   const [unknown] = Object.keys(rest)
   if (unknown) throw new Wrong(`oauth has no ${unknown}; it takes clientId, clientSecret, clientMetadataUrl and scope.`)
-  return {
-    ...(clientId ? { clientId } : {}),
-    ...(clientSecret ? { clientSecret } : {}),
-    ...(clientMetadataUrl ? { clientMetadataUrl } : {}),
-    ...(scope ? { scope } : {}),
-  }
+  return defined({
+    clientId: clientId || undefined,
+    clientSecret: clientSecret || undefined,
+    clientMetadataUrl: clientMetadataUrl || undefined,
+    scope: scope || undefined,
+  })
 }
 
 export type Env = Readonly<Record<string, string | undefined>>
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-/** `${VAR}` and `${VAR:-default}` filled in; one that is not set stays as it was written, and its name is given back. */
+/** Fills in `${VAR}` and `${VAR:-default}`. A variable that is not set stays as written and is listed in `unset`. */
 export function fillVariables(text: string, env: Env): { text: string; unset: string[] } {
   const unset: string[] = []
   const filled = text.replace(variable, (written, name: string, otherwise: string | undefined) => {
@@ -241,17 +242,17 @@ export function fillVariables(text: string, env: Env): { text: string; unset: st
   return { text: filled, unset }
 }
 
-/** What a server was given and nobody else should read: values of its environment, headers and login. */
+/** The values that only this server may see: of its environment, its headers and its login. */
 export function secretsOf(config: ServerConfig): string[] {
   const values =
     config.kind === 'stdio'
       ? Object.values(config.env)
       : [...Object.values(config.headers), config.oauth?.clientSecret ?? '']
-  // A header is often a word and a token: the token alone is as secret.
+  // A header is often a word and a token, such as "Bearer …": the token alone is secret too.
   return values.flatMap((value) => [value, ...value.split(/\s+/)]).filter((value) => value.length >= 6)
 }
 
-/** The text without any of them. */
+/** Replaces all secrets in a text. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return [...secrets]
     .sort((a, b) => b.length - a.length)

@@ -16,34 +16,34 @@ export type ConnectionParts = {
   clock: Clock
   version: string
   errors: ServerOutput
-  /** Signs requests to a server that wants a login. */
+  /** Signs requests to a server that requires a login. */
   login?: ServerLogin
-  /** Whom a server's question goes to: whoever called it last and still waits. */
+  /** The last call that still waits: the server's questions go to its caller. */
   asked(): ActiveCall | undefined
   toolsChanged(): void
   signal: AbortSignal
 }
 
-/** One living connection to a server. */
+/** An open connection to a server. */
 export type Connection = {
   client: Client
   transport: Transport
-  /** Aborts when it is lost. */
+  /** Aborts when the connection is lost. */
   lost: AbortSignal
   close(): Promise<void>
 }
 
 type Library = Awaited<ReturnType<typeof sdk>>
 
-/** How a server is greeted: the old way, the new way, or the new and then the old. */
+/** Which protocol is offered to a server: the old one, a pinned new one, or the new and then the old one. */
 type Mode = 'legacy' | 'auto' | { pin: string }
 
 const modern = '2026-07-28'
 
 /**
- * Over HTTP the newer protocol is tried first, which costs one request. A process is first greeted the old way, which
- * nearly all understand and which both kinds of newer ones answer: asking the new way makes some of the old ones exit
- * and others fall silent. One that refuses the old way is started again and greeted the new way.
+ * Over HTTP the new protocol is tried first, which costs one request. A process is offered the old protocol first, which
+ * nearly all understand and new ones answer too: the new protocol makes some old servers exit and others fall silent.
+ * A server that refuses the old protocol is started again and offered the new one.
  */
 function modesOf(config: ServerConfig): Mode[] {
   if (config.kind === 'http') return ['auto']
@@ -79,7 +79,7 @@ async function attempt(config: ServerConfig, mode: Mode, parts: ConnectionParts)
     throw new library.ProtocolError(
       library.ProtocolErrorCode.MethodNotFound,
       request.method === 'sampling/createMessage'
-        ? 'termaite does not lend its model to servers; please answer without it'
+        ? 'termaite does not let servers use its model; please answer without it'
         : `termaite does not know ${request.method}`,
     )
   }
@@ -99,7 +99,7 @@ async function attempt(config: ServerConfig, mode: Mode, parts: ConnectionParts)
   }
 }
 
-/** The library forgets its transport when it closes: ours is waited for, so that no process is left. */
+/** The SDK's client does not wait for its transport to close; we do, so that no process is left. */
 async function closeBoth(client: Client, transport: Transport): Promise<void> {
   await client.close().catch(() => {})
   await transport.close().catch(() => {})
@@ -108,8 +108,7 @@ async function closeBoth(client: Client, transport: Transport): Promise<void> {
 function transportOf(config: ServerConfig, library: Library, parts: ConnectionParts): Transport {
   if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors)
   const url = new URL(config.url)
-  const authProvider = parts.login?.provider()
-  const options = { requestInit: { headers: config.headers }, ...(authProvider ? { authProvider } : {}) }
+  const options = { requestInit: { headers: config.headers }, authProvider: parts.login?.provider() }
   const transport =
     config.kind === 'sse'
       ? new library.SSEClientTransport(url, options)
@@ -120,13 +119,13 @@ function transportOf(config: ServerConfig, library: Library, parts: ConnectionPa
 
 let loaded: Promise<typeof import('@modelcontextprotocol/client')> | undefined
 
-/** The library, loaded when the first server is opened: it costs more than the rest of a start. */
+/** Loads the SDK with the first server: importing it takes longer than the rest of a start. */
 export function sdk(): Promise<typeof import('@modelcontextprotocol/client')> {
   loaded ??= (hush(), import('@modelcontextprotocol/client'))
   return loaded
 }
 
-/** It prints its warnings, with names that servers chose in them: a terminal that shows a chat is no place for either. */
+/** Drops the SDK's console warnings: they would be printed into the chat's screen, with text that servers chose. */
 function hush(): void {
   const warn = console.warn
   console.warn = (...words: unknown[]) => {

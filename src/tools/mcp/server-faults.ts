@@ -2,12 +2,12 @@ import type { ServerConfig } from './server-config.ts'
 import { errorCode } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
 
-/** `passing` may go away by itself, `login` needs a person, `final` needs another configuration. */
+/** A `passing` fault may go away by itself, `login` needs the person, `final` needs another configuration. */
 export type Fault = { is: 'passing' | 'login' | 'final'; why: string }
 
-/** Why a server could not be reached; `last` is what it said last. */
+/** Says why a server could not be reached; `last` is its last output. */
 export function faultOf(error: unknown, config: ServerConfig, last: string): Fault {
-  if (wantsLogin(error)) return { is: 'login', why: 'it wants a login' }
+  if (wantsLogin(error)) return { is: 'login', why: 'it requires a login' }
   const code = errorCode(error)
   if (code === 'ENOENT' && config.kind === 'stdio')
     return { is: 'final', why: `${config.command} was not found, or there is no folder ${config.cwd}` }
@@ -15,26 +15,26 @@ export function faultOf(error: unknown, config: ServerConfig, last: string): Fau
   return { is: 'passing', why: isLost(error) && last ? last : firstLine(error) + causeOf(error) }
 }
 
-/** What a model is told of a call that failed. */
+/** The error for the model when a call failed. */
 export function callFault(error: unknown, name: string, last: string): string {
   if (wantsLogin(error)) return loginWanted(name)
   if (!isLost(error)) return messageOf(error) + causeOf(error)
   return (
-    `the MCP server ${name} ended while it worked on this (${last || firstLine(error)}). It is being started again; ` +
-    'whether this was done is not known: look before you call it again'
+    `the MCP server ${name} stopped during this call (${last || firstLine(error)}). It is being restarted; ` +
+    'whether the call had an effect is not known: check before you call it again'
   )
 }
 
 export const loginWanted = (name: string) =>
-  `the MCP server ${name} wants a login. Tell the person to type /mcp login ${name}, and go on without it.`
+  `the MCP server ${name} requires a login. Tell the person to type /mcp login ${name}, and go on without it.`
 
 export const wantsLogin = (error: unknown) =>
   (error as { name?: string } | undefined)?.name === 'UnauthorizedError' || statusOf(error) === 401
 
-/** The server does not know our session any more, which it may forget at any time. */
+/** The server has forgotten our session, which it may do at any time. */
 export const isForgotten = (error: unknown) => statusOf(error) === 404
 
-/** A server that understood the greeting, and refused it. */
+/** The server understood the offered protocol and refused it. */
 export const isRefusal = (error: unknown) =>
   (error as { name?: string } | undefined)?.name === 'ProtocolError' ||
   /protocol version is not supported/.test(messageOf(error))
@@ -47,7 +47,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined
 }
 
-/** What fetch hides behind "fetch failed". */
+/** The system's error code, which fetch hides behind "fetch failed". */
 function causeOf(error: unknown): string {
   const code = errorCode((error as { cause?: unknown } | undefined)?.cause)
   return code ? ` (${code})` : ''

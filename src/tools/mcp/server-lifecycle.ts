@@ -7,19 +7,19 @@ import { loginWanted } from './server-faults.ts'
 export type ServerState =
   | { is: 'starting'; since: number }
   | { is: 'ready'; since: number; connection: Connection }
-  /** Tried again by itself at `next`. */
+  /** Restarted automatically at `next`. */
   | { is: 'waiting'; why: string; next: number }
   | { is: 'login'; why: string }
   | { is: 'failed'; why: string }
   | { is: 'closed' }
 
-/** What the life of a server is made of; `open` rejects when it cannot be reached. */
+/** What a life cycle needs; `open` rejects when the server cannot be reached. */
 export type LifecycleParts = {
   clock: Clock
   open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }>
-  /** What is wrong, by what was thrown. */
+  /** Classifies an error that `open` threw. */
   judge(error: unknown): Fault
-  /** Why a connection that stood was lost, in words. */
+  /** Says why an open connection was lost. */
   lossReason(): string
   changed(): void
 }
@@ -27,13 +27,13 @@ export type LifecycleParts = {
 const firstWaitMs = 1_000
 const longestWaitMs = 60_000
 
-/** Tried so often in a row, it is left alone until somebody asks for it. */
+/** After this many failures in a row, a server is not restarted until a person asks for it. */
 const mostTries = 6
 
-/** One that stood for this long begins with a clean slate. */
+/** A connection that lasted this long resets the count of failures. */
 const steadyMs = 60_000
 
-/** A server from its first start to its last: what dies is started again, after longer and longer waits. */
+/** Keeps a server connected from its first start until `close`: a lost one is restarted after increasing waits. */
 export class ServerLifecycle {
   state: ServerState
   tools: RemoteTool[] = []
@@ -50,13 +50,13 @@ export class ServerLifecycle {
     this.#over = this.#live()
   }
 
-  /** The state once it is not `starting` any more, or whatever it is when the signal aborts. */
+  /** Waits until the server is no longer starting, or the signal aborts. */
   async settled(signal: AbortSignal): Promise<ServerState> {
     while (this.state.is === 'starting' && !signal.aborted) await this.#change(signal)
     return this.state
   }
 
-  /** Tries at once, whatever it waits for. */
+  /** Restarts the server at once, unless it is connected or closed. */
   async again(signal: AbortSignal): Promise<ServerState> {
     if (this.state.is === 'ready' || this.state.is === 'closed') return this.state
     if (this.state.is !== 'starting') this.#enter({ is: 'starting', since: this.#means.clock.now() })
@@ -64,7 +64,7 @@ export class ServerLifecycle {
     return this.settled(signal)
   }
 
-  /** The connection answers no more, though nobody closed it. */
+  /** Drops a connection that no longer answers although it was not closed. */
   drop(connection: Connection): void {
     if (this.state.is !== 'ready' || this.state.connection !== connection) return
     this.#dropped = true
@@ -91,7 +91,7 @@ export class ServerLifecycle {
         fault = this.#means.judge(error)
       }
       if (closing.aborted) break
-      // Who dropped it waits for the next one.
+      // The caller that dropped the connection waits for the next one, so it is opened at once.
       if (this.#dropped) {
         this.#dropped = false
         continue
@@ -150,7 +150,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Why a server cannot be called now, and what to do instead, for the model. */
+/** Tells the model why a server cannot be called now, and what to do instead. */
 export function unavailableReason(name: string, state: ServerState, now: number): string {
   const who = `the MCP server ${name}`
   switch (state.is) {
@@ -158,7 +158,7 @@ export function unavailableReason(name: string, state: ServerState, now: number)
     case 'ready':
       return `${who} is still starting. Go on without it, and call it again later.`
     case 'waiting':
-      return `${who} is not running (${state.why}). It is started again in ${seconds(state.next - now)} s: go on without it until then.`
+      return `${who} is not running (${state.why}). It is restarted in ${seconds(state.next - now)} s: go on without it until then.`
     case 'login':
       return loginWanted(name)
     case 'failed':

@@ -7,14 +7,15 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { OAuthConfig } from './server-config.ts'
 import { errorCode } from '../../base/files.ts'
+import { defined } from '../../base/defined.ts'
 
-/** Where logins are kept; a value is never shown. */
+/** Keeps logins; their values are never shown. */
 export interface LoginStore {
   read(name: string): Promise<string | undefined>
   write(name: string, value: string): Promise<void>
 }
 
-/** For as long as the process lives. */
+/** Keeps logins until the process ends. */
 export function secretsInMemory(): LoginStore {
   const kept = new Map<string, string>()
   return {
@@ -23,16 +24,16 @@ export function secretsInMemory(): LoginStore {
   }
 }
 
-/** What is kept of a server's login. */
+/** The stored part of a server's login. */
 type StoredLogin = {
   port?: number
-  /** Who first issued for a client that was registered beforehand: nobody else is shown its secret. */
+  /** The first issuer for a pre-registered client; its secret is shown to no other issuer. */
   issuer?: string
   clients?: Record<string, StoredOAuthClientInformation>
   tokens?: StoredOAuthTokens
 }
 
-/** The login to one server: what was granted, and the page that a person must see before more is. */
+/** The login to one server: the granted tokens, and the page where a person grants more. */
 export class ServerLogin {
   #name: string
   #config: OAuthConfig
@@ -40,10 +41,10 @@ export class ServerLogin {
   #kept: StoredLogin
   #verifier = ''
   #discovery: OAuthDiscoveryState | undefined
-  /** What to open, once the server sent us there, and what its answer must carry. */
+  /** The page to open, once the server has redirected us, and the state that the browser's answer must carry. */
   page: URL | undefined
   state = ''
-  /** Redeems what the browser came back with, on the connection that was sent away. */
+  /** Exchanges the browser's answer for tokens, on the connection that was redirected. */
   finish: ((answer: URLSearchParams) => Promise<void>) | undefined
 
   private constructor(name: string, config: OAuthConfig, secrets: LoginStore, kept: StoredLogin) {
@@ -57,7 +58,7 @@ export class ServerLogin {
     server: { name: string; url: string; oauth?: OAuthConfig },
     secrets: LoginStore,
   ): Promise<ServerLogin> {
-    // By its address too: a server of the same name elsewhere must not be shown this token.
+    // The key includes the address: another server of the same name must not get this token.
     const name = `mcp:${server.name}:${server.url}`
     const text = await secrets.read(name)
     return new ServerLogin(name, server.oauth ?? {}, secrets, text ? (JSON.parse(text) as StoredLogin) : {})
@@ -67,14 +68,14 @@ export class ServerLogin {
     return this.#kept.port
   }
 
-  /** Where the browser comes back to. Whoever registered with another port has to again. */
+  /** Sets the port that the browser returns to; clients that were registered with another port are dropped. */
   async usePort(port: number): Promise<void> {
     if (port === this.#kept.port) return
     this.#kept = { ...this.#kept, port, clients: {} }
     await this.#keep()
   }
 
-  /** Undefined while nobody ever logged in: then no server learns of us before a person wants it. */
+  /** Undefined before the first login, so that termaite registers with no server before a person wants it. */
   provider(): OAuthClientProvider | undefined {
     const { port } = this.#kept
     if (port === undefined) return undefined
@@ -82,13 +83,13 @@ export class ServerLogin {
     const redirectUrl = `http://127.0.0.1:${port}/callback`
     const provider: OAuthClientProvider = {
       redirectUrl,
-      ...(clientMetadataUrl ? { clientMetadataUrl } : {}),
+      clientMetadataUrl,
       clientMetadata: {
         client_name: 'termaite',
         redirect_uris: [redirectUrl],
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
-        ...(scope ? { scope } : {}),
+        scope,
       },
       state: () => (this.state = process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')),
       clientInformation: (about) => this.#client(about),
@@ -105,7 +106,7 @@ export class ServerLogin {
       saveCodeVerifier: (verifier) => void (this.#verifier = verifier),
       codeVerifier: () => this.#verifier,
       saveDiscoveryState: (state) => void (this.#discovery = state),
-      // Only between being sent away and coming back: a server may move to another issuer afterwards.
+      // Valid only during a login: a server may move to another issuer afterwards.
       discoveryState: () => (this.page ? this.#discovery : undefined),
       invalidateCredentials: (what) => this.#forget(what),
     }
@@ -116,8 +117,7 @@ export class ServerLogin {
     const { clientId, clientSecret } = this.#config
     if (clientId) {
       const issuer = (this.#kept.issuer ??= about?.issuer)
-      const secret = clientSecret ? { client_secret: clientSecret } : {}
-      return { client_id: clientId, ...secret, ...(issuer ? { issuer } : {}) }
+      return defined({ client_id: clientId, client_secret: clientSecret, issuer })
     }
     return this.#kept.clients?.[about?.issuer ?? '']
   }
@@ -136,8 +136,8 @@ export class ServerLogin {
 }
 
 /**
- * Sends a person to the page where a login is granted, and takes back what they were given.
- * `send` brings about `login.page`, knowing where the browser comes back to; `show` opens it, or says no.
+ * Sends the person to the login page and takes the browser's answer.
+ * `send` makes the server set `login.page`; `show` opens the page, or returns false.
  */
 export async function logInByBrowser(
   login: ServerLogin,
@@ -146,7 +146,7 @@ export async function logInByBrowser(
   signal: AbortSignal,
 ): Promise<boolean> {
   const callback = await listenForCallback(login.port).catch((error) => {
-    // Another program has our port: a new one has to be registered, which `send` does.
+    // Another program uses our port: `send` registers a new one.
     if (errorCode(error) !== 'EADDRINUSE') throw error
     return listenForCallback()
   })
@@ -166,14 +166,14 @@ export async function logInByBrowser(
 
 export type Callback = {
   port: number
-  /** What the browser came back with; undefined when it was not waited for any longer. */
+  /** The browser's answer; undefined when the signal aborted first. */
   answer(state: string, signal: AbortSignal): Promise<URLSearchParams | undefined>
   close(): Promise<void>
 }
 
 const thanks = 'You can close this page and go back to termaite.\n'
 
-/** Where a browser comes back to after a login: this machine alone, and only while one is under way. */
+/** Listens for the browser after a login: on this machine only, and only during the login. */
 export async function listenForCallback(wanted = 0): Promise<Callback> {
   const { createServer } = await import('node:http')
   const answers: URLSearchParams[] = []
@@ -195,7 +195,7 @@ export async function listenForCallback(wanted = 0): Promise<Callback> {
     port,
     async answer(state, signal) {
       for (;;) {
-        // Any page can send a browser here: what does not carry our state is nobody's answer.
+        // Any page can send a browser here: an answer without our state is ignored.
         const found = answers.find((answer) => answer.get('state') === state)
         if (found || signal.aborted) return found
         await new Promise<void>((resolve) => {

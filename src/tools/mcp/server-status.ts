@@ -1,45 +1,46 @@
 import type { McpServer } from './mcp-server.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { seconds } from './server-lifecycle.ts'
+import { defined } from '../../base/defined.ts'
 
-/** A server as a person is shown it: no variable's value, no header, no key. */
+/** A server's status for a person, without values of variables, headers or keys. */
 export type ServerStatus = {
   name: string
   from: string
-  /** Its command or address as it was written. */
+  /** The command or address as it was written. */
   at: string
   state: 'starting' | 'ready' | 'waiting' | 'login' | 'failed' | 'closed'
   why?: string
-  /** When it is tried again by itself. */
+  /** When the server is restarted automatically. */
   next?: number
-  /** The version of the protocol that is spoken, and who speaks it. */
+  /** The protocol's version, and the server's own name and version. */
   protocol?: string
   speaker?: string
   tools: { name: string; tool: string; description: string }[]
-  /** Whether a model is given its tools directly. */
+  /** Whether the server's tools are in every request. */
   direct: boolean
-  /** The last of what it wrote about itself. */
+  /** The last part of the server's output. */
   output: string
 }
 
 /** All servers, and what was wrong with their configuration. */
 export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
 
-/** `names` are those its tools are called by; what a server says of itself is text, and moves no cursor. */
+/** `names` are the names that models call the tools by. Control sequences in a server's own texts are removed. */
 export function statusOf(server: McpServer, names: readonly string[], direct: boolean): ServerStatus {
   const { config, state, output } = server
   const client = state.is === 'ready' ? state.connection.client : undefined
   const protocol = client?.getNegotiatedProtocolVersion()
   const speaker = client?.getServerVersion()
-  return {
+  return defined({
     name: config.name,
     from: config.from,
     at: config.shown,
     state: state.is,
-    ...('why' in state ? { why: state.why } : {}),
-    ...('next' in state ? { next: state.next } : {}),
-    ...(protocol ? { protocol } : {}),
-    ...(speaker ? { speaker: stripAnsi(`${speaker.name} ${speaker.version}`) } : {}),
+    why: 'why' in state ? state.why : undefined,
+    next: 'next' in state ? state.next : undefined,
+    protocol,
+    speaker: speaker && stripAnsi(`${speaker.name} ${speaker.version}`),
     tools: server.tools.map((tool, i) => ({
       name: names[i]!,
       tool: stripAnsi(tool.name),
@@ -49,23 +50,23 @@ export function statusOf(server: McpServer, names: readonly string[], direct: bo
     })),
     direct,
     output,
-  }
+  })
 }
 
 const marks = { ready: '●', starting: '○', waiting: '◌', login: '◌', failed: '✗', closed: '✗' } as const
 
-/** `/mcp`: what is configured, how it is, and what is wrong. */
+/** `/mcp`: the configured servers, their states and their faults. */
 export function mcpText({ servers, warnings }: McpStatus, now: number): string {
   const lines = servers.flatMap((server) => [
     `${marks[server.state]} ${server.name}  ${stateText(server, now)}`,
     `    ${server.at}  (${server.from})`,
     ...lastSaid(server).map((line) => `    | ${line}`),
   ])
-  const none = 'No MCP server is configured: .mcp.json, termaite.mcp.yaml or mcpServers in the settings name them.'
+  const none = 'No MCP server is configured. Add one to .mcp.json, termaite.mcp.yaml or mcpServers in the settings.'
   return [...(servers.length === 0 ? [none] : lines), ...warnings.map((words) => `! ${words}`)].join('\n')
 }
 
-/** `/mcp tools`: by server. */
+/** `/mcp tools`: the tools of each server. */
 export function mcpToolsText({ servers }: McpStatus, now: number): string {
   const blocks = servers.map((server) => {
     const tools = server.tools.map(
@@ -85,9 +86,9 @@ function stateText(server: ServerStatus, now: number): string {
       return [`connected, ${count}`, speaker, protocol && `MCP ${protocol}`].filter(Boolean).join(', ')
     }
     case 'waiting':
-      return `not running: ${why}; again in ${seconds((next ?? now) - now)} s`
+      return `not running: ${why}; restarted in ${seconds((next ?? now) - now)} s`
     case 'login':
-      return `wants a login: /mcp login ${server.name}`
+      return `requires a login: /mcp login ${server.name}`
     case 'failed':
       return `failed: ${why}`
     default:
@@ -95,7 +96,7 @@ function stateText(server: ServerStatus, now: number): string {
   }
 }
 
-/** Only of one that is in trouble: the others' chatter helps nobody. */
+/** The last lines of a server that failed; the output of a working one helps nobody. */
 function lastSaid({ state, output }: ServerStatus): string[] {
   if (state === 'ready' || state === 'starting' || output === '') return []
   return output.split('\n').slice(-5)

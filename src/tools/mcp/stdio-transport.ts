@@ -6,16 +6,16 @@ import { start } from '../../base/process/run.ts'
 import { Lines } from '../../base/lines.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 
-/** How long a server may take to leave after its input was closed, before it is ended. */
+/** How long a server may take to exit after its input was closed, before it is killed. */
 const leaveMs = 500
 
-/** What a server needs to run at all; our keys are not among it, it is given those that its configuration names. */
+/** The environment variables that every server inherits. Keys are not among them: a server gets those that its configuration names. */
 const inherited =
   /^(HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_\w+|TZ|TMPDIR|TERMAITE_RUN|XDG_\w+|(https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i
 
 /**
- * A server as a process of ours: a session of its own that our death ends too.
- * It is no subclass of the library's own, for which that would start a second process just to ask for a version.
+ * Runs a server as a child process in its own session, which also ends when termaite is killed.
+ * Not a subclass of the SDK's transport, because that one makes the SDK start a second process to ask for the version.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -47,18 +47,18 @@ export class StdioTransport implements Transport {
       if (!this.#closed) this.#errors.end = `it ended with ${exit.code ?? exit.signal}`
       this.onclose?.()
     })
-    // Closed while it started: nothing of it may be left.
+    // The transport was closed during the start: end the process that has just been started.
     if (this.#closed) await run.end()
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#run?.stdin
     if (!stdin?.writable) throw new Error('the server is not running')
-    // One that stopped reading is waited for by the caller's own time limit, not here.
+    // If the server stopped reading, the caller's time limit ends the wait, not this write.
     stdin.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** As the protocol has it: its input ends, it may leave, then it is ended with all that it started. */
+  /** Closes the server as the protocol says: ends its input, lets it exit, and then kills it with its children. */
   async close(): Promise<void> {
     this.#closed = true
     const run = this.#run
@@ -84,7 +84,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line)
     } catch {
-      // Servers print banners where only messages belong: shown with the rest of what it says, and no failure.
+      // Some servers print banners to standard output: they are kept with the error output, and are no failure.
       this.#errors.push(`${line}\n`)
       return
     }
@@ -97,11 +97,11 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** The last of what a server wrote about itself; a chatty one costs no memory. */
+/** The last part of what a server printed to its standard error, with a limit on memory. */
 export class ServerOutput {
   #text = ''
   #limit: number
-  /** How its process ended, when it did so by itself. */
+  /** How the server's process ended, if it ended by itself. */
   end = ''
 
   constructor(limit = 8_000) {
@@ -116,7 +116,7 @@ export class ServerOutput {
     return stripAnsi(this.#text).trim()
   }
 
-  /** Its last words, as a reason. */
+  /** The last line and how the process ended, as a reason. */
   get last(): string {
     const line = this.text.split('\n').at(-1)!.slice(0, 300)
     return [line, this.end].filter(Boolean).join('; ')

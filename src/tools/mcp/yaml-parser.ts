@@ -1,2 +1,2 @@
-/** Named, because a bundle hands a module of the old kind over as one thing when it is loaded late. */
+/** A named export, because a bundle gives a CommonJS module that is imported dynamically only a default export. */
 export { parse } from 'yaml'

@@ -4,6 +4,7 @@ import { RunLimit, shellOf } from '../shell/shell-command.ts'
 import { CommandOutput, tooMuch } from '../shell/command-output.ts'
 import { Interpreter } from './repl-interpreter.ts'
 import { sourceText } from '../../base/source-text.ts'
+import { defined } from '../../base/defined.ts'
 
 export const mostSeconds = 600
 
@@ -66,10 +67,10 @@ export class ReplSession {
       text.replace(/\n$/, ''),
       stopped ?? (gone && `[The interpreter ${gone}: all definitions are lost.]`),
     ]
-    return {
+    return defined({
       text: lines.filter(Boolean).join('\n') || '[no output]',
-      ...(exit === undefined ? {} : { data: { exit } }),
-    }
+      data: exit === undefined ? undefined : { exit },
+    })
   }
 
   async #run(interpreter: Interpreter, { code, seconds }: CodePiece, call: ToolCall): Promise<Ran> {

@@ -32,7 +32,7 @@ export const networkFetch: Fetch = async ({ url, method = 'GET', headers, body, 
     signal,
     headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'termaite', ...headers },
     agent: false,
-    ...(allowed ? {} : { lookup: publicLookup }),
+    lookup: allowed ? undefined : publicLookup,
   }
   const answer = await new Promise<IncomingMessage>((resolve, reject) =>
     request(url, options, resolve).on('error', reject).end(body),

@@ -9,7 +9,7 @@ const text = (words: string) => ({ type: 'text' as const, text: words })
 
 test('texts are one text; nothing at all is said to be nothing', async () => {
   assert.equal(await outputOf({ content: [text('a'), text(''), text('b')] }, blobs), 'a\n\nb')
-  assert.equal(await outputOf({ content: [] }, blobs), '(it gave nothing)')
+  assert.equal(await outputOf({ content: [] }, blobs), '(The tool returned nothing.)')
 })
 
 test('structure that is repeated as text is given once', async () => {

@@ -59,7 +59,7 @@ test('what is no number is asked again; what need not be said can be left out', 
     ...[['old'], ['3.5'], ['3'], ['termaite:skip']],
   )
   assert.deepEqual(result, { action: 'accept', content: { age: 3 } })
-  assert.equal(questions[1]!.text, 'The MCP server s asks: Well?\nage\nThat is no integer.')
+  assert.equal(questions[1]!.text, 'The MCP server s asks: Well?\nage\nThat is not a valid integer.')
 })
 
 test('a no declines, nobody there cancels', async () => {

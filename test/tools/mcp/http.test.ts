@@ -49,7 +49,7 @@ test('a login is waited for; nobody is registered before a person wants it; what
   assert.deepEqual(web.notes, [])
   assert.equal(
     await use(open, 'mcp_call', { server: 'web', tool: 'echo', input: {} }),
-    '! the MCP server web wants a login. Tell the person to type /mcp login web, and go on without it.',
+    '! the MCP server web requires a login. Tell the person to type /mcp login web, and go on without it.',
   )
 
   assert.equal((await open.login('web', browse, t.signal)).state, 'ready')
@@ -94,11 +94,11 @@ test('a login that is lost while a tool is called is asked for; a no is told to 
   assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }), 'hi')
   assert.deepEqual(
     questions.map(({ about, text }) => [about, text]),
-    [['login', 'The MCP server web wants you to log in before it does this.']],
+    [['login', 'The MCP server web requires you to log in first.']],
   )
 
   web.tokens.clear()
-  const wanted = '! the MCP server web wants a login. Tell the person to type /mcp login web, and go on without it.'
+  const wanted = '! the MCP server web requires a login. Tell the person to type /mcp login web, and go on without it.'
   assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }), wanted)
   await open.settled(t.signal)
   assert.equal(open.status().servers[0]!.state, 'login')

@@ -66,15 +66,15 @@ test('a slip of the name is put right in words', async (t) => {
       await use(open, 'mcp_tools', { server: 'oen' }),
       await use(open, 'mcp_tools', { server: 'one', tool: 'eco' }),
       wrong('mcp_call', { server: 'xyz', tool: 'echo' }),
-      wrong('mcp_call', { server: 'one', tool: 'quite-another' }).slice(0, 62),
+      wrong('mcp_call', { server: 'one', tool: 'quite-another' }).slice(0, 69),
       wrong('mcp_call', { server: 'one', tool: 'echo', input: {} }),
       wrong('mcp__one__echo', { test: 'x' }),
     ],
     [
-      '! there is no MCP server oen; do you mean one?',
-      '! the MCP server one has no tool eco; do you mean echo?',
-      'there is no MCP server xyz; there are: one.',
-      'the MCP server one has no tool quite-another; it has: echo, su',
+      '! there is no MCP server oen; did you mean one?',
+      '! the MCP server one has no tool eco; did you mean echo?',
+      'there is no MCP server xyz; the servers are: one.',
+      'the MCP server one has no tool quite-another; its tools are: echo, su',
       'text is missing; it takes text.',
       'text is missing; it takes text.',
     ],
@@ -91,7 +91,7 @@ test('a tool that a resumed session knows is waited for, and its absence said', 
   assert.equal(await use(open, 'mcp__one__echo', { text: 'hi' }), 'hi')
   assert.equal(await use(open, 'mcp__two__echo', { text: 'hi' }), 'no tool mcp__two__echo')
   const gone = await use(open, 'mcp__one__gone')
-  assert.equal(gone, '! the MCP server one has no such tool any more; see mcp_tools')
+  assert.equal(gone, '! the MCP server one no longer has this tool; see mcp_tools')
   const dead = (await use(open, 'mcp__dead__echo')) as string
   assert.match(dead, /^! the MCP server dead is not running \(no licence; it ended with 1\)\./)
 })
@@ -109,7 +109,7 @@ test('a server with too many tools is not put into every request; what is not th
   )
   const { text, tools } = open.news(new Set(names))!
   const news = text.split('\n')
-  assert.equal(news[0], 'More tools of MCP servers can be called with mcp_call, after a look at mcp_tools:')
+  assert.equal(news[0], 'More tools of MCP servers can be called with mcp_call; mcp_tools describes them:')
   assert.match(news[1]!, /^- many: echo, sum, .*, more_0, more_1, .*, more_39$/)
   assert.equal(news.length, 2)
   assert.equal(await use(open, 'mcp__many__more_7'), 'I am more_7.')

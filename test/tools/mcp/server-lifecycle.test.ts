@@ -76,7 +76,7 @@ test('one that falls at once each time waits longer each time', async () => {
 
 test('a wrong configuration is not tried again, a login is waited for, and being asked for tries at once', async () => {
   const final: Fault = { is: 'final', why: 'no such program' }
-  const login: Fault = { is: 'login', why: 'it wants a login' }
+  const login: Fault = { is: 'login', why: 'it requires a login' }
   const { life, clock, story } = scriptedLife([final, login, passing])
   await clock.turn(1_000_000)
   assert.deepEqual(await life.again(signal), login)
@@ -84,7 +84,7 @@ test('a wrong configuration is not tried again, a login is waited for, and being
   assert.deepEqual(await life.again(signal), { is: 'waiting', why: 'no luck', next: 2_001_000 })
   assert.equal((await life.again(signal)).is, 'ready')
   assert.deepEqual(story, [
-    ...['0 failed no such program', '1000000 starting', '1000000 login it wants a login', '2000000 starting'],
+    ...['0 failed no such program', '1000000 starting', '1000000 login it requires a login', '2000000 starting'],
     ...['2000000 waiting no luck 2001000', '2000000 starting', '2000000 ready'],
   ])
   await life.close()

@@ -28,14 +28,14 @@ test('/mcp says how each server is and what is wrong', () => {
     uvx one \${TOKEN}  (.mcp.json)
 ○ three  starting
     uvx one \${TOKEN}  (settings)
-◌ four  not running: it ended with 1; again in 4 s
+◌ four  not running: it ended with 1; restarted in 4 s
     uvx one \${TOKEN}  (.mcp.json)
     | b
     | c
     | d
     | e
     | f
-◌ five  wants a login: /mcp login five
+◌ five  requires a login: /mcp login five
     https://five.example  (.mcp.json)
 ✗ six  failed: no such program
     uvx one \${TOKEN}  (.mcp.json)
@@ -64,6 +64,6 @@ three  failed: no such program`,
 })
 
 test('with none configured, where one is written down is said', () => {
-  assert.match(mcpText({ servers: [], warnings: [] }, 0), /^No MCP server is configured: \.mcp\.json/)
+  assert.match(mcpText({ servers: [], warnings: [] }, 0), /^No MCP server is configured\. Add one to \.mcp\.json/)
   assert.equal(mcpToolsText({ servers: [], warnings: [] }, 0), 'No MCP server is configured.')
 })

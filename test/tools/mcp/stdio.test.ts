@@ -46,8 +46,8 @@ for (const era of ['legacy', 'modern'] as const)
       assert.deepEqual(
         questions.map(({ text, free, options }) => [text, free, options.map(({ label }) => label)]),
         [
-          ['The MCP server s asks: Which colour?\ncolour', undefined, ['red', 'blue', 'Tell it nothing']],
-          ['The MCP server s asks: Which colour?\nsize', true, ['As it is: 3', 'Tell it nothing']],
+          ['The MCP server s asks: Which colour?\ncolour', undefined, ['red', 'blue', 'Do not answer']],
+          ['The MCP server s asks: Which colour?\nsize', true, ['Keep 3', 'Do not answer']],
         ],
       )
       const nobody = await use(open, 'mcp__s__ask')
@@ -61,7 +61,10 @@ for (const era of ['legacy', 'modern'] as const)
         shown.push(delta)
         leaving.abort()
       }
-      assert.equal(await use(open, 'mcp__s__wait', {}, { signal: leaving.signal, progress }), '! it was cancelled')
+      assert.equal(
+        await use(open, 'mcp__s__wait', {}, { signal: leaving.signal, progress }),
+        '! the call was cancelled',
+      )
       assert.deepEqual(shown, ['half (1/2)\n'])
       assert.equal(await use(open, 'mcp__s__heard'), 'wait')
     })
@@ -74,14 +77,11 @@ for (const era of ['legacy', 'modern'] as const)
 
     await t.test('one that ends is said to have, and is started again', async () => {
       const ended = await use(open, 'mcp__s__die')
-      assert.match(
-        ended as string,
-        /^! the MCP server s ended while it worked on this \(out of coffee; it ended with 3\)/,
-      )
+      assert.match(ended as string, /^! the MCP server s stopped during this call \(out of coffee; it ended with 3\)/)
       const gone = await use(open, 'mcp__s__echo', { text: 'x' })
       assert.match(
         gone as string,
-        /^! the MCP server s is not running \(out of coffee; it ended with 3\)\. It is started/,
+        /^! the MCP server s is not running \(out of coffee; it ended with 3\)\. It is restarted/,
       )
       assert.deepEqual(
         open.status().servers.map(({ state, why }) => [state, why]),
@@ -98,7 +98,7 @@ test('an older server learns where the project is, and does not get our model', 
   assert.deepEqual(JSON.parse(roots as string), { roots: [{ uri: `file://${root}`, name: 'project' }] })
   assert.deepEqual(JSON.parse((await use(open, 'mcp__s__sample')) as string), {
     code: -32601,
-    message: 'termaite does not lend its model to servers; please answer without it',
+    message: 'termaite does not let servers use its model; please answer without it',
   })
 })
 
@@ -133,7 +133,7 @@ test('one that cannot be started, dies at once or never answers holds up nobody'
         `/nowhere/at/all was not found, or there is no folder ${nowhere.kind === 'stdio' ? nowhere.cwd : ''}`,
       ],
       ['dead', 'waiting', 'bad key ***; it ended with 1'],
-      ['mute', 'waiting', 'it gave no answer in 0.2 s'],
+      ['mute', 'waiting', 'it did not answer within 0.2 s'],
       ['fine', 'ready', undefined],
     ],
   )
@@ -145,7 +145,7 @@ test('a call that takes too long is given up, and its server told', async (t) =>
   const until = Date.now() + 50
   assert.equal(
     await use(open, 'mcp__s__wait', {}, { until }),
-    '! the MCP server s gave no answer in time, and was told to stop',
+    '! the MCP server s did not answer in time, and the call was cancelled',
   )
   assert.equal(await use(open, 'mcp__s__heard'), 'wait')
 })
