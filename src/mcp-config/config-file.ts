@@ -1,31 +1,32 @@
 import { accessSync, constants, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { isMissing, replaceFile } from '../base/files.ts'
-import { Unfit } from './config-format.ts'
+import { UnusableConfig } from './config-format.ts'
 
-/** Another program's settings: `real` is where the file lies, and without `mode` there is none yet. */
+/** Another program's settings file. `real` is its path without links; without `mode` the file is not there yet. */
 export type ConfigFile = { path: string; real: string; text: string; mode?: number }
 
+/** Reads a settings file; a missing file counts as an empty one. */
 export function readConfig(path: string, home: string): ConfigFile {
   const real = placeOf(path, home)
   const stat = statSync(real, { throwIfNoEntry: false })
   if (!stat) return { path, real, text: '' }
-  if (!stat.isFile()) throw new Unfit('is no file')
+  if (!stat.isFile()) throw new UnusableConfig('is no file')
   return { path, real, text: textOf(readFileSync(real)), mode: stat.mode & 0o777 }
 }
 
-/** Says why it should not be written, before anybody is asked. */
+/** Throws if the file may not be written, so that the person is not asked in vain. */
 export function refuseUnwritable({ real, mode }: ConfigFile): void {
   mayWrite(dirname(real), 'lies in a folder that you may not write')
   if (mode === undefined) return
-  // Root may write it all the same: whoever took the right away meant something by it.
-  if ((mode & 0o200) === 0) throw new Unfit('is read-only; make it writable first, if you want it changed')
+  // Root could write a read-only file, but it was made read-only for a reason.
+  if ((mode & 0o200) === 0) throw new UnusableConfig('is read-only; make it writable first, if you want it changed')
   mayWrite(real, 'may not be written by you')
 }
 
 export const backupOf = ({ real }: ConfigFile) => `${real}.termaite.bak`
 
-/** The file as it was before us, if it was there. */
+/** Reads the file as it was before our first change, if it was there. */
 export function readBackup(file: ConfigFile): string | undefined {
   try {
     return textOf(readFileSync(backupOf(file)))
@@ -35,34 +36,35 @@ export function readBackup(file: ConfigFile): string | undefined {
   }
 }
 
+/** Copies the file before our first change. */
 export function keepBackup(file: ConfigFile): void {
   if (file.mode === undefined || readBackup(file) !== undefined) return
   replaceFile(backupOf(file), file.text, `${backupOf(file)}.tmp`, file.mode)
 }
 
-/** Undefined takes the file away. What was written since it was read is never overwritten. */
+/** Writes the file, or deletes it without a text. Throws if it was changed since it was read. */
 export function writeConfig(file: ConfigFile, text: string | undefined): void {
   const now = statSync(file.real, { throwIfNoEntry: false }) ? textOf(readFileSync(file.real)) : undefined
   if ((now ?? '') !== file.text || (now === undefined) !== (file.mode === undefined))
-    throw new Unfit('was changed meanwhile; nothing was written, run it again')
+    throw new UnusableConfig('was changed meanwhile; nothing was written, run it again')
   if (text === undefined) rmSync(file.real)
   else replaceFile(file.real, text, `${file.real}.termaite.tmp`, file.mode)
 }
 
-/** A link is followed, so that it stays one; but not out of the person's home. */
+/** Follows a link, so that the link stays; but not out of the person's home. */
 function placeOf(path: string, home: string): string {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new Unfit(`cannot be: there is no folder ${folder}; start the program once, then run this again`)
+    throw new UnusableConfig(`cannot be: there is no folder ${folder}; start the program once, then run this again`)
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return join(realpathSync(folder), basename(path))
   let real: string
   try {
     real = realpathSync(path)
   } catch {
-    throw new Unfit('is a link that leads nowhere')
+    throw new UnusableConfig('is a link that leads nowhere')
   }
   if (!real.startsWith(realpathSync(home) + sep))
-    throw new Unfit(`is a link to ${real}, outside of your home; edit it there`)
+    throw new UnusableConfig(`is a link to ${real}, outside of your home; edit it there`)
   return real
 }
 
@@ -70,7 +72,7 @@ function mayWrite(path: string, otherwise: string): void {
   try {
     accessSync(path, constants.W_OK)
   } catch {
-    throw new Unfit(otherwise)
+    throw new UnusableConfig(otherwise)
   }
 }
 
@@ -78,6 +80,6 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new Unfit('is not text (UTF-8)')
+    throw new UnusableConfig('is not text (UTF-8)')
   }
 }

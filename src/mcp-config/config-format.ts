@@ -1,13 +1,14 @@
-/** How entries stand in one kind of settings file. All of it is text in, text out: every other byte stays as it is. */
-export type Format = {
-  /** What stands under these keys; undefined when nothing does. */
+/** Reads and edits entries in one kind of settings file. Every function takes and returns the file's text, and leaves all other bytes as they are. */
+export type ConfigFormat = {
+  /** Returns the value under these keys; undefined when there is none. */
   find(text: string, path: readonly string[]): unknown
+  /** Writes the value under these keys. */
   put(text: string, path: readonly string[], entry: unknown): string
-  /** Without the entry, and without what was only made to hold it. */
+  /** Removes the entry, and the object around it if that holds nothing else. */
   take(text: string, path: readonly string[]): string
 }
 
-/** The file is not in a state that can be edited, in words that follow its name. */
-export class Unfit extends Error {
-  override name = 'Unfit'
+/** A settings file that cannot be read or edited; the message follows the file's name in a sentence. */
+export class UnusableConfig extends Error {
+  override name = 'UnusableConfig'
 }

@@ -1,13 +1,13 @@
 import type { Node } from 'jsonc-parser'
-import type { Format } from './config-format.ts'
+import type { ConfigFormat } from './config-format.ts'
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { Unfit } from './config-format.ts'
+import { UnusableConfig } from './config-format.ts'
 
 /** JSON, with comments and trailing commas where a program takes them. */
-export const jsonFormat: Format = {
+export const jsonFormat: ConfigFormat = {
   find(text, path) {
     const node = findNodeAtLocation(rootOf(text), [...path])
-    // The parser's objects have no prototype, which makes them unlike all others.
+    // The parser's objects have no prototype, and would equal no plain object.
     return node && (JSON.parse(JSON.stringify(getNodeValue(node))) as unknown)
   },
   put(text, path, entry) {
@@ -16,7 +16,7 @@ export const jsonFormat: Format = {
     refuseOtherShapes(root, path)
     const there = findNodeAtLocation(root, [...path])
     if (there) return marked(text, (body) => replaced(body, there, entry))
-    // The innermost object that is there takes all that is missing.
+    // The innermost object that is there gets all missing keys.
     let depth = path.length - 1
     while (depth > 0 && !findNodeAtLocation(root, path.slice(0, depth))) depth--
     const holder = findNodeAtLocation(root, path.slice(0, depth)) ?? root
@@ -26,14 +26,14 @@ export const jsonFormat: Format = {
     const entry = findNodeAtLocation(rootOf(text), [...path])
     if (!entry) return text
     const property = entry.parent!
-    // An object that held nothing else was made for the entry.
+    // An object that holds nothing else was made for the entry, and goes with it.
     const holder = property.parent!
     const alone = holder.children!.length === 1 && holder.parent?.type === 'property'
     return marked(text, (body) => removed(body, alone ? holder.parent! : property))
   },
 }
 
-/** An editor's mark before the text is no part of it. */
+/** The text without an editor's byte order mark. */
 const bare = (text: string) => text.replace(/^\uFEFF/, '')
 
 const marked = (text: string, edit: (body: string) => string) =>
@@ -47,7 +47,7 @@ function rootOf(text: string): Node {
   if (first || !root) {
     const line = body.slice(0, first?.offset ?? 0).split('\n').length
     const what = printParseErrorCode(first?.error ?? 0).replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    throw new Unfit(`is not JSON (line ${line}: ${what.toLowerCase()}); mend it first`)
+    throw new UnusableConfig(`is not JSON (line ${line}: ${what.toLowerCase()}); mend it first`)
   }
   return root
 }
@@ -56,16 +56,16 @@ function refuseOtherShapes(root: Node, path: readonly string[]): void {
   for (let depth = 0; depth < path.length; depth++) {
     const node = findNodeAtLocation(root, path.slice(0, depth))
     if (node && node.type !== 'object')
-      throw new Unfit(`holds no object ${depth === 0 ? 'at its top' : `under ${path.slice(0, depth).join('.')}`}`)
+      throw new UnusableConfig(
+        `holds no object ${depth === 0 ? 'at its top' : `under ${path.slice(0, depth).join('.')}`}`,
+      )
   }
 }
 
 const nested = (path: readonly string[], entry: unknown): unknown =>
   path.reduceRight((inner, key) => ({ [key]: inner }), entry)
 
-/** Each of these changes one property and not one byte more; what it adds looks like what stands around it. */
-
-export function replaced(text: string, value: Node, by: unknown): string {
+function replaced(text: string, value: Node, by: unknown): string {
   return splice(
     text,
     value.offset,
@@ -74,8 +74,8 @@ export function replaced(text: string, value: Node, by: unknown): string {
   )
 }
 
-/** Behind the last property; before its trailing comma, where there is one, which then is ours. */
-export function inserted(text: string, holder: Node, key: string, value: unknown): string {
+/** Adds a property behind the last one, in the style of the file around it. A trailing comma stays behind the new property. */
+function inserted(text: string, holder: Node, key: string, value: unknown): string {
   const last = holder.children?.at(-1)
   const flat = last ? isFlat(text, holder) : false
   const inner = last ? indentAt(text, last.offset) : indentAt(text, holder.offset) + unitOf(text)
@@ -84,7 +84,7 @@ export function inserted(text: string, holder: Node, key: string, value: unknown
   if (last && flat) return splice(text, last.offset + last.length, 0, `, ${property}`)
   if (last) {
     const end = last.offset + last.length
-    // What is said behind the last property stays behind it.
+    // A comment behind the last property stays behind it.
     const [remark = '', comma] =
       /^([ \t]*,)?[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*\*\/)[ \t]*(?=\r?\n)/.exec(text.slice(end)) ?? []
     const lines = `${eol}${inner}${property}`
@@ -98,12 +98,12 @@ export function inserted(text: string, holder: Node, key: string, value: unknown
     : splice(text, holder.offset + 1, 0, `${eol}${inner}${property}`)
 }
 
-/** With one comma, and the line that it stood on alone. */
-export function removed(text: string, property: Node): string {
+/** Removes a property with one comma, and with its line if it stood there alone. */
+function removed(text: string, property: Node): string {
   const siblings = property.parent!.children!
   const before = siblings[siblings.indexOf(property) - 1]
   const lead = /(\r?\n)?[ \t]*$/.exec(text.slice(0, property.offset))![0].length
-  // On a line with others, the space behind the comma parted it from the next.
+  // On a shared line the space behind the comma belongs to the property too.
   const behind = isFlat(text, property.parent!) ? /^\s*,\s*/ : /^\s*,/
   const comma = behind.exec(text.slice(property.offset + property.length))?.[0].length ?? 0
   const start = property.offset - lead
@@ -114,7 +114,7 @@ export function removed(text: string, property: Node): string {
   return splice(only, commaAfter(text, before.offset + before.length), 1, '')
 }
 
-/** An object that is empty then is written as one. */
+/** Writes an object that became empty as `{}`. */
 function tidied(text: string, holder: Node, less: number): string {
   const inside = holder.length - less - 2
   return text.slice(holder.offset + 1, holder.offset + 1 + inside).trim() === ''
@@ -122,7 +122,7 @@ function tidied(text: string, holder: Node, less: number): string {
     : text
 }
 
-/** Comments may stand before it, and hold commas of their own. */
+/** Finds the comma after a place; comments before it may hold commas of their own. */
 function commaAfter(text: string, from: number): number {
   const gap = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
   gap.lastIndex = from
@@ -141,8 +141,8 @@ const splice = (text: string, at: number, length: number, by: string) =>
 
 const eolOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
 
-/** What one step further in is, in this file. */
+/** The file's indentation of one level. */
 const unitOf = (text: string) => /\n([ \t]+)\S/.exec(text)?.[1] ?? '  '
 
-/** What the line at a place begins with. */
+/** The indentation of the line at a place. */
 const indentAt = (text: string, at: number) => /(?:^|\n)([ \t]*)[^\n]*$/.exec(text.slice(0, at))![1]!

@@ -1,8 +1,8 @@
-import type { Format } from './config-format.ts'
-import { Unfit } from './config-format.ts'
+import type { ConfigFormat } from './config-format.ts'
+import { UnusableConfig } from './config-format.ts'
 
-/** TOML: only a table of our own is ever touched, and it stands last where we make it. */
-export const tomlFormat: Format = {
+/** TOML: only our own table is touched, and a new one is put at the end. */
+export const tomlFormat: ConfigFormat = {
   find(text, path) {
     const rows = tableIn(text, path)?.own.flatMap(({ table, keys, value }) =>
       keys && value !== undefined ? [[[...table.slice(path.length), ...keys].join('.'), meaning(value)]] : [],
@@ -19,29 +19,30 @@ export const tomlFormat: Format = {
   take(text, path) {
     const found = tableIn(text, path)
     if (!found) return text
-    // The empty line above it came with it.
+    // The empty line above the table was written with it.
     return found.before.replace(/(\n|^)\r?\n$/, '$1') + found.gap + found.after
   },
 }
 
 type Table = { before: string; own: TomlLine[]; gap: string; after: string }
 
-/** Our table with the tables below it, and what stands around them; a form of the same that is no table is not ours to edit. */
+/** Finds our table, the tables below it and the text around them. Throws if the file sets the same keys in another form, which is the person's to edit. */
 function tableIn(text: string, path: readonly string[]): Table | undefined {
   const lines = tomlLines(text)
   const isOurs = (keys: readonly string[]) => path.every((key, index) => keys[index] === key)
   const other = lines.find(
     ({ table, keys }) => keys && !isOurs(table) && isOurs([...table, ...keys].slice(0, path.length)),
   )
-  if (other) throw new Unfit(`names ${path.join('.')} in its own way (line ${other.number}); edit it there`)
+  if (other) throw new UnusableConfig(`names ${path.join('.')} in its own way (line ${other.number}); edit it there`)
   const inline = lines.find(({ table, keys }) => keys && [...table, ...keys].join('.') === path.slice(0, -1).join('.'))
-  if (inline) throw new Unfit(`holds ${path.slice(0, -1).join('.')} on one line (${inline.number}); edit it there`)
+  if (inline)
+    throw new UnusableConfig(`holds ${path.slice(0, -1).join('.')} on one line (${inline.number}); edit it there`)
   const ours = lines.flatMap((line, index) => (isOurs(line.table) ? [index] : []))
   const [from, last] = [ours[0], ours.at(-1)]
   if (from === undefined || last === undefined) return undefined
   if (ours.length !== last - from + 1)
-    throw new Unfit(`has ${path.join('.')} in several places; bring them together first`)
-  // What follows the last key belongs to whatever comes next.
+    throw new UnusableConfig(`has ${path.join('.')} in several places; bring them together first`)
+  // Empty lines and comments after the last key belong to the next table.
   let end = last + 1
   while (end > from + 1 && lines[end - 1]!.blank) end--
   const join = (some: readonly TomlLine[]) => some.map((line) => line.text).join('')
@@ -58,11 +59,11 @@ function tableText(path: readonly string[], entry: Record<string, unknown>, eol:
   return [`[${path.join('.')}]`, ...rows, ''].join(eol)
 }
 
-/** What JSON writes of a text is TOML as well. */
+/** JSON's way of writing a text is valid TOML too. */
 const written = (value: unknown): string =>
   Array.isArray(value) ? `[${value.map(written).join(', ')}]` : JSON.stringify(value)
 
-/** What we write ourselves reads as JSON; anything else stands for itself. */
+/** Our own values read as JSON; any other value is returned as its text. */
 function meaning(value: string): unknown {
   try {
     return JSON.parse(value)
@@ -72,10 +73,10 @@ function meaning(value: string): unknown {
 }
 
 /**
- * A line of a TOML file, or several where a value goes over them. `table` is the one it stands in (its own for a
- * header), `keys` and `value` what it sets, `blank` one without either that only spaces things out or comments.
+ * A line of a TOML file, or several lines if a value takes them. `table` is the table around it (for a header, its own),
+ * `keys` and `value` are what it sets, and `blank` marks an empty line or a comment.
  */
-export type TomlLine = {
+type TomlLine = {
   text: string
   number: number
   table: string[]
@@ -84,8 +85,8 @@ export type TomlLine = {
   blank: boolean
 }
 
-/** Reads as much of TOML as it takes to know where each table begins and ends; what cannot be followed is said. */
-export function tomlLines(text: string): TomlLine[] {
+/** Reads as much of TOML as is needed to know where each table begins and ends. Throws on a line that it cannot follow. */
+function tomlLines(text: string): TomlLine[] {
   const lines: TomlLine[] = []
   let table: string[] = []
   let number = 1
@@ -116,7 +117,7 @@ const endOfLine = (text: string, at: number) => {
   return found < 0 ? text.length : found + 1
 }
 
-const unreadable = (number: number) => new Unfit(`is not TOML (line ${number}); mend it first`)
+const unreadable = (number: number) => new UnusableConfig(`is not TOML (line ${number}); mend it first`)
 
 function header(words: string, number: number): string[] {
   const [open, close] = words.startsWith('[[') ? ['\\[\\[', '\\]\\]'] : ['\\[', '\\]']
@@ -126,7 +127,7 @@ function header(words: string, number: number): string[] {
   return keysOf(found[1]!, number)
 }
 
-/** `a . "b.c" . 'd'` as its parts. */
+/** Splits a dotted key such as `a . "b.c" . 'd'` into its parts. */
 function keysOf(text: string, number: number): string[] {
   const part = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([\w-]+))\s*(\.|$)/y
   const keys: string[] = []
@@ -138,14 +139,14 @@ function keysOf(text: string, number: number): string[] {
   }
 }
 
-/** Where the `=` is: keys may be quoted and hold one themselves. */
+/** Finds the `=` of a line; quoted keys may hold one themselves. */
 function keyEnd(text: string, at: number, lineEnd: number, number: number): number {
   const found = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'=#\n])+=/.exec(text.slice(at, lineEnd))
   if (!found) throw unreadable(number)
   return at + found[0].length - 1
 }
 
-/** Behind the line on which a value ends: texts and lists may go over several. */
+/** Finds the end of a value's last line; texts and lists may take several lines. */
 function valueEnd(text: string, from: number, number: number): number {
   let depth = 0
   const piece =

@@ -1,23 +1,23 @@
+import type { Environment } from './worktree-git.ts'
 import { readdirSync, readFileSync, realpathSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../base/files.ts'
-import { gitFolders, noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
+import { gitFolders, noMonitor } from '../base/git.ts'
 import { randomName } from '../base/id.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
-import { gitWith } from '../base/run-git.ts'
+import { worktreeGit } from './worktree-git.ts'
 
-type Parts = { root: string; home: string; slug: string; env: Readonly<Record<string, string | undefined>> }
+type Parts = { root: string; home: string; slug: string; env: Environment }
 
-/** Nobody else's repository is meant, and nothing that this one names is run. */
-const quietGit = (env: Parts['env']) =>
-  gitWith(withGitConfig(withoutGit(env), [noMonitor, ['core.hooksPath', '/dev/null']]))
+/** Git that runs no program that the repository names: no file monitor and no hooks. */
+const quietGit = (env: Environment) => worktreeGit(env, [noMonitor, ['core.hooksPath', '/dev/null']])
 
-/** What a worktree of ours is locked with: whose it is is known as soon as it is there. */
+/** The reason with which our worktrees are locked, followed by the owner: so the owner is known from the start. */
 const lock = 'termaite '
 
 const named = 'apart-'
 
-/** A worktree at HEAD without any files, outside of the project: of the person's repository nothing else changes. */
+/** Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. */
 export async function newWorktree({ root, home, slug, env }: Parts): Promise<string> {
   const git = quietGit(env)
   await git(root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => {
@@ -37,7 +37,7 @@ export async function newWorktree({ root, home, slug, env }: Parts): Promise<str
     path,
     'HEAD',
   )
-  // Without an index git would call every file deleted, and new.
+  // Without an index git would report every file as deleted and as new.
   await git(path, 'read-tree', 'HEAD').catch(async (error) => {
     await removeWorktree({ root, env }, path)
     throw error
@@ -46,7 +46,7 @@ export async function newWorktree({ root, home, slug, env }: Parts): Promise<str
 }
 
 export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>, path: string): Promise<void> {
-  // Once would do, were it not locked.
+  // Git removes a locked worktree only when it is forced twice.
   await quietGit(env)(root, 'worktree', 'remove', '--force', '--force', path)
   try {
     rmdirSync(dirname(path))
@@ -56,12 +56,12 @@ export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>,
   }
 }
 
-/** What a process left behind that was killed. */
+/** Removes the worktrees that a killed process left. */
 export async function sweepWorktrees(parts: Pick<Parts, 'root' | 'env'>): Promise<void> {
   for (const path of leftIn(parts.root)) await removeWorktree(parts, path).catch(() => {})
 }
 
-/** Looked up without a process: every start comes by here. */
+/** Finds worktrees whose owner is dead. Starts no process, because every start of termaite comes here. */
 export function leftIn(root: string): string[] {
   const folders = gitFolders(root)
   const all = folders && join(folders.common, 'worktrees')

@@ -1,13 +1,12 @@
-import type { Git } from '../base/run-git.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import type { SetupParts } from './worktree-setup.ts'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { makeFolder } from '../base/files.ts'
-import { gitFolders, withoutGit } from '../base/git.ts'
-import { gitWith } from '../base/run-git.ts'
+import { gitFolders } from '../base/git.ts'
+import { hasBranch, worktreeGit } from './worktree-git.ts'
 import { isWithin } from '../base/real-path.ts'
-import { madeReady } from './worktree-setup.ts'
+import { setUpWorktree } from './worktree-setup.ts'
 
 export type WorktreeParts = SetupParts & {
   root: string
@@ -15,12 +14,12 @@ export type WorktreeParts = SetupParts & {
   slug: string
 }
 
-/** Git worktrees outside of the project, so that nothing in it meets a second copy of its files; none without git. */
+/** Worktrees of crew slots. They lie outside of the project, so that its tools do not find every file twice; undefined without git. */
 export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   const { root, home, slug, env } = parts
   if (!gitFolders(root)) return undefined
-  const git = gitWith(withoutGit(env))
-  /** By its own repository: whoever ends an agent may stand in another one. */
+  const git = worktreeGit(env)
+  /** Asks the worktree for its repository, because an agent may be ended from another project. */
   const remove = async ({ path, branch }: Worktree) => {
     const repository = await git(path, 'rev-parse', '--path-format=absolute', '--git-common-dir')
     await git(repository, 'worktree', 'remove', '--force', path)
@@ -32,12 +31,12 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       const base = await git(root, 'rev-parse', 'HEAD').catch(() => {
         throw new Error('a worktree needs a commit to begin from, and this repository has none')
       })
-      const free = await freeName(worktree, (branch) => branchIs(git, root, branch))
+      const free = await freeName(worktree, (branch) => hasBranch(git, root, branch))
       makeFolder(dirname(free.path))
       await git(root, 'worktree', 'add', '-b', free.branch, free.path, base)
       const made: Worktree = { ...free, base, made: true }
       const inside = isWithin(root, cwd) ? join(free.path, relative(root, cwd)) : free.path
-      const ready = await madeReady(parts, made.path).catch(async (error) => {
+      const ready = await setUpWorktree(parts, made.path).catch(async (error) => {
         await remove(made)
         throw error
       })
@@ -58,13 +57,7 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   }
 }
 
-const branchIs = (git: Git, root: string, branch: string) =>
-  git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).then(
-    () => true,
-    () => false,
-  )
-
-/** A name that an earlier agent's work has is not taken from it. */
+/** Numbers the name where an earlier agent's worktree or branch has it already. */
 async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boolean>): Promise<Worktree> {
   for (let n = 1; ; n++) {
     const more = n === 1 ? '' : `-${n}`
@@ -73,7 +66,7 @@ async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boo
   }
 }
 
-/** Every worktree of ours that is there. */
+/** Lists all worktrees of ours. */
 export function worktreesIn(home: string): string[] {
   const inside = (folder: string) => {
     try {

@@ -3,8 +3,9 @@ import type { TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import { collect } from '../base/collect.ts'
 import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
+import { hasBranch, worktreeGit } from './worktree-git.ts'
 
-/** In the project itself: what is there belongs to whoever sits in front of it. */
+/** Work in the project itself: no branch is made, because the files there are the person's. */
 export const plainWorkspace: TaskWorkspace = {
   begin: async () => {},
   end: async () => undefined,
@@ -13,10 +14,10 @@ export const plainWorkspace: TaskWorkspace = {
 
 const branchOf = (task: string) => `termaite/task-${task.slice(-8)}`
 
-/** A diff that a hub takes and a person still reads. */
+/** The hub takes no longer diff, and a person reads no longer one. */
 const longestDiff = 512 * 1024
 
-/** A worktree of the agent's own: each task is a branch from where the project is, and ends as a commit on it. */
+/** Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends as a commit on it. */
 export function worktreeWorkspace(
   io: Pick<Io, 'env'>,
   root: string,
@@ -24,19 +25,9 @@ export function worktreeWorkspace(
   worktrees: Worktrees,
 ): TaskWorkspace {
   const { path, base } = worktree
-  const env = withGitConfig(withoutGit(io.env), [noMonitor])
-  const git = async (cwd: string, ...args: string[]) => {
-    const { code, out, err, error } = await collect('git', args, { cwd, env })
-    if (code === 0) return out.toString()
-    throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
-  }
+  const git = worktreeGit(io.env, [noMonitor])
   const here = (...args: string[]) => git(path, ...args)
-  const present = (branch: string) =>
-    here('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).then(
-      () => true,
-      () => false,
-    )
-  /** With our own name where the person has none: a commit must not fail for that. */
+  /** Commits everything; under our own name where the person has set none, because git refuses a commit without one. */
   const commit = async (subject: string) => {
     await here('add', '-A')
     if ((await here('status', '--porcelain')) === '') return
@@ -49,31 +40,39 @@ export function worktreeWorkspace(
   return {
     async begin(task) {
       const branch = branchOf(task)
-      if ((await here('rev-parse', '--abbrev-ref', 'HEAD')).trim() === branch) return
+      if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) === branch) return
       await commit('work that was left here')
-      if (await present(branch)) await here('checkout', '-q', '--ignore-other-worktrees', branch)
-      else await here('checkout', '-q', '-b', branch, (await git(root, 'rev-parse', 'HEAD')).trim())
+      if (await hasBranch(git, path, branch)) await here('checkout', '-q', '--ignore-other-worktrees', branch)
+      else await here('checkout', '-q', '-b', branch, await git(root, 'rev-parse', 'HEAD'))
     },
     async end(task, message) {
       const branch = branchOf(task)
-      if ((await here('rev-parse', '--abbrev-ref', 'HEAD')).trim() !== branch) return undefined
+      if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) !== branch) return undefined
       await commit(subjectOf(message))
-      const from = (await git(root, 'merge-base', 'HEAD', branch)).trim()
-      const diff = await here('diff', '--no-color', '--no-ext-diff', from, branch)
-      // Whoever reviews it may want to have the branch for themselves.
+      const from = await git(root, 'merge-base', 'HEAD', branch)
+      const diff = await diffOf(io.env, path, from, branch)
+      // The branch is left, so that a person can check it out for a review.
       await here('checkout', '-q', '--detach')
       const whole = diff.length <= longestDiff
       return { branch, diff: whole ? diff : `${diff.slice(0, longestDiff)}\n… the rest is on ${branch}\n` }
     },
     async clear() {
-      // What was done is on the branches of its tasks.
-      const done = (await here('branch', '--contains', 'HEAD', '--list', 'termaite/task-*')).trim() !== ''
+      // Where a task's branch has the work, the worktree may go back to its base, and then be removed.
+      const done = (await here('branch', '--contains', 'HEAD', '--list', 'termaite/task-*')) !== ''
       if (done && base !== undefined && (await here('status', '--porcelain')) === '')
         await here('checkout', '-q', '--detach', base)
       const cleared = await worktrees.clear(worktree)
       return cleared.gone ? undefined : cleared.why
     },
   }
+}
+
+/** Returns the diff byte for byte: spaces at its end are part of it. */
+async function diffOf(env: Io['env'], cwd: string, from: string, branch: string): Promise<string> {
+  const args = ['diff', '--no-color', '--no-ext-diff', from, branch]
+  const { code, out, err } = await collect('git', args, { cwd, env: withGitConfig(withoutGit(env), [noMonitor]) })
+  if (code !== 0) throw new Error(err.trim().split('\n').at(-1) || 'git diff failed')
+  return out.toString()
 }
 
 function subjectOf(message: string): string {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { realClock } from '../base/clock.ts'
 import { start } from '../base/process/run.ts'
 
-/** What makes a fresh worktree ready, and whether the project is trusted to run it. */
+/** The `crew.setup` command, and whether the project is trusted to run it. */
 export type SetupParts = {
   setup?: string
   trusted(): Promise<boolean>
@@ -12,14 +12,14 @@ export type SetupParts = {
 
 const setupMs = 600_000
 
-/** Runs it in a worktree and says so; what it started ends with it, also when nobody waits for it any more. */
-export async function madeReady(
+/** Runs the setup command in a new worktree; returns notes about it. Every process that it started is ended with it, also after an abort. */
+export async function setUpWorktree(
   { setup, trusted, env, clock = realClock }: SetupParts,
   cwd: string,
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (setup === undefined) return []
-  if (!(await trusted())) return [`crew.setup was not run: this folder is not trusted`]
+  if (!(await trusted())) return ['crew.setup was not run: this folder is not trusted']
   const run = await start({ argv: ['bash', '-c', setup], cwd, env, clock })
   const over = new AbortController()
   const end = () => void run.end()
@@ -39,7 +39,7 @@ export async function madeReady(
 
 const mostWords = 8 * 1024
 
-/** The last line that was said. */
+/** Returns the last line of an output. */
 async function lastWords(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let said = ''

@@ -81,7 +81,7 @@ test('whatever the file holds, it holds it after, with our entry and without it 
 
 test('a file that is no JSON, or holds something else there, is refused', () => {
   const refused = (text: string, words: string) =>
-    assert.throws(() => put(text, path, entry), { name: 'Unfit', message: words })
+    assert.throws(() => put(text, path, entry), { name: 'UnusableConfig', message: words })
   refused('{\n  "a": ,\n}', 'is not JSON (line 2: value expected); mend it first')
   refused('{} {}', 'is not JSON (line 1: end of file expected); mend it first')
   refused('[]', 'holds no object at its top')

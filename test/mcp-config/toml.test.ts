@@ -48,7 +48,7 @@ test('a table of ours in the middle is replaced with all that is below it, and w
 
 test('other ways to write the same are seen and left alone', () => {
   const refused = (text: string, words: string) =>
-    assert.throws(() => put(text, path, entry), { name: 'Unfit', message: words })
+    assert.throws(() => put(text, path, entry), { name: 'UnusableConfig', message: words })
   refused('[mcp_servers]\ntermaite = {}\n', 'names mcp_servers.termaite in its own way (line 2); edit it there')
   refused('mcp_servers.termaite.command = "x"\n', 'names mcp_servers.termaite in its own way (line 1); edit it there')
   refused('a = 1\nmcp_servers = { x = {} }\n', 'holds mcp_servers on one line (2); edit it there')

@@ -1,7 +1,7 @@
 import type { McpFacts, Profile, ServerStart } from '../../core/work/profile.ts'
 import { join } from 'node:path'
 import { profiles } from '../../profiles/all.ts'
-import type { Format } from '../../mcp-config/config-format.ts'
+import type { ConfigFormat } from '../../mcp-config/config-format.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { tomlFormat } from '../../mcp-config/toml-format.ts'
 
@@ -13,7 +13,7 @@ export type Client = {
   name: string
   title: string
   file(where: Whereabouts): string
-  format: Format
+  format: ConfigFormat
   /** The keys that lead to our entry, its own name included. */
   path: readonly string[]
   entry(start: ServerStart): object
@@ -38,7 +38,7 @@ export const atHub = (client: Client): Client => ({
 type ClientFacts = Pick<Client, 'name' | 'title' | 'desktop'> &
   Omit<McpFacts, 'file'> & { file(where: Whereabouts): string }
 
-const formats: Record<McpFacts['format'], Format> = { json: jsonFormat, toml: tomlFormat }
+const formats: Record<McpFacts['format'], ConfigFormat> = { json: jsonFormat, toml: tomlFormat }
 
 const clientFrom = ({ format, path, ...facts }: ClientFacts): Client => ({
   ...facts,

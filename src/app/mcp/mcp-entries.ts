@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { backupOf, keepBackup, readBackup, writeConfig, readConfig } from '../../mcp-config/config-file.ts'
 import { homedir } from 'node:os'
 import { atHub, clients } from './clients.ts'
-import { Unfit } from '../../mcp-config/config-format.ts'
+import { UnusableConfig } from '../../mcp-config/config-format.ts'
 
 /** `yes`: changes are made without asking. `dry`: changes are shown, and none is made. */
 export type Consent = { yes: boolean; dry: boolean }
@@ -62,7 +62,7 @@ export function wiredClients(where: Whereabouts, known: readonly Client[] = clie
       return [{ client, file, backup: existsSync(backup) ? backup : undefined }]
     } catch (error) {
       // A file that we cannot read was not written by us.
-      if (error instanceof Unfit) return []
+      if (error instanceof UnusableConfig) return []
       throw error
     }
   })

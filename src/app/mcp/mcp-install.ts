@@ -8,7 +8,7 @@ import { print, say, UsageError } from '../../core/io.ts'
 import { carryOut, planInstall, planRemoval, whereabouts, ownEntries } from './mcp-entries.ts'
 import { clients } from './clients.ts'
 import { backupOf, readConfig, refuseUnwritable } from '../../mcp-config/config-file.ts'
-import { Unfit } from '../../mcp-config/config-format.ts'
+import { UnusableConfig } from '../../mcp-config/config-format.ts'
 import { ownStart, thisProgram } from './own-program.ts'
 
 /** Writes our entry into a client's settings, after the person's yes. */
@@ -75,7 +75,7 @@ export async function confirmChange(
     say(io, words.done)
     return 0
   } catch (error) {
-    if (error instanceof Unfit) throw new UsageError(`${path} ${error.message}. Nothing was changed.`, 1)
+    if (error instanceof UnusableConfig) throw new UsageError(`${path} ${error.message}. Nothing was changed.`, 1)
     throw error
   }
 }

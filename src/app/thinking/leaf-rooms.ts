@@ -9,7 +9,7 @@ import { gitFolders } from '../../base/git.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 import { rosterParts } from '../app.ts'
 import { worktreeParts } from '../crew/crews.ts'
-import { madeReady } from '../../worktrees/worktree-setup.ts'
+import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
 import { newNativeState, closeNative, leaveSession } from '../native/native-parts.ts'
 import { openRoster } from '../roster.ts'
 import { newWorktree, removeWorktree } from '../../worktrees/leaf-worktrees.ts'
@@ -44,7 +44,7 @@ export function openLeafRooms(app: App, first?: string): Apart | undefined {
     try {
       const inside = join(path, relative(place.root, place.cwd))
       const setup = worktreeParts(io, place, app.settings, app.store, project.slug)
-      const ready = await madeReady({ ...setup, clock: io.clock }, path, signal)
+      const ready = await setUpWorktree({ ...setup, clock: io.clock }, path, signal)
       const native = nativeIn(app, path, existsSync(inside) ? inside : path)
       return {
         cwd: native.cwd,
