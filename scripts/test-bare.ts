@@ -19,6 +19,7 @@ for (const place of process.env.PATH!.split(delimiter).filter((path) => existsSy
 const files = naming(testFiles([]), [...optional, 'termaite.cjs'])
 // A fresh machine knows no Git identity either.
 const env = { ...process.env, PATH: bin, HOME: home, GIT_CONFIG_NOSYSTEM: '1' }
-const { status } = spawnSync('npm', ['test', '--', ...files], { env, stdio: 'inherit' })
+console.log(`npm test, as on a machine without ${optional.join(', ')}`)
+const { status } = spawnSync('npm', ['test', '--silent', '--', ...files], { env, stdio: 'inherit' })
 rmSync(folder, { recursive: true, force: true })
 process.exit(status ?? 1)

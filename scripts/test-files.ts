@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** Where the files lie that let several tests run in one process. */
-const shared = join(root, 'node_modules', '.cache', 'termaite-tests', 'shared')
+/** Where the files lie that let several tests run in one process; a run beside this one has its own. */
+const shared = join(root, 'node_modules', '.cache', 'termaite-tests', `shared-${process.pid}`)
 
 /** The tests whose path holds one of these parts, or all; those in `test/real` drive the real CLIs and run by themselves. */
 export function testFiles(parts: readonly string[]): string[] {
@@ -25,8 +25,8 @@ const alone = /node:child_process|node:worker_threads|node-pty|process\.(?:on|ch
 export function processesOf(files: readonly string[]): string[] {
   const isAlone = (file: string) => reached(file, inTests).some((path) => alone.test(textOf(path)))
   const groups = Map.groupBy(files, (file) => (isAlone(file) ? file : folderOf(file)))
-  rmSync(shared, { recursive: true, force: true })
   mkdirSync(shared, { recursive: true })
+  process.on('exit', () => rmSync(shared, { recursive: true, force: true }))
   const processes = [...groups].map(([name, members]) => ({
     file: members.length === 1 ? join(root, members[0]!) : together(name, members),
     size: members.reduce((sum, file) => sum + statSync(join(root, file)).size, 0),

@@ -33,7 +33,7 @@ const clis: Record<string, { folder: string; knows: RegExp }> = {
 for (const [cli, { folder, knows }] of Object.entries(clis))
   test(
     `${cli} finds our server where we wrote it, and no more after`,
-    { skip: skipped(cli), timeout: 60_000 },
+    { skip: skipped(cli), timeout: 120_000 },
     async () => {
       await using place = await rig(cli, 'http://127.0.0.1:9')
       const { env, cwd } = place
