@@ -13,7 +13,7 @@ type Kept = Call & { told: boolean; over: boolean; shown: string; diffs: FileCha
 type CallParts = {
   cwd: string
   emit: Emit
-  /** What one of our terminals has printed. */
+  /** The output of one of our terminals so far. */
   printed(terminal: string): string
 }
 

@@ -28,11 +28,11 @@ type ClientParts = {
   telling: UpdateReader
   terminals: Terminals
   steering: AcpFacts['steering']
-  /** What was typed during the turn. */
+  /** Fetches the text typed during the turn. */
   steer(): Promise<string[]>
 }
 
-/** What we offer to do for an agent, all of it under the rules of its turn. */
+/** The services that we offer to an agent, all of them under the rules of its turn. */
 export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities {
   return {
     fs: { readTextFile: facts?.readsItself !== true, writeTextFile: true },

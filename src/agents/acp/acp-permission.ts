@@ -58,7 +58,7 @@ async function isFree(call: Call, rules: Rules): Promise<boolean> {
   return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, root)
 }
 
-/** What an "always" covers: known where we keep it, else up to the agent. */
+/** The reach of an "always": known where we keep it, else up to the agent. */
 function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
   if (!rules.keepsAlways) return `${name}, as ${rules.name} understands it`
   if (commandOf(call) !== undefined) return 'this command, until the turn ends'
@@ -121,7 +121,7 @@ function shownOf(call: Call, cwd: string): Shown[] {
   return [{ type: 'text', text: texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2) }]
 }
 
-/** What a call was to do, short enough for a list of denials. */
+/** A call in words, short enough for a list of denials. */
 function wordsOf(call: Call, cwd: string): string {
   const [change] = diffsOf(call.content, cwd)
   const text = commandOf(call) ?? change?.path ?? call.title ?? ''

@@ -50,7 +50,10 @@ export function forbid(rules: Rules, what: string, why: string): never {
   throw new Refusal(`${what} was refused: ${why}.`)
 }
 
-/** What the person has said yes to in this turn: the same act is not asked about twice, and a yes for once counts once. */
+/**
+ * The acts that the person has allowed in this turn: the same act is not asked about twice, and a yes for once counts
+ * once.
+ */
 export class TurnGrants {
   #writes = new Map<string, string>()
   #commands = new Set<string>()

@@ -79,7 +79,7 @@ export class Terminals {
     await run.end()
   }
 
-  /** What a terminal printed, also after its release: the call that it belongs to still shows it. */
+  /** The output of a terminal, also after its release: the call that it belongs to still shows it. */
   printed(id: string): string {
     return this.#kept.get(id)?.output.output ?? ''
   }

@@ -19,7 +19,7 @@ export function contextChanges(told: readonly ToldItem[], now: readonly ContextI
 
 const prefix = 'changed:'
 
-/** A change as a guide; its mark keeps the hash for whoever continues from the log. */
+/** A change as a guide; its mark keeps the hash, so that a later process can continue from the log. */
 export function changeGuide({ about, hash, text }: ContextItem): Guide {
   return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
 }

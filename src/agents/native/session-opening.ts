@@ -12,7 +12,7 @@ import { sourceText } from '../../base/source-text.ts'
 
 type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
 
-/** What a session begins with: the system text to freeze, the items in it, and the skills and subagents it offers. */
+/** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
   system: string
   /** Each item of the text, as it would be told later if it changed. */

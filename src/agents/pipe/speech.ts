@@ -8,7 +8,7 @@ import { cutEnds, joinCut, longestBody } from '../../core/talk/body.ts'
 export interface Speech {
   /** Whether its own account of a good end outweighs the exit code and the last words. */
   typed: boolean
-  /** What goes to stdin, and whether stdin stays open for answers. */
+  /** The text for stdin, and whether stdin stays open for answers. */
   open(prompt: string): { text: string; stays: boolean }
   /** Takes the next piece of output, without control sequences. */
   hear(text: string): Promise<void>

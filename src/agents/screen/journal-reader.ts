@@ -33,7 +33,10 @@ export class JournalReader {
     for (const { path, size } of await this.#files()) this.#before.set(path, size)
   }
 
-  /** What the journal says now of the turn whose prompt holds the mark; `key` is the session's, where that is known. */
+  /**
+   * Reads what the journal says now of the turn whose prompt holds the mark; `key` is the session's, where that is
+   * known.
+   */
   async look(mark: string, key: string | undefined): Promise<Journalled | undefined> {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
     const named = key === undefined ? [] : files.filter(({ path }) => path.includes(key))

@@ -100,7 +100,7 @@ function offers({ words, update }: Grant, place: string): Offer[] {
   ]
 }
 
-/** What a suggestion would allow, in words that name all of it. */
+/** The reach of a suggestion, in words that name all of it. */
 type Grant = { words: string; update: Loose }
 
 function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | undefined {

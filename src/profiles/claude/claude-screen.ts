@@ -20,7 +20,7 @@ export const flags: Record<Leash, string> = {
   all: `$([ "$(id -u)" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
 }
 
-/** What each leash means for Claude Code, in words. */
+/** The meaning of each leash for Claude Code, in words. */
 export const leashes: Record<Leash, string> = {
   read: 'reads and searches; no shell, no edits, no MCP servers',
   ask: 'asks before it acts; what its own settings allow runs without a question',

@@ -7,7 +7,7 @@ import { changesOf, commandOf } from './codex-items.ts'
 import { listOf, loose, textOf } from '../shared/jsonl.ts'
 import { quote } from '../shared/shell-words.ts'
 
-/** What answers need of the turn: replies as text for stdin, and text for the model. */
+/** The parts of the turn that answers need: replies as text for stdin, and text for the model. */
 type Replies = {
   answer(id: unknown, result: Loose): string
   refuse(id: unknown, why: string): string

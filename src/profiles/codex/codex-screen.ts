@@ -22,7 +22,7 @@ export const modes: Record<Leash, Mode> = {
 export const flags = ({ sandbox, approvalPolicy }: Mode) =>
   `-c sandbox_mode=${sandbox} -c approval_policy=${approvalPolicy}`
 
-/** What each leash means for Codex, in words. */
+/** The meaning of each leash for Codex, in words. */
 export const leashes: Record<Leash, string> = {
   read: 'reads and runs commands in a read-only sandbox without network',
   ask: 'reads freely; asks before it changes a file or leaves the sandbox',

@@ -1,6 +1,6 @@
 import type { Leash } from '../../core/work/agent.ts'
 
-/** What each leash means for a CLI that asks before it acts; the leash or a person answers. */
+/** The meaning of each leash for a CLI that asks before it acts; the leash or a person answers. */
 export const acpLeashes: Record<Leash, string> = {
   read: 'reads and searches; everything it asks for is refused',
   ask: 'asks before it acts, and waits for your answer',

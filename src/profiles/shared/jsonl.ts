@@ -49,7 +49,7 @@ export function innerMessage(message: string): string {
   }
 }
 
-/** What a tool was to do, short enough for a list of denials. */
+/** A tool call in words, short enough for a list of denials. */
 export function denial(tool: string, input: unknown): string {
   const { command, cmd, file_path, filePath, path, url } = loose(input)
   const known = [command, cmd, file_path, filePath, path, url].find((value) => typeof value === 'string')

@@ -70,7 +70,7 @@ type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
   numbers?: boolean
   /** The keys that decline. */
   decline: Key[]
-  /** What an option allows from then on, if anything. */
+  /** The permission that an option gives from then on, if any. */
   grants?(label: string): string | undefined
 }
 
