@@ -1,8 +1,8 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Sign } from './shared/signs.ts'
-import { providerSignsAfter, readSigns } from './shared/signs.ts'
-import { commandLine, option } from './shared/shell-words.ts'
+import type { Sign } from './shared/failure-signs.ts'
+import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
+import { commandLine, option } from './shared/command-words.ts'
 
 /** From its source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [

@@ -10,7 +10,7 @@ import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode.ts'
 import { pi } from './pi.ts'
 import { qwen } from './qwen/qwen.ts'
-import { programOf } from './shared/shell-words.ts'
+import { programOf } from './shared/command-words.ts'
 
 /** Every known CLI; a new one is a file in this folder and a row here. */
 export const profiles: readonly Profile[] = [

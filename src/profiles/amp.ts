@@ -1,6 +1,6 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
-import type { Sign } from './shared/signs.ts'
-import { providerSignsAfter, readSigns } from './shared/signs.ts'
+import type { Sign } from './shared/failure-signs.ts'
+import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 
 /** From its manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
 export const signs: readonly Sign[] = [

@@ -1,7 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
-import type { Sign } from './shared/signs.ts'
-import { providerSignsAfter, readSigns } from './shared/signs.ts'
-import { commandLine, option } from './shared/shell-words.ts'
+import type { Sign } from './shared/failure-signs.ts'
+import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
+import { commandLine, option } from './shared/command-words.ts'
 
 /** From its source and its issues; crush could not be installed here, so its output is read as text. */
 export const signs: readonly Sign[] = [

@@ -1,9 +1,9 @@
 import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { Sign } from './shared/signs.ts'
+import type { Sign } from './shared/failure-signs.ts'
 import type { Loose } from './shared/jsonl.ts'
-import { providerSignsAfter, readSigns, readMessage } from './shared/signs.ts'
-import { commandLine, hasFlag, option } from './shared/shell-words.ts'
+import { providerSignsAfter, readSigns, readMessage } from './shared/failure-signs.ts'
+import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { contentText, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 

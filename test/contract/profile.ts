@@ -1,6 +1,6 @@
 import type { Profile } from '../../src/core/work/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
-import type { Sign } from '../../src/profiles/shared/signs.ts'
+import type { Sign } from '../../src/profiles/shared/failure-signs.ts'
 import type { Recording, Told } from '../profiles/replay.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { profileFor, profileNamed } from '../../src/profiles/all.ts'
-import { providerSigns, readMessage } from '../../src/profiles/shared/signs.ts'
+import { providerSigns, readMessage } from '../../src/profiles/shared/failure-signs.ts'
 import { now, replay } from '../profiles/replay.ts'
 
 /** What is told of a profile beside itself: the signs it reads, and where it has a dialect its recorded runs with what they mean. */

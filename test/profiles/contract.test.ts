@@ -1,4 +1,4 @@
-import type { Sign } from '../../src/profiles/shared/signs.ts'
+import type { Sign } from '../../src/profiles/shared/failure-signs.ts'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { providerSignsAfter, providerSigns, readMessage } from '../../src/profiles/shared/signs.ts'
+import { providerSignsAfter, providerSigns, readMessage } from '../../src/profiles/shared/failure-signs.ts'
 import { now } from './replay.ts'
 
 test('each sign of a provider is found by the message it was made for, and no sign before it takes it', () => {

@@ -4,7 +4,7 @@ import type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
-import { readyProgram, TerminalProgram } from './terminal-program.ts'
+import { readyProgram, TerminalProgram } from './screen-program.ts'
 import { composes, screenStartFailure } from './screen-spec.ts'
 import { endProgram, takeScreenTurn } from './screen-turn.ts'
 

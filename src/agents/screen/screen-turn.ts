@@ -3,7 +3,7 @@ import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit } from '../seat.ts'
 import type { ScreenAnswer, PastedPrompt } from './screen-answer.ts'
-import type { State, TerminalProgram, ReadyWait } from './terminal-program.ts'
+import type { State, TerminalProgram, ReadyWait } from './screen-program.ts'
 import type { ScreenParts, ScreenSpec } from './screen-spec.ts'
 import type { Journalled, ScreenFacts } from '../../core/work/profile.ts'
 import type { Sight, TurnMarks } from './screen-watcher.ts'
@@ -27,7 +27,7 @@ import {
   deliverPrompt,
   awaitsPrompt,
 } from './prompt-delivery.ts'
-import { readyProgram } from './terminal-program.ts'
+import { readyProgram } from './screen-program.ts'
 import { screenBefore, rowsSince } from './screen-answer.ts'
 import { dialogOn, keyGapMs } from './screen-dialogs.ts'
 

@@ -17,7 +17,7 @@ import { homeOf } from '../place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
 import { enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
 import { terminalsFolder } from './crew-terminals.ts'
-import { quote } from '../../profiles/shared/shell-words.ts'
+import { quote } from '../../profiles/shared/command-words.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
 /** Lists the agents that can be spawned: those of the settings, and every installed CLI that runs in a terminal. */

@@ -2,12 +2,12 @@ import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
 import type { FileChange, Usage } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { asked, line as written, questionTool } from './claude-questions.ts'
 import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 import { diffSides } from '../shared/diff-sides.ts'
-import { readMessage } from '../shared/signs.ts'
+import { readMessage } from '../shared/failure-signs.ts'
 
 /** Claude Code's names for its errors, in the `error` field of a message. */
 const kinds: Readonly<Record<string, FailureKind>> = {

@@ -1,11 +1,11 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { flags, leashes, claudeScreen } from './claude-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
-import { readMessage, readSigns } from '../shared/signs.ts'
+import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { readMessage, readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
   {

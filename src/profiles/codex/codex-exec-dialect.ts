@@ -1,7 +1,7 @@
 import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import {
   brokenOff,
@@ -14,7 +14,7 @@ import {
   parseLine,
   textOf,
 } from '../shared/jsonl.ts'
-import { readMessage } from '../shared/signs.ts'
+import { readMessage } from '../shared/failure-signs.ts'
 import { threadKey, usageSince, type CountedThread } from '../shared/counted-thread.ts'
 
 /** `codex exec --json`; `thread` is the one to resume, with what it had used before. */

@@ -1,14 +1,14 @@
 import type { FileChange, Usage } from '../../core/talk/entry.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import type { Step } from '../../core/work/profile.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import { defined } from '../../base/defined.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { contentText, denial, listOf, loose, textOf, innerMessage, numberOf } from '../shared/jsonl.ts'
 import { diffSides } from '../shared/diff-sides.ts'
-import { readMessage } from '../shared/signs.ts'
+import { readMessage } from '../shared/failure-signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
 /** An item that is a tool call: what it was to do, its result, and its words in a list of denials. */

@@ -5,7 +5,7 @@ import { defined } from '../../base/defined.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { changesOf, commandOf } from './codex-items.ts'
 import { listOf, loose, textOf } from '../shared/jsonl.ts'
-import { quote } from '../shared/shell-words.ts'
+import { quote } from '../shared/command-words.ts'
 
 /** The parts of the turn that answers need: replies as text for stdin, and text for the model. */
 type Replies = {

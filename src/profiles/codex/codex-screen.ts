@@ -7,7 +7,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, option, quote } from '../shared/shell-words.ts'
+import { commandLine, option, quote } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
 

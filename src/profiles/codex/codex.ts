@@ -1,12 +1,12 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
-import { readSigns } from '../shared/signs.ts'
+import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
   {

@@ -2,11 +2,11 @@ import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { TurnAccount } from '../shared/turn-account.ts'
 import { threadKey, usageSince } from '../shared/counted-thread.ts'
 import { contentText, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
-import { readMessage } from '../shared/signs.ts'
+import { readMessage } from '../shared/failure-signs.ts'
 
 /** Copilot's names for its errors, for messages that no sign knows. */
 const kinds: Readonly<Record<string, FailureKind>> = {

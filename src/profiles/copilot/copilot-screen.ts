@@ -6,7 +6,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, option, quote } from '../shared/shell-words.ts'
+import { commandLine, option, quote } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 

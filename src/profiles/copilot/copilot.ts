@@ -1,12 +1,12 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
-import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
 import { copilotScreen, flags } from './copilot-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
+import { commandLine, hasFlag, option } from '../shared/command-words.ts'
 
 export const signs: readonly Sign[] = [
   {

@@ -2,10 +2,10 @@ import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { brokenOff, contentText, denial, innerMessage, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
-import { readMessage } from '../shared/signs.ts'
+import { readMessage } from '../shared/failure-signs.ts'
 
 /** Tools that Gemini does not offer when its approval mode would have to ask. */
 const acting = ['run_shell_command', 'write_file', 'replace', 'web_fetch']

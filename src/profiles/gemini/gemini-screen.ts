@@ -5,7 +5,7 @@ import type { Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
-import { commandLine, option } from '../shared/shell-words.ts'
+import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, contentText, listOf, loose, numberOf } from '../shared/jsonl.ts'
 

@@ -1,12 +1,12 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
-import type { Sign } from '../shared/signs.ts'
+import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { join } from 'node:path'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { geminiScreen, modes } from './gemini-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/shell-words.ts'
-import { readMessage, readSigns } from '../shared/signs.ts'
+import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { readMessage, readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
   {

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
-import { quote, hasFlag, programOf } from '../../src/profiles/shared/shell-words.ts'
+import { quote, hasFlag, programOf } from '../../src/profiles/shared/command-words.ts'
 
 test('the program of a command is seen past variables, env and its folder', () => {
   const commands = {
