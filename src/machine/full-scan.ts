@@ -1,6 +1,7 @@
 import type { Runtime, SystemSpec } from '../core/work/system-spec.ts'
 import type { QuickScan, Surroundings } from './quick-scan.ts'
 import type { ProbeParts } from './probes.ts'
+import { defined } from '../base/defined.ts'
 import { quickScan, programOf } from './quick-scan.ts'
 import { programs } from './known-programs.ts'
 import { Probes } from './probes.ts'
@@ -63,7 +64,7 @@ async function maySudo({ found }: QuickScan, probes: Probes): Promise<boolean> {
 async function osSaid(os: SystemSpec['os'], probes: Probes): Promise<SystemSpec['os']> {
   if (os.name !== 'macOS') return os
   const version = versionIn((await probes.ask('/usr/bin/sw_vers', '-productVersion'))?.text)
-  return { ...os, ...(version === undefined ? {} : { version }) }
+  return defined({ ...os, version })
 }
 
 /** Shells that can print a version; others would run the argument as a script. */

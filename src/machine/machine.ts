@@ -52,7 +52,7 @@ export class Machine {
 
   async #scan({ asked, signal }: { asked?: true; signal?: AbortSignal }): Promise<Scanned> {
     const { fullScan } = await import('./full-scan.ts')
-    const { spec, settled } = await fullScan({ ...this.#parts, ...(signal ? { signal } : {}) })
+    const { spec, settled } = await fullScan({ ...this.#parts, signal })
     this.#settled = settled
     const scannedAt = this.#parts.clock.now()
     if (signal?.aborted) return { spec, scannedAt, unkept: 'it was cut short' }
@@ -78,7 +78,7 @@ async function seen(parts: Surroundings): Promise<SystemSpec> {
 
 const kept = (found: KeptSpec, asked: number | undefined): KeptSpec => ({
   ...found,
-  ...(asked === undefined ? {} : { asked }),
+  asked,
 })
 
 /** The facts as they are kept. `of` identifies the machine and its PATH; `asked` is when a person last requested a scan. */

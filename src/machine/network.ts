@@ -1,6 +1,7 @@
 import type { SystemSpec } from '../core/work/system-spec.ts'
 import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
+import { defined } from '../base/defined.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -8,7 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>
 export async function networkOf(env: Env): Promise<SystemSpec['network']> {
   const proxy = proxyIn(env)
   const hasInternet = proxy !== undefined || (await hasRoute())
-  return { hasInternet, ...(proxy === undefined ? {} : { proxy }) }
+  return defined({ hasInternet, proxy })
 }
 
 const variables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY']

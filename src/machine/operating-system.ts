@@ -1,6 +1,7 @@
 import type { SystemSpec } from '../core/work/system-spec.ts'
 import { readFile } from 'node:fs/promises'
 import { arch, release, type } from 'node:os'
+import { defined } from '../base/defined.ts'
 
 type Os = SystemSpec['os']
 
@@ -25,7 +26,7 @@ export function distribution(text: string): Omit<Os, 'arch'> {
   )
   const name = said.get('NAME') || said.get('ID') || 'Linux'
   const version = said.get('VERSION_ID') || said.get('VERSION_CODENAME') || said.get('BUILD_ID')
-  return { name, ...(version ? { version } : {}) }
+  return defined({ name, version: version || undefined })
 }
 
 /** Removes shell quotes from a value. */

@@ -1,4 +1,5 @@
 import type { ModelMessage } from '../core/work/model.ts'
+import { defined } from '../base/defined.ts'
 
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 type SpokenCall = Spoken['calls'][number]
@@ -27,11 +28,11 @@ export class AnswerParts {
   text(chars: number, more?: object): void {
     const last = this.#pieces.at(-1)
     if (last && 'text' in last && !last.more && !more) last.text += chars
-    else if (chars > 0 || more) this.#pieces.push({ text: chars, ...(more ? { more } : {}) })
+    else if (chars > 0 || more) this.#pieces.push(defined({ text: chars, more }))
   }
 
   call(id: string, more?: object): void {
-    this.#pieces.push({ call: id, ...(more ? { more } : {}) })
+    this.#pieces.push(defined({ call: id, more }))
   }
 
   item(item: object): void {

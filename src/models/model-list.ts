@@ -8,6 +8,7 @@ import { verdictOf } from './http/provider-failure.ts'
 import { providerOf } from './provider.ts'
 import { unknownWindow } from './model-windows.ts'
 import { root } from './wires/ollama.ts'
+import { bearer, headersOf } from './wire-format.ts'
 
 export type Listed = { id: string; window?: number }
 
@@ -25,7 +26,7 @@ export async function listModels(
   const { path, headers } = asked[provider.wire](base, key)
   let trouble: Trouble
   try {
-    const response = await fetch(path, { headers, ...(signal ? { signal } : {}) })
+    const response = await fetch(path, { headers, signal })
     const body = await response.text()
     const models = response.ok ? listed(parsed(body)) : undefined
     if (models) return { models }
@@ -45,25 +46,30 @@ export async function listModels(
     window: 0,
     refused: new Set<string>(),
   }
-  const verdict = verdictOf(trouble, { ...to, ...(key ? { key } : {}) }, [], clock.now())
+  const verdict = verdictOf(trouble, { ...to, key }, [], clock.now())
   return {
     failure: 'failure' in verdict ? verdict.failure : { kind: 'crash', message: `${provider.label} lists no models` },
   }
 }
 
-const bearer = (key: string | undefined) => ({ ...(key ? { authorization: `Bearer ${key}` } : {}) })
-const compatible = (base: string, key: string | undefined) => ({ path: `${base}/models`, headers: bearer(key) })
+const compatible = (base: string, key: string | undefined) => ({
+  path: `${base}/models`,
+  headers: headersOf({ authorization: bearer(key) }),
+})
 
 const asked = {
   anthropic: (base: string, key: string | undefined) => ({
     path: `${base}/models?limit=1000`,
-    headers: { 'anthropic-version': '2023-06-01', ...(key ? { 'x-api-key': key } : {}) },
+    headers: headersOf({ 'anthropic-version': '2023-06-01', 'x-api-key': key || undefined }),
   }),
   gemini: (base: string, key: string | undefined) => ({
     path: `${base}/models?pageSize=1000`,
-    headers: { ...(key ? { 'x-goog-api-key': key } : {}) },
+    headers: headersOf({ 'x-goog-api-key': key || undefined }),
   }),
-  ollama: (base: string, key: string | undefined) => ({ path: `${root(base)}/api/tags`, headers: bearer(key) }),
+  ollama: (base: string, key: string | undefined) => ({
+    path: `${root(base)}/api/tags`,
+    headers: headersOf({ authorization: bearer(key) }),
+  }),
   responses: compatible,
   chat: compatible,
 }

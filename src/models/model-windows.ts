@@ -30,7 +30,7 @@ const price = (input: number, cached: number, output: number, written?: number):
   input,
   cached,
   output,
-  ...(written === undefined ? {} : { written }),
+  written,
 })
 
 /** Prices beyond a number of tokens: input and output cost more, each by its own factor. */
@@ -41,7 +41,7 @@ const stepped = (base: Price, tokens: number, input: number, output: number): Pr
     input: base.input * input,
     cached: base.cached * input,
     output: base.output * output,
-    ...(base.written === undefined ? {} : { written: base.written * input }),
+    written: base.written === undefined ? undefined : base.written * input,
   },
 })
 

@@ -85,7 +85,7 @@ function targetOf(name: string, spec: ModelSpec): Target | Failure {
   const known = knownOf(named.provider, named.model)
   const window = spec.window ?? modelWindow(name)
   const { effort } = spec
-  return { name, provider, model: named.model, base, known, window, refused: new Set(), ...(effort ? { effort } : {}) }
+  return { name, provider, model: named.model, base, known, window, refused: new Set(), effort }
 }
 
 function keyless({ provider: { label, keys } }: Target): Failure {

@@ -3,6 +3,7 @@ import type { ModelEvent, ModelRequest, Frame } from '../core/work/model.ts'
 import type { Effort, Provider } from './provider.ts'
 import type { ReplyHeaders } from './http/http-client.ts'
 import type { Known } from './model-windows.ts'
+import { defined } from '../base/defined.ts'
 
 /** The model that requests go to, and how to reach it. */
 export type Target = {
@@ -72,3 +73,11 @@ export function functionsOf({ tools }: Frame): { tools?: object[] } {
     })),
   }
 }
+
+/** Leaves out the headers that have no value. */
+export const headersOf = (headers: Record<string, string | undefined>) => defined(headers) as Record<string, string>
+
+export const jsonHeaders = (headers: Record<string, string | undefined>) =>
+  headersOf({ 'content-type': 'application/json', ...headers })
+
+export const bearer = (key: string | undefined) => (key ? `Bearer ${key}` : undefined)

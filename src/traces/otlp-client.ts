@@ -39,7 +39,7 @@ function otlpSpan(span: Span): object {
   return {
     traceId: span.trace,
     spanId: span.id,
-    ...(span.parent === undefined ? {} : { parentSpanId: span.parent }),
+    parentSpanId: span.parent,
     name: span.name,
     kind: kinds[span.kind],
     startTimeUnixNano: nanos(span.from),

@@ -61,7 +61,7 @@ export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQu
     if (!first && !over) await (closing = keep({ type: 'answer', ask }, 'termaite'))
     if (!first || first.kept) return first?.picks
     const { by = 'termaite' } = first
-    await keep({ type: 'answer', ask, ...(first.picks ? { picks: first.picks } : {}) }, by)
+    await keep({ type: 'answer', ask, picks: first.picks }, by)
     // Another process may have answered a moment earlier.
     const winner = await firstAnswer(log, after, turn, ask).catch(() => undefined)
     return winner ? winner.picks : first.picks

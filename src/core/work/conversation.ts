@@ -77,7 +77,7 @@ export class Conversation {
     const at = clock.now()
     const own = { id: newId(at), at, by, session: this.session, turn }
     // A fact that comes from another conversation carries the id, time and session of that one: they are replaced.
-    const entry = { ...own, ...(await withShortBody(fact, blobs)), ...own } as Entry
+    const entry = defined({ ...own, ...(await withShortBody(fact, blobs)), ...own }) as Entry
     await log.append(entry)
     return entry
   }
@@ -110,8 +110,7 @@ export class Conversation {
     const { clock, owner } = this.#parts
     const history = await this.view()
     const files = world.files?.length ? world.files : undefined
-    const fact = defined({ type: 'prompt' as const, text: prompt, files, owner })
-    const asked = await this.append(fact, 'user', newId(clock.now()))
+    const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', newId(clock.now()))
     yield* this.#take(agent, asked, defined({ prompt, files, history, open: new Set<string>() }), world)
   }
 
@@ -179,7 +178,7 @@ export class Conversation {
         for (const text of typed) await keep({ type: 'steer', text }, 'user')
         return typed
       },
-      ...(world.attended ? { attended: true } : {}),
+      attended: world.attended,
     }
     const tell = async (around: Promise<string[]> | undefined) => {
       for (const text of (await around?.catch((error) => [messageOf(error)])) ?? [])
@@ -225,7 +224,7 @@ export class Conversation {
       text: summary.text,
       through,
       shared: toldTo(entries),
-      ...(guides.length > 0 ? { guides } : {}),
+      guides: guides.length > 0 ? guides : undefined,
     }
     return { ok: true, entry: await this.append(fact, 'termaite') }
   }

@@ -99,7 +99,7 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
     { id: 'no', label: 'No' },
   ]
   const text = shows ? `${tool.name}: ${why}` : `${tool.name}: ${JSON.stringify(input)}\n${why}`
-  const question: Question = { about: 'permission', text, from: [], ...(shows ? { shows } : {}), options }
+  const question: Question = defined({ about: 'permission', text, from: [], shows, options })
   const picks = await turn.ask(question, turn.signal)
   const consent = consentIn(picks)
   await answered?.(consent)

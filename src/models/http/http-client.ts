@@ -42,7 +42,7 @@ function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init):
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    const asked = request(url, { method, ...(headers ? { headers } : {}) })
+    const asked = request(url, { method, headers })
     // The signal is not passed as an option, and the reason not once there is an answer: either would break a kept connection.
     let answered = false
     const stop = () => void asked.destroy(answered ? undefined : signal!.reason)

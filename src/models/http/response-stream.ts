@@ -1,6 +1,7 @@
 import type { Aside, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
 import type { Reply, Send } from './http-client.ts'
 import { Lines } from '../../base/lines.ts'
+import { bearer, headersOf } from '../wire-format.ts'
 
 const trouble = (trouble: Trouble): WireEvent => ({ type: 'trouble', trouble })
 
@@ -50,15 +51,15 @@ const refusal = (status: number) => (status < 400 ? undefined : status)
 export function asideOf(key: string | undefined, send: Send, signal: AbortSignal): Aside {
   return async (url, body) => {
     try {
-      const headers = {
-        ...(body ? { 'content-type': 'application/json' } : {}),
-        ...(key ? { authorization: `Bearer ${key}` } : {}),
-      }
+      const headers = headersOf({
+        'content-type': body ? 'application/json' : undefined,
+        authorization: bearer(key),
+      })
       const response = await send(url, {
         method: body ? 'POST' : 'GET',
         headers,
         signal,
-        ...(body ? { body: JSON.stringify(body) } : {}),
+        body: body ? JSON.stringify(body) : undefined,
       })
       return { status: response.status, body: await response.json().catch(() => undefined) }
     } catch {

@@ -5,6 +5,8 @@ import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../
 import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
+import { jsonHeaders } from '../wire-format.ts'
+import { defined } from '../../base/defined.ts'
 
 /** More than most answers need, and less than the limit of every model. */
 const longestAnswer = 32_000
@@ -17,14 +19,12 @@ export const anthropic: Wire = {
   framing: 'events',
   request: (request, to, images) => ({
     url: `${to.base}/messages`,
-    headers: {
-      'content-type': 'application/json',
+    headers: jsonHeaders({
       'anthropic-version': '2023-06-01',
-      ...(to.key ? { 'x-api-key': to.key } : {}),
-      ...(to.known.thinks === 'budget' && budgets[to.effort ?? 'none']
-        ? { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }
-        : {}),
-    },
+      'x-api-key': to.key || undefined,
+      'anthropic-beta':
+        to.known.thinks === 'budget' && budgets[to.effort ?? 'none'] ? 'interleaved-thinking-2025-05-14' : undefined,
+    }),
     body: JSON.stringify(body(request, to, images)),
   }),
   reader: anthropicReader,
@@ -32,20 +32,21 @@ export const anthropic: Wire = {
 
 function body({ frame, messages, schema }: ModelRequest, to: Target, images: Images): object {
   const { refused } = to
-  const output = { ...effort(to), ...(schema ? { format: { type: 'json_schema', schema } } : {}) }
+  const output = defined({ ...effort(to), format: schema ? { type: 'json_schema', schema } : undefined })
   return {
     model: to.model,
     max_tokens: Math.min(longestAnswer, to.known.output ?? longestAnswer),
     stream: true,
     // Anthropic moves the cache mark at the end of the conversation by itself, so that no earlier byte of the request changes.
-    ...(refused.has('cache_control') ? {} : { cache_control: mark }),
+    cache_control: refused.has('cache_control') ? undefined : mark,
     ...thinking(to),
-    ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
-    ...(frame.tools.length === 0
-      ? {}
-      : { tools: frame.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })) }),
+    output_config: Object.keys(output).length > 0 ? output : undefined,
+    tools:
+      frame.tools.length === 0
+        ? undefined
+        : frame.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     // Tools come before the system prompt in the cache, so this one mark covers both.
-    ...(frame.system === '' ? {} : { system: [{ type: 'text', text: frame.system, cache_control: mark }] }),
+    system: frame.system === '' ? undefined : [{ type: 'text', text: frame.system, cache_control: mark }],
     messages: messageSteps(messages).map((step) => message(step, to, images)),
   }
 }
@@ -91,7 +92,7 @@ function message(step: MessageStep, to: Target, images: Images): object {
       content: step.results.map(({ call, ok, text, files }) => {
         const seen = shown(files)
         const content = seen.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text', text }]), ...seen]
-        return { type: 'tool_result', tool_use_id: idOf(call), content, ...(ok ? {} : { is_error: true }) }
+        return { type: 'tool_result', tool_use_id: idOf(call), content, is_error: ok ? undefined : true }
       }),
     }
   const content = answerPartsOf(step, to.name).flatMap((piece): object[] => {

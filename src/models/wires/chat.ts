@@ -6,7 +6,7 @@ import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../
 import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
-import { functionsOf } from '../wire-format.ts'
+import { bearer, functionsOf, jsonHeaders } from '../wire-format.ts'
 import { randomName } from '../../base/id.ts'
 
 /** OpenAI's Chat Completions format, which most other servers use too. */
@@ -23,7 +23,7 @@ export const chat: Wire = {
   framing: 'events',
   request: (request, to, images) => ({
     url: `${to.base}/chat/completions`,
-    headers: { 'content-type': 'application/json', ...(to.key ? { authorization: `Bearer ${to.key}` } : {}) },
+    headers: jsonHeaders({ authorization: bearer(to.key) }),
     body: JSON.stringify(body(request, to, images)),
   }),
   reader: chatReader,
@@ -34,14 +34,13 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   return {
     model: to.model,
     stream: true,
-    ...(refused.has('stream_options') ? {} : { stream_options: { include_usage: true } }),
+    stream_options: refused.has('stream_options') ? undefined : { include_usage: true },
     ...effort(to),
-    ...(provider.marks?.test(to.model) && !refused.has('cache_control')
-      ? { cache_control: { type: 'ephemeral' } }
-      : {}),
-    ...(schema && !refused.has('response_format')
-      ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
-      : {}),
+    cache_control: provider.marks?.test(to.model) && !refused.has('cache_control') ? { type: 'ephemeral' } : undefined,
+    response_format:
+      schema && !refused.has('response_format')
+        ? { type: 'json_schema', json_schema: { name: 'answer', schema } }
+        : undefined,
     ...functionsOf(frame),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
@@ -99,15 +98,14 @@ function spoken(step: AssistantMessage, to: Target): object {
     content: step.text,
     // Thoughts are sent back under the name by which they came, and only with the calls that they led to.
     ...(calls.length === 0 ? {} : thoughts(pieces, to)),
-    ...(calls.length === 0
-      ? {}
-      : {
-          tool_calls: calls.map(({ id, tool, input }) => ({
+    tool_calls:
+      calls.length === 0
+        ? undefined
+        : calls.map(({ id, tool, input }) => ({
             id,
             type: 'function',
             function: { name: tool, arguments: JSON.stringify(objectOf(input)) },
           })),
-        }),
   }
 }
 
@@ -212,6 +210,6 @@ function count(usage: any): ReportedUsage | undefined {
     input: usage.prompt_tokens ?? 0,
     output: usage.completion_tokens ?? 0,
     cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    ...(typeof usage.cost === 'number' ? { cost: usage.cost } : {}),
+    cost: typeof usage.cost === 'number' ? usage.cost : undefined,
   }
 }

@@ -6,6 +6,8 @@ import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { randomName } from '../../base/id.ts'
+import { jsonHeaders } from '../wire-format.ts'
+import { defined } from '../../base/defined.ts'
 
 /** Google Gemini's streamed generateContent format. */
 export const gemini: Wire = {
@@ -13,7 +15,7 @@ export const gemini: Wire = {
   framing: 'events',
   request: (request, to, images) => ({
     url: `${to.base}/models/${to.model}:streamGenerateContent?alt=sse`,
-    headers: { 'content-type': 'application/json', ...(to.key ? { 'x-goog-api-key': to.key } : {}) },
+    headers: jsonHeaders({ 'x-goog-api-key': to.key || undefined }),
     body: JSON.stringify(body(request, to, images)),
   }),
   reader: geminiReader,
@@ -25,12 +27,12 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     ...thinking(to),
   }
   return {
-    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
-    ...(frame.system === '' ? {} : { systemInstruction: { parts: [{ text: frame.system }] } }),
-    ...(frame.tools.length === 0
-      ? {}
-      : {
-          tools: [
+    generationConfig: Object.keys(config).length > 0 ? config : undefined,
+    systemInstruction: frame.system === '' ? undefined : { parts: [{ text: frame.system }] },
+    tools:
+      frame.tools.length === 0
+        ? undefined
+        : [
             {
               functionDeclarations: frame.tools.map(({ name, description, schema }) => ({
                 name,
@@ -39,7 +41,6 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
               })),
             },
           ],
-        }),
     contents: messageSteps(messages).map((step) => content(step, to, images)),
   }
 }
@@ -72,7 +73,7 @@ function thinking({ known, effort, refused }: Target): object {
     : known.thinks === 'level'
       ? { thinkingLevel: levels[effort] }
       : { thinkingBudget: budgets[effort] }
-  const config = { ...(refused.has('includeThoughts') ? {} : { includeThoughts: true }), ...much }
+  const config = defined({ includeThoughts: refused.has('includeThoughts') ? undefined : true, ...much })
   return Object.keys(config).length > 0 ? { thinkingConfig: config } : {}
 }
 

@@ -6,7 +6,7 @@ import { estimateTokens } from '../../core/talk/tokens.ts'
 import { isImage } from '../message-images.ts'
 import { objectOf, messageSteps } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
-import { functionsOf } from '../wire-format.ts'
+import { bearer, functionsOf, jsonHeaders } from '../wire-format.ts'
 import { randomName } from '../../base/id.ts'
 
 const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })
@@ -21,7 +21,7 @@ export const ollama: Wire = {
   request(request, to, images) {
     return {
       url: `${root(to.base)}/api/chat`,
-      headers: { 'content-type': 'application/json', ...(to.key ? { authorization: `Bearer ${to.key}` } : {}) },
+      headers: jsonHeaders({ authorization: bearer(to.key) }),
       body: JSON.stringify(body(request, to, images)),
     }
   },
@@ -44,8 +44,8 @@ export const ollama: Wire = {
     if (Array.isArray(can)) {
       to.known = {
         ...to.known,
-        ...(can.includes('thinking') ? { thinks: shown.body.details?.family === 'gptoss' ? 'level' : 'effort' } : {}),
-        ...(can.includes('vision') ? {} : { blind: true }),
+        ...(can.includes('thinking') && { thinks: shown.body.details?.family === 'gptoss' ? 'level' : 'effort' }),
+        ...(!can.includes('vision') && { blind: true }),
       }
     }
     return undefined
@@ -74,7 +74,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     shift: false,
     options: { num_ctx: to.window },
     ...thinking(to),
-    ...(schema ? { format: schema } : {}),
+    format: schema,
     ...functionsOf(frame),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
@@ -113,14 +113,10 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
       role: 'assistant',
       content: step.text,
       ...(calls.length > 0 && thought ? thought.item : {}),
-      ...(calls.length === 0
-        ? {}
-        : {
-            tool_calls: calls.map(({ id, tool, input }) => ({
-              id,
-              function: { name: tool, arguments: objectOf(input) },
-            })),
-          }),
+      tool_calls:
+        calls.length === 0
+          ? undefined
+          : calls.map(({ id, tool, input }) => ({ id, function: { name: tool, arguments: objectOf(input) } })),
     },
   ]
 }

@@ -5,6 +5,8 @@ import type { Images, Target, Wire, WireEvent, Reader } from '../wire-format.ts'
 import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
+import { bearer, jsonHeaders } from '../wire-format.ts'
+import { defined } from '../../base/defined.ts'
 
 /** OpenAI's Responses format. Nothing is stored at OpenAI, so the model's thoughts are sent back encrypted. */
 export const responses: Wire = {
@@ -12,7 +14,7 @@ export const responses: Wire = {
   framing: 'events',
   request: (request, to, images) => ({
     url: `${to.base}/responses`,
-    headers: { 'content-type': 'application/json', ...(to.key ? { authorization: `Bearer ${to.key}` } : {}) },
+    headers: jsonHeaders({ authorization: bearer(to.key) }),
     body: JSON.stringify(body(request, to, images)),
   }),
   reader: responsesReader,
@@ -26,32 +28,31 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     store: false,
     ...(to.known.thinks ? thinking(to) : {}),
     // OpenAI routes requests with the same key to the machine that has their prefix in its cache.
-    ...(session && !refused.has('prompt_cache_key') ? { prompt_cache_key: session.slice(0, 64) } : {}),
-    ...(schema ? { text: { format: { type: 'json_schema', name: 'answer', strict: false, schema } } } : {}),
-    ...(frame.tools.length === 0
-      ? {}
-      : {
-          tools: frame.tools.map(({ name, description, schema }) => ({
+    prompt_cache_key: session && !refused.has('prompt_cache_key') ? session.slice(0, 64) : undefined,
+    text: schema ? { format: { type: 'json_schema', name: 'answer', strict: false, schema } } : undefined,
+    tools:
+      frame.tools.length === 0
+        ? undefined
+        : frame.tools.map(({ name, description, schema }) => ({
             type: 'function',
             name,
             description,
             parameters: schema,
             strict: false,
           })),
-        }),
-    ...(frame.system === '' ? {} : { instructions: frame.system }),
+    instructions: frame.system === '' ? undefined : frame.system,
     input: messageSteps(messages).flatMap((step) => items(step, to, images)),
   }
 }
 
 function thinking({ effort, refused }: Target): object {
-  const reasoning = {
-    ...(effort ? { effort } : {}),
-    ...(refused.has('reasoning.summary') || effort === 'none' ? {} : { summary: 'auto' }),
-  }
+  const reasoning = defined({
+    effort,
+    summary: refused.has('reasoning.summary') || effort === 'none' ? undefined : 'auto',
+  })
   return {
-    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
-    ...(refused.has('reasoning.encrypted_content') ? {} : { include: ['reasoning.encrypted_content'] }),
+    reasoning: Object.keys(reasoning).length > 0 ? reasoning : undefined,
+    include: refused.has('reasoning.encrypted_content') ? undefined : ['reasoning.encrypted_content'],
   }
 }
 
