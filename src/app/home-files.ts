@@ -71,7 +71,7 @@ const slug = /-[0-9a-z]{11}$/
 const ofProject = /^((project|trees)\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
 
 /** What of our home is ours: one that was pointed at a folder full of other things does those no harm. */
-export function lookAround(home: string): Home {
+export function homeContents(home: string): Home {
   const found: Home = { ours: [], yours: [], strangers: [] }
   for (const name of namesIn(home).filter((name) => name !== 'projects' && name !== 'run')) {
     const path = join(home, name)

@@ -28,7 +28,7 @@ export function installedProfiles(env: Io['env']): Profile[] {
 }
 
 /** Whether a login left its traces; what a file holds is never read. */
-export function loginTraces(profile: Profile, env: Io['env']): boolean {
+export function hasLogin(profile: Profile, env: Io['env']): boolean {
   return (
     profile.traces.env.some((name) => Boolean(env[name])) ||
     profile.traces.files.some((file) => existsSync(join(env.HOME ?? '', file)))

@@ -4,7 +4,7 @@ import type { NativeAgentSettings } from '../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 
 /** Where a provider's key is, never what it is: the variable's name, the keychain or the file; undefined without one. */
-export async function keyPlace(
+export async function providerKeyPlace(
   keys: Keys,
   name: string,
   variables: readonly string[],
@@ -15,7 +15,7 @@ export async function keyPlace(
 }
 
 /** Where the key of our own agent is, or what to do without one; undefined where none is needed. */
-export async function keyOf(
+export async function nativeKey(
   agent: NativeAgentSettings,
   keys: Keys,
   env: Io['env'],
@@ -25,7 +25,7 @@ export async function keyOf(
   const provider = providerOf(named.provider)
   if (provider.keys.length === 0) return undefined
   const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : provider.keys
-  const place = await keyPlace(keys, named.provider, variables, env)
+  const place = await providerKeyPlace(keys, named.provider, variables, env)
   return place === undefined
     ? { next: `give it a key: set ${variables.join(' or ')}, or type /connect ${named.provider} in the chat` }
     : { place }

@@ -7,37 +7,37 @@ import { UsageError } from '../core/io.ts'
 import { runningIn } from './running-turns.ts'
 import { oneLine, table } from '../base/table.ts'
 
-/** What taking a turn back would do: the one that was named, or the newest of which something is left to take back. */
+/** Plans the undo of the named turn, or of the newest turn that still has changes to undo. */
 export async function undoPlan(
   of: { snapshots: Snapshots; project: Project },
   typed: string | undefined,
 ): Promise<UndoPlan> {
   const passed = new Set<string>()
   for (;;) {
-    const turn = await turnNamed(of, typed, (turns) => lastToTakeBack(turns.filter((one) => !passed.has(one.turn))))
+    const turn = await snapshotTurn(of, typed, (turns) => lastToUndo(turns.filter((one) => !passed.has(one.turn))))
     const plan = await orUsage(of.snapshots.planUndo(turn.turn))
     if (typed !== undefined || plan.steps.length > 0 || plan.left.length > 0) return plan
     passed.add(turn.turn)
   }
 }
 
-function lastToTakeBack(oldestFirst: readonly TurnRecord[]): TurnRecord {
+function lastToUndo(oldestFirst: readonly TurnRecord[]): TurnRecord {
   const last = lastUndoable(oldestFirst)
   if (last) return last
   throw new UsageError(
-    'nothing is left to take back; termaite undo <id> takes an undo back, and `termaite diff --list` shows the ids.',
+    'nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.',
     1,
   )
 }
 
-/** The plan as a person reads it before a yes. */
+/** Describes the plan for the person who is asked for a yes. */
 export function planWords({ turn, steps, conflicts }: UndoPlan): string[] {
-  if (steps.length === 0) return [`There is nothing to take back of turn ${turn.turn}.`]
+  if (steps.length === 0) return [`Turn ${turn.turn} has no changes to undo.`]
   return [
-    `Taking back “${oneLine(turn.prompt, 60)}” (${turn.turn}):`,
-    ...(turn.cutOff ? ['That turn was cut off: whatever changed since it began is taken for its own.'] : []),
+    `Undoing “${oneLine(turn.prompt, 60)}” (${turn.turn}):`,
+    ...(turn.cutOff ? ['That turn was cut off: every change since it began counts as its own.'] : []),
     table(steps.map((step) => [`  ${step.action}`, step.path])),
-    ...conflicts.map((path) => `  ${path} was changed again since; what is there now is kept aside.`),
+    ...conflicts.map((path) => `  ${path} was changed again since; the version of now is kept aside.`),
   ]
 }
 
@@ -49,26 +49,26 @@ export function asideWords({ aside }: UndoResult): string[] {
   return aside ? [`TurnRecord aside in ${aside.folder}: ${aside.files.join(', ')}`] : []
 }
 
-/** The turns at work beside an undo, in words, and whose files would be taken from under it. */
-export type Beside = { words: string[]; here?: RunningTurn; itself: boolean }
+/** The turns that run while an undo is asked for: in words, one that runs on this machine, and whether the undone turn itself runs. */
+export type TurnsBeside = { words: string[]; here?: RunningTurn; itself: boolean }
 
-export async function besideUndo(project: Project, undone: TurnRecord, now: number): Promise<Beside> {
+export async function turnsBesideUndo(project: Project, undone: TurnRecord, now: number): Promise<TurnsBeside> {
   const turns = await runningIn(project, now)
   const here = turns.find(({ pid }) => pid !== undefined)
   return {
     words: turns.map(({ turn, since, prompt, pid }) => {
-      const where = pid === undefined ? ' on another machine, and may still be at work there' : ''
-      return `Turn ${turn} is at work since ${localTime(since)}${where}: ${oneLine(prompt, 60)}`
+      const where = pid === undefined ? ' on another machine, and may still run there' : ''
+      return `Turn ${turn} has been running since ${localTime(since)}${where}: ${oneLine(prompt, 60)}`
     }),
-    ...(here ? { here } : {}),
+    here,
     itself: turns.some(({ turn }) => turn === undone.turn),
   }
 }
 
-/** Files that an agent is writing now would be taken from under it. */
-export function refuseBeside({ here, itself }: Beside, undone: TurnRecord, yes: boolean | undefined): void {
+/** Refuses an undo while an agent runs, because the agent may be writing the same files. */
+export function refuseWhileRunning({ here, itself }: TurnsBeside, undone: TurnRecord, yes: boolean | undefined): void {
   if (!here || (!itself && yes)) return
-  const why = itself ? 'that turn is still at work' : 'a turn is at work in this project'
+  const why = itself ? 'that turn is still running' : 'a turn is running in this project'
   const way = itself || yes === undefined ? '' : ', or add --yes'
   throw new UsageError(
     `undo: nothing was changed, because ${why}: stop it first (termaite stop ${itself ? undone.turn : here.turn})${way}.`,
@@ -76,8 +76,8 @@ export function refuseBeside({ here, itself }: Beside, undone: TurnRecord, yes: 
   )
 }
 
-/** The turn a person means: the one whose name begins with what was typed, or `usual` when nothing was. */
-export async function turnNamed(
+/** Finds the turn whose id begins with what the person typed; `usual` chooses when nothing was typed. */
+export async function snapshotTurn(
   { snapshots, project }: { snapshots: Snapshots; project: Project },
   typed: string | undefined,
   usual: (oldestFirst: readonly TurnRecord[]) => TurnRecord,
@@ -90,19 +90,19 @@ export async function turnNamed(
   throw new UsageError(
     matching.length === 0
       ? `no turn begins with "${typed}". \`termaite diff --list\` shows them.`
-      : `${matching.length} turns begin with "${typed}": give more of it.`,
+      : `${matching.length} turns begin with "${typed}": type more of the id.`,
   )
 }
 
-/** Without a turn there is a reason, and it may be that snapshots are off here. */
+/** Says why there is no turn: none ran yet, or snapshots are off in this project. */
 export async function whyNone(project: Project): Promise<string> {
   const { snapshotsOff } = await project.doc.read()
   return snapshotsOff === undefined
-    ? 'no turn was seen in this project yet.'
+    ? 'no turn has run in this project yet.'
     : `diff and undo are off in this project: ${snapshotsOff}.`
 }
 
-/** Where snapshots are switched off, that is told as it is. */
+/** Turns the fault of missing snapshots into a UsageError. */
 export async function orUsage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -5,11 +5,11 @@ import type { Io } from '../core/io.ts'
 import type { Place } from '../app/place.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
-import type { Spare } from '../app/offers/fallback-agent.ts'
+import type { FallbackAgent } from '../app/offers/fallback-agent.ts'
 import { conversationOf, openApp, rosterParts } from '../app/app.ts'
 import { UsageError } from '../core/io.ts'
 import { leaveSession } from '../app/native/native-parts.ts'
-import { spareNative, withSpare } from '../app/offers/fallback-agent.ts'
+import { fallbackNative, withFallback } from '../app/offers/fallback-agent.ts'
 import { openSession } from '../app/project.ts'
 import { openRoster } from '../app/roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
@@ -35,7 +35,7 @@ export class DeskApp {
   #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
 
   /** The native agent that is used when the mode needs one and none is configured. */
-  #spare: Spare | undefined
+  #spare: FallbackAgent | undefined
 
   /** The mode to return to after plan mode. */
   #building: WorkMode
@@ -50,8 +50,8 @@ export class DeskApp {
 
   static async open(parts: DeskAppParts): Promise<DeskApp> {
     const { io, place, settings, wishes } = parts
-    const spare = await spareNative(settings, wishes.mode ?? 'chat', parts)
-    const station = new DeskApp(parts, await openApp(io, place, withSpare(settings, spare), wishes))
+    const spare = await fallbackNative(settings, wishes.mode ?? 'chat', parts)
+    const station = new DeskApp(parts, await openApp(io, place, withFallback(settings, spare), wishes))
     station.#spare = spare
     return station
   }
@@ -100,7 +100,7 @@ export class DeskApp {
   /** Returns warnings. When no agent could work in that mode, it throws a UsageError and changes nothing. */
   async setMode(mode: WorkMode): Promise<string[]> {
     const known = this.#spare
-    this.#spare ??= await spareNative(this.#read, mode, this.#parts)
+    this.#spare ??= await fallbackNative(this.#read, mode, this.#parts)
     this.#use(mode)
     if (mode !== 'plan') this.#building = mode
     return this.#spare && this.#spare !== known ? [this.#spare.words] : []
@@ -125,7 +125,7 @@ export class DeskApp {
       .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
     const said = { ...read, leash, agents, rotationStrategy: strategy }
     const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')
-    const settings = inMode(needed ? withSpare(said, this.#spare) : said, mode)
+    const settings = inMode(needed ? withFallback(said, this.#spare) : said, mode)
     const roster = openRoster(settings, rosterParts(this.app))
     this.app = { ...this.app, settings, mode, roster, leash: loosestLeash(settings) }
   }

@@ -69,12 +69,12 @@ test('the report names whom it asks, and what keeps an agent from its turns', as
     rows.map(({ name, answers, works, next }) => [name, answers, works, next]),
     [
       ['good', true, true, undefined],
-      ['off', 'not asked', false, 'it is switched off: set "enabled" to true with termaite config edit'],
+      ['off', 'not asked', false, 'the agent is switched off: set "enabled" to true with termaite config edit'],
       [
         'tight',
         'not asked',
         false,
-        'it cannot be held to the leash "ask": give it the leash "all" if you trust it with that',
+        'the CLI cannot be held to the leash "ask": give it the leash "all" if you trust it with that',
       ],
       ['free', 'not asked', true, undefined],
     ],
@@ -145,7 +145,7 @@ test('doctor --security finds a key in the settings, files that others can read,
       .filter(({ level }) => level === 'mend')
       .map(({ words }) => words)
       .join('\n'),
-    /a has what looks like a key.*\n.*chmod go-rwx/s,
+    /the settings of a hold what looks like a key.*\n.*chmod go-rwx/s,
   )
 })
 

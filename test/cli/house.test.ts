@@ -55,7 +55,7 @@ test('forget and uninstall wait for a turn that is at work here; undo shows it a
   }
   const refused = await machine.run(['undo'])
   assert.equal(refused.code, 1)
-  assert.match(refused.err, /^Turn at-work is at work since .*: at-work\ntermaite: undo: nothing was changed/m)
+  assert.match(refused.err, /^Turn at-work has been running since .*: at-work\ntermaite: undo: nothing was changed/m)
   assert.equal((await machine.run(['undo', '--yes'])).code, 0)
 })
 
@@ -141,7 +141,7 @@ test('undo goes back turn by turn, and then says that nothing is left', async (t
     code: 1,
     signal: null,
     out: '',
-    err: 'termaite: nothing is left to take back; termaite undo <id> takes an undo back, and `termaite diff --list` shows the ids.\n',
+    err: 'termaite: nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.\n',
   })
   assert.deepEqual(readdirSync(machine.project), [])
 })
@@ -167,7 +167,7 @@ test('an undo that can only leave things says which and why, and gives its plan 
       0,
       [],
       [{ path: 'inner', why: 'it is a repository of its own' }],
-      `termaite: inner was left as it is: it is a repository of its own\nThere is nothing to take back of turn ${plan.turn.turn}.\n`,
+      `termaite: inner was left as it is: it is a repository of its own\nTurn ${plan.turn.turn} has no changes to undo.\n`,
     ],
   )
 })
@@ -179,7 +179,7 @@ test('without git, diff and undo say so; a look at a project that was never used
       code: 1,
       signal: null,
       out: '',
-      err: 'termaite: no turn was seen in this project yet.\n',
+      err: 'termaite: no turn has run in this project yet.\n',
     })
   }
   assert.equal(existsSync(machine.home), false)
@@ -367,7 +367,7 @@ test('a turn that was cut off ends where the next one began, and is undone only 
   const refused = await machine.run(['undo', '--yes'])
   const named = /To undo it anyway: termaite undo (\w+) --yes\n$/.exec(refused.err)?.[1]
   assert.deepEqual({ code: refused.code, named: named !== undefined }, { code: 1, named: true })
-  assert.match(refused.err, /That turn was cut off: whatever changed since it began is taken for its own\./)
+  assert.match(refused.err, /That turn was cut off: every change since it began counts as its own\./)
   assert.equal((await machine.run(['undo', named!, '--yes'])).code, 0)
   assert.deepEqual(readdirSync(machine.project), ['mine'])
 })

@@ -228,7 +228,7 @@ test('--mode plan is our own agent’s alone; without a model for one it says wh
   if ((await localServers(realClock)).length > 0) return t.diagnostic('a model server of this machine would answer')
   const { code, err } = await machine.run(['-p', 'how?', '--mode', 'plan'])
   assert.equal(code, 2)
-  assert.match(err, /the mode plan needs a model for our own agent, and there is none\. Set GROQ_API_KEY/)
+  assert.match(err, /the mode plan needs a model for termaite’s own agent, and there is none\. Set GROQ_API_KEY/)
 })
 
 test(

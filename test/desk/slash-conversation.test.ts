@@ -115,7 +115,7 @@ test('/usage tells how it was thought, once anything was thought about', async (
 
 test('/diff shows what the last turn changed as a diff that nothing in it can close', async (t) => {
   const seat = await seated(t, plain({ amber: `cat >/dev/null; printf '\`\`\`sh\\n' > doc.md; echo done` }))
-  assert.deepEqual(await seat.type('/diff'), [['error', 'no turn was seen in this project yet.']])
+  assert.deepEqual(await seat.type('/diff'), [['error', 'no turn has run in this project yet.']])
   const turn = await seat.turn('document it')
   const [[how, text] = ['', '']] = await seat.type('/diff')
   assert.equal(how, 'text')
@@ -140,7 +140,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   assert.equal(card?.text, 'Undo this? You can redo it.')
   assert.match(
     String((card?.shows?.[0] as { text: string }).text),
-    /^Taking back “make it” \(\w+\):\n {2}delete +made\.txt$/,
+    /^Undoing “make it” \(\w+\):\n {2}delete +made\.txt$/,
   )
   seat.answers.push(['undo'])
   await seat.type(`/undo ${undone}`)
@@ -154,7 +154,7 @@ test('/undo takes nothing from under a turn that is at work', async (t) => {
   assert.deepEqual(await seat.type('/undo'), [
     [
       'error',
-      'undo: nothing was changed, because a turn is at work in this project: stop it first (termaite stop turn-1).',
+      'undo: nothing was changed, because a turn is running in this project: stop it first (termaite stop turn-1).',
     ],
   ])
   assert.deepEqual([seat.asked, existsSync(join(seat.project, 'made.txt'))], [[], true])

@@ -7,12 +7,12 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { errorCode } from '../../base/files.ts'
 import { pictureMedia, sizeText } from '../../tools/files/file-media.ts'
 
-/** What is attached of a file: `cut` says what is missing, `lines` are those that are there. */
-export type Part = { body: string; cut?: string; lines?: LineRange }
+/** The attached part of a file: `cut` says what is missing, `lines` which lines are there. */
+export type FilePart = { body: string; cut?: string; lines?: LineRange }
 
-/** Reads at most so much; throws words when nothing of it can be attached. */
-export async function readPart(named: Meant, most: number): Promise<Part> {
-  // Never waits: what was a file when it was looked at may be a pipe by now.
+/** Reads at most `most` bytes of a file. Throws when it cannot be attached. */
+export async function readPart(named: NamedFile, most: number): Promise<FilePart> {
+  // Opened without waiting: the file may have become a pipe since it was looked at.
   const file = await open(named.at, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = await file.stat()
@@ -23,7 +23,7 @@ export async function readPart(named: Meant, most: number): Promise<Part> {
   }
 }
 
-async function headOf(file: FileHandle, most: number): Promise<Part> {
+async function headOf(file: FileHandle, most: number): Promise<FilePart> {
   const buffer = Buffer.alloc(most + 1)
   let bytes = 0
   for await (const chunk of chunks(file)) {
@@ -36,10 +36,10 @@ async function headOf(file: FileHandle, most: number): Promise<Part> {
   return { body: textOf(buffer.subarray(0, most)), cut }
 }
 
-/** So far into a file a line is looked for. */
+/** Lines further into a file are not looked for. */
 const furthest = 64 * 1024 * 1024
 
-async function linesOf(file: FileHandle, { from, to }: LineRange, most: number): Promise<Part> {
+async function linesOf(file: FileHandle, { from, to }: LineRange, most: number): Promise<FilePart> {
   const kept: Buffer[] = []
   let [line, bytes, passed, last] = [1, 0, 0, 10]
   for await (const chunk of chunks(file)) {
@@ -53,10 +53,10 @@ async function linesOf(file: FileHandle, { from, to }: LineRange, most: number):
     last = chunk.at(-1) ?? last
     passed += chunk.length
     if (line > to || bytes > most) break
-    if (passed > furthest) throw new Error(`line ${from} lies too far into it`)
+    if (passed > furthest) throw new Error(`line ${from} lies too far into the file`)
   }
   const whole = last === 10 ? line - 1 : line
-  if (bytes === 0) throw new Error(`it has only ${whole} ${whole === 1 ? 'line' : 'lines'}`)
+  if (bytes === 0) throw new Error(`the file has only ${whole} ${whole === 1 ? 'line' : 'lines'}`)
   const lines = { from, to: Math.min(to, Math.max(from, whole)) }
   if (bytes <= most) return { body: textOf(Buffer.concat(kept)).replace(/\n$/, ''), lines }
   const cut = `only the first ${kilobytes(most)} of these lines are attached`
@@ -72,9 +72,9 @@ async function* chunks(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** A character that was cut in half at the end is left out. */
+/** Decodes text; a character that was cut in half at the end is left out. */
 function textOf(bytes: Buffer): string {
-  if (bytes.includes(0)) throw new Error('it is no text')
+  if (bytes.includes(0)) throw new Error('the file is no text')
   return new TextDecoder().decode(bytes, { stream: true })
 }
 
@@ -83,11 +83,11 @@ const kilobytes = (bytes: number) =>
 
 export type Where = { cwd: string; root: string; home?: string }
 
-/** What a reference names: where it is, and how an agent that stands in the working folder would call it. */
-export type Meant = { at: string; path: string; end: number; folder: boolean; lines?: LineRange }
+/** The file or folder that a reference names; `path` is its name as seen from the working folder. */
+export type NamedFile = { at: string; path: string; end: number; folder: boolean; lines?: LineRange }
 
-/** The first of its readings that is there; throws words when it is there and may not be attached. */
-export async function meant(reference: FileReference, where: Where): Promise<Meant | undefined> {
+/** Finds the file of a reference: the first of its readings that is there. Throws when that may not be attached. */
+export async function findNamedFile(reference: FileReference, where: Where): Promise<NamedFile | undefined> {
   for (const { path, end, lines } of reference.readings) {
     const home = /^~(?:\/|$)/.test(path) ? where.home : undefined
     const at = home === undefined ? resolve(where.cwd, path) : join(home, path.slice(1))
@@ -102,7 +102,7 @@ export async function meant(reference: FileReference, where: Where): Promise<Mea
       end,
       path: called(at, rooted, where.cwd, stats),
       folder: stats.isDirectory(),
-      ...(lines ? { lines } : {}),
+      lines,
     }
   }
   return undefined
@@ -113,12 +113,12 @@ function called(at: string, rooted: boolean, cwd: string, stats: Stats): string 
   return stats.isDirectory() && !name.endsWith('/') ? `${name}/` : name
 }
 
-/** What leads out of the project is attached only when the person says where it is: a link of a repository may lead anywhere. */
+/** Refuses a link that leads out of the project, because a repository's link may lead anywhere; the person can name the real path. */
 async function insideOf(root: string, at: string): Promise<void> {
   const real = await realpath(at)
   const way = relative(root, real)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
-    throw new Error(`it lies outside the project; write @${real} if that is meant`)
+    throw new Error(`it lies outside the project; write @${real} to attach it all the same`)
 }
 
 const absent = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
@@ -130,11 +130,11 @@ function notThere(error: unknown): undefined {
 const sayable: Record<string, string> = { EACCES: 'it may not be read', EPERM: 'it may not be read' }
 
 const mostNames = 500
-/** A folder with more is not read to its end. */
+/** The rest of a longer folder is not read. */
 const mostLooked = 10_000
 
-/** The names in a folder, folders with a slash; a long list is cut. */
-export async function readFolder(at: string): Promise<Part> {
+/** Lists the names in a folder, folders with a slash; a long list is cut. */
+export async function readFolder(at: string): Promise<FilePart> {
   const names: string[] = []
   for await (const entry of await opendir(at)) {
     if (names.length === mostLooked) break
@@ -146,14 +146,14 @@ export async function readFolder(at: string): Promise<Part> {
   return { body, cut: `only the first ${mostNames} of its names are attached` }
 }
 
-/** What models take at most of one. */
+/** Models take no larger picture. */
 const longestPicture = 5 * 1024 * 1024
 
 export type Picture = { media: string; bytes: Buffer }
 
-/** A picture that a model can see; undefined when the file is none, throws words when it is too large. */
+/** Reads a picture that a model can see; undefined when the file is no picture. Throws when it is too large. */
 export async function pictureIn(path: string): Promise<Picture | undefined> {
-  // Never waits: what was a file when it was looked at may be a pipe by now.
+  // Opened without waiting: the file may have become a pipe since it was looked at.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { size } = await file.stat()

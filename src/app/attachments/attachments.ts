@@ -1,30 +1,31 @@
+import { defined } from '../../base/defined.ts'
 import type { AttachedFile, FileReference } from '../../core/talk/file-references.ts'
 import type { Ref, Blobs } from '../../core/talk/store.ts'
-import type { Part, Meant, Where, Picture } from './attached-file.ts'
+import type { FilePart, NamedFile, Where, Picture } from './attached-file.ts'
 import { projectRoot } from '../../base/git.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
-import { readFolder, meant, readPart, pictureIn } from './attached-file.ts'
+import { readFolder, findNamedFile, readPart, pictureIn } from './attached-file.ts'
 
-/** How much one file may bring along, and all of them together. */
+/** How much of one file is attached, and of all files together. */
 export const mostBytes = { file: 256 * 1024, all: 1024 * 1024 }
 
-/** A prompt with what it names: words stand behind it, pictures go beside it. */
+/** A prompt with the contents of the files that it names behind it, and the pictures beside it. */
 export type WithAttachments = { prompt: string; pictures: Picture[]; warnings: string[] }
 
-/** What each `@path` of a prompt names, read and put behind it; what cannot be attached stays as it is, with a line why. */
+/** Reads each `@path` of a prompt and puts the contents behind it. A path that cannot be attached stays as it is, with a warning. */
 export async function withAttachments(prompt: string, cwd: string, home?: string): Promise<WithAttachments> {
   const references = fileReferences(prompt)
   if (references.length === 0) return { prompt, pictures: [], warnings: [] }
-  const where: Where = { cwd, root: projectRoot(cwd), ...(home === undefined ? {} : { home }) }
+  const where: Where = { cwd, root: projectRoot(cwd), home }
   const found: AttachedFile[] = []
   const warnings: string[] = []
   let left = mostBytes.all
   const pictures: Picture[] = []
-  const known = new Map<string, Part & { picture?: Picture }>()
+  const known = new Map<string, FilePart & { picture?: Picture }>()
   for (const reference of references) {
     try {
-      const named = await meant(reference, where)
+      const named = await findNamedFile(reference, where)
       if (!named) {
         if (reference.plain) warnings.push(`${written(prompt, reference)}: there is no such file`)
         continue
@@ -39,8 +40,8 @@ export async function withAttachments(prompt: string, cwd: string, home?: string
         if (part.cut !== undefined) warnings.push(`${written(prompt, reference)}: ${part.cut}`)
       }
       const { path, end } = named
-      const body = part.picture ? {} : { body: part.body }
-      found.push({ start: reference.start, end, path, ...body, ...(part.lines ? { lines: part.lines } : {}) })
+      const body = part.picture ? undefined : part.body
+      found.push(defined({ start: reference.start, end, path, body, lines: part.lines }))
     } catch (error) {
       warnings.push(`${written(prompt, reference)}: ${messageOf(error)}`)
     }
@@ -48,19 +49,19 @@ export async function withAttachments(prompt: string, cwd: string, home?: string
   return { prompt: attachFiles(prompt, found), pictures, warnings }
 }
 
-async function read(named: Meant, left: number): Promise<Part & { picture?: Picture }> {
+async function read(named: NamedFile, left: number): Promise<FilePart & { picture?: Picture }> {
   const picture = named.folder || named.lines ? undefined : await pictureIn(named.at)
   if (picture) return { body: '', picture }
-  if (left <= 0) throw new Error(`${mostBytes.all / 1024 / 1024} MB are attached already, so it was left out`)
+  if (left <= 0) throw new Error(`${mostBytes.all / 1024 / 1024} MB are attached already, so this was left out`)
   return named.folder ? readFolder(named.at) : readPart(named, Math.min(mostBytes.file, left))
 }
 
-/** Pictures as a turn is given them. */
+/** Stores pictures as blobs, for the turn. */
 export function keptPictures(pictures: readonly Picture[], blobs: Blobs): Promise<Ref[]> {
   return Promise.all(pictures.map(({ media, bytes }) => blobs.put(bytes, media)))
 }
 
-/** The reference as the person wrote it, without what the sentence goes on with. */
+/** The reference as the person wrote it, without the punctuation of the sentence. */
 function written(prompt: string, { start, readings }: FileReference): string {
   return prompt.slice(start, readings.at(-1)!.end)
 }

@@ -11,9 +11,9 @@ import { collect } from '../../base/collect.ts'
 import { away } from '../../mind/rotation/health.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { openKeys } from '../../safety/api-keys.ts'
-import { findProgram, loginTraces } from '../installed-programs.ts'
+import { findProgram, hasLogin } from '../installed-programs.ts'
 import { leashWords } from '../agent-channel.ts'
-import { keyOf } from '../provider-key.ts'
+import { nativeKey } from '../provider-key.ts'
 import { whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -27,59 +27,60 @@ import { closeNative, newNativeState } from '../native/native-parts.ts'
 import { openProject } from '../project.ts'
 import { openRoster } from '../roster.ts'
 
-/** What is known of one agent; `works` is what the exit code is made of. */
+/** The findings about one agent; `works` decides the exit code. */
 export type Checkup = {
   name: string
-  /** Its file; a program that is no file may still be a word of the shell's own. */
+  /** The program's file; a command that is no file may still be a function of the shell. */
   installed: string | false
   version?: string
   loggedIn: boolean | 'unknown'
-  /** Where the key of our own agent is, never what it is. */
+  /** Where the key of our own agent is; the key itself is never shown. */
   key?: string
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  /** Whether it knows our own tools. */
+  /** Whether its settings name our MCP server. */
   mcp: 'wired' | 'not wired'
   mayDo: string
   next?: string
   works: boolean
 }
 
-/** `health` is left out when it could not be read. */
-export type Practice = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
+/** What a checkup needs; `health` is missing when it could not be read. */
+export type CheckupParts = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
 
-export async function checkup(practice: Practice, agent: AgentSettings): Promise<Checkup> {
-  const { io, settings } = practice
+/** Examines one agent; unless it must be quick, asks it for one word. */
+export async function checkup(parts: CheckupParts, agent: AgentSettings): Promise<Checkup> {
+  const { io, settings } = parts
   const profile = profileOf(agent)
   const leash = agent.leash ?? settings.leash
   const file = fileOf(agent, profile, io.env)
   const there = file ?? (agent.kind === 'native' || agent.command === undefined ? false : 'by the shell')
   const key =
     agent.kind === 'native'
-      ? await keyOf(agent, openKeys({ home: practice.place.home, env: io.env }), io.env)
+      ? await nativeKey(agent, openKeys({ home: parts.place.home, env: io.env }), io.env)
       : undefined
   const keyless = key && 'next' in key ? key.next : undefined
   const hindrance = hindranceOf(agent, profile, leash, there !== false) ?? keyless
   const [version, loggedIn, answer] = await Promise.all([
-    profile && file ? firstLine(practice, profile.version) : undefined,
-    profile && there !== false ? isLoggedIn(practice, profile, file) : ('unknown' as const),
-    hindrance === undefined && mayBeAsked(practice, agent, profile) ? askOneWord(practice, agent) : undefined,
+    profile && file ? firstLine(parts, profile.version) : undefined,
+    profile && there !== false ? isLoggedIn(parts, profile, file) : ('unknown' as const),
+    hindrance === undefined && mayBeAsked(parts, agent, profile) ? askOneWord(parts, agent) : undefined,
   ])
   const failure = answer?.ok === false ? answer.failure : undefined
   const next = hindrance ?? (failure && nextOf(failure, profile))
   return {
     name: agent.name,
     installed: failure?.kind === 'missing' ? (file ?? false) : there,
-    ...(version === undefined ? {} : { version }),
+    version,
     loggedIn: answer?.ok ? true : key ? keyless === undefined : loggedIn,
-    ...(key && 'place' in key ? { key: key.place } : {}),
+    key: key && 'place' in key ? key.place : undefined,
     answers: answer?.ok ?? 'not asked',
-    ...(failure ? { said: failure.message } : {}),
-    quota: quotaWords(practice, agent.name, answer?.ok === true),
+    said: failure?.message,
+    quota: quotaWords(parts, agent.name, answer?.ok === true),
     mcp: wiredClients(whereabouts(io.env)).some(({ client }) => client.name === profile?.name) ? 'wired' : 'not wired',
     mayDo: leashWords(agent, leash),
-    ...(next === undefined ? {} : { next }),
+    next,
     works: hindrance === undefined && (answer?.ok ?? loggedIn !== false),
   }
 }
@@ -90,17 +91,17 @@ function fileOf(agent: AgentSettings, profile: Profile | undefined, env: Io['env
   return program === undefined ? undefined : findProgram(program, env)
 }
 
-/** Why it is given no turns however well it is, and what to do about it. */
+/** Says why an agent gets no turns whatever its health, and what to do about it. */
 function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: Leash, there: boolean) {
-  if (agent.enabled === false) return 'it is switched off: set "enabled" to true with termaite config edit'
+  if (agent.enabled === false) return 'the agent is switched off: set "enabled" to true with termaite config edit'
   if (!there) return `install it: ${profile?.install}`
   if (agent.kind !== 'native' && agent.command === undefined && profile?.leashes[leash] === undefined)
-    return `it cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
+    return `the CLI cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
   return undefined
 }
 
-/** A question must change nothing: one that cannot be held to reading is not asked. */
-function mayBeAsked({ quick }: Practice, agent: AgentSettings, profile: Profile | undefined): boolean {
+/** Whether an agent may be asked. A checkup must change nothing, so an agent that cannot be held to reading is not asked. */
+function mayBeAsked({ quick }: CheckupParts, agent: AgentSettings, profile: Profile | undefined): boolean {
   return !quick && (agent.kind === 'native' || agent.command !== undefined || profile?.leashes.read !== undefined)
 }
 
@@ -109,7 +110,7 @@ function nextOf(failure: Failure, profile: Profile | undefined): string | undefi
   return failure.kind === 'missing' && !profile ? 'check its command with: termaite config edit' : undefined
 }
 
-function quotaWords({ health, io }: Practice, name: string, answered: boolean): string {
+function quotaWords({ health, io }: CheckupParts, name: string, answered: boolean): string {
   if (!health) return 'not known'
   const absent = away(health, name, io.clock.now())
   if (!absent) return 'none known to be spent'
@@ -117,28 +118,28 @@ function quotaWords({ health, io }: Practice, name: string, answered: boolean): 
   return answered ? `was ${was}; it answers, so it is back in the rotation` : was
 }
 
-/** Long enough for the slowest CLI to say its version, short enough for a person to wait. */
+/** The slowest CLI says its version within this time, and a person still waits so long. */
 const patienceMs = 20_000
 
-function shell({ io, place }: Practice, command: string) {
+function shell({ io, place }: CheckupParts, command: string) {
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
   return collect('bash', ['-c', command], { cwd: place.cwd, env: io.env, signal })
 }
 
-async function firstLine(practice: Practice, command: string): Promise<string | undefined> {
-  const { out, code } = await shell(practice, command)
+async function firstLine(parts: CheckupParts, command: string): Promise<string | undefined> {
+  const { out, code } = await shell(parts, command)
   return code === 0 ? out.toString('utf8').trim().split('\n')[0] : undefined
 }
 
-async function isLoggedIn(practice: Practice, profile: Profile, file?: string): Promise<boolean | 'unknown'> {
-  if (profile.loggedIn && file) return (await shell(practice, profile.loggedIn)).code === 0
-  return loginTraces(profile, practice.io.env) || 'unknown'
+async function isLoggedIn(parts: CheckupParts, profile: Profile, file?: string): Promise<boolean | 'unknown'> {
+  if (profile.loggedIn && file) return (await shell(parts, profile.loggedIn)).code === 0
+  return hasLogin(profile, parts.io.env) || 'unknown'
 }
 
 const timeoutSeconds = 60
 
-/** A turn that is kept nowhere, held to reading: whether an agent answers at all. */
-export async function askOneWord(
+/** Asks an agent for one word, held to reading, in a turn that is kept nowhere. */
+async function askOneWord(
   { io, place, settings }: { io: Io; place: Place; settings: Settings },
   agent: AgentSettings,
 ): Promise<Outcome> {

@@ -9,28 +9,24 @@ import { redactor } from '../../safety/redaction.ts'
 import { sandbox } from '../../safety/sandbox.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { print } from '../../core/io.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
 import { sandboxWords } from '../native/native-sandbox.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 
-type Finding = { level: 'ok' | 'look' | 'mend'; words: string }
+export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 
-/** What a person should know about who may do what, and who can read what we keep. */
-export async function securityReport(io: Io, place: Place, settings: Settings, json: boolean): Promise<number> {
-  const findings = [
+/** Finds what a person should know: what each agent may do, and who can read what we keep. */
+export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
+  return [
     ...agentFindings(settings),
     ...(await sandboxFindings(io, settings)),
     ...secretFindings(io, settings),
     ...fileFindings(place.home),
     ...(await projectFindings(io, place)),
   ]
-  const marks = { ok: '✓', look: '!', mend: '✗' }
-  print(io, json ? JSON.stringify(findings) : findings.map(({ level, words }) => `${marks[level]} ${words}`).join('\n'))
-  return findings.some(({ level }) => level === 'mend') ? 1 : 0
 }
 
-function agentFindings(settings: Settings): Finding[] {
+function agentFindings(settings: Settings): SecurityFinding[] {
   return settings.agents.map((agent) => {
     const profile = profileOf(agent)
     const leash = agent.leash ?? settings.leash
@@ -46,21 +42,21 @@ function agentFindings(settings: Settings): Finding[] {
   })
 }
 
-/** Only the commands of our own agent are ours to wall in. */
-async function sandboxFindings({ env }: Io, settings: Settings): Promise<Finding[]> {
+/** Our sandbox holds the commands of our own agent alone. */
+async function sandboxFindings({ env }: Io, settings: Settings): Promise<SecurityFinding[]> {
   if (!settings.agents.some(({ kind }) => kind === 'native')) return []
   const walls = sandbox({ platform: process.platform, env })
   const held = settings.sandbox.enabled && (await walls.none()) === undefined
   return [{ level: held ? 'ok' : 'look', words: (await sandboxWords(settings, walls)).replace(/\.$/, '') }]
 }
 
-/** A program nobody knows is taken for one that understands every such flag. */
+/** Whether a command has a flag that switches a CLI's safety off; an unknown program is checked for the flags of every CLI. */
 function isUnsafe(command: string, profile: Profile | undefined): boolean {
   return (profile ? [profile] : profiles).some(({ unsafe }) => unsafe?.test(command))
 }
 
-/** Keys belong into the environment: a settings file is copied, shown and committed. */
-function secretFindings(io: Io, settings: Settings): Finding[] {
+/** Finds keys in the settings file, which is copied, shown and committed: keys belong into the environment. */
+function secretFindings(io: Io, settings: Settings): SecurityFinding[] {
   const mask = redactor(io.env)
   return settings.agents
     .filter((agent) =>
@@ -71,23 +67,23 @@ function secretFindings(io: Io, settings: Settings): Finding[] {
     )
     .map((agent) => ({
       level: 'mend',
-      words: `${agent.name} has what looks like a key in the settings file; put it into the environment instead`,
+      words: `the settings of ${agent.name} hold what looks like a key; put it into the environment instead`,
     }))
 }
 
-function fileFindings(home: string): Finding[] {
+function fileFindings(home: string): SecurityFinding[] {
   return [home, join(home, 'settings.json'), join(home, 'credentials.json'), join(home, 'projects')]
     .filter(existsSync)
     .map((path) => {
       const others = lstatSync(path).mode & 0o077
       return others === 0
-        ? { level: 'ok', words: `${path} can be read by nobody else` }
-        : { level: 'mend', words: `${path} is open to others; close it with: chmod go-rwx ${path}` }
+        ? { level: 'ok', words: `no other user can read ${path}` }
+        : { level: 'mend', words: `other users can read ${path}; close it with: chmod go-rwx ${path}` }
     })
 }
 
-/** What came with the repository and could steer an agent: the CLIs themselves may use it without asking. */
-async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promise<Finding[]> {
+/** Lists files of the repository that could steer an agent: the CLIs themselves may use them without asking. */
+async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promise<SecurityFinding[]> {
   const book = new TrustBook(fileStore(home, { clock }), { clock, own: home })
   const { state, files } = await book.of(root, cwd)
   const carried = new Set([...profiles.flatMap(({ projectFiles }) => projectFiles), ...files])

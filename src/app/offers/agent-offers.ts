@@ -7,35 +7,35 @@ import type { LocalServer } from '../../models/local-servers.ts'
 import type { ProviderName } from '../../models/provider.ts'
 import type { Keys } from '../../safety/api-keys.ts'
 import { channelFor } from '../agent-channel.ts'
-import { loginTraces } from '../installed-programs.ts'
+import { hasLogin } from '../installed-programs.ts'
 import { localServers } from '../../models/local-servers.ts'
 import { providerOf, providers } from '../../models/provider.ts'
 import { knownOf, localWindow, unknownWindow } from '../../models/model-windows.ts'
 import { openKeys } from '../../safety/api-keys.ts'
-import { keyPlace } from '../provider-key.ts'
+import { providerKeyPlace } from '../provider-key.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
 
-/** Somebody who could take turns. */
+/** An agent that setup can offer. */
 export type Offer = {
   name: string
   title: string
-  /** How it is reached, and whether it is let in. */
+  /** How the agent is reached, and whether it is logged in. */
   words: string
-  /** Where others are, it takes turns only when it is picked: its model is paid by use, or small. */
+  /** Not preselected beside other agents, because its model is paid by use or is small. */
   aside?: true
-  /** What it may do on a leash; undefined when it cannot be held to it. */
+  /** Says what the agent may do on a leash; undefined when it cannot be held to the leash. */
   means(leash: Leash): string | undefined
   settings(leash: Leash): WrittenAgent
 }
 
-/** A CLI that is installed here. */
+/** Offers a CLI that is installed on this machine. */
 export function cliOffer(profile: Profile, env: Io['env']): Offer {
   const { name, title, window, login } = profile
   const reached = channelFor(profile, 'ask')?.words ?? 'one-way pipe'
   return {
     name,
     title,
-    words: `${reached} · ${loginTraces(profile, env) ? 'login found' : `log in with: ${login}`}`,
+    words: `${reached} · ${hasLogin(profile, env) ? 'login found' : `log in with: ${login}`}`,
     means: (leash) => channelFor(profile, leash)?.leashes[leash],
     settings: (leash) => ({
       name,
@@ -46,14 +46,14 @@ export function cliOffer(profile: Profile, env: Io['env']): Offer {
   }
 }
 
-/** Where models are looked for; tests have their own. */
+/** Where models are looked for; tests hand in their own. */
 export type Sources = { keys: Keys; servers(): Promise<LocalServer[]> }
 
 export function sourcesOf(world: { env: Io['env']; home: string; clock: Clock }): Sources {
   return { keys: openKeys(world), servers: () => localServers(world.clock) }
 }
 
-/** Our own agent on each provider that has a key here, and on each model server of this machine. */
+/** Offers our own agent for each provider that has a key here, and for each model server on this machine. */
 export async function nativeOffers({ keys, servers }: Sources, env: Io['env']): Promise<Offer[]> {
   const names = Object.keys(providers) as ProviderName[]
   const [keyed, local] = await Promise.all([Promise.all(names.map((name) => onKey(name, keys, env))), servers()])
@@ -62,12 +62,12 @@ export async function nativeOffers({ keys, servers }: Sources, env: Io['env']): 
 
 async function onKey(name: ProviderName, keys: Keys, env: Io['env']): Promise<Offer | undefined> {
   const { usual, keys: variables } = providerOf(name)
-  const place = usual === undefined ? undefined : await keyPlace(keys, name, variables, env)
+  const place = usual === undefined ? undefined : await providerKeyPlace(keys, name, variables, env)
   if (usual === undefined || place === undefined) return undefined
   return offer(name, usual, `key in ${place}`, { contextWindowTokens: knownOf(name, usual).window })
 }
 
-/** A window that is smaller than what the others share would cut their view: it gets a view of its own. */
+/** Offers our own agent on a local server. A small window gets a view of its own, because it would cut the view of the other agents. */
 function onServer({ provider, models }: LocalServer): Offer | undefined {
   const [model] = models.filter(({ id }) => !/embed/i.test(id))
   if (!model) return undefined

@@ -8,33 +8,36 @@ import { defaultModel, providerOf, providers } from '../../models/provider.ts'
 import { UsageError } from '../../core/io.ts'
 import { agentOf } from '../../settings/agent-settings.ts'
 
-/** An agent of our own that nobody configured, and what the person should know of it. */
-export type Spare = { agent: NativeAgentSettings; words: string }
+/** An agent of our own that is used without being configured, and the warning about it. */
+export type FallbackAgent = { agent: NativeAgentSettings; words: string }
 
 /**
- * Who works in a mode that needs an agent of our own where none is configured: on the usual model, else on whatever
- * there is a key or a server for. Undefined where none is needed; throws a UsageError that says what to do.
+ * Makes our own agent for a mode that needs one where none is configured: on the default model, else on any model that
+ * there is a key or a server for. Undefined where none is needed. Throws a UsageError that says what to do without a model.
  */
-export async function spareNative(
+export async function fallbackNative(
   { agents }: Settings,
   mode: WorkMode,
   { io, place }: { io: Io; place: Place },
   sources?: Sources,
-): Promise<Spare | undefined> {
+): Promise<FallbackAgent | undefined> {
   if (mode === 'chat' || agents.some(({ kind }) => kind === 'native')) return undefined
   const { nativeOffers, sourcesOf } = await import('./agent-offers.ts')
   const { keys, servers } = sources ?? sourcesOf({ env: io.env, home: place.home, clock: io.clock })
   const keyed = await nativeOffers({ keys, servers: async () => [] }, io.env)
-  // A server on this machine is only looked for where there is no key.
+  // Local servers are looked for only where there is no key, because that takes time.
   const offers = keyed.length > 0 ? keyed : await nativeOffers({ keys, servers }, io.env)
   const made = offers.map((offer) => agentOf(offer.settings('ask'))).filter((agent) => agent.kind === 'native')
   const chosen = made.find(({ model }) => model === defaultModel) ?? made[0]
   if (!chosen) throw new UsageError(noModel(mode))
   const agent = agents.some(({ name }) => name === chosen.name) ? { ...chosen, name: 'native' } : chosen
-  return { agent, words: `No agent of our own is configured: ${agent.name} asks ${agent.model}; setup keeps it.` }
+  return {
+    agent,
+    words: `No native agent is configured, so ${agent.name} uses ${agent.model}. Run \`termaite setup\` to keep it.`,
+  }
 }
 
-export function withSpare(settings: Settings, spare: Spare | undefined): Settings {
+export function withFallback(settings: Settings, spare: FallbackAgent | undefined): Settings {
   if (!spare) return settings
   return { ...settings, agents: [...settings.agents, spare.agent], warnings: [...settings.warnings, spare.words] }
 }
@@ -45,5 +48,5 @@ function noModel(mode: WorkMode): string {
     const { keys, usual: model } = providerOf(name as keyof typeof providers)
     return model === undefined || keys[0] === usual ? [] : keys.slice(0, 1)
   })
-  return `the mode ${mode} needs a model for our own agent, and there is none. Set ${usual}, and it asks ${defaultModel}; or set ${others.join(' or ')}; or start a model server on this machine. \`termaite setup\` helps.`
+  return `the mode ${mode} needs a model for termaite’s own agent, and there is none. Set ${usual} to use ${defaultModel}, or set ${others.join(' or ')}, or start a model server on this machine. \`termaite setup\` helps.`
 }

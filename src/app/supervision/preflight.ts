@@ -23,7 +23,7 @@ import { nearest } from '../../base/nearest.ts'
 import { profileNamed, profiles } from '../../profiles/all.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
-import { findProgram, loginTraces } from '../installed-programs.ts'
+import { findProgram, hasLogin } from '../installed-programs.ts'
 import { placeOf } from '../place.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 
@@ -182,7 +182,7 @@ const notFound = ({ name, install }: Profile) => new UsageError(`${name} CLI not
 const patienceMs = 20_000
 
 async function isLoggedIn(io: Io, { cwd }: Place, profile: Profile): Promise<boolean> {
-  if (loginTraces(profile, io.env)) return true
+  if (hasLogin(profile, io.env)) return true
   if (profile.loggedIn === undefined) return false
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
   return (await collect('bash', ['-c', profile.loggedIn], { cwd, env: io.env, signal })).code === 0

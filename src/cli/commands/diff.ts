@@ -7,7 +7,7 @@ import { openSnapshots } from '../../app/app.ts'
 import { print, say } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
-import { orUsage, statText, turnNamed, whyNone } from '../../app/undo.ts'
+import { orUsage, statText, snapshotTurn, whyNone } from '../../app/undo.ts'
 import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
@@ -22,7 +22,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     else print(io, table(turns.map((turn) => [turn.turn, localTime(turn.at), oneLine(turn.prompt, 60)])))
     return 0
   }
-  const turn = await turnNamed({ snapshots, project }, words[0], (turns) => lastUndoable(turns) ?? turns.at(-1)!)
+  const turn = await snapshotTurn({ snapshots, project }, words[0], (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   if (values.json) print(io, JSON.stringify({ turn: turn.turn, at: turn.at, prompt: turn.prompt, stat, patch }))
   else if (stat.length === 0) say(io, `Turn ${turn.turn} changed no file.`)

@@ -2,6 +2,7 @@ import type { Doc } from '../../core/talk/store.ts'
 import type { Health } from '../../mind/rotation/health.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Checkup } from '../../app/doctor/agent-checkup.ts'
+import type { SecurityFinding } from '../../app/doctor/security-report.ts'
 import type { Io } from '../../core/io.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { afterSuccess, healthDoc } from '../../mind/rotation/health.ts'
@@ -9,7 +10,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { checkup } from '../../app/doctor/agent-checkup.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
-import { securityReport } from '../../app/doctor/security-report.ts'
+import { securityFindings } from '../../app/doctor/security-report.ts'
 import { nobodyWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 
@@ -17,7 +18,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
-  if (values.security) return securityReport(io, place, settings, values.json === true)
+  if (values.security) return printFindings(io, await securityFindings(io, place, settings), values.json === true)
   const { agents } = settings
   if (agents.length === 0) throw new UsageError(nobodyWords(settings))
   const wanted = words[0] === undefined ? agents : agents.filter(({ name }) => name === words[0])
@@ -27,11 +28,19 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const doc = healthDoc(fileStore(place.home, { clock: io.clock }))
   const health = await orSay(io, doc.read())
   if (!quick && !values.json) say(io, `Asking ${whom(wanted)}; --quick skips this.`)
-  const practice = { io, place, settings, quick, ...(health ? { health } : {}) }
-  const checkups = await Promise.all(wanted.map((agent) => checkup(practice, agent)))
+  const parts = { io, place, settings, quick, health }
+  const checkups = await Promise.all(wanted.map((agent) => checkup(parts, agent)))
   if (health) await orSay(io, readmit(doc, health, checkups))
   print(io, values.json ? JSON.stringify(checkups) : checkups.map(report).join('\n\n'))
   return checkups.some(({ works }) => works) ? 0 : 1
+}
+
+const marks = { ok: '✓', look: '!', mend: '✗' }
+
+function printFindings(io: Io, findings: readonly SecurityFinding[], json: boolean): number {
+  const lines = findings.map(({ level, words }) => `${marks[level]} ${words}`)
+  print(io, json ? JSON.stringify(findings) : lines.join('\n'))
+  return findings.some(({ level }) => level === 'mend') ? 1 : 0
 }
 
 const whom = (agents: readonly { name: string }[]) =>

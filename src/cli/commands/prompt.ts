@@ -16,7 +16,7 @@ import { openApp } from '../../app/app.ts'
 import { keptPictures, withAttachments } from '../../app/attachments/attachments.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
 import { say, UsageError } from '../../core/io.ts'
-import { spareNative, withSpare } from '../../app/offers/fallback-agent.ts'
+import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts'
 import { placeOf } from '../../app/place.ts'
 import { latestProject } from '../../app/projects.ts'
 import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
@@ -45,7 +45,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const read = () => readSettings({ home: place.home, project: place.root }, overrides)
   const settings = await read()
   const mode = (text(values.mode) ?? 'chat') as WorkMode
-  const own = withSpare(settings, await spareNative(settings, mode, { io, place }))
+  const own = withFallback(settings, await fallbackNative(settings, mode, { io, place }))
   const names = enabledAgents(inMode(own, mode)).map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
   const wishes = {

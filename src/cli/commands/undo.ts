@@ -6,7 +6,15 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
-import { orUsage, asideWords, besideUndo, leftWords, planWords, refuseBeside, undoPlan } from '../../app/undo.ts'
+import {
+  orUsage,
+  asideWords,
+  turnsBesideUndo,
+  leftWords,
+  planWords,
+  refuseWhileRunning,
+  undoPlan,
+} from '../../app/undo.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -20,9 +28,9 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     if (values.json) print(io, JSON.stringify(plan))
     return 0
   }
-  const beside = await besideUndo(project, plan.turn, io.clock.now())
+  const beside = await turnsBesideUndo(project, plan.turn, io.clock.now())
   for (const line of beside.words) say(io, line)
-  refuseBeside(beside, plan.turn, values.yes === true)
+  refuseWhileRunning(beside, plan.turn, values.yes === true)
   if (plan.turn.cutOff && values.yes && words[0] === undefined)
     throw new UsageError(
       `undo: nothing was changed, because that turn was cut off. To undo it anyway: termaite undo ${plan.turn.turn} --yes`,

@@ -3,7 +3,7 @@ import type { Io } from '../../core/io.ts'
 import type { OwnEntry } from '../../app/mcp/mcp-entries.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
-import { codeCache, homeFolder, lookAround, remove } from '../../app/home-files.ts'
+import { codeCache, homeFolder, homeContents, remove } from '../../app/home-files.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say } from '../../core/io.ts'
 import { carryOut, planRemoval, whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
@@ -34,11 +34,11 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const left = wired.flatMap((one) => removeEntry(one) ?? [])
   remove(
     home,
-    lookAround(home).ours.filter(({ made }) => made || !keep),
+    homeContents(home).ours.filter(({ made }) => made || !keep),
   )
   const cache = codeCache(io.env)
   if (cache) rmSync(cache, { recursive: true, force: true })
-  const { ours, yours, strangers } = lookAround(home)
+  const { ours, yours, strangers } = homeContents(home)
   if (ours.length > 0) say(io, `Kept: ${list(ours.map(({ path }) => path))}`)
   if (yours.length > 0) say(io, `Kept, because you wrote it: ${list(yours.map(({ path }) => path))}`)
   if (strangers.length > 0) say(io, `Kept, because it is not termaite’s: ${list(strangers)}`)

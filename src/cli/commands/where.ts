@@ -1,7 +1,7 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { join } from 'node:path'
-import { codeCache, homeFolder, lookAround, weight } from '../../app/home-files.ts'
+import { codeCache, homeFolder, homeContents, weight } from '../../app/home-files.ts'
 import { print } from '../../core/io.ts'
 import { whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { worktreesIn } from '../../worktrees/slot-worktrees.ts'
@@ -48,7 +48,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
 }
 
 function rows(home: string): Row[] {
-  const { ours, yours, strangers } = lookAround(home)
+  const { ours, yours, strangers } = homeContents(home)
   const paths = new Map(knownProjects(home).map(({ slug, path }) => [join(home, 'projects', slug), path]))
   return [
     ...ours.map(({ path, parts, what }) => ({

@@ -5,12 +5,12 @@ import { lastUndoable } from '../../safety/snapshots.ts'
 import {
   orUsage,
   statText,
-  turnNamed,
+  snapshotTurn,
   asideWords,
-  besideUndo,
+  turnsBesideUndo,
   leftWords,
   planWords,
-  refuseBeside,
+  refuseWhileRunning,
   undoPlan,
 } from '../../app/undo.ts'
 import { oneLine } from '../../base/table.ts'
@@ -42,7 +42,7 @@ export function changeCommands(controls: DeskControls): Command[] {
 }
 
 async function diffText({ snapshots, project }: App, typed: string | undefined): Promise<string> {
-  const turn = await turnNamed({ snapshots, project }, typed, (turns) => lastUndoable(turns) ?? turns.at(-1)!)
+  const turn = await snapshotTurn({ snapshots, project }, typed, (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   const title = `“${oneLine(turn.prompt, 60)}” (${turn.turn})`
   if (stat.length === 0) return `${title} changed no file.`
@@ -56,8 +56,8 @@ async function undo(app: App, typed: string | undefined, world: CommandWorld): P
   const { snapshots, project, io } = app
   const plan = await undoPlan({ snapshots, project }, typed)
   if (plan.steps.length === 0) return world.say([...leftWords(plan.left), ...planWords(plan)].join('\n'), 'note')
-  const beside = await besideUndo(project, plan.turn, io.clock.now())
-  refuseBeside(beside, plan.turn, undefined)
+  const beside = await turnsBesideUndo(project, plan.turn, io.clock.now())
+  refuseWhileRunning(beside, plan.turn, undefined)
   const choice = await choose(
     world,
     'Undo this? You can redo it.',

@@ -11,7 +11,7 @@ import { openKeys } from '../../safety/api-keys.ts'
 import { withModel, providerIn } from '../../settings/agent-settings.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
-import { keyOf } from '../../app/provider-key.ts'
+import { nativeKey } from '../../app/provider-key.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 import { nativeAgent } from './native-agent.ts'
 
@@ -39,7 +39,7 @@ export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): C
       const how = effort === undefined ? '' : ` with the effort ${effort}`
       world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
       const { native } = controls.app()
-      const key = await keyOf(withModel(agent, choice), (parts.open ?? openKeys)(native), native.env)
+      const key = await nativeKey(withModel(agent, choice), (parts.open ?? openKeys)(native), native.env)
       if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
     },
   }

@@ -63,14 +63,14 @@ test('a file whose name looks like a part of another one is meant itself', async
   const { typed } = project(t, { 'a.ts:2': 'odd', 'a.ts': 'one\ntwo', 'b.ts': 'B1\nB2\nB3' })
   assert.equal((await typed('@a.ts:2')).prompt, `a.ts:2\n\n${file('a.ts:2', 'odd')}`)
   assert.equal((await typed('@b.ts#L2-L3')).prompt, `b.ts:2-3\n\n${file('b.ts', 'B2\nB3', '2-3')}`)
-  assert.deepEqual(await typed('@b.ts:7'), { prompt: '@b.ts:7', warnings: ['@b.ts:7: it has only 3 lines'] })
+  assert.deepEqual(await typed('@b.ts:7'), { prompt: '@b.ts:7', warnings: ['@b.ts:7: the file has only 3 lines'] })
 })
 
 test('outside the project only what the person names by its whole path', async (t) => {
   const { folder, root, typed } = project(t, { 'a.ts': 'A' })
   writeFileSync(join(folder, 'secret'), 'S')
   symlinkSync(join(folder, 'secret'), join(root, 'link'))
-  const outside = `it lies outside the project; write @${folder}/secret if that is meant`
+  const outside = `it lies outside the project; write @${folder}/secret to attach it all the same`
   assert.deepEqual(await typed('@link and @../secret'), {
     prompt: '@link and @../secret',
     warnings: [`@link: ${outside}`, `@../secret: ${outside}`],
@@ -103,7 +103,7 @@ test('no text, no file, not readable: a line each', async (t) => {
   assert.deepEqual(await typed(prompt), {
     prompt,
     warnings: [
-      '@a.bin: it is no text',
+      '@a.bin: the file is no text',
       `@pipe: ${special}`,
       `@/dev/zero: ${special}`,
       '@shut:3: a folder has no lines',
@@ -133,7 +133,7 @@ test('a long file is cut between characters, and so is all of it together', asyn
   assert.deepEqual(lines.warnings, ['@lines.md:2-3: only the first 256 KB of these lines are attached'])
   assert.equal(lines.prompt, `lines.md:2\n\n${file('lines.md', 'ä'.repeat(mostBytes.file / 2), '2-2')}`)
   const all = await typed('@0.md @1.md @2.md @3.md @short.md @0.md')
-  assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so it was left out'])
+  assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so this was left out'])
   assert.match(all.prompt, /^0\.md 1\.md 2\.md 3\.md @short\.md 0\.md\n\n/)
 })
 

@@ -2,7 +2,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { LocalServer } from '../../src/models/local-servers.ts'
 import { openKeys } from '../../src/safety/api-keys.ts'
-import { spareNative, withSpare } from '../../src/app/offers/fallback-agent.ts'
+import { fallbackNative, withFallback } from '../../src/app/offers/fallback-agent.ts'
 import { plain, seated } from './seat.ts'
 
 /** Somebody without an agent of our own, with these keys and these servers. */
@@ -11,7 +11,8 @@ async function lacking(t: TestContext, env: Record<string, string>, servers: Loc
   let looked = 0
   const keys = openKeys({ home, env, keychain: null })
   const sources = { keys, servers: async () => (looked++, servers) }
-  const spare = (mode: 'chat' | 'agent' | 'plan') => spareNative(app.settings, mode, { io, place: app.place }, sources)
+  const spare = (mode: 'chat' | 'agent' | 'plan') =>
+    fallbackNative(app.settings, mode, { io, place: app.place }, sources)
   return { app, keys, spare, looked: () => looked }
 }
 
@@ -23,11 +24,11 @@ test('a mode of our own agents works without one configured: on the usual model,
   const spare = (await both.spare('agent'))!
   assert.deepEqual(spare, {
     agent: { name: 'groq', kind: 'native', model: 'groq/openai/gpt-oss-120b', contextWindowTokens: 131_072 },
-    words: 'No agent of our own is configured: groq asks groq/openai/gpt-oss-120b; setup keeps it.',
+    words: 'No native agent is configured, so groq uses groq/openai/gpt-oss-120b. Run `termaite setup` to keep it.',
   })
-  const settings = withSpare(both.app.settings, spare)
+  const settings = withFallback(both.app.settings, spare)
   assert.deepEqual([settings.agents.at(-1), settings.warnings.at(-1)], [spare.agent, spare.words])
-  assert.equal(await spareNative(settings, 'agent', { io: both.app.io, place: both.app.place }), undefined)
+  assert.equal(await fallbackNative(settings, 'agent', { io: both.app.io, place: both.app.place }), undefined)
   const one = await lacking(t, { ANTHROPIC_API_KEY: 'made-up' })
   assert.equal((await one.spare('plan'))?.agent.model, 'anthropic/claude-sonnet-5-5')
   assert.equal(both.looked() + one.looked(), 0, 'no server is looked for where there is a key')
@@ -47,6 +48,6 @@ test('without any model it is said what to do', async (t) => {
   const { spare } = await lacking(t, {})
   await assert.rejects(spare('agent'), {
     message:
-      'the mode agent needs a model for our own agent, and there is none. Set GROQ_API_KEY, and it asks groq/openai/gpt-oss-120b; or set ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or OPENROUTER_API_KEY; or start a model server on this machine. `termaite setup` helps.',
+      'the mode agent needs a model for termaite’s own agent, and there is none. Set GROQ_API_KEY to use groq/openai/gpt-oss-120b, or set ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or OPENROUTER_API_KEY, or start a model server on this machine. `termaite setup` helps.',
   })
 })
