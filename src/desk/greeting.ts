@@ -1,10 +1,10 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { Standing } from '../faces/chat/chat-desk.ts'
-import type { Left } from '../mind/think/decompose/kept.ts'
+import type { UnfinishedTree } from '../mind/think/decompose/saved-trees.ts'
 import type { App } from '../app/app.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
 import { localTime } from '../base/local-time.ts'
-import { lastLeft } from '../mind/think/decompose/kept.ts'
+import { lastUnfinished } from '../mind/think/decompose/saved-trees.ts'
 import { treesOf } from '../app/thinking/task-trees.ts'
 import { oneLine } from '../base/table.ts'
 import { collect } from '../base/collect.ts'
@@ -16,7 +16,7 @@ export async function greeting(app: App, view: readonly Entry[], standing: Stand
   if (last?.type !== 'prompt') return []
   const [changes, left] = await Promise.all([
     uncommitted(app.place.root, app.io.env),
-    lastLeft(treesOf(app)).catch(() => undefined),
+    lastUnfinished(treesOf(app)).catch(() => undefined),
   ])
   return [
     `Last request (${localTime(last.at)}): ${oneLine(typedPrompt(last.text), 100)}`,
@@ -26,7 +26,7 @@ export async function greeting(app: App, view: readonly Entry[], standing: Stand
   ]
 }
 
-const leftWords = ({ prompt, done, of }: Left) =>
+const leftWords = ({ prompt, done, of }: UnfinishedTree) =>
   `Unfinished: ${oneLine(typedPrompt(prompt), 60)} (${done} of ${of} tasks done); /think resume continues it.`
 
 const changesWords = (files: number) =>

@@ -6,7 +6,7 @@ import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
 import { thinkingFor } from '../../src/app/thinking/thinking-choice.ts'
-import { mindsOf, readersOf, openTeller } from '../../src/app/thinking/thinking-minds.ts'
+import { frameworkResources, readersOf, openSelector } from '../../src/app/thinking/thinking-minds.ts'
 import { seated } from './seat.ts'
 
 test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
@@ -51,7 +51,7 @@ test('readers are those that can be held to reading, one of each vendor before a
   const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
   assert.deepEqual(await readersOf(app), { names, promised: ['tame'] })
   assert.deepEqual(
-    [(await openTeller(app))?.name, (await openTeller({ ...app, settings: asking(app) }))?.name],
+    [(await openSelector(app))?.name, (await openSelector({ ...app, settings: asking(app) }))?.name],
     ['local', 'rotation'],
   )
 })
@@ -67,7 +67,7 @@ test('of several agents of ours the cheapest names the framework', async (t) => 
   }))
   const tellers = [agents, agents.slice(0, 3), agents.slice(0, 2), agents.slice(0, 1)].map(async (some) => {
     const { app } = await seated(t, { agents: some })
-    return (await openTeller(app))?.name
+    return (await openSelector(app))?.name
   })
   assert.deepEqual(await Promise.all(tellers), ['a3', 'a2', 'a1', 'a0'])
 })
@@ -107,14 +107,16 @@ test('/think says, sets and tells what it knows; with a request it is for that o
   await seat.type('/think reflect write a migration')
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
-  assert.deepEqual(notes, ['reflect would fit (asked for), but no agent here can be held to reading: taken directly'])
+  assert.deepEqual(notes, [
+    'reflect would fit (you chose it), but no agent here can be held to reading; answering directly',
+  ])
 })
 
 test('whom the person set for a role is asked only while it can be held to reading; a stranger is told of', async (t) => {
   const advisors = { chair: 'own', judge: 'gemini', critic: 'nobody' }
   const { app } = await seated(t, { ...roster, advisors })
   assert.deepEqual(app.settings.warnings, ['advisors names nobody as critic, and there is no such agent.'])
-  const minds = await mindsOf(app, scriptedAgent('actor', []))
+  const minds = await frameworkResources(app, scriptedAgent('actor', []))
   assert.deepEqual('assigned' in minds && minds.assigned, { judge: 'gemini' })
   await closeNative(app.native)
   await assert.rejects(

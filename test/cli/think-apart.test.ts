@@ -103,9 +103,9 @@ test(
     })
     assert.deepEqual({ code, out }, { code: 0, out: 'Both are written.\n' }, err)
     assert.deepEqual(story(machine), [
-      'termaite: thinking: decompose, asked for',
+      'termaite: thinking: decompose, you chose it',
       'termaite: 2 tasks, each with a check of its own',
-      'termaite: 2 tasks side by side, each in a copy of the project',
+      'termaite: 2 tasks in parallel, each in a copy of the project',
       '$ test -s a.txt',
       'termaite: 1 of 2 done: write a.txt (2 files brought back; `test -s a.txt` exited with 0)',
       '$ test -s b.txt',

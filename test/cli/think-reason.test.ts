@@ -75,14 +75,14 @@ test('sequential: causes are looked for on the machine itself, and a claim is no
   const { code, out, err } = await run('sequential')
   assert.deepEqual({ code, out }, { code: 0, out: 'It adds.\n' }, err)
   assert.deepEqual(story(machine), [
-    'termaite: thinking: sequential, asked for',
+    'termaite: thinking: sequential, you chose it',
     '$ ls sum.cjs',
     'termaite: rejected: sum.cjs is missing (`ls sum.cjs`: sum.cjs)',
     '$ node check.cjs',
     'termaite: confirmed: sum subtracts (sum.cjs: a - b)',
     'one: I fixed it, trust me.',
     '$ node check.cjs',
-    'termaite: the check failed: `node check.cjs` exited with 1; mending “sum subtracts” is tried once more',
+    'termaite: the check failed: `node check.cjs` exited with 1; trying the fix for “sum subtracts” once more',
     'one: It adds.',
     '$ node check.cjs',
     'one, passed: true, 3 asked',
@@ -99,9 +99,9 @@ test("reflect: another finds what is wrong, and the project's own tests decide",
   const { code, out, err } = await run('reflect')
   assert.deepEqual({ code, out }, { code: 0, out: 'It adds.\n' }, err)
   assert.deepEqual(story(machine), [
-    'termaite: thinking: reflect, asked for',
+    'termaite: thinking: reflect, you chose it',
     'one: I fixed it, trust me.',
-    'termaite: two looked for bugs, edge cases and security: 1 finding: must: sum.cjs:1 it still subtracts',
+    'termaite: two looked for bugs, edge cases and security problems: 1 finding: must: sum.cjs:1 it still subtracts',
     'one: It adds.',
     '$ npm test',
     'one, passed: true, 1 asked',

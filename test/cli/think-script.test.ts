@@ -63,7 +63,7 @@ test(
     const { code, out, err } = await run('--leash', 'all')
     assert.deepEqual({ code, out }, { code: 0, out: 'The script says 2.\n' }, err)
     assert.deepEqual(story(machine), [
-      'termaite: thinking: script, asked for',
+      'termaite: thinking: script, you chose it',
       `termaite repl: ${first}`,
       "TypeError: Cannot read properties of undefined (reading 'length')\n    at script-1.js:2:33\n    at Array.map (<anonymous>)\n    at script-1.js:2:8",
       "termaite: the script failed (TypeError: Cannot read properties of undefined (reading 'length')); one mends it",
@@ -83,10 +83,10 @@ test('script: nobody there to allow it means that it is not run', options, async
   assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
   const refused = 'repl was refused: nobody was there to say yes. Do not try it again in this turn.'
   assert.deepEqual(story(machine), [
-    'termaite: thinking: script, asked for',
+    'termaite: thinking: script, you chose it',
     `termaite repl: ${write}`,
     refused,
-    'termaite: the script was not allowed (repl was refused: nobody was there to say yes); taken directly',
+    'termaite: the script was not allowed (repl was refused: nobody was there to say yes); answering directly',
     'one: Two, I think.',
     'one, passed: undefined, 1 asked',
   ])

@@ -15,7 +15,7 @@ test('what five advisors and a chair took is in the usage, with what came of it'
   assert.match(good.err, /^— alpha · [\d.]+ s · consensus · 6 calls · [\d,]+ tokens \(estimated\)\n$/m)
   const vain = await machine.run(['-p', 'make a pdf in vain', ...consensus])
   assert.deepEqual([vain.code, vain.out], [1, ''])
-  assert.match(vain.err, /^This was not reached: make a pdf in vain\n[^]*^- pandoc: never\.pdf does not exist/m)
+  assert.match(vain.err, /^Not achieved: make a pdf in vain\n[^]*^- pandoc: never\.pdf does not exist/m)
 
   const json = (await machine.run(['usage', '--json'])).out
   const { framework, verdicts } = JSON.parse(json) as { framework: UsageRow[]; verdicts: VerdictRow[] }

@@ -68,7 +68,7 @@ test('five advisors on three vendors, one chair, one agent acts: the conversatio
   )
   assert.deepEqual(
     verdict?.type === 'verdict' && { by: verdict.by, passed: verdict.passed, calls: verdict.calls, why: verdict.why },
-    { by: 'claude', passed: true, calls: 6, why: 'asked for' },
+    { by: 'claude', passed: true, calls: 6, why: 'you chose it' },
   )
   const notes = kept.flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import type { Script, ScriptedAgent } from '../../src/agents/scripted-agent.ts'
 import type { Health } from '../../src/mind/rotation/health.ts'
-import type { Minds } from '../../src/mind/think/minds.ts'
+import type { Resources } from '../../src/mind/think/resources.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
@@ -37,13 +37,13 @@ function sitting(says: Script, acts: Script) {
       sharing: 'all',
     },
   )
-  const minds: Minds = {
+  const minds: Resources = {
     actor,
     readers: vendors,
     assigned: {},
-    reader: (name) => opened(name, says),
-    machine: { spec: machines.office, words: machineSummary(machines.office) },
-    hands: {
+    openReader: (name) => opened(name, says),
+    machine: { spec: machines.office, description: machineSummary(machines.office) },
+    tools: {
       async *use(tool, input) {
         yield { type: 'call', call: 'c1', tool, input, by: 'termaite' }
         yield { type: 'result', call: 'c1', ok: true, text: 'a.pdf: PDF', data: { exit: 0 }, by: 'termaite' }

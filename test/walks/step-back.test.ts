@@ -1,12 +1,12 @@
-import type { Goal } from '../../src/mind/think/pac.ts'
+import type { Goal } from '../../src/mind/think/plan-act-check.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
-import { pursue } from '../../src/mind/think/pac.ts'
-import { thinker } from '../../src/mind/think/thinker.ts'
-import { rewindOf } from '../../src/app/thinking/thinking-minds.ts'
+import { pursue } from '../../src/mind/think/plan-act-check.ts'
+import { frameworkAgent } from '../../src/mind/think/framework-agent.ts'
+import { projectCheckpoints } from '../../src/app/thinking/thinking-minds.ts'
 import { minds, notesIn, person } from '../mind/think/rig.ts'
 import { Project } from '../safety/project.ts'
 
@@ -39,10 +39,10 @@ test('on a real repository: A fails twice, a yes puts its files back, what the p
   }
   const actor = scriptedAgent('actor', [acts])
   const verdict = (passed: boolean, quote: string) => [{ say: JSON.stringify({ passed, quote, why: 'no' }) }]
-  const rewind = rewindOf(disk.snapshots(), (text) => text)
+  const rewind = projectCheckpoints(disk.snapshots(), (text) => text)
   const judge = [verdict(false, ''), verdict(false, ''), verdict(true, '+by B')]
   const rig = minds({ actor, agents: { judge }, rewind })
-  const agent = thinker('consensus', rig.minds, async function* (course) {
+  const agent = frameworkAgent('consensus', rig.minds, async function* (course) {
     return (yield* pursue(goal, course)).outcome
   })
   const { asked, ask } = person(['back'])
@@ -56,9 +56,9 @@ test('on a real repository: A fails twice, a yes puts its files back, what the p
 
   assert.deepEqual(asked[0]!.shows, [{ type: 'text', text: 'a/new.txt\ngone.txt\nkept.txt' }])
   assert.deepEqual(notesIn(events), [
-    'the check failed: judge judged that it is not done: no; A is tried once more',
+    'the check failed: judge judged that it is not done: no; trying A once more',
     'A failed 2 times (judge judged that it is not done: no); stepping back to B',
-    'what A changed was taken back, except a/new.txt (it was changed again since)',
+    'the changes of A were reverted, except a/new.txt (it was changed again since)',
   ])
   const rest = {
     '.gitignore': 'file *.log\n',

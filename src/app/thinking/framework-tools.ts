@@ -1,5 +1,5 @@
 import type { Turn } from '../../core/work/agent.ts'
-import type { Hands } from '../../mind/think/minds.ts'
+import type { FrameworkTools } from '../../mind/think/resources.ts'
 import type { App } from '../app.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ToolSet } from '../../tools/all.ts'
@@ -22,7 +22,7 @@ import { enabledAgents } from '../../settings/enabled-agents.ts'
 const name = 'termaite'
 
 /** The tools that a framework uses itself, under the same rules, masking and audit as our own agent's. */
-export function frameworkTools(app: App): Hands {
+export function frameworkTools(app: App): FrameworkTools {
   const { native, place, settings } = app
   return {
     async *use(tool, input, whole) {

@@ -1,6 +1,6 @@
 import { openRotation } from '../rotation.ts'
 import type { Agent } from '../../core/work/agent.ts'
-import type { Apart, Room } from '../../mind/think/decompose/apart.ts'
+import type { ProjectCopies, ProjectCopy } from '../../mind/think/decompose/parallel-tasks.ts'
 import type { App } from '../app.ts'
 import type { NativeParts } from '../native/native-parts.ts'
 import { existsSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { newWorktree, removeWorktree } from '../../worktrees/leaf-worktrees.ts'
  * Opens copies of the project, in git worktrees, for tasks that are worked on side by side. Undefined without a
  * repository, or where nothing is kept. `first` is the agent that the person named.
  */
-export function openLeafRooms(app: App, first?: string): Apart | undefined {
+export function openLeafRooms(app: App, first?: string): ProjectCopies | undefined {
   const { place, project, io, ephemeral } = app
   if (ephemeral || !gitFolders(place.root)) return undefined
   const parts = { ...place, slug: project.slug, env: io.env }
@@ -39,7 +39,7 @@ export function openLeafRooms(app: App, first?: string): Apart | undefined {
     },
   }
 
-  async function roomIn(path: string, signal: AbortSignal): Promise<Room> {
+  async function roomIn(path: string, signal: AbortSignal): Promise<ProjectCopy> {
     const copy = await app.snapshots.copy(path, signal)
     try {
       const inside = join(path, relative(place.root, place.cwd))

@@ -1,6 +1,6 @@
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import type { Agent } from '../../core/work/agent.ts'
-import type { Minds, Rewind } from '../../mind/think/minds.ts'
+import type { Resources, Checkpoints } from '../../mind/think/resources.ts'
 import type { App } from '../app.ts'
 import type { Snapshots } from '../../safety/snapshots.ts'
 import { machineSummary } from '../../machine/machine-summary.ts'
@@ -15,26 +15,26 @@ import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/model-windows.ts'
 
 /** Returns the agents, tools and facts that a framework works with in this project, or why no framework can work here. */
-export async function mindsOf(app: App, actor: Agent): Promise<Minds | { why: string }> {
+export async function frameworkResources(app: App, actor: Agent): Promise<Resources | { why: string }> {
   const found = await readersOf(app)
   if ('why' in found) return found
   const { spec } = await freshMachine(app)
   return {
     actor,
     readers: found.names,
-    promised: found.promised,
+    promisedReaders: found.promised,
     // An assigned advisor that is away or cannot be held to reading is replaced by another reader.
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
     ),
-    reader: (first, told) => openConsultant(app, told, { names: found.names, first }),
+    openReader: (first, told) => openConsultant(app, told, { names: found.names, first }),
     machine: {
       spec,
-      words: machineSummary(spec),
+      description: machineSummary(spec),
       programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
     },
-    hands: frameworkTools(app),
-    rewind: app.ephemeral ? undefined : rewindOf(app.snapshots, app.mask),
+    tools: frameworkTools(app),
+    checkpoints: app.ephemeral ? undefined : projectCheckpoints(app.snapshots, app.mask),
   }
 }
 
@@ -80,7 +80,7 @@ function spread(agents: readonly { name: string; vendor: string }[]): string[] {
 }
 
 /** Lets a framework mark the state of the project's files, see what changed since, and go back to it. */
-export function rewindOf(snapshots: Snapshots, mask: (text: string) => string): Rewind {
+export function projectCheckpoints(snapshots: Snapshots, mask: (text: string) => string): Checkpoints {
   return {
     async mark() {
       const taken = await snapshots.take()
@@ -90,14 +90,14 @@ export function rewindOf(snapshots: Snapshots, mask: (text: string) => string): 
       const { patch, stat, tree } = await snapshots.since(mark)
       return { patch: mask(patch), files: stat.map(({ file }) => file), seen: tree }
     },
-    async back(mark, seen) {
+    async restore(mark, seen) {
       return (await snapshots.restore(mark, seen)).map(({ path, why }) => `${path} (${why})`)
     },
   }
 }
 
 /** Opens the cheapest agent that can name a framework: our own agent with one short request, else a CLI. */
-export async function openTeller(app: App): Promise<Agent | undefined> {
+export async function openSelector(app: App): Promise<Agent | undefined> {
   const found = await readersOf(app)
   if ('why' in found) return undefined
   const [own] = nativeAgents(app.settings)

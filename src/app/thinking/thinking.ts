@@ -1,12 +1,12 @@
 import type { Thinking, Framework } from '../../core/talk/framework.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
-import type { Agreement } from '../../mind/think/consent.ts'
-import type { Way } from '../../mind/think/thinker.ts'
-import { leftFor } from '../../mind/think/decompose/left.ts'
+import type { Agreement } from '../../mind/think/cost-consent.ts'
+import type { FrameworkDefinition } from '../../mind/think/framework-agent.ts'
+import { unfinishedTreeFor } from '../../mind/think/decompose/saved-trees.ts'
 import { think } from '../../mind/think/think.ts'
 import { machineOf } from '../native/machine-facts.ts'
-import { mindsOf, openTeller } from './thinking-minds.ts'
+import { frameworkResources, openSelector } from './thinking-minds.ts'
 import { treesOf } from './task-trees.ts'
 
 /** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named. */
@@ -22,10 +22,10 @@ export function openThinking(app: App, actor: Agent, how: Exclude<Thinking, 'off
   return think(actor, {
     how: how === 'resume' ? 'decompose' : how,
     spec: async () => (await machineOf(app.native).known.known()).spec,
-    teller: () => openTeller(app),
-    minds: () => mindsOf(app, actor),
-    way: (framework) => load[framework](),
-    left: async (turn) => (await leftFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
+    openSelector: () => openSelector(app),
+    resources: () => frameworkResources(app, actor),
+    load: (framework) => load[framework](),
+    continuesTree: async (turn) => (await unfinishedTreeFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
     ...agreement,
   })
 }
@@ -36,7 +36,7 @@ function frameworkLoaders(
   agreement: Agreement,
   resume: boolean,
   first?: string,
-): Record<Exclude<Framework, 'direct'>, () => Promise<Way>> {
+): Record<Exclude<Framework, 'direct'>, () => Promise<FrameworkDefinition>> {
   return {
     consensus: async () => (await import('../../mind/think/consensus/consensus.ts')).consensus,
     sequential: async () => (await import('../../mind/think/sequential/sequential.ts')).sequential(agreement),
@@ -47,7 +47,7 @@ function frameworkLoaders(
         import('../../mind/think/decompose/decompose.ts'),
         import('./leaf-rooms.ts'),
       ])
-      return decompose({ ...treesOf(app), ...agreement, resume, apart: openLeafRooms(app, first) })
+      return decompose({ ...treesOf(app), ...agreement, resume, copies: openLeafRooms(app, first) })
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { frameworks, thinkings } from '../../core/talk/framework.ts'
-import { lastLeft } from '../../mind/think/decompose/kept.ts'
+import { lastUnfinished } from '../../mind/think/decompose/saved-trees.ts'
 import { UsageError } from '../../core/io.ts'
 import { defaultThinking } from '../../app/thinking/thinking-choice.ts'
 import { treesOf } from '../../app/thinking/task-trees.ts'
@@ -41,7 +41,7 @@ export function thinkCommand(controls: DeskControls): Command {
 
 /** Continues the task tree that was left unfinished last. */
 async function resumed(controls: DeskControls, request: string): Promise<void> {
-  const left = await lastLeft(treesOf(controls.app()))
+  const left = await lastUnfinished(treesOf(controls.app()))
   if (!left) throw new UsageError('this project has no unfinished task tree.')
   await controls.begin(request || left.prompt, (app, wishes) => runTurn(app, { ...wishes, think: 'resume' }))
 }

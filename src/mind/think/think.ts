@@ -1,45 +1,54 @@
 import type { Event } from '../../core/talk/entry.ts'
-import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Framework } from '../../core/talk/framework.ts'
-import type { Minds } from './minds.ts'
-import type { Routing } from './route.ts'
-import type { Choice } from './select/chosen.ts'
-import type { Way } from './thinker.ts'
-import { relay } from '../../base/relay.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { SystemSpec } from '../../core/work/system-spec.ts'
+import type { FrameworkDefinition } from './framework-agent.ts'
+import type { Resources } from './resources.ts'
+import type { FrameworkChoice } from './select/framework-choice.ts'
+import { drain, relay } from '../../base/relay.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
-import { take } from '../../core/work/verbs.ts'
-import { beyond, consented } from './consent.ts'
-import { note } from './course.ts'
-import { Route } from './route.ts'
-import { sharedOnce } from './shared-once.ts'
+import { consult, take } from '../../core/work/verbs.ts'
+import { announced, consentForMore } from './cost-consent.ts'
+import { chooseFramework } from './select/framework-choice.ts'
+import { note } from './thinking-turn.ts'
 
-export type Thought = Routing & {
-  /** A framework that the person asked for, or what the request needs. */
+export type ThinkingParts = {
+  /** A framework that the person chose, or the one that the request needs. */
   how: 'auto' | Framework
-  /** Whom a framework can turn to; undefined where nobody can be held to reading, with why. */
-  minds(): Promise<Minds | { why: string }>
-  way(framework: Exclude<Framework, 'direct'>): Promise<Way>
-  /** Whether this turn goes on with a tree of tasks that an earlier one left. */
-  left?(turn: Turn): Promise<boolean>
-  /** Whether the cost was agreed to before: in this project, by the mode, or by asking for this framework where nobody can be asked. */
+  spec(): Promise<SystemSpec>
+  /** Opens the cheapest healthy agent for the question which framework fits; undefined where there is none. */
+  openSelector(): Promise<Agent | undefined>
+  /** Gives what a framework can use; or why there is none, where no agent can be held to reading. */
+  resources(): Promise<Resources | { why: string }>
+  load(framework: Exclude<Framework, 'direct'>): Promise<FrameworkDefinition>
+  /** Whether the turn continues a task tree that an earlier turn left unfinished. */
+  continuesTree?(turn: Turn): Promise<boolean>
+  /** Whether the cost was agreed to before: in this project, by the mode, or by choosing a framework where no person can be asked. */
   agreed: boolean
   /** Remembers for this project that the cost need not be asked about again. */
   agree(): Promise<void>
 }
 
-/** An agent that first decides how to think about its turn: what needs no thought goes straight to whoever acts. */
-export function think(actor: Agent, o: Thought): Agent {
+/** An agent that first decides how to think about its turn: a request that needs no thought goes straight to the actor. */
+export function think(actor: Agent, o: ThinkingParts): Agent {
   return {
     name: actor.name,
     traits: actor.traits,
-    async *turn(turn) {
+    async *turn(whole) {
+      const turn = { ...whole, ask: askSharingOnce(whole.ask) }
+      const selector = new FrameworkSelector(o, turn)
       let outcome: Outcome
       try {
-        outcome = yield* thought(actor, o, { ...turn, ask: sharedOnce(turn.ask) })
+        outcome = yield* thought(actor, o, selector, turn)
+        await selector.ended
+        yield* selector.takeEvents()
       } catch (error) {
         outcome = failed('crash', `thinking broke: ${messageOf(error)}`)
+      } finally {
+        await selector.ended
       }
       yield { type: 'end', outcome }
     },
@@ -47,69 +56,138 @@ export function think(actor: Agent, o: Thought): Agent {
   }
 }
 
-async function* thought(actor: Agent, o: Thought, turn: Turn): AsyncGenerator<Event, Outcome> {
-  const route = new Route(o, turn)
-  try {
-    const outcome = yield* taken(actor, o, route, turn)
-    await route.ended()
-    yield* route.heard()
-    return outcome
-  } finally {
-    await route.ended()
-  }
-}
-
-async function* taken(actor: Agent, o: Thought, route: Route, turn: Turn): AsyncGenerator<Event, Outcome> {
-  const { framework, why } = await chosenFor(o, route, turn)
-  yield* route.heard()
+async function* thought(
+  actor: Agent,
+  o: ThinkingParts,
+  selector: FrameworkSelector,
+  turn: Turn,
+): AsyncGenerator<Event, Outcome> {
+  const { framework, why } = await selector.choose()
+  yield* selector.takeEvents()
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  if (framework === 'direct') return yield* direct(actor, why, route, turn)
-  const ready = await readied(framework, o)
+  if (framework === 'direct') return yield* direct(actor, why, selector, turn)
+  const ready = await prepared(framework, o)
   if ('lacks' in ready) {
-    if (!ready.usual) yield note(`${framework} would fit (${why}), but ${ready.lacks}: taken directly`)
-    return yield* direct(actor, why, route, turn)
+    if (!ready.expected) yield note(`${framework} would fit (${why}), but ${ready.lacks}; answering directly`)
+    return yield* direct(actor, why, selector, turn)
   }
-  const agreed = yield* consented({ framework, why, ...ready, agreed: o.agreed, agree: o.agree }, turn)
+  const proposed = { framework, ...ready, agreed: o.agreed, agree: o.agree }
+  const agreed = yield* announced({ ...proposed, why }, turn)
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  if (!agreed) return yield* direct(actor, why, route, turn)
-  const more = beyond({ framework, ...ready, agreed: o.agreed, agree: o.agree })
-  return yield* judged(take(ready.way.agent({ ...ready.minds, more }), turn), why, route)
+  if (!agreed) return yield* direct(actor, why, selector, turn)
+  const agent = ready.definition.agent({ ...ready.resources, moreCalls: consentForMore(proposed) })
+  // The verdict says what kind of request it was, and counts the selector's call.
+  return yield* relay(take(agent, turn), (event) =>
+    event.type === 'verdict' ? { ...event, why, calls: event.calls + selector.calls } : event,
+  )
 }
 
-async function chosenFor({ how, left }: Thought, route: Route, turn: Turn): Promise<Pick<Choice, 'framework' | 'why'>> {
-  if (how !== 'auto') return { framework: how, why: 'asked for' }
-  return (await left?.(turn)) ? { framework: 'decompose', why: 'a tree of tasks was left' } : route.choose()
-}
-
-/** What cannot be thought through can still be done. */
-async function readied(framework: Exclude<Framework, 'direct'>, o: Thought): Promise<Ready | Lacking> {
+/** Loads a framework; a request that cannot be thought through can still be done. */
+async function prepared(framework: Exclude<Framework, 'direct'>, o: ThinkingParts): Promise<Ready | Lacking> {
   try {
-    const minds = await o.minds()
-    // Whoever did not ask for it need not hear at every turn that it cannot be had.
-    if ('why' in minds) return { lacks: minds.why, usual: o.how === 'auto' }
-    return { minds, way: await o.way(framework) }
+    const resources = await o.resources()
+    // A person who did not choose a framework need not hear at every turn that it cannot be had.
+    if ('why' in resources) return { lacks: resources.why, expected: o.how === 'auto' }
+    return { resources, definition: await o.load(framework) }
   } catch (error) {
-    return { lacks: messageOf(error), usual: false }
+    return { lacks: messageOf(error), expected: false }
   }
 }
 
-type Ready = { minds: Minds; way: Way }
-type Lacking = { lacks: string; usual: boolean }
+type Ready = { resources: Resources; definition: FrameworkDefinition }
+type Lacking = { lacks: string; expected: boolean }
 
-/** One agent, one turn: nothing is added to it. */
-async function* direct(actor: Agent, why: string, { calls }: Route, turn: Turn): AsyncGenerator<Event, Outcome> {
+/** One agent takes the whole turn: nothing is added to it. */
+async function* direct(
+  actor: Agent,
+  why: string,
+  { calls }: FrameworkSelector,
+  turn: Turn,
+): AsyncGenerator<Event, Outcome> {
   const began = turn.clock.now()
   let by: string | undefined
-  const outcome = yield* relay(take(actor, turn), (event) => {
+  const outcome = yield* take(actor, turn, (event) => {
     if (event.type === 'reply') by = event.by
-    return event
   })
   const ms = turn.clock.now() - began
   yield { type: 'verdict', framework: 'direct', why, calls, ms, by: by ?? 'termaite' }
   return outcome
 }
 
-/** A verdict says what kind of request it was about, and counts who told that. */
-function judged(events: AsyncGenerator<Event, Outcome>, why: string, { calls }: Route): AsyncGenerator<Event, Outcome> {
-  return relay(events, (event) => (event.type === 'verdict' ? { ...event, why, calls: event.calls + calls } : event))
+/** Chooses a turn's framework: by its words, otherwise by asking an agent, which may take longer than it is waited for. */
+class FrameworkSelector {
+  /** How many agents were asked for the choice. */
+  calls = 0
+  /** Resolves once no agent is at work on the choice any more. */
+  ended: Promise<unknown> = Promise.resolve()
+  #o: ThinkingParts
+  #turn: Turn
+  #events: Event[] = []
+
+  constructor(o: ThinkingParts, turn: Turn) {
+    this.#o = o
+    this.#turn = turn
+  }
+
+  async choose(): Promise<Pick<FrameworkChoice, 'framework' | 'why'>> {
+    const { how, continuesTree, spec } = this.#o
+    if (how !== 'auto') return { framework: how, why: 'you chose it' }
+    if (await continuesTree?.(this.#turn)) return { framework: 'decompose', why: 'an unfinished task tree' }
+    const { clock, signal, prompt, history } = this.#turn
+    const ask = (question: string, until: AbortSignal) => {
+      const answer = this.#ask(question, until)
+      this.ended = answer.catch(() => {})
+      return answer
+    }
+    return chooseFramework(prompt, spec, { ask, clock, signal }, history.length > 0)
+  }
+
+  /** The events of the consultation since the last call: its cost is kept with the turn. */
+  takeEvents(): Event[] {
+    return this.#events.splice(0)
+  }
+
+  async #ask(question: string, signal: AbortSignal): Promise<string> {
+    const selector = await this.#o.openSelector()
+    if (!selector) throw new Error('there is no agent to ask')
+    this.calls++
+    const { files: _, sent: __, attended: ___, ...own } = this.#turn
+    const asked: Turn = { ...own, prompt: question, history: [], attempts: [], steered: [], signal }
+    const outcome = await drain(consult(selector, 'selector', asked), (event) => this.#events.push(event))
+    if (!outcome.ok) throw new Error(outcome.failure.message)
+    return outcome.text
+  }
+}
+
+type Answer = string[] | undefined
+
+/** Asks once a turn whether an agent may be given the conversation, however many roles it has in the turn. */
+export function askSharingOnce(ask: Ask): Ask {
+  const asked = new Map<string, Promise<Answer>>()
+  return async (question, withdrawn, id) => {
+    if (question.about !== 'sharing' || question.agent === undefined) return ask(question, withdrawn, id)
+    const { agent } = question
+    // A question for a role that was given up meanwhile was not answered: the next role asks anew.
+    for (let before = asked.get(agent); before; before = asked.get(agent)) {
+      const picks = await orWithdrawn(before, withdrawn)
+      if (picks || withdrawn.aborted) return picks
+      if (asked.get(agent) === before) asked.delete(agent)
+    }
+    const answer = ask(question, withdrawn, id)
+    asked.set(agent, answer)
+    return answer
+  }
+}
+
+function orWithdrawn(answer: Promise<Answer>, withdrawn: AbortSignal): Promise<Answer> {
+  return new Promise((resolve) => {
+    const withdraw = () => resolve(undefined)
+    if (withdrawn.aborted) return withdraw()
+    withdrawn.addEventListener('abort', withdraw, { once: true })
+    // The promise is waited for by the question's first asker.
+    void answer.then((picks) => {
+      withdrawn.removeEventListener('abort', withdraw)
+      resolve(picks)
+    })
+  })
 }

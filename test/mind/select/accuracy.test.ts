@@ -40,13 +40,13 @@ test('a choice is sure to a degree and says why', () => {
   assert.deepEqual(select('Why is my build failing?'), {
     framework: 'sequential',
     confidence: 0.9,
-    why: 'a cause is looked for',
+    why: 'looking for a cause',
     ambiguous: false,
   })
   assert.deepEqual(select('Wie spät ist es?'), {
     framework: 'direct',
     confidence: 0,
-    why: 'not in words that are known',
+    why: 'in a language that is not known',
     ambiguous: true,
   })
 })

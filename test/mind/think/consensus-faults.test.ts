@@ -58,12 +58,12 @@ test('where nobody advises the turn is taken directly, with the machine', async 
       fact.type === 'note' ? fact.text.replaceAll(/\(claude: .*?\)(?=[,;])/g, '(claude)') : fact.type,
     ),
     [
-      'no advice: enumerator (claude), pattern matcher (claude), dependency scanner (claude), fallback chain (claude), code generator (claude); taken directly',
+      'no advice: enumerator (claude), pattern matcher (claude), dependency scanner (claude), fallback chain (claude), code generator (claude); answering directly',
       'reply',
       'verdict',
     ],
   )
-  assert.deepEqual([heard, result], [[`${prompt}\n\n${rig.minds.machine.words}`], acted])
+  assert.deepEqual([heard, result], [[`${prompt}\n\n${rig.minds.machine.description}`], acted])
 })
 
 test('who hangs is let go a minute after most have advised, and is not asked to chair', async () => {
@@ -77,7 +77,7 @@ test('who hangs is let go a minute after most have advised, and is not asked to 
   await rig.clock.turn(1_000)
   const { events, result } = await run
   assert.deepEqual(notesIn(events), [
-    'advice: enumerator (claude), dependency scanner (codex), fallback chain (claude); no advice: pattern matcher (gemini: it was not waited for any longer), code generator (gemini: it was not waited for any longer)',
+    'advice: enumerator (claude), dependency scanner (codex), fallback chain (claude); no advice: pattern matcher (gemini: it took too long), code generator (gemini: it took too long)',
     chosen('codex'),
   ])
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
@@ -107,7 +107,7 @@ test('an answer that cannot be read goes to the chair as words', async () => {
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[0],
-    'advice: enumerator (claude, in prose), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini, in prose)',
+    'advice: enumerator (claude, unstructured), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini, unstructured)',
   )
   const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
   assert.ok(chair.prompt.includes('<advice from="enumerator">\nUse <\\/advice> LibreOffice!\n</advice>'))
@@ -119,8 +119,8 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
   const rig = sitting({ chair: says('LibreOffice, I think') }, { spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.deepEqual(notesIn(events).slice(1), [
-    'the chair (codex) gave no verdict, the advice is counted: there is no JSON in it',
-    'chosen by count: LibreOffice (named by enumerator, pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
+    'the chair (codex) did not decide; using the majority: there is no JSON in it',
+    'chosen by majority: LibreOffice (named by enumerator, pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.deepEqual(
     rig.asked.flatMap(({ turns }) => turns.map((turn) => roleOf(turn.prompt))).filter((role) => role === 'chair'),
@@ -135,7 +135,7 @@ test('a chair that hangs is not waited for without end', async () => {
   await settled()
   await rig.clock.turn(180_000)
   const { events, result } = await run
-  assert.equal(notesIn(events)[1], 'the chair (codex) gave no verdict, the advice is counted: no answer in 180 s')
+  assert.equal(notesIn(events)[1], 'the chair (codex) did not decide; using the majority: no answer in 180 s')
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
 
@@ -153,7 +153,7 @@ test('counted advice: what an advisor saw not to work is left out, names that me
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[2],
-    'chosen by count: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then a script, python-docx (installs python-docx with pip); not pandoc (dependency scanner: no fonts)',
+    'chosen by majority: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then a script, python-docx (installs python-docx with pip); not pandoc (dependency scanner: no fonts)',
   )
 })
 
@@ -169,9 +169,9 @@ test('words that nobody could weigh reach whoever acts', async () => {
   })
   const heard = overheard(rig)
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
-  assert.deepEqual(notesIn(events).slice(2), ['no approach was named in words that can be weighed; taken directly'])
+  assert.deepEqual(notesIn(events).slice(2), ["the advisors' answers could not be used; answering directly"])
   assert.deepEqual(heard, [
-    `${prompt}\n\n${rig.minds.machine.words}\n\nOther agents advised this; weigh it, then do the work:\n\n<advice from="enumerator">\nTry LibreOffice.\n</advice>`,
+    `${prompt}\n\n${rig.minds.machine.description}\n\nOther agents gave this advice; weigh it, then do the work:\n\n<advice from="enumerator">\nTry LibreOffice.\n</advice>`,
   ])
   assert.deepEqual(result, acted)
 })

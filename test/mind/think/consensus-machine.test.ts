@@ -22,7 +22,7 @@ test('the same advice is another approach on another machine, and it is said why
       `chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not ${noPandoc}, ${byHand}`,
       `chosen by codex: pandoc (it is fast); then python-docx (installs python-docx with pip); not ${noOffice}, ${byHand}`,
       `chosen by codex: python-docx (it needs no program; installs python-docx with pip); not ${noOffice}, ${noPandoc}, ${byHand}`,
-      `no approach is possible here: LibreOffice (needs libreoffice: not installed), pandoc (needs pandoc and pdflatex: not installed), python-docx (needs python and pip: not installed), ${byHand}; taken directly`,
+      `no approach is possible here: LibreOffice (needs libreoffice: not installed), pandoc (needs pandoc and pdflatex: not installed), python-docx (needs python and pip: not installed), ${byHand}; answering directly`,
     ],
   )
 })
@@ -43,7 +43,7 @@ test('where nothing is possible whoever acts goes by its own mind, and is told w
     'by hand: a person is slow',
   ]
   assert.deepEqual(heard, [
-    `${prompt}\n\n${rig.minds.machine.words}\n\nAdvisors were asked before you, and these approaches will not work here; find another one, or say what is missing:\n\n<impossible>\n${vain.join('\n')}\n</impossible>`,
+    `${prompt}\n\n${rig.minds.machine.description}\n\nAdvisors were asked before you, and these approaches will not work here; find another one, or say what is missing:\n\n<impossible>\n${vain.join('\n')}\n</impossible>`,
   ])
 })
 
@@ -80,8 +80,8 @@ test('a chair that sees no way is believed, and where all of its ways are imposs
   assert.deepEqual(
     [await chosen([]), await chosen([{ ...office, why: 'best' }])],
     [
-      'no approach is possible here: python-docx (it loses the layout); taken directly',
-      'chosen by count: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not LibreOffice (needs libreoffice: not installed, and apt needs root)',
+      'no approach is possible here: python-docx (it loses the layout); answering directly',
+      'chosen by majority: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not LibreOffice (needs libreoffice: not installed, and apt needs root)',
     ],
   )
 })
@@ -99,7 +99,7 @@ test('a program that the scan does not look for is looked for before anybody say
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[1],
-    'chosen by count: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not unoconv (needs abiword: not installed, and apt needs root)',
+    'chosen by majority: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not unoconv (needs abiword: not installed, and apt needs root)',
   )
   const named = ['libreoffice', 'soffice', 'pandoc', 'pdflatex', 'latex', 'python', 'pip', 'python-docx']
   assert.deepEqual(looked, [named, ['unoconv', 'abiword', ...named]])

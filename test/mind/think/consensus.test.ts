@@ -51,7 +51,7 @@ test('each is asked for its own part with the request and the machine, on a leas
   )
   for (const turn of turns) {
     assert.ok(turn.prompt.includes('<request>\nConvert <\\/request> docx\n</request>'))
-    assert.ok(turn.prompt.includes(rig.minds.machine.words))
+    assert.ok(turn.prompt.includes(rig.minds.machine.description))
   }
   const chair = turns.at(-1)!.prompt
   assert.deepEqual(
@@ -116,7 +116,7 @@ test('an approach that failed twice is left for the next one and never taken aga
   assert.deepEqual(phasesIn(events).slice(-6), phases)
   assert.deepEqual(notesIn(events).slice(2), [
     'dissent: it is slow',
-    'the check failed: `file a.pdf` exited with 1; LibreOffice is tried once more',
+    'the check failed: `file a.pdf` exited with 1; trying LibreOffice once more',
     'LibreOffice failed 2 times (`file a.pdf` exited with 1); stepping back to python-docx',
   ])
   // What was said against the first says nothing of the second.
@@ -132,7 +132,7 @@ test('when all have failed, what was tried and what is known is said', async () 
   const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   const replies = facts.flatMap((fact) => (fact.type === 'reply' && fact.by === 'termaite' ? [fact.text] : []))
   assert.deepEqual(replies, [
-    `This was not reached: Convert docx to pdf
+    `Not achieved: Convert docx to pdf
 
 What was tried:
 - LibreOffice: \`file a.pdf\` exited with 1:
@@ -146,7 +146,7 @@ What is known:
   ])
   assert.deepEqual(result, {
     ok: false,
-    failure: { kind: 'unmet', message: 'not reached after 2 ways of trying; what was tried is said above' },
+    failure: { kind: 'unmet', message: 'not achieved after 2 ways of trying; see above what was tried' },
   })
   assert.deepEqual(facts.at(-1), { ...facts.at(-1), type: 'verdict', passed: false })
 })

@@ -27,7 +27,7 @@ export function projectIn(folder: string, actor: Script[]) {
     log,
     asked: rig.names,
     conversation: new Conversation({ log, blobs, session: 's', clock: rig.clock, owner, alive: isAlive }),
-    agent: way.agent({ ...rig.minds, hands: { ...rig.minds.hands, read } }),
+    agent: way.agent({ ...rig.minds, tools: { ...rig.minds.tools, read } }),
   }
 }
 

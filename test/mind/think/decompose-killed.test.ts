@@ -39,7 +39,7 @@ test('a process that is killed in the middle of a tree leaves it to the next one
 
   assert.match(
     prompts[0]!,
-    /write b\nIt was begun before and broken off. Look first: it may be half done.\nb does not hold "whole":\nhalf/,
+    /write b\nIt was begun before and interrupted. Look first: it may be half done.\nb does not hold "whole":\nhalf/,
   )
   assert.deepEqual([await kept.read(), asked()], [[], []])
   const said = (await keptIn(log)).flatMap((fact) => {
@@ -53,7 +53,7 @@ test('a process that is killed in the middle of a tree leaves it to the next one
     'termaite: 1 of 3 done: write a (a is there and holds "whole")',
     'interrupted: termaite stopped during this turn',
     'user: write them all',
-    'termaite: going on with 3 tasks, 1 of them done',
+    'termaite: continuing with 3 tasks, 1 of them done',
     'actor: wrote b',
     'termaite: 2 of 3 done: write b (b is there and holds "whole")',
     'actor: wrote c',

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { hold, lastLeft, treesLeft } from '../../../src/mind/think/decompose/kept.ts'
+import { claimTree, lastUnfinished, unfinishedTrees } from '../../../src/mind/think/decompose/saved-trees.ts'
 import { grove, task } from './decompose-rig.ts'
 import { json, notesIn, person, phasesIn, says } from './rig.ts'
 
@@ -28,11 +28,11 @@ async function leftAtTwo(
 test('the same request goes on where it was left: what is done is not done again, what was begun is looked at first', async () => {
   const rig = await leftAtTwo([says('made the page'), says('All there.')], [0])
   const trees = { kept: rig.kept, owner: 'me', alive: () => true }
-  assert.deepEqual(await lastLeft(trees), { prompt: 'Add accounts', done: 1, of: 3 })
+  assert.deepEqual(await lastUnfinished(trees), { prompt: 'Add accounts', done: 1, of: 3 })
   const { events, result } = await rig.go({ id: 'second', prompt: 'add accounts.' })
   assert.deepEqual(result, { ok: true, text: 'All there.' })
   assert.deepEqual(notesIn(events), [
-    'going on with 3 tasks, 1 of them done',
+    'continuing with 3 tasks, 1 of them done',
     '2 of 3 done: do routes (`test routes` exited with 0)',
     '3 of 3 done: do ui (`test ui` exited with 0)',
   ])
@@ -42,7 +42,7 @@ test('the same request goes on where it was left: what is done is not done again
     '3 of 3: checking: test ui',
     'summing up',
   ])
-  assert.deepEqual([rig.names(), await rig.left(), await lastLeft(trees)], [['claude'], [], undefined])
+  assert.deepEqual([rig.names(), await rig.left(), await lastUnfinished(trees)], [['claude'], [], undefined])
 })
 
 test('how a task stands is kept before it begins, and after it ended before anything is said of it', async () => {
@@ -73,7 +73,7 @@ test('what was begun and is not done is begun again, by somebody who is told to 
   assert.deepEqual(result, { ok: true, text: 'did it' })
   assert.ok(
     prompts[0]!.includes(
-      '<approach>\ndo routes\nIt was begun before and broken off. Look first: it may be half done.\n`test routes` exited with 1:\n[no output]\n</approach>',
+      '<approach>\ndo routes\nIt was begun before and interrupted. Look first: it may be half done.\n`test routes` exited with 1:\n[no output]\n</approach>',
     ),
     prompts[0],
   )
@@ -105,19 +105,19 @@ test('an answer to what was asked belongs to the tree it was asked in; another r
 test('whoever watches is asked first: go on, plan anew, or leave it', async () => {
   const card = {
     about: 'choice',
-    text: 'A tree of 3 tasks was left at 1 of 3 (Add accounts). Go on with it?',
+    text: 'A tree of 3 tasks was left at 1 of 3 (Add accounts). Continue it?',
     from: [],
     agent: 'termaite',
     shows: [{ type: 'text', text: '[x] schema: do schema\n[>] routes: do routes\n[ ] ui: do ui' }],
     options: [
-      { id: 'go', label: 'Go on' },
-      { id: 'anew', label: 'No, plan it anew' },
+      { id: 'go', label: 'Continue' },
+      { id: 'anew', label: 'No, plan it again' },
     ],
   }
   for (const [picks, note, kept] of [
-    [['go'], 'going on with 3 tasks, 1 of them done', []],
-    [['anew'], 'no tree of tasks could be made (there is no JSON in it): taken directly', []],
-    [undefined, 'A tree of 3 tasks was left at 1 of 3 and stays so: taken directly', 'as it was'],
+    [['go'], 'continuing with 3 tasks, 1 of them done', []],
+    [['anew'], 'no task tree could be made (there is no JSON in it); answering directly', []],
+    [undefined, 'the unfinished task tree stays as it is; answering directly', 'as it was'],
   ] as const) {
     const rig = await leftAtTwo([says('did it')], [0])
     const before = await rig.left()
@@ -133,9 +133,9 @@ test('a person who asked for it is not asked again; where nothing was left the t
   const rig = await leftAtTwo([says('did it')], [0])
   const { ask, asked } = person()
   const { events } = await rig.go({ prompt: 'go on', attended: true, ask }, { resume: true })
-  assert.deepEqual([asked, notesIn(events)[0]], [[], 'going on with 3 tasks, 1 of them done'])
+  assert.deepEqual([asked, notesIn(events)[0]], [[], 'continuing with 3 tasks, 1 of them done'])
   const again = await rig.go({ prompt: 'go on' }, { resume: true })
-  assert.deepEqual(notesIn(again.events), ['no tree of tasks was left: taken directly'])
+  assert.deepEqual(notesIn(again.events), ['there is no unfinished task tree; answering directly'])
 })
 
 test('what failed is tried once more in a later turn, and so is what waited for it', async () => {
@@ -185,11 +185,11 @@ test('trees that were given up do not pile up', async () => {
 test('of two that take a tree up at once one has it', async () => {
   const rig = await leftAtTwo([says('did it')], [0])
   const trees = { kept: rig.kept, owner: 'me', alive: () => true }
-  const [tree] = await treesLeft(trees)
-  const took = await Promise.all([hold(trees, tree!, 'one'), hold({ ...trees, owner: 'you' }, tree!, 'two')])
+  const [tree] = await unfinishedTrees(trees)
+  const took = await Promise.all([claimTree(trees, tree!, 'one'), claimTree({ ...trees, owner: 'you' }, tree!, 'two')])
   assert.deepEqual(
     took.map((held) => held?.holder),
     [{ owner: 'me', turn: 'one' }, undefined],
   )
-  assert.deepEqual(await treesLeft(trees), [])
+  assert.deepEqual(await unfinishedTrees(trees), [])
 })

@@ -1,5 +1,5 @@
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { KeptTree } from '../../../src/mind/think/decompose/kept.ts'
+import type { SavedTree } from '../../../src/mind/think/decompose/saved-trees.ts'
 import type { DecomposeParts } from '../../../src/mind/think/decompose/decompose.ts'
 import type { Rigged } from './rig.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
@@ -9,7 +9,7 @@ import { minds } from './rig.ts'
 /** Scripted minds and the trees they left, of which a later turn may take one up. */
 export function grove(o: Rigged, parts: Partial<DecomposeParts> = {}) {
   const rig = minds(o)
-  const kept = memoryStore().doc<KeptTree[]>('trees', [])
+  const kept = memoryStore().doc<SavedTree[]>('trees', [])
   const all = {
     kept,
     owner: 'me',

@@ -1,8 +1,14 @@
-import type { TreeTask } from '../../../src/mind/think/decompose/tree.ts'
+import type { TreeTask } from '../../../src/mind/think/decompose/task-tree.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { treeShape } from '../../../src/mind/think/decompose/proposal.ts'
-import { advanced, changed, childrenOf, isLeaf, revived } from '../../../src/mind/think/decompose/tree.ts'
+import { treeShape } from '../../../src/mind/think/decompose/tree-planner.ts'
+import {
+  advanceTree,
+  changeTask,
+  childrenOf,
+  isLeaf,
+  retryFailed,
+} from '../../../src/mind/think/decompose/task-tree.ts'
 
 /** The same numbers every time. */
 function dice(seed: number) {
@@ -45,7 +51,7 @@ test('whatever tree is let through is gone through to its end: needs and parts f
     gone++
     for (let step = 0; ; step++) {
       assert.ok(step <= tasks.length, `seed ${seed} comes to no end`)
-      const now = advanced(tasks)
+      const now = advanceTree(tasks)
       tasks = now.tasks
       if (!now.next) break
       const next = now.next
@@ -54,7 +60,7 @@ test('whatever tree is let through is gone through to its end: needs and parts f
       for (const id of [...first, ...parts])
         assert.equal(tasks.find((task) => task.id === id)!.state, 'done', `seed ${seed}: ${next.id} before ${id}`)
       const failed = isLeaf(tasks, next) && roll(5) === 0
-      tasks = changed(tasks, next.id, failed ? { state: 'dead', failed: 'it broke' } : { state: 'done' })
+      tasks = changeTask(tasks, next.id, failed ? { state: 'dead', failed: 'it broke' } : { state: 'done' })
     }
     for (const task of tasks)
       assert.ok(
@@ -62,7 +68,7 @@ test('whatever tree is let through is gone through to its end: needs and parts f
         `seed ${seed}: ${task.id} is ${task.state}`,
       )
     assert.deepEqual(
-      revived(tasks).map(({ state }) => state),
+      retryFailed(tasks).map(({ state }) => state),
       tasks.map(({ state }) => (state === 'dead' ? 'waiting' : state)),
     )
   }

@@ -2,7 +2,7 @@ import type { Event } from '../../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
-import { patienceMs } from '../../../src/mind/think/course.ts'
+import { answerMs } from '../../../src/mind/think/thinking-turn.ts'
 import { grove, task } from './decompose-rig.ts'
 import { dies, empty, hangs, json, notesIn, person, phasesIn, purse, says } from './rig.ts'
 
@@ -70,14 +70,14 @@ test('whoever does a task is told the request, the tree as it stands, the machin
     prompts[1],
     [
       'Add accounts',
-      'This is done as a tree of tasks. You do only the one marked >, which is told below; leave the others alone.',
+      'This is done as a tree of tasks. You do only the task marked >, which is described below; leave the others alone.',
       '<tasks>\n[ ] api: do api\n  [x] schema: do schema\n  [>] routes: do routes\n[ ] ui: do ui\n</tasks>',
-      minds.machine.words,
+      minds.machine.description,
       '<approach>\ndo routes\n</approach>',
-      'The approach is what other agents advise: weigh it, then do the work that way, and say what you did.',
+      'The approach is the advice of other agents: weigh it, then do the work that way, and say what you did.',
     ].join('\n\n'),
   )
-  assert.ok(told('claude')[0]!.includes(minds.machine.words))
+  assert.ok(told('claude')[0]!.includes(minds.machine.description))
 })
 
 test('what needs another waits for it, whatever the order it was listed in', async () => {
@@ -131,7 +131,7 @@ test('a task that failed twice is done another way, which its planner finds; wha
   assert.deepEqual(result, { ok: true, text: 'Both are there.' })
   assert.deepEqual(notesIn(events), [
     '2 tasks, each with a check of its own',
-    'the check failed: `test schema` exited with 1; do schema is tried once more',
+    'the check failed: `test schema` exited with 1; trying do schema once more',
     'do schema failed 2 times (`test schema` exited with 1); stepping back to do schema, another way',
     '1 of 2 done: do schema (`test schema` exited with 0)',
     '2 of 2 done: do ui (`test ui` exited with 0)',
@@ -150,12 +150,12 @@ test('what cannot be done keeps its dependents from being begun, the others go o
   const { events, facts, result } = await go({ prompt: 'Add accounts' })
   assert.deepEqual(result, {
     ok: false,
-    failure: { kind: 'unmet', message: 'not reached after 1 way of trying; what was tried is said above' },
+    failure: { kind: 'unmet', message: 'not achieved after 1 way of trying; see above what was tried' },
   })
   assert.equal(
     repliesIn(events).at(-1),
     [
-      'termaite: This was not reached: Add accounts',
+      'termaite: Not achieved: Add accounts',
       '',
       'What was tried:',
       '- do schema: `test schema` exited with 1:\n  [no output]',
@@ -166,9 +166,9 @@ test('what cannot be done keeps its dependents from being begun, the others go o
     ].join('\n'),
   )
   assert.deepEqual(notesIn(events).slice(-3), [
-    'do schema, another way failed 2 times (`test schema` exited with 1); there is nothing left to try',
+    'do schema, another way failed 2 times (`test schema` exited with 1); nothing is left to try',
     '3 of 3 done: do ui (`test ui` exited with 0)',
-    '1 of 3 tasks are done; the same request again goes on from there',
+    '1 of 3 tasks are done; send the same request again to continue',
   ])
   assert.deepEqual(facts.at(-1), {
     type: 'verdict',
@@ -220,7 +220,7 @@ for (const [what, tasks, why] of [
     assert.equal(told('claude').length, 2)
     assert.ok(told('claude')[1]!.includes(`could not be read: ${why}\n`), told('claude')[1]!.slice(-400))
     assert.deepEqual(facts, [
-      { type: 'note', text: `no tree of tasks could be made (${why}): taken directly`, by: 'termaite' },
+      { type: 'note', text: `no task tree could be made (${why}); answering directly`, by: 'termaite' },
       { type: 'reply', text: 'did it all', by: 'actor' },
       { type: 'verdict', framework: 'decompose', why: '', calls: 2, ms: 0, by: 'actor' },
     ])
@@ -239,14 +239,14 @@ test('a planner that dies is replaced; where all are dead, or it hangs, the turn
   const none = grove({ agents: { claude: [dies('gone')], gemini: [dies('gone too')] }, actor: [says('alone')] })
   const { events, result } = await none.go()
   assert.deepEqual([result, notesIn(events).length], [{ ok: true, text: 'alone' }, 1])
-  assert.match(notesIn(events)[0]!, /^no tree of tasks could be made \(.*gone.*\): taken directly$/s)
+  assert.match(notesIn(events)[0]!, /^no task tree could be made \(.*gone.*\); answering directly$/s)
 
   const hung = grove({ agents: { claude: [hangs] }, actor: [says('alone')] })
   const going = hung.go()
   await settled()
-  await hung.clock.turn(patienceMs)
+  await hung.clock.turn(answerMs)
   const late = await going
-  assert.deepEqual(notesIn(late.events), ['no tree of tasks could be made (no answer in 180 s): taken directly'])
+  assert.deepEqual(notesIn(late.events), ['no task tree could be made (no answer in 180 s); answering directly'])
   assert.deepEqual([hung.running(), hung.clock.asleep], [[], 0])
 })
 
@@ -311,7 +311,7 @@ test('whoever cannot act, or asks, ends the turn as it is; the tree waits', asyn
     })
     const { events, result } = await rig.go()
     assert.deepEqual([result, await rig.left()], [outcome, [['schema done', 'ui running']]])
-    assert.equal(notesIn(events).at(-1), '1 of 2 tasks are done; the same request again goes on from there')
+    assert.equal(notesIn(events).at(-1), '1 of 2 tasks are done; send the same request again to continue')
   }
 })
 
@@ -344,11 +344,11 @@ test('whoever watches sees the tree and its cost first; a yes may be for good, a
       options: [
         { id: 'go', label: 'Go on' },
         { id: 'always', label: 'Go on, and do not ask again in this project' },
-        { id: 'direct', label: 'Without: one agent, directly' },
+        { id: 'direct', label: 'No, one agent answers directly' },
       ],
     },
   ])
-  assert.deepEqual(notesIn(events), ['the tree of tasks was not wanted: taken directly'])
+  assert.deepEqual(notesIn(events), ['you declined the task tree; answering directly'])
   assert.deepEqual([result, await rig.left()], [{ ok: true, text: 'did it' }, []])
 
   let agreed = 0

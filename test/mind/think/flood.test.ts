@@ -20,9 +20,9 @@ test('whoever names thousands of approaches holds up nobody and fills no prompt'
   const acted = overheard(rig)
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.deepEqual(notesIn(events), [
-    'advice: enumerator (claude, in prose), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
-    'the chair (codex) gave no verdict, the advice is counted: there is no JSON in it',
-    'chosen by count: LibreOffice (named by pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
+    'advice: enumerator (claude, unstructured), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
+    'the chair (codex) did not decide; using the majority: there is no JSON in it',
+    'chosen by majority: LibreOffice (named by pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.ok(heardBy(rig, 'chair').length < 30_000)
   assert.ok(acted[0]!.length < 5_000)

@@ -1,7 +1,7 @@
 import type { SystemSpec } from '../../../src/core/work/system-spec.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { projectChecks } from '../../../src/mind/think/project-checks/project-checks.ts'
+import { projectChecks } from '../../../src/mind/think/project-checks.ts'
 import { machines } from './machines.ts'
 
 const there = { path: '/usr/bin/it' }
@@ -14,8 +14,8 @@ const able: SystemSpec = {
 }
 
 async function checksOf(files: Record<string, string>, spec = able) {
-  const hands = { read: async (path: string) => files[path], use: () => assert.fail('nothing is run') }
-  const { checks, missing } = await projectChecks({ hands, machine: { spec, words: '' } })
+  const tools = { read: async (path: string) => files[path], use: () => assert.fail('nothing is run') }
+  const { checks, missing } = await projectChecks({ tools, machine: { spec, description: '' } })
   const commands = checks.map((check) => (check.kind === 'command' ? check.command : check.kind))
   return missing.length > 0 ? { commands, missing } : commands
 }

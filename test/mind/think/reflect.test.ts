@@ -55,9 +55,9 @@ const ran = (call: string, command: string, exit = 0, text = '[no output]') => [
   { type: 'call', call, tool: 'bash', input: { command, timeout_seconds: 600 }, by: 'termaite' },
   { type: 'result', call, ok: true, text, data: { exit }, by: 'termaite' },
 ]
-const nothing = note('gemini looked for bugs, edge cases and security: nothing found')
+const nothing = note('gemini looked for bugs, edge cases and security problems: nothing found')
 const withFlaw =
-  'gemini looked for bugs, edge cases and security: 1 finding: must: db.ts:4 the id goes into the SQL as it is'
+  'gemini looked for bugs, edge cases and security problems: 1 finding: must: db.ts:4 the id goes into the SQL as it is'
 
 test('what another finds is mended by whoever made it, and build and tests decide', async () => {
   const { think, told, minds } = rig({ replies: ['made', 'mended'], reviews: [review(injection, taste)] })
@@ -72,24 +72,24 @@ test('what another finds is mended by whoever made it, and build and tests decid
   ])
   assert.deepEqual(result, { ok: true, text: 'mended' })
   assert.deepEqual(phasesIn(events), [
-    'making it',
-    'looking for bugs, edge cases and security',
-    'mending what was found',
+    'doing the work',
+    'looking for bugs, edge cases and security problems',
+    'fixing what was found',
     'checking: npm run build',
     'checking: npm test',
   ])
   const [first, second] = told('claude')
-  assert.equal(first, `the task\n\n${minds.machine.words}`)
+  assert.equal(first, `the task\n\n${minds.machine.description}`)
   assert.ok(
     second!.includes(
-      '<finding>\nmust · security · db.ts:4\nthe id goes into the SQL as it is\nto mend it: bind it\n</finding>',
+      '<finding>\nmust · security · db.ts:4\nthe id goes into the SQL as it is\nto fix it: bind it\n</finding>',
     ),
   )
   assert.ok(!second!.includes('a shorter name'))
   const [asked] = told('gemini')
   for (const part of [
     '<task>\nthe task\n</task>',
-    minds.machine.words,
+    minds.machine.description,
     '<reply from="claude">\nmade\n</reply>',
     '<changes>\n+db.ts: made\n</changes>',
   ])
@@ -114,7 +114,7 @@ test('a matter of taste is told, and nothing is mended for it', async () => {
   const { think } = rig({ reviews: [review(taste)] })
   const { facts } = await think()
   const [made, told, next] = facts
-  const line = 'gemini looked for bugs, edge cases and security: 1 finding: could: db.ts:9 a shorter name'
+  const line = 'gemini looked for bugs, edge cases and security problems: 1 finding: could: db.ts:9 a shorter name'
   assert.deepEqual([made, told, next], [reply('made'), note(line), ran('c1', 'npm run build')[0]])
 })
 
@@ -127,7 +127,7 @@ test('whoever made it is its critic only when alone, and that is said', async ()
   })
   const { events } = await alone.run(reflect.agent(alone.minds))
   assert.deepEqual(notesIn(events), [
-    'claude itself (nobody else is there) looked for bugs, edge cases and security: nothing found',
+    'claude itself (no other agent is available) looked for bugs, edge cases and security problems: nothing found',
   ])
   assert.ok(alone.told('claude')[1]!.includes('What changed is not recorded: find it in the files.'))
   assert.deepEqual(reflect.asks(alone.minds), [{ role: 'critic', agent: 'claude' }])
@@ -146,7 +146,7 @@ test('tests that fail are mended once, and hold then', async () => {
     nothing,
     ...ran('c1', 'npm run build'),
     ...ran('c2', 'npm test', 1, '1 failing'),
-    note('the check failed: `npm test` exited with 1; it is mended once more'),
+    note('the check failed: `npm test` exited with 1; fixing it once more'),
     reply('mended'),
     ...ran('c3', 'npm run build'),
     ...ran('c4', 'npm test'),
@@ -165,11 +165,11 @@ test('what fails twice is taken back if the person says so, and told as it is', 
   const { ask, asked } = person(['back'])
   const { facts, result } = await think({ ask })
   const text = [
-    'This was not reached: the task',
+    'Not achieved: the task',
     '',
     'What was tried:',
-    '- what was made: `npm run build` exited with 2:\n  TS2304',
-    '- what was mended after that: `npm run build` exited with 2:\n  TS2304',
+    '- the work: `npm run build` exited with 2:\n  TS2304',
+    '- the work after another fix: `npm run build` exited with 2:\n  TS2304',
     '',
     'What is known:',
     '- gemini found in db.ts:4: the id goes into the SQL as it is',
@@ -179,19 +179,19 @@ test('what fails twice is taken back if the person says so, and told as it is', 
     note(withFlaw),
     reply('mended'),
     ...ran('c1', 'npm run build', 2, 'TS2304'),
-    note('the check failed: `npm run build` exited with 2; it is mended once more'),
+    note('the check failed: `npm run build` exited with 2; fixing it once more'),
     reply('mended again'),
     ...ran('c2', 'npm run build', 2, 'TS2304'),
-    note('the check failed 2 times; there is nothing left to try'),
-    note('what the work changed was taken back'),
+    note('the check failed 2 times; nothing is left to try'),
+    note('the changes of the work were reverted'),
     reply(text, 'termaite'),
     verdict(1, false),
   ])
-  const message = 'not reached after 2 ways of trying; what was tried is said above'
+  const message = 'not achieved after 2 ways of trying; see above what was tried'
   assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
   assert.deepEqual(
     asked.map(({ text }) => text),
-    ['the work failed. Take back the 1 file it changed?'],
+    ['the work failed. Revert the 1 file it changed?'],
   )
   assert.deepEqual(files, tested)
 })
@@ -216,7 +216,7 @@ test('where no file was changed the reply is the work, and tests say nothing abo
   const { facts } = await think()
   assert.deepEqual(facts, [
     reply('CREATE TABLE', 'actor'),
-    note('claude looked for bugs, edge cases and security: nothing found'),
+    note('claude looked for bugs, edge cases and security problems: nothing found'),
     verdict(2, true, 'actor'),
   ])
   assert.ok(told('claude')[0]!.includes('No file was changed: the reply is the work.'))
@@ -239,10 +239,10 @@ test('tests that nobody allows, or that this machine cannot run, leave it to a j
   })
   const { events, result } = await think()
   assert.deepEqual(notesIn(events), [
-    'gemini looked for bugs, edge cases and security: nothing found',
+    'gemini looked for bugs, edge cases and security problems: nothing found',
     'not checked by cargo: not installed',
     'not checked: `npm test` was not allowed: bash was not allowed: a rule denies it. Do it another way, or say what you need and why.',
-    'the check failed: gemini judged that it is not done: half of it; it is mended once more',
+    'the check failed: gemini judged that it is not done: half of it; fixing it once more',
   ])
   assert.deepEqual(result, { ok: true, text: 'mended' })
 })
@@ -255,7 +255,7 @@ test('a review that cannot be read is asked for again, then handed on as words',
   const { facts } = await think()
   assert.deepEqual(facts.slice(0, 3), [
     reply('made'),
-    note('gemini reviewed it in words of its own; they are handed on'),
+    note('gemini wrote a free-form review, which is passed on'),
     reply('mended'),
   ])
   assert.equal(told('gemini').length, 2)
@@ -272,7 +272,7 @@ test('a dead critic is replaced; where nobody can review it that is said, and th
   const { events, result } = await none.think()
   assert.deepEqual(
     notesIn(events).map((text) => text.split(':')[0]),
-    ['nobody could review it'],
+    ['no review'],
   )
   assert.deepEqual(result, { ok: true, text: 'made' })
 })
@@ -307,7 +307,7 @@ test('a critic who says nothing is not waited for for ever', async () => {
   const thought = think()
   await clock.turn(180_000)
   const { events, result } = await thought
-  assert.deepEqual(notesIn(events), ['nobody could review it: no answer in 180 s'])
+  assert.deepEqual(notesIn(events), ['no review: no answer in 180 s'])
   assert.deepEqual(result, { ok: true, text: 'made' })
   assert.deepEqual([running(), clock.asleep], [[], 0])
 })
@@ -316,13 +316,13 @@ test('a cancel ends everybody, whatever is under way', async () => {
   const gemini = [review(injection)]
   const untested = { files: new Map<string, string>() }
   const phases: [string, Parameters<typeof rig>[0]][] = [
-    ['making it', { actor: [hangs] }],
-    ['looking for bugs, edge cases and security', { actor: [says('made')], agents: { claude: [hangs] } }],
-    ['mending what was found', { actor: [says('made'), hangs], agents: { gemini } }],
+    ['doing the work', { actor: [hangs] }],
+    ['looking for bugs, edge cases and security problems', { actor: [says('made')], agents: { claude: [hangs] } }],
+    ['fixing what was found', { actor: [says('made'), hangs], agents: { gemini } }],
     ['checking: npm run build', { commands: { 'npm run build': 'hang' } }],
-    ['judging it', { ...untested, reviews: [review(), hangs] }],
+    ['judging the work', { ...untested, reviews: [review(), hangs] }],
     [
-      'mending what the check showed',
+      'fixing what the check showed',
       { actor: [says('made'), hangs], agents: { gemini: [review()] }, rewind: false, commands: { 'npm run build': 1 } },
     ],
   ]

@@ -6,7 +6,7 @@ import type { Policy } from '../../../src/core/work/policy.ts'
 import type { SystemSpec } from '../../../src/core/work/system-spec.ts'
 import type { Tool } from '../../../src/core/work/tool.ts'
 import type { Script } from '../../../src/agents/scripted-agent.ts'
-import type { Minds, Rewind } from '../../../src/mind/think/minds.ts'
+import type { Resources, Checkpoints } from '../../../src/mind/think/resources.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { perform } from '../../../src/core/work/perform.ts'
 import { take } from '../../../src/core/work/verbs.ts'
@@ -25,7 +25,7 @@ export type Rigged = {
   agents?: Record<string, Script[]>
   /** Who acts, as one agent `actor`; without it whoever of `agents` can, by a real rotation. */
   actor?: Script[] | Agent
-  assigned?: Minds['assigned']
+  assigned?: Resources['assigned']
   spec?: SystemSpec
   /** What `bash` finds behind each command; every other one is not found. */
   commands?: Record<string, Ran | Ran[] | ((turn: Turn) => Ran)>
@@ -35,7 +35,7 @@ export type Rigged = {
   /** The project's files, as hands read them and a rewind puts them back. */
   files?: Map<string, string>
   /** Whether the files have a past. */
-  rewind?: boolean | Rewind
+  rewind?: boolean | Checkpoints
 }
 
 /** Minds made of scripted agents, on a clock that is turned by hand. */
@@ -53,14 +53,14 @@ export function minds(o: Rigged = {}) {
     sharing: 'all' as const,
   }
   const actor = Array.isArray(o.actor) ? scriptedAgent('actor', o.actor) : (o.actor ?? rotate(members, rotation))
-  const made: Minds = {
+  const made: Resources = {
     actor,
     readers: Object.keys(agents),
     assigned: o.assigned ?? {},
-    reader: (first, told) => rotate(members, { ...rotation, out: new Map(), consulted: true, first, told }),
-    machine: { spec, words: machineSummary(spec) },
-    hands: handsOf(o, files),
-    ...(o.rewind ? { rewind: o.rewind === true ? rewindOf(files) : o.rewind } : {}),
+    openReader: (first, told) => rotate(members, { ...rotation, out: new Map(), consulted: true, first, told }),
+    machine: { spec, description: machineSummary(spec) },
+    tools: handsOf(o, files),
+    ...(o.rewind ? { checkpoints: o.rewind === true ? projectCheckpoints(files) : o.rewind } : {}),
   }
   return {
     minds: made,
@@ -128,7 +128,7 @@ export function purse(calls: number): Turn['budget'] {
 
 export const empty: Outcome = { ok: false, failure: { kind: 'budget', message: 'the purse is empty' } }
 
-function handsOf({ commands = {}, tools = [], policy }: Rigged, files: Map<string, string>): Minds['hands'] {
+function handsOf({ commands = {}, tools = [], policy }: Rigged, files: Map<string, string>): Resources['tools'] {
   const allowed: Policy = async () => ({ verdict: 'yes', why: 'it is a test' })
   const times = new Map<string, number>()
   let calls = 0
@@ -175,7 +175,7 @@ function bash(commands: NonNullable<Rigged['commands']>, times: Map<string, numb
 }
 
 /** The past of files in memory; a patch is a line for each that changed. */
-function rewindOf(files: Map<string, string>): Rewind {
+function projectCheckpoints(files: Map<string, string>): Checkpoints {
   const marks: Map<string, string>[] = []
   const marked = () => `m${marks.push(new Map(files)) - 1}`
   const changed = (mark: string) => {
@@ -189,7 +189,7 @@ function rewindOf(files: Map<string, string>): Rewind {
       const patch = paths.map((path) => `+${path}: ${files.get(path) ?? '(gone)'}`).join('\n')
       return { patch, files: paths, seen: marked() }
     },
-    back: async (mark) => {
+    restore: async (mark) => {
       const then = marks[Number(mark.slice(1))]!
       for (const path of changed(mark)) {
         const was = then.get(path)

@@ -57,12 +57,12 @@ test('a cause is ruled out, the next is confirmed by what was seen, and a questi
   ])
   assert.deepEqual(result, { ok: true, text: 'the answer' })
   assert.deepEqual(phasesIn(events), [
-    'naming what may be the cause',
+    'naming possible causes',
     'looking: ss -ltn',
     'deciding: the port is taken',
     'looking: cat .env',
     'deciding: the key is missing',
-    'answering on what was found',
+    'answering with what was found',
   ])
   assert.deepEqual(names(), ['claude', 'gemini', 'gemini'])
   assert.deepEqual(way.asks(minds), [
@@ -70,7 +70,7 @@ test('a cause is ruled out, the next is confirmed by what was seen, and a questi
     { role: 'decider', agent: 'gemini' },
   ])
   const [asked] = told('claude')
-  assert.ok(asked!.includes('<task>\nthe task\n</task>') && asked!.includes(minds.machine.words))
+  assert.ok(asked!.includes('<task>\nthe task\n</task>') && asked!.includes(minds.machine.description))
   assert.ok(told('gemini')[1]!.includes('<finding>\nrejected: the port is taken\nseen in `ss -ltn`: no listener\n'))
 })
 
@@ -87,20 +87,20 @@ test('the likeliest cause is tested unasked; before the others whoever watches s
     {
       agent: 'termaite',
       about: 'choice',
-      text: 'sequential: it was not the likeliest cause, and 1 other may be it. To test them takes up to 1 extra call to gemini, about 2k tokens and 20 s.',
+      text: 'sequential: the likeliest cause was not it, and 1 other may be. Testing them takes up to 1 extra call to gemini, about 2k tokens and 20 s.',
       from: [],
       shows: [{ type: 'text', text: 'the key is missing: cat .env' }],
       options: [
         { id: 'go', label: 'Go on' },
         { id: 'always', label: 'Go on, and do not ask again in this project' },
-        { id: 'direct', label: 'Without: one agent, directly' },
+        { id: 'direct', label: 'No, one agent answers directly' },
       ],
     },
   ])
   assert.deepEqual(went.facts.at(-1), verdict(3))
   const second = rig(rigged)
   const { facts } = await second.think({ ask: person(['direct']).ask, attended: true })
-  assert.deepEqual(facts.slice(-3), [note('the other causes are not tested: taken directly'), ended, verdict(2)])
+  assert.deepEqual(facts.slice(-3), [note('the other causes are not tested; answering directly'), ended, verdict(2)])
   const [acted] = (second.minds.actor as unknown as { turns: Turn[] }).turns
   const known = 'rejected: the port is taken (`ss -ltn`: no listener)\nnot tested: the key is missing'
   assert.ok(acted!.prompt.endsWith(`<diagnosis>\n${known}\n</diagnosis>`))
@@ -129,7 +129,9 @@ test('what is confirmed is mended, and the diagnostic that failed must hold then
   assert.deepEqual(result, { ok: true, text: 'the answer' })
   const [acted] = (minds.actor as unknown as { turns: Turn[] }).turns
   assert.ok(
-    acted!.prompt.startsWith(`the task\n\n${minds.machine.words}\n\n<approach>\nmending “the key is missing”\n`),
+    acted!.prompt.startsWith(
+      `the task\n\n${minds.machine.description}\n\n<approach>\nthe fix for “the key is missing”\n`,
+    ),
   )
   assert.ok(acted!.prompt.includes('seen in `cat .env`: no such key'))
 })
@@ -188,7 +190,7 @@ test('a check that nobody allows is none either; one that only a judge can make 
   const { events } = await denied.think()
   assert.deepEqual(phasesIn(events).slice(3), [
     'checking: sudo true',
-    'mending “the key is missing”',
+    'the fix for “the key is missing”',
     'checking: cat .env',
   ])
   const question = 'Is the page shown again?'
@@ -225,18 +227,18 @@ test('a fix that fails twice shows that it was not the cause: the next one is lo
   const { events, result } = await think({ ask })
   assert.deepEqual(notesIn(events), [
     'confirmed: the port is taken (`ss -ltn`: LISTEN)',
-    'the check failed: `ss -ltn` exited with 1; mending “the port is taken” is tried once more',
-    'mending “the port is taken” failed 2 times (`ss -ltn` exited with 1); it counts as not the cause',
-    'what mending “the port is taken” changed was taken back',
+    'the check failed: `ss -ltn` exited with 1; trying the fix for “the port is taken” once more',
+    'the fix for “the port is taken” failed 2 times (`ss -ltn` exited with 1); so it was not the cause',
+    'the changes of the fix for “the port is taken” were reverted',
     'confirmed: the key is missing (`cat .env`: no such key)',
   ])
   assert.deepEqual(result, { ok: true, text: 'tried' })
-  const disproved = 'it seemed confirmed, was mended twice, and still `ss -ltn` exited with 1:\nLISTEN'
+  const disproved = 'it seemed confirmed, was fixed twice, and still `ss -ltn` exited with 1:\nLISTEN'
   for (const prompt of [told('gemini')[1]!, (minds.actor as unknown as { turns: Turn[] }).turns[2]!.prompt])
     assert.ok(prompt.includes(`rejected: the port is taken\nseen in \`ss -ltn\`: LISTEN\n${disproved}`))
   assert.deepEqual(
     asked.map(({ text }) => text),
-    ['mending “the port is taken” failed. Take back the 1 file it changed?'],
+    ['the fix for “the port is taken” failed. Revert the 1 file it changed?'],
   )
 })
 
@@ -248,7 +250,7 @@ test('nothing left to test: what was tried and what is known is said, and it is 
   })
   const { facts, result } = await think()
   const text = [
-    'This was not reached: the task',
+    'Not achieved: the task',
     '',
     'What was tried:',
     '- the port is taken: rejected, that is what it shows',
@@ -259,7 +261,7 @@ test('nothing left to test: what was tried and what is known is said, and it is 
     '- `cat .env`: API_KEY=1',
   ].join('\n')
   assert.deepEqual(facts.slice(-2), [{ type: 'reply', text, by: 'termaite' }, verdict(3, false, 'termaite')])
-  const message = 'not reached after 2 ways of trying; what was tried is said above'
+  const message = 'not achieved after 2 ways of trying; see above what was tried'
   assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
   assert.deepEqual((minds.actor as unknown as { turns: Turn[] }).turns, [])
 })
@@ -272,8 +274,8 @@ test('a quote that stands nowhere decides nothing, whatever the verdict', async 
   })
   const { events, result } = await think()
   assert.deepEqual(notesIn(events), [
-    'unclear: the port is taken (gemini says confirmed, but its quote stands nowhere in what was seen: EADDRINUSE)',
-    'unclear: the key is missing (gemini says rejected, but its quote stands nowhere in what was seen: nothing)',
+    'unclear: the port is taken (gemini says confirmed, but its quote is not found in what was seen: EADDRINUSE)',
+    'unclear: the key is missing (gemini says rejected, but its quote is not found in what was seen: nothing)',
   ])
   assert.equal(result.ok, false)
 })
@@ -297,7 +299,7 @@ test('a diagnostic that is not allowed is told to whoever decides, who may look 
   })
   const { events, result } = await think()
   assert.deepEqual(notesIn(events), [
-    'unclear: the port is taken (gemini says confirmed, but its quote stands nowhere in what was seen: not allowed)',
+    'unclear: the port is taken (gemini says confirmed, but its quote is not found in what was seen: not allowed)',
     'confirmed: the key is missing (.env: PORT=1)',
   ])
   assert.ok(told('gemini')[0]!.includes('it was not run: bash was not allowed: this agent may only look.'))
@@ -331,7 +333,7 @@ test('a diagnostic that hangs was ended: what it printed is seen, and it is said
   })
   const { events } = await think()
   assert.deepEqual(notesIn(events), ['confirmed: the port is taken (`ss -ltn`: listening…)'])
-  assert.ok(told('gemini')[0]!.includes(`it did not come to its end and was ended.\n<output>\n${text}\n</output>`))
+  assert.ok(told('gemini')[0]!.includes(`it did not finish in time and was ended.\n<output>\n${text}\n</output>`))
 })
 
 test('what an observation brings up is tested first, nothing twice, and seven in all', async () => {
@@ -364,7 +366,7 @@ test('three in a row that nobody can decide are enough, and a dead decider is no
     notes.map((one) => one.split(' (')[0]),
     ['unclear: cause 0', 'unclear: cause 1', 'unclear: cause 2'],
   )
-  assert.ok(notes.every((one) => one.includes('nobody could decide')))
+  assert.ok(notes.every((one) => one.includes('no decision')))
   assert.equal(result.ok, false)
 })
 
@@ -378,11 +380,7 @@ test('hypotheses that cannot be read are asked for again, then handed on as word
     },
   })
   const { facts, result } = await think()
-  assert.deepEqual(facts, [
-    note('nobody could name a cause that can be tested (there is no JSON in it): taken directly'),
-    ended,
-    verdict(2),
-  ])
+  assert.deepEqual(facts, [note('no testable cause found; answering directly'), ended, verdict(2)])
   assert.deepEqual(result, { ok: true, text: 'the answer' })
   assert.equal(told('claude').length, 2)
   const [acted] = (minds.actor as unknown as { turns: Turn[] }).turns
@@ -450,11 +448,7 @@ test('a diagnostician who says nothing is not waited for for ever', async () => 
   const thought = think()
   await clock.turn(180_000)
   const { facts, result } = await thought
-  assert.deepEqual(facts, [
-    note('nobody could name a cause that can be tested (no answer in 180 s): taken directly'),
-    ended,
-    { ...verdict(1), ms: 180_000 },
-  ])
+  assert.deepEqual(facts, [note('no testable cause found; answering directly'), ended, { ...verdict(1), ms: 180_000 }])
   assert.deepEqual(result, { ok: true, text: 'the answer' })
   assert.deepEqual([running(), clock.asleep], [[], 0])
 })
@@ -465,10 +459,10 @@ test('a cancel ends everybody, whatever is under way', async () => {
   const commands = { 'ss -ltn': taken }
   const check = { kind: 'command', command: 'curl :3000' }
   const phases: [string, Parameters<typeof rig>[0]][] = [
-    ['naming what may be the cause', { ...named, agents: { claude: [hangs], gemini: [hangs] } }],
+    ['naming possible causes', { ...named, agents: { claude: [hangs], gemini: [hangs] } }],
     ['looking: ss -ltn', { ...named, commands: { 'ss -ltn': 'hang' } }],
     ['deciding: the port is taken', { ...named, commands, decides: [hangs] }],
-    ['answering on what was found', { ...named, commands, actor: [hangs] }],
+    ['answering with what was found', { ...named, commands, actor: [hangs] }],
     [
       'checking: curl :3000',
       {
@@ -478,7 +472,7 @@ test('a cancel ends everybody, whatever is under way', async () => {
         commands: { ...commands, 'curl :3000': 'hang' },
       },
     ],
-    ['mending “the port is taken”', { ...named, wants: 'fix', commands, actor: [hangs] }],
+    ['the fix for “the port is taken”', { ...named, wants: 'fix', commands, actor: [hangs] }],
     ['checking: ss -ltn', { ...named, wants: 'fix', commands: { 'ss -ltn': [taken, 'hang'] } }],
   ]
   for (const [phase, o] of phases) {

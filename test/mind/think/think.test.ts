@@ -1,27 +1,27 @@
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { Thought } from '../../../src/mind/think/think.ts'
-import type { Way } from '../../../src/mind/think/thinker.ts'
+import type { ThinkingParts } from '../../../src/mind/think/think.ts'
+import type { FrameworkDefinition } from '../../../src/mind/think/framework-agent.ts'
 import type { Rigged } from './rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
-import { beyond } from '../../../src/mind/think/consent.ts'
-import { assign } from '../../../src/mind/think/minds.ts'
+import { consentForMore } from '../../../src/mind/think/cost-consent.ts'
+import { assign } from '../../../src/mind/think/resources.ts'
 import { think } from '../../../src/mind/think/think.ts'
-import { thinker } from '../../../src/mind/think/thinker.ts'
+import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
 import { all, here, project } from '../../walks/world.ts'
 import { machines } from './machines.ts'
 import { dies, empty, hangs, minds, person, purse, says } from './rig.ts'
 
 /** A way that asks its roles one after another, and then acts. */
-const way = (...roles: string[]): Way => ({
+const way = (...roles: string[]): FrameworkDefinition => ({
   asks: (among) => assign(roles, among),
   rounds: roles.length,
   agent: (from) =>
-    thinker('consensus', from, async function* (course) {
+    frameworkAgent('consensus', from, async function* (course) {
       for (const seat of assign(roles, from)) yield* course.ask(seat, `as the ${seat.role}`)
       return course.over ?? (yield* course.act(course.turn.prompt))
     }),
@@ -29,15 +29,15 @@ const way = (...roles: string[]): Way => ({
 
 const ambiguous = 'Warum ist das so?'
 
-function thinking(part: Partial<Thought> = {}, rigged: Rigged = {}, roles: string[] = ['critic']) {
+function thinking(part: Partial<ThinkingParts> = {}, rigged: Rigged = {}, roles: string[] = ['critic']) {
   const rig = minds({ actor: [says('done')], ...rigged })
   const seen: string[] = []
   const agent = think(rig.minds.actor, {
     how: 'auto',
     spec: async () => (seen.push('spec'), machines.bare),
-    teller: async () => (seen.push('teller'), rig.minds.reader('gemini', [])),
-    minds: async () => (seen.push('minds'), rig.minds),
-    way: async (framework) => (seen.push(framework), way(...roles)),
+    openSelector: async () => (seen.push('teller'), rig.minds.openReader('gemini', [])),
+    resources: async () => (seen.push('minds'), rig.minds),
+    load: async (framework) => (seen.push(framework), way(...roles)),
     agreed: false,
     agree: async () => void seen.push('agreed'),
     ...part,
@@ -78,13 +78,13 @@ test('what the words tell is thought about so, with one quiet line', async () =>
 test('what was asked for is not questioned, also where the words say otherwise', async () => {
   const asked = thinking({ how: 'reflect' })
   assert.deepEqual((await asked.run('run the tests')).facts, [
-    note('thinking: reflect, asked for'),
+    note('thinking: reflect, you chose it'),
     reply,
-    verdict('consensus', 'asked for', 1),
+    verdict('consensus', 'you chose it', 1),
   ])
   assert.deepEqual(asked.seen, ['minds', 'reflect'])
   const direct = thinking({ how: 'direct' })
-  assert.deepEqual((await direct.run('Convert docx to pdf')).facts, [reply, verdict('direct', 'asked for', 0)])
+  assert.deepEqual((await direct.run('Convert docx to pdf')).facts, [reply, verdict('direct', 'you chose it', 0)])
   assert.deepEqual(direct.seen, [])
 })
 
@@ -123,7 +123,7 @@ test('the verdict counts who was asked how to think', async () => {
 })
 
 test('nobody to ask, one that dies and one that is silent: it is taken directly, and nobody is left behind', async () => {
-  const nobody = thinking({ teller: async () => undefined })
+  const nobody = thinking({ openSelector: async () => undefined })
   assert.deepEqual((await nobody.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 0)])
   const dead = thinking({}, { agents: { gemini: [dies()] } })
   assert.deepEqual((await dead.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 1)])
@@ -148,34 +148,34 @@ test('in a talk an ambiguous message, and one that goes on with it, costs nothin
 })
 
 test('where nobody can be held to reading it is taken directly, and only whoever asked for more is told', async () => {
-  const minds = async () => ({ why: 'no agent here can be held to reading' })
-  const unasked = await thinking({ minds }).run('Convert docx to pdf')
+  const resources = async () => ({ why: 'no agent here can be held to reading' })
+  const unasked = await thinking({ resources }).run('Convert docx to pdf')
   assert.deepEqual(unasked.facts, [reply, verdict('direct', 'more than one way', 0)])
-  const asked = await thinking({ minds, how: 'consensus' }).run('Convert docx to pdf')
+  const asked = await thinking({ resources, how: 'consensus' }).run('Convert docx to pdf')
   assert.deepEqual(asked.facts, [
-    note('consensus would fit (asked for), but no agent here can be held to reading: taken directly'),
+    note('consensus would fit (you chose it), but no agent here can be held to reading; answering directly'),
     reply,
-    verdict('direct', 'asked for', 0),
+    verdict('direct', 'you chose it', 0),
   ])
 })
 
 test('what goes on with a tree that was left is decomposed, whatever its words say', async () => {
   const asked: string[] = []
-  const way = (framework: string) => (asked.push(framework), Promise.reject(new Error('it is not built')))
-  await thinking({ way, left: async ({ prompt }) => prompt === 'go on' }).run('go on')
-  await thinking({ way, left: async () => false }).run('go on')
+  const load = (framework: string) => (asked.push(framework), Promise.reject(new Error('it is not built')))
+  await thinking({ load, continuesTree: async ({ prompt }) => prompt === 'go on' }).run('go on')
+  await thinking({ load, continuesTree: async () => false }).run('go on')
   assert.deepEqual(asked, ['decompose'])
 })
 
 test('where something breaks before it began, it is said and taken directly', async () => {
-  const lacks: [Partial<Thought>, string][] = [
-    [{ minds: () => Promise.reject(new Error('the settings broke')) }, 'the settings broke'],
-    [{ way: () => Promise.reject(new Error('it is not built')) }, 'it is not built'],
+  const lacks: [Partial<ThinkingParts>, string][] = [
+    [{ resources: () => Promise.reject(new Error('the settings broke')) }, 'the settings broke'],
+    [{ load: () => Promise.reject(new Error('it is not built')) }, 'it is not built'],
   ]
   for (const [part, why] of lacks) {
     const { run } = thinking(part)
     assert.deepEqual((await run('Convert docx to pdf')).facts, [
-      note(`consensus would fit (more than one way), but ${why}: taken directly`),
+      note(`consensus would fit (more than one way), but ${why}; answering directly`),
       reply,
       verdict('direct', 'more than one way', 0),
     ])
@@ -216,9 +216,9 @@ test('what breaks is a turn that failed', async () => {
   const agent = think(rig.minds.actor, {
     how: 'script',
     spec: async () => machines.bare,
-    teller: async () => undefined,
-    minds: async () => rig.minds,
-    way: async () => ({
+    openSelector: async () => undefined,
+    resources: async () => rig.minds,
+    load: async () => ({
       asks: () => {
         throw new Error('no roles')
       },
@@ -242,7 +242,7 @@ const card = {
   options: [
     { id: 'go', label: 'Go on' },
     { id: 'always', label: 'Go on, and do not ask again in this project' },
-    { id: 'direct', label: 'Without: one agent, directly' },
+    { id: 'direct', label: 'No, one agent answers directly' },
   ],
 }
 const chosen = note('thinking: consensus, more than one way')
@@ -263,7 +263,7 @@ test('a yes for always is remembered; one that cannot be is said, and goes on', 
   assert.deepEqual([facts, always.seen.at(-1)], [[chosen, reply, thought], 'agreed'])
   const full = thinking({ agree: () => Promise.reject(new Error('disk full')) }, {}, roles)
   assert.deepEqual((await full.run('Convert docx to pdf', { ...person(['always']), attended: true })).facts, [
-    note('that is not remembered: disk full'),
+    note('your choice could not be saved: disk full'),
     chosen,
     reply,
     thought,
@@ -275,7 +275,7 @@ test('a no, a card that was closed and nobody who answers take it directly', asy
     const { run, rig } = thinking({}, {}, roles)
     const { facts } = await run('Convert docx to pdf', { ...person(picks), attended: true })
     assert.deepEqual(facts, [
-      note('thinking: direct, consensus was not wanted'),
+      note('thinking: direct, you declined consensus'),
       reply,
       verdict('direct', 'more than one way', 0),
     ])
@@ -303,18 +303,24 @@ test('a cancel while the card is open ends the turn', async () => {
 
 test('one call beyond what was shown is put on a card, unless that was agreed to or nobody watches', async () => {
   const rig = minds()
-  const way = { asks: () => [{ role: 'critic', agent: 'claude' }], rounds: 1, agent: () => rig.minds.actor }
-  const proposed = { framework: 'reflect' as const, way, minds: rig.minds, agreed: false, agree: async () => {} }
+  const definition = { asks: () => [{ role: 'critic', agent: 'claude' }], rounds: 1, agent: () => rig.minds.actor }
+  const proposed = {
+    framework: 'reflect' as const,
+    definition,
+    resources: rig.minds,
+    agreed: false,
+    agree: async () => {},
+  }
   const judge = { role: 'judge', agent: 'gemini' }
   const may = async (agreed: boolean, attended: boolean, ...picks: string[][]) => {
     const { ask, asked } = person(...picks)
     const turn = rig.turn({ ask, ...(attended ? { attended } : {}) })
-    const { result } = await drained(beyond({ ...proposed, agreed }).may(judge, 2, turn))
+    const { result } = await drained(consentForMore({ ...proposed, agreed }).may(judge, 2, turn))
     return { result, asked: asked.map(({ text, options }) => [text, options.at(-1)!.label]) }
   }
   const text = 'reflect: 2 calls were made, and gemini as judge would be one more, about 2k tokens and 20 s.'
-  assert.equal(beyond(proposed).agreed, 2)
-  assert.deepEqual(await may(false, true, ['go']), { result: true, asked: [[text, 'No, ask nobody else']] })
+  assert.equal(consentForMore(proposed).agreed, 2)
+  assert.deepEqual(await may(false, true, ['go']), { result: true, asked: [[text, 'No, make no more calls']] })
   assert.deepEqual((await may(false, true, ['direct'])).result, false)
   assert.deepEqual(await may(true, true), { result: true, asked: [] })
   assert.deepEqual(await may(false, false), { result: true, asked: [] })

@@ -1,11 +1,158 @@
-import type { Parser } from '../../../core/work/shape.ts'
-import type { Proposal } from './proposal.ts'
-import { boolean, oneOf, optional, string } from '../../../core/work/shape.ts'
-import { answerShape, part } from '../answer.ts'
-import { approachFields, few } from './proposal.ts'
+import type { Event } from '../../../core/talk/entry.ts'
+import type { Parser, Shape } from '../../../core/work/shape.ts'
+import type { Resources, RoleAssignment } from '../resources.ts'
+import type { ThinkingTurn } from '../thinking-turn.ts'
+import { merge } from '../../../base/merge.ts'
+import { boolean, list, oneOf, optional, string } from '../../../core/work/shape.ts'
+import { answerShape, part } from '../json-answer.ts'
+import { firstLine, quoted } from '../prompt-text.ts'
+import { assign } from '../resources.ts'
+import { note } from '../thinking-turn.ts'
 
-/** One point of view on a request: what it is asked, what it answers, and what that proposes. */
-export type Advisor<T = unknown> = {
+/** One advisor's answer: its proposals, and its words for the chair; `prose`: the answer could only be read as words. */
+export type Advice = RoleAssignment & { by: string; proposals: Proposal[]; words: string; prose?: true }
+
+/** An advisor that gave no advice. */
+export type NoAdvice = RoleAssignment & { why: string }
+
+/** The answers of all advisors, in the order of their roles. */
+export type AdviceRound = { advice: Advice[]; silent: NoAdvice[] }
+
+/** Once most advisors have answered, the others have this long left. */
+export const graceMs = 60_000
+
+/** The five advisors, each with the agent that fills its role. */
+export const advisorSeats = (resources: Pick<Resources, 'readers' | 'assigned'>): RoleAssignment[] =>
+  assign(
+    advisors.map(({ role }) => role),
+    resources,
+  )
+
+/** Asks the five advisors at the same time; a slow one does not hold up the rest. */
+export async function* askAdvisors(thinking: ThinkingTurn): AsyncGenerator<Event, AdviceRound> {
+  const { turn, resources } = thinking
+  const seats = advisorSeats(resources)
+  const heard = new Map<RoleAssignment, Advice | NoAdvice>()
+  const enough = new AbortController()
+  const settled = new AbortController()
+  let closing = false
+  const hear = (seat: RoleAssignment, answer: Advice | NoAdvice) => {
+    heard.set(seat, answer)
+    if (thinking.over) enough.abort()
+    const awaited = seats.length - heard.size
+    if (closing || roundOf(seats, heard).advice.length <= awaited) return
+    closing = true
+    // Nobody waits for the grace itself: it only ends the consultations that are still under way.
+    void turn.clock.sleep(graceMs, settled.signal).then(() => settled.signal.aborted || enough.abort())
+  }
+  yield thinking.phase(`asking ${seats.length} advisors`)
+  try {
+    yield* merge(
+      seats.map(async function* (seat, at): AsyncGenerator<Event, void> {
+        hear(seat, yield* askAdvisor(advisors[at]!, seat, enough.signal, thinking))
+        yield thinking.phase(`${heard.size} of ${seats.length} advisors are done`)
+      }),
+    )
+  } finally {
+    settled.abort()
+  }
+  const round = roundOf(seats, heard)
+  if (!thinking.over) yield note(roundNote(round))
+  return round
+}
+
+function roundOf(seats: readonly RoleAssignment[], heard: ReadonlyMap<RoleAssignment, Advice | NoAdvice>): AdviceRound {
+  const all = seats.flatMap((seat) => heard.get(seat) ?? [])
+  return {
+    advice: all.flatMap((one) => ('by' in one ? one : [])),
+    silent: all.flatMap((one) => ('by' in one ? [] : one)),
+  }
+}
+
+async function* askAdvisor(
+  { asked, shape, proposals }: Advisor,
+  seat: RoleAssignment,
+  enough: AbortSignal,
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Advice | NoAdvice> {
+  // An unreadable answer is not sent back: the chair can read words, and the others are waiting.
+  const answer = yield* thinking.askFor(seat, advicePrompt(seat.role, asked, thinking), shape, 0, undefined, enough)
+  if (answer.ok)
+    return { ...seat, by: answer.by, proposals: proposals(answer.value), words: JSON.stringify(answer.value) }
+  if (answer.words?.trim()) return { ...seat, by: answer.by, proposals: [], words: answer.words, prose: true }
+  return { ...seat, why: enough.aborted ? 'it took too long' : answer.why }
+}
+
+function advicePrompt(role: string, asked: string, { turn, resources }: ThinkingTurn): string {
+  return [
+    'Five advisors are asked at the same time how a request is best met; then a chair weighs what they say, and another agent does the work. You are one of the five. Do not do the work: change nothing, and look only as far as your answer depends on it. The chair knows only what you write, and waits two minutes for it.',
+    quoted('request', turn.prompt),
+    resources.machine.description,
+    `You are the ${role}. ${asked}`,
+    approachInstructions,
+  ].join('\n\n')
+}
+
+/** One line about which advisors answered, and which did not. */
+function roundNote({ advice, silent }: AdviceRound): string {
+  const who = ({ role, agent, by, prose }: Advice) =>
+    `${role} (${by}${by === agent ? '' : ` for ${agent}`}${prose ? ', unstructured' : ''})`
+  const why = ({ role, agent, why }: NoAdvice) => `${role} (${agent}: ${firstLine(why, 120)})`
+  return [
+    ...(advice.length > 0 ? [`advice: ${advice.map(who).join(', ')}`] : []),
+    ...(silent.length > 0 ? [`no advice: ${silent.map(why).join(', ')}`] : []),
+    ...(advice.length === 0 ? ['answering directly'] : []),
+  ].join('; ')
+}
+
+/** An approach as an advisor proposes it. */
+export type Proposal = {
+  name: string
+  how: string
+  needs: readonly string[]
+  /** Its votes where the majority decides. */
+  weight: number
+  /** Why it does not work here, where an advisor says so. */
+  against?: string
+  /** The script for it, where one was drafted. */
+  code?: string
+}
+
+/** More approaches are not read, because each is compared with every other one. */
+const mostNamed = 16
+
+/** A list of which only the first items are read; a longer list is not a fault. */
+export function few<T>(item: Shape<T>, min: number): Shape<T[]> {
+  const all = list(item, min)
+  return { ...all, read: (value, at) => all.read(value, at).slice(0, mostNamed) }
+}
+
+/** The fields of an approach, for every advisor and the chair. */
+export const approachFields = {
+  name: string({ min: 1 }),
+  how: string(),
+  needs: optional(few(string(), 0)),
+}
+
+/** How an approach is to be described, so that equal approaches of two advisors can be recognised. */
+export const approachInstructions = `An approach has a "name": the tool or technique that does the work, in at most four words ("pandoc", "Express with SQLite"); "how": the steps, concrete enough that another agent can follow them alone; and "needs": what must be there first, one short string each:
+- a program by the name one types: "pandoc", "docker", "python>=3.10";
+- a package still to be fetched, with where from: "pip:python-docx", "npm:express", "apt:texlive"; not what the project has already;
+- "network", "root", "linux", "macos" or "windows", where it cannot go without.`
+
+/** The words of a name, without case and punctuation. */
+const wordsIn = (name: string): readonly string[] => name.toLowerCase().match(/[\p{L}\p{N}+#]+/gu) ?? []
+
+export const approachKey = (name: string) => wordsIn(name).join(' ')
+
+/** Whether two names mean the same approach: "LibreOffice" is what "LibreOffice, headless" is. */
+export function isSameApproach(a: string, b: string): boolean {
+  const [fewer, more] = [wordsIn(a), wordsIn(b)].sort((x, y) => x.length - y.length)
+  return fewer!.length > 0 && fewer!.every((word) => more!.includes(word))
+}
+
+/** One point of view on a request: what the advisor is asked, the shape of its answer, and the proposals in it. */
+type Advisor<T = unknown> = {
   role: string
   asked: string
   shape: Parser<T>
@@ -16,11 +163,13 @@ const advisor = <T>(row: Advisor<T>) => row as Advisor
 
 const approach = part(approachFields)
 
-type Said = { name: string; how: string; needs?: string[] }
-const proposal = ({ name, how, needs = [] }: Said, weight: number): Proposal => ({ name, how, needs, weight })
+const proposal = (
+  { name, how, needs = [] }: { name: string; how: string; needs?: string[] },
+  weight: number,
+): Proposal => ({ name, how, needs, weight })
 
-/** The five. Each is asked for the one thing that the others leave out. */
-export const advisors: readonly Advisor[] = [
+/** Each advisor is asked for the one thing that the others leave out. */
+const advisors: readonly Advisor[] = [
   advisor({
     role: 'enumerator',
     asked:
@@ -41,12 +190,12 @@ export const advisors: readonly Advisor[] = [
       'Take the approaches that anybody would think of for this and decide for each whether it works on this machine as it is. Go by the capabilities above and by what you see in the project (manifests, lock files, installed packages); look, do not guess. "reason" names the very thing that is there or missing ("pdflatex is not installed, and apt needs root"), never an opinion.',
     shape: answerShape({ approaches: few(part({ ...approachFields, viable: boolean(), reason: string() }), 1) }),
     proposals: ({ approaches }) =>
-      approaches.map(({ viable, reason, ...one }) => ({ ...proposal(one, 1), ...(viable ? {} : { against: reason }) })),
+      approaches.map(({ viable, reason, ...one }) => ({ ...proposal(one, 1), against: viable ? undefined : reason })),
   }),
   advisor({
     role: 'fallback chain',
     asked:
-      'Rank the approaches that could do this, two to five, best first: by how surely the first try gives a right result, then by how fast. Each one after the first stands there for the case that the one before it failed, so it must not fail for the same reason. "fails" says how it goes wrong when it does, and how one would notice.',
+      'Rank the approaches that could do this, two to five, best first: by how surely the first try gives a right result, then by how fast. Each one after the first stands there for the case that the one before it failed, so it must not fail for the same reason. "fails" says how the approach goes wrong when it does, and how one would notice.',
     shape: answerShape({ approaches: few(part({ ...approachFields, fails: optional(string()) }), 1) }),
     proposals: ({ approaches }) => approaches.map((one, at) => proposal(one, Math.max(1, 3 - at))),
   }),
@@ -64,5 +213,3 @@ export const advisors: readonly Advisor[] = [
       script ? [{ ...proposal(script, 1), code: `\`\`\`${script.language}\n${script.code}\n\`\`\`` }] : [],
   }),
 ]
-
-export const roles = advisors.map(({ role }) => role)

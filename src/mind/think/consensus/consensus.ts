@@ -1,78 +1,86 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
-import type { Check } from '../check/kinds.ts'
-import type { Course } from '../course.ts'
-import type { Way } from '../thinker.ts'
-import type { Hearing } from './advise.ts'
-import type { Plan } from './plan.ts'
-import type { Verdict } from './verdict.ts'
-import type { Machine } from './viable.ts'
-import { note } from '../course.ts'
-import { pursue } from '../pac.ts'
-import { thinker } from '../thinker.ts'
-import { unmet } from '../unmet.ts'
-import { clipped, firstLine, quoted } from '../words.ts'
-import { advised } from './advise.ts'
-import { decided } from './chair.ts'
-import { programsIn } from './needs.ts'
-import { approachOf, planOf } from './plan.ts'
-import { planSaid } from './said.ts'
-import { chairOf, seatsOf } from './seats.ts'
+import type { FrameworkDefinition } from '../framework-agent.ts'
+import type { Check } from '../goal-check.ts'
+import type { ThinkingTurn } from '../thinking-turn.ts'
+import type { AdviceRound } from './advisors.ts'
+import type { ApproachPlan } from './approach-plan.ts'
+import type { ChairDecision } from './chair.ts'
+import type { KnownMachine } from './machine-fit.ts'
+import { frameworkAgent, giveUp } from '../framework-agent.ts'
+import { pursue } from '../plan-act-check.ts'
+import { clipped, firstLine, quoted } from '../prompt-text.ts'
+import { note } from '../thinking-turn.ts'
+import { advisorSeats, askAdvisors } from './advisors.ts'
+import { makePlan, planNotes, toApproach } from './approach-plan.ts'
+import { askChair, chairSeat } from './chair.ts'
+import { neededPrograms } from './machine-fit.ts'
 
-/** Five advise side by side, a chair weighs what they say, and one approach is acted on; the others are stepped back to. */
-export const consensus: Way = {
-  asks(minds) {
-    const seats = seatsOf(minds)
-    return [...seats, chairOf(minds, seats)]
+/** Five advisors are asked at the same time, a chair ranks their approaches, and one is acted on; the others are stepped back to. */
+export const consensus: FrameworkDefinition = {
+  asks(resources) {
+    const seats = advisorSeats(resources)
+    return [...seats, chairSeat(resources, seats)]
   },
   rounds: 2,
-  agent: (minds) => thinker('consensus', minds, agreed),
+  agent: (resources) => frameworkAgent('consensus', resources, agree),
 }
 
-async function* agreed(course: Course): AsyncGenerator<Event, Outcome> {
-  const hearing = yield* advised(course)
-  if (course.over) return course.over
-  if (hearing.advice.length === 0) return yield* alone(course)
-  const advisedNeeds = hearing.advice.flatMap(({ proposals }) => proposals.flatMap(({ needs }) => needs))
-  const verdict = yield* decided(hearing, await machineFor(advisedNeeds, course), course)
-  if (course.over) return course.over
-  const plan = await planned(verdict, hearing, course)
-  for (const words of planSaid(plan)) yield note(words)
-  if (plan.steps.length === 0) return yield* alone(course, plan, hearing)
-  return yield* carriedOut(plan, course)
+async function* agree(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const round = yield* askAdvisors(thinking)
+  if (thinking.over) return thinking.over
+  if (round.advice.length === 0) return yield* actAlone(thinking)
+  const needs = round.advice.flatMap(({ proposals }) => proposals.flatMap((one) => one.needs))
+  const decision = yield* askChair(round, await machineFor(needs, thinking), thinking)
+  if (thinking.over) return thinking.over
+  const plan = await planFor(decision, round, thinking)
+  for (const words of planNotes(plan)) yield note(words)
+  if (plan.steps.length === 0) return yield* actAlone(thinking, plan, round)
+  return yield* carryOut(plan, thinking)
 }
 
-async function planned(verdict: Verdict, { advice }: Hearing, course: Course): Promise<Plan> {
+async function planFor(
+  decision: ChairDecision,
+  { advice }: AdviceRound,
+  thinking: ThinkingTurn,
+): Promise<ApproachPlan> {
   const proposed = advice.flatMap(({ proposals }) => proposals)
-  const needs = [...verdict.ranked, ...proposed].flatMap((one) => one.needs)
-  return planOf(verdict, advice, await machineFor(needs, course))
+  const needs = [...decision.ranked, ...proposed].flatMap((one) => one.needs)
+  return makePlan(decision, advice, await machineFor(needs, thinking))
 }
 
-/** Without a check of its own an approach is judged by what it came to. */
-const done: Check = {
+/** An approach without a check of its own is judged by its result. */
+const resultCheck: Check = {
   kind: 'judge',
   question: 'Does the reply, or what was changed, give what the task asks for, wholly and working?',
 }
 
-async function* carriedOut({ steps, dropped, dissent }: Plan, course: Course): AsyncGenerator<Event, Outcome> {
-  const task = course.turn.prompt
-  const approaches = steps.map((step, at) => approachOf(step, at === 0 ? dissent : ''))
-  const { outcome, by, failed } = yield* pursue({ task, check: done, approaches }, course)
-  if (course.over) return course.over
+async function* carryOut(
+  { steps, dropped, dissent }: ApproachPlan,
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Outcome> {
+  const task = thinking.turn.prompt
+  const approaches = steps.map((step, at) => toApproach(step, at === 0 ? dissent : ''))
+  const { outcome, by, failed } = yield* pursue({ task, check: resultCheck, approaches }, thinking)
+  if (thinking.over) return thinking.over
   if (by) return outcome
   const tried = failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) }))
   const known = dropped.map(({ name, why }) => `${firstLine(name, 60)} was not tried: ${firstLine(why)}`)
-  return yield* unmet(clipped(task, 300), tried, known)
+  return yield* giveUp(clipped(task, 300), tried, known)
 }
 
-/** Whoever acts goes by its own mind, and is told what would be in vain and what was said that nobody could weigh. */
-async function* alone(course: Course, plan?: Plan, hearing?: Hearing): AsyncGenerator<Event, Outcome> {
-  const { turn, minds } = course
+/** The actor decides itself how to work, and is told which approaches cannot work and what unstructured advice there was. */
+async function* actAlone(
+  thinking: ThinkingTurn,
+  plan?: ApproachPlan,
+  round?: AdviceRound,
+): AsyncGenerator<Event, Outcome> {
+  const { turn, resources } = thinking
   const impossible = plan?.dropped.map(({ name, why }) => `${name}: ${why}`) ?? []
-  const prose = plan?.by === undefined ? (hearing?.advice.filter((one) => one.prose) ?? []) : []
+  const prose = plan?.by === undefined ? (round?.advice.filter((one) => one.prose) ?? []) : []
   const words = [
     turn.prompt,
-    minds.machine.words,
+    resources.machine.description,
     ...(impossible.length > 0
       ? [
           'Advisors were asked before you, and these approaches will not work here; find another one, or say what is missing:',
@@ -81,16 +89,16 @@ async function* alone(course: Course, plan?: Plan, hearing?: Hearing): AsyncGene
       : []),
     ...(prose.length > 0
       ? [
-          'Other agents advised this; weigh it, then do the work:',
+          'Other agents gave this advice; weigh it, then do the work:',
           ...prose.map(({ role, words }) => quoted('advice', clipped(words, 8_000), role)),
         ]
       : []),
   ]
-  return yield* course.act(words.join('\n\n'))
+  return yield* thinking.act(words.join('\n\n'))
 }
 
-/** The machine, with the programs looked for that its scan did not know of. */
-async function machineFor(needs: readonly string[], { minds }: Course): Promise<Machine> {
-  const { spec, programs } = minds.machine
-  return { spec, found: new Set(await programs?.(programsIn(needs))) }
+/** The machine, with programs that its scan did not look for. */
+async function machineFor(needs: readonly string[], { resources }: ThinkingTurn): Promise<KnownMachine> {
+  const { spec, programs } = resources.machine
+  return { spec, found: new Set(await programs?.(neededPrograms(needs))) }
 }

@@ -1,74 +1,139 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
-import type { Course } from '../course.ts'
-import type { Way } from '../thinker.ts'
-import type { Tried } from '../unmet.ts'
-import type { Critique } from './flaw.ts'
-import { note } from '../course.ts'
-import { takenBack } from '../take-back.ts'
-import { thinker } from '../thinker.ts'
-import { unmet } from '../unmet.ts'
-import { clipped, firstLine } from '../words.ts'
-import { criticised, criticOf } from './critique.ts'
-import { mendingWords, refiningWords, writingWords } from './prompts.ts'
-import { Proof } from './proof.ts'
-import { workOf } from './work.ts'
+import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
+import type { Check, CheckResult } from '../goal-check.ts'
+import type { ThinkingTurn } from '../thinking-turn.ts'
+import type { Critique, Flaw, ReviewedWork } from './critique.ts'
+import { frameworkAgent, giveUp } from '../framework-agent.ts'
+import { askJudge, runCheck } from '../goal-check.ts'
+import { projectChecks } from '../project-checks.ts'
+import { clipped, firstLine, quoted } from '../prompt-text.ts'
+import { offerRevert } from '../revert-offer.ts'
+import { note } from '../thinking-turn.ts'
+import { askCritic, criticSeat, flawText, refinePrompt } from './critique.ts'
 
-/** Generate, criticise by somebody else, refine, verify by the project's own tests. */
-export const reflect: Way = {
-  // Who acts is not known before; the first who is well is the likeliest.
-  asks: (minds) => [criticOf(minds, minds.readers[0]!)],
+/** Does the work, has another agent criticise it, refines it, and verifies it by the project's own tests. */
+export const reflect: FrameworkDefinition = {
+  // The actor is not known yet; the first healthy reader is the likeliest.
+  asks: (resources) => [criticSeat(resources, resources.readers[0]!)],
   rounds: 1,
-  agent: (minds) => thinker('reflect', minds, reflection),
+  agent: (resources) => frameworkAgent('reflect', resources, reflection),
 }
 
-async function* reflection(course: Course): AsyncGenerator<Event, Outcome> {
-  const mark = await course.minds.rewind?.mark()
-  yield course.phase('making it')
-  const made = yield* course.act(writingWords(course))
-  if (!isMade(made)) return made
-  const critique = yield* criticised(await workOf(made.text, mark, course), course)
-  if (course.over) return course.over
-  if (critique.flaws.length === 0 && critique.words === undefined) return yield* proven(made, critique, mark, course)
-  yield course.phase('mending what was found')
-  const refined = yield* course.act(refiningWords(critique))
-  return isMade(refined) ? yield* proven(refined, critique, mark, course) : refined
+async function* reflection(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const { turn, resources } = thinking
+  const mark = await resources.checkpoints?.mark()
+  yield thinking.phase('doing the work')
+  const made = yield* thinking.act([turn.prompt, resources.machine.description].join('\n\n'))
+  if (!isDone(made)) return made
+  const critique = yield* askCritic(await workSince(made.text, mark, thinking), thinking)
+  if (thinking.over) return thinking.over
+  if (critique.flaws.length === 0 && critique.words === undefined) return yield* verify(made, critique, mark, thinking)
+  yield thinking.phase('fixing what was found')
+  const refined = yield* thinking.act(refinePrompt(critique))
+  return isDone(refined) ? yield* verify(refined, critique, mark, thinking) : refined
 }
 
-/** So often in a row the check may fail. */
+type DoneOutcome = Outcome & { ok: true }
+
+/** An agent that could not act, or asks something first, has done nothing yet. */
+const isDone = (outcome: Outcome): outcome is DoneOutcome => outcome.ok && outcome.asks === undefined
+
+async function workSince(
+  reply: string,
+  mark: string | undefined,
+  { turn, resources }: ThinkingTurn,
+): Promise<ReviewedWork> {
+  const changes = mark === undefined ? undefined : await resources.checkpoints?.since(mark).catch(() => undefined)
+  return { task: turn.prompt, reply, ...changes }
+}
+
+/** The check may fail this often in a row. */
 const mostFailures = 2
 
-/** Until it is shown to work; what fails twice is told as it is, and may be taken back. */
-async function* proven(
-  made: Made,
+/** Checks the work until it passes; work that fails twice is reported as it is, and may be reverted. */
+async function* verify(
+  made: DoneOutcome,
   critique: Critique,
   mark: string | undefined,
-  course: Course,
+  thinking: ThinkingTurn,
 ): AsyncGenerator<Event, Outcome> {
-  const proof = new Proof(critique.flaws, course)
-  const tried: Tried[] = []
+  const proof = new Proof(critique.flaws, thinking)
+  const tried: TriedWay[] = []
   for (let outcome = made; ;) {
-    const seen = yield* proof.look(await workOf(outcome.text, mark, course))
-    if (course.over) return course.over
-    course.passed = seen.passed
+    const seen = yield* proof.check(await workSince(outcome.text, mark, thinking))
+    if (thinking.over) return thinking.over
+    thinking.passed = seen.passed
     if (seen.passed) return outcome
-    const what = tried.length === 0 ? 'what was made' : 'what was mended after that'
+    const what = tried.length === 0 ? 'the work' : 'the work after another fix'
     tried.push({ what, seen: clipped(seen.evidence, 600) })
     if (tried.length === mostFailures) break
-    yield note(`the check failed: ${firstLine(seen.evidence)}; it is mended once more`)
-    yield course.phase('mending what the check showed')
-    const again = yield* course.act(mendingWords(seen))
-    if (!isMade(again)) return again
+    yield note(`the check failed: ${firstLine(seen.evidence)}; fixing it once more`)
+    yield thinking.phase('fixing what the check showed')
+    const again = yield* thinking.act(fixPrompt(seen))
+    if (!isDone(again)) return again
     outcome = again
   }
-  yield note(`the check failed ${mostFailures} times; there is nothing left to try`)
-  if (mark !== undefined) yield* takenBack('the work', mark, course)
-  if (course.over) return course.over
+  yield note(`the check failed ${mostFailures} times; nothing is left to try`)
+  if (mark !== undefined) yield* offerRevert('the work', mark, thinking)
+  if (thinking.over) return thinking.over
   const known = critique.flaws.map(({ where, what }) => `${critique.by} found in ${where}: ${clipped(what, 300)}`)
-  return yield* unmet(clipped(course.turn.prompt, 300), tried, known)
+  return yield* giveUp(clipped(thinking.turn.prompt, 300), tried, known)
 }
 
-type Made = Outcome & { ok: true }
+function fixPrompt({ evidence }: CheckResult): string {
+  return [
+    'Your work was checked, and the check failed:',
+    quoted('check', evidence),
+    'Find out why, and fix the cause; change a test only where it is wrong about what was asked. If it failed before your work too, and has nothing to do with it, say how you know. Then answer the person so that it can be read without what was said before.',
+  ].join('\n\n')
+}
 
-/** Whoever could not act, or wants to know something first, has made nothing yet. */
-const isMade = (outcome: Outcome): outcome is Made => outcome.ok && outcome.asks === undefined
+/** Checks work by the project's own build and tests; a judge decides where there are none, or they are not allowed to run. */
+class Proof {
+  #flaws: readonly Flaw[]
+  #thinking: ThinkingTurn
+  #checks: Check[] | undefined
+  #refused = false
+
+  constructor(flaws: readonly Flaw[], thinking: ThinkingTurn) {
+    this.#flaws = flaws
+    this.#thinking = thinking
+  }
+
+  async *check(work: ReviewedWork): AsyncGenerator<Event, CheckResult> {
+    const passed: string[] = []
+    // Where no file changed, the project's checks say nothing about the work.
+    for (const check of work.files?.length === 0 ? [] : yield* this.#projectChecks()) {
+      const seen = yield* runCheck(check, work, this.#thinking)
+      if (this.#thinking.over || (!seen.passed && !seen.refused)) return seen
+      if (seen.passed) passed.push(firstLine(seen.evidence))
+      else yield* this.#drop(check, seen)
+    }
+    if (passed.length > 0 && !this.#refused) return { passed: true, evidence: passed.join('\n') }
+    yield this.#thinking.phase('judging the work')
+    return yield* askJudge(this.#question(), work, this.#thinking)
+  }
+
+  async *#projectChecks(): AsyncGenerator<Event, Check[]> {
+    if (this.#checks) return this.#checks
+    const { checks, missing } = await projectChecks(this.#thinking.resources)
+    if (missing.length > 0) yield note(`not checked by ${missing.join(', ')}: not installed`)
+    return (this.#checks = checks)
+  }
+
+  /** A check that was refused once is not asked for again in this turn. */
+  async *#drop(check: Check, { evidence }: CheckResult): AsyncGenerator<Event, void> {
+    this.#refused = true
+    this.#checks = this.#checks?.filter((one) => one !== check)
+    yield note(`not checked: ${firstLine(evidence)}`)
+  }
+
+  #question(): string {
+    const left = [
+      'Is none of these findings left in it, unless a finding is shown to be wrong?',
+      ...this.#flaws.map(flawText),
+    ]
+    return ['Does it do all that the task asks?', ...(this.#flaws.length > 0 ? left : [])].join('\n')
+  }
+}

@@ -1,59 +1,183 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
-import type { Course } from '../course.ts'
-import type { Way } from '../thinker.ts'
-import type { Trial } from './trial.ts'
-import { note } from '../course.ts'
-import { assign } from '../minds.ts'
-import { thinker } from '../thinker.ts'
-import { firstLine } from '../words.ts'
-import { answeringWords, unaidedWords } from './prompts.ts'
-import { proposed } from './proposal.ts'
-import { faultIn, tried } from './trial.ts'
+import type { SystemSpec } from '../../../core/work/system-spec.ts'
+import type { FrameworkDefinition } from '../framework-agent.ts'
+import type { RoleAssignment } from '../resources.ts'
+import type { ThinkingTurn } from '../thinking-turn.ts'
+import { isForbidden } from '../../../core/work/perform.ts'
+import { oneOf, optional, string } from '../../../core/work/shape.ts'
+import { frameworkAgent } from '../framework-agent.ts'
+import { answerShape } from '../json-answer.ts'
+import { clipped, firstLine, quoted } from '../prompt-text.ts'
+import { assign } from '../resources.ts'
+import { note } from '../thinking-turn.ts'
+
+type Language = 'python' | 'node'
+
+/** `by`: the agent that wrote it. */
+type Script = { language: Language; code: string; by: string }
+
+/** The result of a script; one that was not allowed, or could not be run at all, says nothing about the next. */
+type ScriptRun = { script: Script; printed: string; ended: 'well' | 'badly' | 'not allowed' | 'not run' }
 
 const roles = ['coder']
 
-/** So often in a row a script may fail. */
+/** A script may fail this often in a row. */
 const mostFailures = 2
 
-/** What is easier computed than thought: somebody writes a throw-away script, we run it, and its result is answered by. */
-export const script: Way = {
-  asks: (minds) => assign(roles, minds),
+/** For requests that are easier computed than thought about: an agent writes a throw-away script, termaite runs it, and the actor answers with its result. */
+export const script: FrameworkDefinition = {
+  asks: (resources) => assign(roles, resources),
   rounds: 1,
-  agent: (minds) => thinker('script', minds, scripted),
+  agent: (resources) => frameworkAgent('script', resources, answerByScript),
 }
 
-async function* scripted(course: Course): AsyncGenerator<Event, Outcome> {
-  const failed: Trial[] = []
-  let [coder] = assign(roles, course.minds)
-  while (failed.length < mostFailures) {
-    yield course.phase(failed.length === 0 ? 'writing a script' : 'mending the script')
-    const written = yield* proposed(coder!, failed, course)
-    if (course.over) return course.over
-    if ('none' in written) return yield* directly(`no script (${sentence(written.none)})`, failed, course)
-    // Whoever wrote it mends it.
-    coder = { ...coder!, agent: written.by }
-    yield course.phase('running the script')
-    const trial = yield* tried(written, course)
-    if (course.over) return course.over
-    if (trial.ended === 'not allowed' || trial.ended === 'not run')
-      return yield* directly(`the script was ${trial.ended} (${sentence(trial.printed)})`, [...failed, trial], course)
-    course.passed = trial.ended === 'well'
-    if (course.passed) {
-      yield course.phase('answering by its result')
-      return yield* course.act(answeringWords(trial, course))
+async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const failed: ScriptRun[] = []
+  let [coder] = assign(roles, thinking.resources) as [RoleAssignment]
+  for (;;) {
+    yield thinking.phase(failed.length === 0 ? 'writing a script' : 'fixing the script')
+    const written = yield* askForScript(coder, failed, thinking)
+    if (thinking.over) return thinking.over
+    if ('none' in written) return yield* actDirectly(`no script (${sentence(written.none)})`, failed, thinking)
+    // The agent that wrote the script fixes it.
+    coder = { ...coder, agent: written.by }
+    yield thinking.phase('running the script')
+    const run = yield* runScript(written, thinking)
+    if (thinking.over) return thinking.over
+    if (run.ended === 'not allowed' || run.ended === 'not run')
+      return yield* actDirectly(`the script was ${run.ended} (${sentence(run.printed)})`, [...failed, run], thinking)
+    thinking.passed = run.ended === 'well'
+    if (thinking.passed) {
+      yield thinking.phase('answering with its result')
+      return yield* thinking.act(answerPrompt(run, thinking))
     }
-    failed.push(trial)
-    if (failed.length < mostFailures) yield note(`the script failed (${faultIn(trial)}); ${written.by} mends it`)
+    failed.push(run)
+    const error = errorLine(run)
+    if (failed.length === mostFailures)
+      return yield* actDirectly(`the script failed ${mostFailures} times (${error})`, failed, thinking)
+    yield note(`the script failed (${error}); ${written.by} fixes it`)
   }
-  return yield* directly(`the script failed ${mostFailures} times (${faultIn(failed.at(-1)!)})`, failed, course)
 }
 
-/** Without a script, by whoever acts, who is told what was tried. */
-async function* directly(why: string, failed: readonly Trial[], course: Course): AsyncGenerator<Event, Outcome> {
-  yield note(`${why}; taken directly`)
-  return yield* course.act(unaidedWords(failed, course))
+/** Asks for a script, or for a better one than those that failed; `none` says why there is none. */
+async function* askForScript(
+  coder: RoleAssignment,
+  failed: readonly ScriptRun[],
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Script | { none: string }> {
+  const languages = languagesOf(thinking.resources.machine.spec)
+  const shape = answerShape({
+    language: optional(oneOf(...languages)),
+    code: optional(string()),
+    why: optional(string()),
+  })
+  const answer = yield* thinking.askFor(coder, scriptPrompt(languages, failed, thinking), shape)
+  const { by } = answer
+  if (!answer.ok) {
+    const found = scriptIn(answer.words ?? '', languages)
+    return found ? { ...found, by } : { none: `no agent wrote one: ${answer.why}` }
+  }
+  const { language = languages[0]!, code = '', why } = answer.value
+  return code.trim() === '' ? { none: why || 'it would be no help' } : { language, code, by }
 }
 
-/** Enough for a quiet line: the rest stands with the call, or is told to whoever acts. */
+/** The languages that a script can be written in here, the better one for data first; Node is what termaite runs on. */
+const languagesOf = ({ runtimes }: Pick<SystemSpec, 'runtimes'>): Language[] =>
+  runtimes.python ? ['python', 'node'] : ['node']
+
+const fenced = /^[ \t]*```+[ \t]*(py(?:thon)?3?|js|javascript|node(?:js)?)[ \t]*\n([^]*?)\n[ \t]*```/gim
+
+/** The last script in an answer without JSON. */
+function scriptIn(words: string, languages: readonly Language[]): Omit<Script, 'by'> | undefined {
+  const [, named = '', code = ''] = [...words.matchAll(fenced)].at(-1) ?? []
+  const language: Language = /^py/i.test(named) ? 'python' : 'node'
+  return code.trim() !== '' && languages.includes(language) ? { language, code } : undefined
+}
+
+/** Runs a script where the session's other scripts ran, under the rules that hold for every tool. */
+async function* runScript(written: Script, { resources, turn }: ThinkingTurn): AsyncGenerator<Event, ScriptRun> {
+  const { language, code } = written
+  const result = yield* resources.tools.use('repl', { language, code }, turn)
+  const exit = (result.data as { exit?: number | string } | undefined)?.exit
+  const ended = isForbidden(result) ? 'not allowed' : !result.ok ? 'not run' : exit === 0 ? 'well' : 'badly'
+  return { script: written, printed: result.text, ended }
+}
+
+/** The line of an error that says what went wrong: the last one, above its stack trace. */
+function errorLine({ printed }: ScriptRun): string {
+  const lines = printed.split('\n').filter((line) => line.trim() !== '')
+  return (lines.findLast((line) => /^[^\s[}]/.test(line)) ?? lines.at(-1) ?? 'it printed nothing').slice(0, 200)
+}
+
+/** The first sentence, enough for a note: the rest is kept with the call, or told to the actor. */
 const sentence = (text: string) => firstLine(text).split(/[.!](?:\s|$)/)[0]!
+
+/** Has the actor work without a script, and tells it what was tried. */
+async function* actDirectly(
+  why: string,
+  failed: readonly ScriptRun[],
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Outcome> {
+  yield note(`${why}; answering directly`)
+  return yield* thinking.act(unaidedPrompt(failed, thinking))
+}
+
+const longestResult = 24_000
+const longestError = 8_000
+
+const howWritten: Record<Language, string> = {
+  python: 'Python, best for data: only packages that are installed here can be imported',
+  node: 'JavaScript for Node: require, not import; await at the top works',
+}
+
+function scriptPrompt(
+  languages: readonly Language[],
+  failed: readonly ScriptRun[],
+  { turn, resources }: ThinkingTurn,
+): string {
+  return [
+    'You write a throw-away script whose output answers a request; it is run as you give it, and another agent answers the person with what it prints. Look at the files first, so that it fits them as they are; change nothing.',
+    quoted('task', turn.prompt),
+    resources.machine.description,
+    `"language": ${languages.map((language) => `"${language}" (${howWritten[language]})`).join(' or ')}.`,
+    '"code": the whole script. It starts in the working folder, is given no input and ends by itself within two minutes. It reads the data and does not guess it; it prints what was asked for, short enough to be read, with what shows that it is right, such as how many records it saw. It changes no file unless the request says so. It may run behind walls, without a network and with no processes in sight but its own: where it needs more than it finds, it must fail with an error and not print what is wrong.',
+    '"why": in one sentence. Where a script is no help, because nothing has to be computed or a look at a file is enough, leave out "code" and say why.',
+    ...failed.flatMap((run) => [
+      'This script was run, and failed. Find out why, and write it anew as a whole; what it had defined by then may still be there, and nothing may rely on it:',
+      ...runTexts(run, longestError),
+    ]),
+  ].join('\n\n')
+}
+
+/** The prompt for an actor that answers with a script's result. */
+function answerPrompt(run: ScriptRun, { turn, resources }: ThinkingTurn): string {
+  return [
+    turn.prompt,
+    resources.machine.description,
+    'This script was written for it by another agent, and was run just now:',
+    ...runTexts(run, longestResult),
+    'Answer the person with its result: do not run it again, and do not compute again what it shows. Where it does not show what was asked, say so; what was asked for beyond it is yours to do.',
+  ].join('\n\n')
+}
+
+/** The prompt for an actor that works without a script. */
+function unaidedPrompt(failed: readonly ScriptRun[], { turn, resources }: ThinkingTurn): string {
+  return [
+    turn.prompt,
+    resources.machine.description,
+    ...failed.flatMap((run) => [
+      run.ended === 'not allowed'
+        ? 'This script for it was not allowed to run. Do not run it in another way:'
+        : run.ended === 'not run'
+          ? 'This script for it could not be run here:'
+          : 'This script for it was run, and failed. Find another way:',
+      ...runTexts(run, longestError),
+    ]),
+  ].join('\n\n')
+}
+
+const runTexts = ({ script: { language, code, by }, printed }: ScriptRun, most: number) => [
+  quoted('script', `${language}\n${clipped(code, longestResult)}`, by),
+  quoted('result', clipped(printed, most)),
+]

@@ -1,0 +1,99 @@
+import type { Event } from '../../core/talk/entry.ts'
+import type { Framework } from '../../core/talk/framework.ts'
+import type { Question } from '../../core/talk/question.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { FrameworkDefinition } from './framework-agent.ts'
+import type { Resources, RoleAssignment } from './resources.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
+import { plural } from './prompt-text.ts'
+import { consultedHistory, note } from './thinking-turn.ts'
+
+/** More extra calls than this are not made without asking the person. */
+export const freeCalls = 2
+
+/** The tokens of one consultation's own words and answer, and its seconds, where nothing better is known. */
+const usual = { tokens: 1_500, seconds: 20 }
+
+/** Whether the cost was agreed to before, and how a lasting yes is remembered. */
+export type Agreement = { agreed: boolean; agree(): Promise<void> }
+
+export type ProposedFramework = Agreement & {
+  framework: Framework
+  why: string
+  definition: FrameworkDefinition
+  resources: Resources
+}
+
+/** Says which framework was chosen and why; an expensive one is shown with its cost first, and waits for a yes. */
+export async function* announced(o: ProposedFramework, turn: Turn): AsyncGenerator<Event, boolean> {
+  const { framework, why, definition, resources } = o
+  const asks = definition.asks(resources)
+  const chosen = `thinking: ${framework}, ${why}`
+  const calls = plural(asks.length, 'extra call')
+  const cost = `about ${costWords(asks, definition.rounds, resources, turn)}`
+  const expensive = asks.length > freeCalls
+  if (!expensive || o.agreed || !turn.attended) {
+    yield note(expensive ? `${chosen}; ${calls} (${assignmentLines(asks).join('; ')}), ${cost}` : chosen)
+    return true
+  }
+  const text = `${framework}: ${why}. It takes ${calls}, ${cost}.`
+  const shows: Question['shows'] = [{ type: 'text', text: assignmentLines(asks).join('\n') }]
+  const go = yield* askAgreement({ text, shows }, o, turn)
+  if (turn.signal.aborted) return false
+  yield note(go ? chosen : `thinking: direct, you declined ${framework}`)
+  return go
+}
+
+/** Asks before each call beyond the announced ones: an answer sent back, one more judge. */
+export function consentForMore({
+  framework,
+  definition,
+  resources,
+  ...agreement
+}: Omit<ProposedFramework, 'why'>): NonNullable<Resources['moreCalls']> {
+  return {
+    agreed: Math.max(freeCalls, definition.asks(resources).length),
+    async *may(asked, calls, turn) {
+      if (agreement.agreed || !turn.attended) return true
+      const cost = costWords([asked], 1, resources, turn)
+      const text = `${framework}: ${plural(calls, 'call')} were made, and ${asked.agent} as ${asked.role} would be one more, about ${cost}.`
+      return yield* askAgreement({ text }, agreement, turn, 'No, make no more calls')
+    },
+  }
+}
+
+/** Asks the person to agree to a cost. */
+export async function* askAgreement(
+  card: Pick<Question, 'text' | 'shows'>,
+  { agree }: Agreement,
+  turn: Turn,
+  without = 'No, one agent answers directly',
+): AsyncGenerator<Event, boolean> {
+  const options = [
+    { id: 'go', label: 'Go on' },
+    { id: 'always', label: 'Go on, and do not ask again in this project' },
+    { id: 'direct', label: without },
+  ]
+  const picks = await turn.ask({ about: 'choice', agent: 'termaite', ...card, from: [], options }, turn.signal)
+  if (turn.signal.aborted) return false
+  if (picks?.includes('always')) {
+    const error = await agree().catch(messageOf)
+    if (error !== undefined) yield note(`your choice could not be saved: ${error}`)
+  }
+  return picks?.includes('go') || picks?.includes('always') || false
+}
+
+/** One line for each agent with its roles: "claude as enumerator, chair". */
+function assignmentLines(asks: readonly RoleAssignment[]): string[] {
+  const roles = new Map<string, string[]>()
+  for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), role])
+  return [...roles].map(([agent, as]) => `${agent} as ${as.join(', ')}`)
+}
+
+export function costWords(asks: readonly RoleAssignment[], rounds: number, { machine }: Resources, turn: Turn): string {
+  const each = usual.tokens + estimateTokens(turn.prompt + machine.description) + viewTokens(consultedHistory(turn))
+  const tokens = Math.ceil((asks.length * each) / 1000)
+  const seconds = rounds * usual.seconds
+  return `${tokens}k tokens and ${seconds < 60 ? `${seconds} s` : plural(Math.round(seconds / 60), 'minute')}`
+}

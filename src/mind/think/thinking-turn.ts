@@ -1,0 +1,276 @@
+import type { Entry, Event, Fact } from '../../core/talk/entry.ts'
+import type { Framework } from '../../core/talk/framework.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { Parser } from '../../core/work/shape.ts'
+import type { ParsedAnswer } from './json-answer.ts'
+import type { Resources, RoleAssignment } from './resources.ts'
+import { defined } from '../../base/defined.ts'
+import { newId } from '../../base/id.ts'
+import { relay } from '../../base/relay.ts'
+import { isFact } from '../../core/talk/entry.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
+import { lastTurns, view } from '../../core/talk/view.ts'
+import { consult, take } from '../../core/work/verbs.ts'
+import { parseAnswer } from './json-answer.ts'
+import { clipped, firstLine, jsonInstructions, quoted } from './prompt-text.ts'
+
+/** A consulted agent is told this much of the conversation: in consensus, five of them are told it. */
+const toldTokens = 6_000
+
+/** How long a consulted agent is waited for: it looks at files before it answers. */
+export const answerMs = 180_000
+
+/** A longer answer is cut: it would fill the prompts of all agents that come after. */
+const longestAnswer = 64_000
+
+/** So many more calls may be made after each yes. */
+const fewMore = 3
+
+const declined = failed('denied', 'you declined another call')
+
+/** The outcome of a consultation, and the agent that really gave it. */
+export type Consultation = { outcome: Outcome; by: string }
+
+/** An answer that could be read as what was asked for, otherwise its words, otherwise why there is none. */
+export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
+
+/** One turn as a framework goes through it: what was done so far is history for the agent that acts next. */
+export class ThinkingTurn {
+  readonly framework: Framework
+  readonly turn: Turn
+  readonly resources: Resources
+  /** The result of the last check that could be made. */
+  passed: boolean | undefined
+  /** How many agents were consulted. */
+  calls = 0
+  #done: Entry[] = []
+  #pieces = 0
+  /** Tokens of consultations under way, which are not paid yet. */
+  #awaited = 0
+  #watch: ReadOnlyWatch
+  /** The number of calls that the person agreed to; negative after a no. */
+  #agreed: number
+  #overBudget: Outcome | undefined
+
+  constructor(framework: Framework, turn: Turn, resources: Resources) {
+    this.framework = framework
+    this.turn = turn
+    this.resources = resources
+    this.#watch = new ReadOnlyWatch(resources)
+    this.#agreed = resources.moreCalls?.agreed ?? Infinity
+  }
+
+  /** Why nothing more is begun, once the turn is cancelled or its budget is spent. */
+  get over(): Outcome | undefined {
+    return this.turn.signal.aborted ? failed('aborted', 'cancelled') : this.#overBudget
+  }
+
+  /** The agent that acted last, if any did. */
+  get actor(): string | undefined {
+    return this.#done.findLast(({ type }) => type === 'reply')?.by
+  }
+
+  /** Lifts the limit of calls, because the person saw their cost and agreed. */
+  allowMoreCalls(): void {
+    this.#agreed = Infinity
+  }
+
+  /** An event that says what the framework is doing. */
+  phase(words: string): Event {
+    return { type: 'phase', framework: this.framework, words: firstLine(words), by: 'termaite' }
+  }
+
+  /** Has the actor take a piece of the turn: its events are the turn's own. */
+  async *act(prompt: string): AsyncGenerator<Event, Outcome> {
+    if (this.over) return this.over
+    const { turn } = this
+    const { actor } = this.resources
+    this.#watch.end()
+    const piece = `${turn.id}.${++this.#pieces}`
+    const entries: Entry[] = []
+    const keep = (fact: Fact, by: string) => {
+      const at = turn.clock.now()
+      entries.push({ ...fact, id: newId(at), at, by, session: '', turn: piece } as Entry)
+    }
+    keep({ type: 'prompt', text: prompt }, 'user')
+    const steer: Turn['steer'] = async (until) => {
+      const typed = await turn.steer(until)
+      // The agent that takes the next piece is told it too.
+      for (const text of typed) keep({ type: 'steer', text }, 'user')
+      return typed
+    }
+    const history = view([...turn.history, ...this.#done])
+    const outcome = yield* take(actor, { ...turn, prompt, steer, history }, (event) => {
+      const { by = actor.name, ...fact } = event
+      if (isFact(event)) keep(fact as Fact, by)
+    })
+    keep({ type: 'end', outcome }, actor.name)
+    this.#done.push(...entries)
+    return this.#noteBudget(outcome)
+  }
+
+  /** Has an agent take a piece of the turn in a folder of its own, perhaps beside another one: its events are marked with its role. */
+  async *actAside(
+    role: string,
+    prompt: string,
+    { actor, cwd }: { actor: Agent; cwd: string },
+  ): AsyncGenerator<Event, Consultation> {
+    if (this.over) return { outcome: this.over, by: actor.name }
+    const { turn } = this
+    // No agent's own thread is continued: two at once would both write to it.
+    const history = view([...turn.history, ...this.#done]).filter(({ type }) => type !== 'thread')
+    const { sent: _, attended: __, ...own } = turn
+    const asked = consult(actor, role, { ...own, prompt, history, cwd }, turn.leash)
+    const { outcome, by } = yield* signed(asked, actor.name)
+    return { outcome: this.#noteBudget(outcome), by }
+  }
+
+  /** Adds work that was done aside to the history of the agent that acts next. */
+  remember(prompt: string, text: string, by: string): void {
+    const at = this.turn.clock.now()
+    const of = { at, session: '', turn: `${this.turn.id}.${++this.#pieces}` }
+    this.#done.push(
+      { type: 'prompt', text: prompt, id: newId(at), by: 'user', ...of },
+      { type: 'reply', text, id: newId(at), by, ...of },
+      { type: 'end', outcome: { ok: true, text }, id: newId(at), by, ...of },
+    )
+  }
+
+  /** Asks one agent for its answer alone; silence for `ms` is a failure. `enough` aborts when the answer is not needed any more. */
+  async *ask(
+    { role, agent }: RoleAssignment,
+    prompt: string,
+    ms = answerMs,
+    enough?: AbortSignal,
+  ): AsyncGenerator<Event, Consultation> {
+    const { turn, resources } = this
+    if (!this.over && !(yield* this.#mayAsk({ role, agent }))) return { outcome: this.over ?? declined, by: agent }
+    const told = consultedHistory(turn)
+    const need = estimateTokens(prompt) + viewTokens(told)
+    // The tokens of consultations under way are gone from the budget, though they are not paid yet.
+    const refusal = this.#awaited > 0 && !this.over ? turn.budget.refuse(this.#awaited + need) : undefined
+    if (refusal) this.#noteBudget({ ok: false, failure: refusal })
+    if (this.over) return { outcome: this.over, by: agent }
+    this.#awaited += need
+    const late = new AbortController()
+    const settled = new AbortController()
+    // Nobody waits for the timer itself: it only aborts a consultation that is still under way.
+    void turn.clock.sleep(ms, settled.signal).then(() => settled.signal.aborted || late.abort())
+    const { files: _, sent: __, attended: ___, ...own } = turn
+    const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }
+    const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
+    try {
+      // Some agents say nothing until they have their answer: the screen shows at once who is asked.
+      yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
+      this.calls++
+      await this.#watch.begin()
+      const reader = resources.openReader(agent, told)
+      const ended = yield* signed(consult(reader, role, { ...asked, signal }), agent)
+      const silent = late.signal.aborted && !turn.signal.aborted && !ended.outcome.ok
+      const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : ended.outcome
+      yield* this.#watch.report(ended.by)
+      return { outcome: this.#noteBudget(outcome.ok ? cut(outcome) : outcome), by: ended.by }
+    } finally {
+      this.#awaited -= need
+      settled.abort()
+    }
+  }
+
+  /** Asks for an answer of a shape; an unreadable one is sent back `again` times with what is wrong with it. */
+  async *askFor<T>(
+    asked: RoleAssignment,
+    prompt: string,
+    shape: Parser<T>,
+    again = 1,
+    ms?: number,
+    enough?: AbortSignal,
+  ): AsyncGenerator<Event, ShapedAnswer<T>> {
+    const wanted = `${prompt}\n\n${jsonInstructions(shape.schema)}`
+    let heard = yield* this.ask(asked, wanted, ms, enough)
+    let words: string | undefined
+    for (let left = again; ; left--) {
+      const { outcome, by } = heard
+      // An agent that could not repair its answer has still given it in words.
+      if (!outcome.ok) return defined({ ok: false as const, why: outcome.failure.message, by, words })
+      words = outcome.text
+      const parsed = parseAnswer(words, shape)
+      if (parsed.ok || left <= 0) return { ...parsed, by, words }
+      const repair = `You were asked this before, and your answer could not be read: ${parsed.why}\n${quoted('answer', clipped(words, 8_000))}`
+      heard = yield* this.ask({ ...asked, agent: by }, `${wanted}\n\n${repair}`, ms, enough)
+    }
+  }
+
+  /** Beyond the agreed calls the person is asked: a yes allows a few more, a no ends all further calls. */
+  async *#mayAsk(asked: RoleAssignment): AsyncGenerator<Event, boolean> {
+    const { resources, turn, calls } = this
+    if (calls < this.#agreed || !resources.moreCalls) return true
+    if (this.#agreed < 0) return false
+    const may = yield* resources.moreCalls.may(asked, calls, turn)
+    this.#agreed = may ? calls + fewMore : -1
+    return may
+  }
+
+  /** A spent budget ends the whole turn, whichever call met it. */
+  #noteBudget(outcome: Outcome): Outcome {
+    if (!outcome.ok && outcome.failure.kind === 'budget') this.#overBudget ??= outcome
+    return outcome
+  }
+}
+
+/** The outcome of a consultation with the agent that replied, which may stand in for the one that was asked. */
+async function* signed(asked: ReturnType<typeof consult>, agent: string): AsyncGenerator<Event, Consultation> {
+  let by = agent
+  const outcome = yield* relay(asked, (inner) => {
+    if (inner.event.type === 'reply') by = inner.event.by ?? by
+    return inner
+  })
+  return { outcome, by }
+}
+
+const cut = (outcome: Outcome & { ok: true }): Outcome => ({ ...outcome, text: clipped(outcome.text, longestAnswer) })
+
+/** The part of the conversation that a consulted agent is told; its own thread is left to the agent that acts. */
+export const consultedHistory = ({ history }: Pick<Turn, 'history'>) =>
+  lastTurns(history, toldTokens).filter(({ type }) => type !== 'thread')
+
+export const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })
+
+const mostNamed = 8
+
+/** Watches the files while agents are asked that only promised to read. */
+class ReadOnlyWatch {
+  #resources: Pick<Resources, 'promisedReaders' | 'checkpoints'>
+  #mark: Promise<string | undefined> | undefined
+
+  constructor(resources: Pick<Resources, 'promisedReaders' | 'checkpoints'>) {
+    this.#resources = resources
+  }
+
+  /** Called before an agent is asked; agents that are asked at the same time share one mark. */
+  async begin(): Promise<void> {
+    const { promisedReaders = [], checkpoints } = this.#resources
+    if (promisedReaders.length === 0 || !checkpoints) return
+    await (this.#mark ??= checkpoints.mark().catch(() => undefined))
+  }
+
+  /** Called after an agent answered: reports the files that changed meanwhile, each change once. */
+  async *report(by: string): AsyncGenerator<Event, void> {
+    const { promisedReaders, checkpoints } = this.#resources
+    const mark = promisedReaders?.includes(by) ? await this.#mark : undefined
+    if (mark === undefined) return
+    const since = await checkpoints?.since(mark).catch(() => undefined)
+    if (!since || since.files.length === 0) return
+    this.#mark = Promise.resolve(since.seen)
+    const more = since.files.length > mostNamed ? ` and ${since.files.length - mostNamed} more` : ''
+    yield note(
+      `${by} only promised to read, but these files changed while it was asked: ${since.files.slice(0, mostNamed).join(', ')}${more}; /diff shows the changes, /undo reverts them`,
+    )
+  }
+
+  /** Called before an agent acts: from here on files change as they should. */
+  end(): void {
+    this.#mark = undefined
+  }
+}

@@ -1,0 +1,101 @@
+import type { SystemSpec } from '../../../src/core/work/system-spec.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { parseNeed, neededPrograms } from '../../../src/mind/think/consensus/machine-fit.ts'
+import { isSameApproach } from '../../../src/mind/think/consensus/advisors.ts'
+import { machineFit } from '../../../src/mind/think/consensus/machine-fit.ts'
+import { machines } from './machines.ts'
+
+const { bare, office, nothing } = machines
+const root: SystemSpec = { ...bare, sudoAvailable: true }
+const offline: SystemSpec = { ...bare, network: { hasInternet: false } }
+const mac: SystemSpec = { ...bare, os: { name: 'macOS', version: '14.2', arch: 'arm64' }, packageManagers: ['brew'] }
+const noPip: SystemSpec = { ...bare, runtimes: { python: { version: '3.11.2', pip: false, venv: false } } }
+const venv: SystemSpec = { ...bare, runtimes: { python: { version: '3.11.2', pip: false, venv: true } } }
+
+const fit = (spec: SystemSpec, needs: string[], ...found: string[]) => {
+  const { missing, installs } = machineFit(needs, { spec, found: new Set(found) })
+  return [missing, installs]
+}
+
+const met: [machine: string, spec: SystemSpec, needs: string[], found?: string[]][] = [
+  ['nothing is needed', nothing, []],
+  [
+    'programs by their other names',
+    office,
+    ['LibreOffice', 'soffice', 'bash', 'git', 'python3', 'nodejs', 'npx', 'pip3', 'apt'],
+  ],
+  ['a version that is enough', bare, ['python>=3.9', 'node 24', 'node@v22', 'python 3.11+']],
+  ['a version that nobody knows', office, ['libreoffice>=7']],
+  ['a program that the scan does not look for and somebody found', nothing, ['sed', 'unoconv'], ['sed', 'unoconv']],
+  ['a package of the system whose program is there', office, ['apt:libreoffice']],
+  ['the network and the system', bare, ['network', 'Internet', 'Linux']],
+  ['root', root, ['root', 'sudo']],
+  ['words that only a person could check', nothing, ['a printer with paper', '', 'API_KEY', 'constructor of things']],
+]
+for (const [name, spec, needs, found = []] of met)
+  test(`viable: ${name}`, () => assert.deepEqual(fit(spec, needs, ...found), [[], []]))
+
+const installed: [string, SystemSpec, string[], string[]][] = [
+  ['by a package manager with root', root, ['pandoc', 'latex'], ['pandoc with apt', 'pdflatex with apt']],
+  ['by one that needs no root', mac, ['pandoc'], ['pandoc with brew']],
+  [
+    'a package of the language',
+    bare,
+    ['pip:python-docx', 'npm:express@5'],
+    ['python-docx with pip', 'express@5 with npm'],
+  ],
+  ['with the pip of a new environment', venv, ['pip:requests'], ['requests with pip']],
+  ['a package of another system, by what is there', mac, ['apt:pandoc'], ['pandoc with brew']],
+]
+for (const [name, spec, needs, installs] of installed)
+  test(`viable after an installation: ${name}`, () => assert.deepEqual(fit(spec, needs), [[], installs]))
+
+const missing: [string, SystemSpec, string[], string[]][] = [
+  ['without root', bare, ['pandoc', 'latex'], ['pandoc and pdflatex: not installed, and apt needs root']],
+  [
+    'without a network',
+    { ...root, network: offline.network },
+    ['pandoc'],
+    ['pandoc: not installed, and no network to fetch it'],
+  ],
+  ['without a package manager', nothing, ['pandoc', 'constructor'], ['pandoc and constructor: not installed']],
+  ['a package without a network', offline, ['pip:python-docx'], ['python-docx: no network to fetch it with pip']],
+  ['a package without what fetches it', noPip, ['pip:x', 'npm:y'], ['pip and npm: not installed']],
+  [
+    'a runtime that is too old',
+    bare,
+    ['python>=3.12', 'node 25.0'],
+    ['python 3.12: 3.11.2 is here', 'node 25.0: 24.1.0 is here'],
+  ],
+  [
+    'the network, root and another system',
+    offline,
+    ['Internet access', 'sudo rights', 'windows'],
+    ['the network: there is none', 'root: not without a password', 'windows: this is Debian GNU/Linux'],
+  ],
+]
+for (const [name, spec, needs, reasons] of missing)
+  test(`not viable: ${name}`, () => assert.deepEqual(fit(spec, needs), [reasons, []]))
+
+test('what is looked for before anybody says that it is missing', () => {
+  assert.deepEqual(
+    neededPrograms(['Unoconv', 'chrome', 'apt:texlive', 'network', 'some words', 'unoconv>=2', 'npm:@a/b']),
+    ['unoconv', 'google-chrome', 'chromium', 'apt', 'pdflatex', 'npm'],
+  )
+  assert.deepEqual(parseNeed('some words'), undefined)
+})
+
+test('two names mean the same when one has all the words of the other', () => {
+  const pairs: [string, string, boolean][] = [
+    ['LibreOffice', 'libreoffice --headless', true],
+    ['C++', 'c', false],
+    ['pandoc', 'wkhtmltopdf', false],
+    ['!', 'pandoc', false],
+    ['', '', false],
+  ]
+  assert.deepEqual(
+    pairs.map(([a, b]) => isSameApproach(a, b)),
+    pairs.map(([, , same]) => same),
+  )
+})
