@@ -6,7 +6,7 @@ import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
 import { thinkingFor } from '../../src/app/thinking/thinking-choice.ts'
-import { frameworkResources, readersOf, openSelector } from '../../src/app/thinking/thinking-minds.ts'
+import { frameworkResources, readersOf, openSelector } from '../../src/app/thinking/framework-resources.ts'
 import { seated } from './seat.ts'
 
 test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {

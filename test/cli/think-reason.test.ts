@@ -70,7 +70,7 @@ test('sequential: causes are looked for on the machine itself, and a claim is no
       return json({ verdict: 'rejected', quote: 'sum.cjs', why: 'it is there' })
     if (prompt.includes('You decide'))
       return json({ verdict: 'confirmed', quote: 'a - b', file: 'sum.cjs', why: 'it subtracts' })
-    return prompt.includes('the check failed') ? 'fixes' : { text: 'I fixed it, trust me.' }
+    return prompt.includes('check failed') ? 'fixes' : { text: 'I fixed it, trust me.' }
   })
   const { code, out, err } = await run('sequential')
   assert.deepEqual({ code, out }, { code: 0, out: 'It adds.\n' }, err)

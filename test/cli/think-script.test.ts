@@ -24,7 +24,7 @@ async function counting(t: TestContext, ...codes: string[]) {
     const prompt = JSON.stringify(messages.at(-1)!.content)
     if (prompt.includes('You write a throw-away script')) return coded(codes.shift()!)
     const [, result] = /<result>\\n(.*?)\\n<\/result>/.exec(prompt) ?? []
-    return { text: prompt.includes('by its result') ? `The script says ${result}.` : 'Two, I think.' }
+    return { text: prompt.includes('with its result') ? `The script says ${result}.` : 'Two, I think.' }
   })
   t.after(() => server.close())
   const agent = {
@@ -66,7 +66,7 @@ test(
       'termaite: thinking: script, you chose it',
       `termaite repl: ${first}`,
       "TypeError: Cannot read properties of undefined (reading 'length')\n    at script-1.js:2:33\n    at Array.map (<anonymous>)\n    at script-1.js:2:8",
-      "termaite: the script failed (TypeError: Cannot read properties of undefined (reading 'length')); one mends it",
+      "termaite: the script failed (TypeError: Cannot read properties of undefined (reading 'length')); one fixes it",
       `termaite repl: ${second}`,
       '2',
       'one: The script says 2.',

@@ -39,7 +39,7 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       await sitting.shows('Esc: skip this question')
       glass.type(keys.down + keys.up)
       glass.type(keys.enter)
-      await sitting.framed('think-unmet', ['This was not reached', '✗ not reached', 'alpha ● 97%', atRest], seen)
+      await sitting.framed('think-unmet', ['Not achieved', '✗ not achieved', 'alpha ● 97%', atRest], seen)
     })
   }
 })

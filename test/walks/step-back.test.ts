@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { pursue } from '../../src/mind/think/plan-act-check.ts'
 import { frameworkAgent } from '../../src/mind/think/framework-agent.ts'
-import { projectCheckpoints } from '../../src/app/thinking/thinking-minds.ts'
+import { projectCheckpoints } from '../../src/app/thinking/framework-resources.ts'
 import { minds, notesIn, person } from '../mind/think/rig.ts'
 import { Project } from '../safety/project.ts'
 

@@ -6,7 +6,7 @@ import type { FrameworkDefinition } from '../../mind/think/framework-agent.ts'
 import { unfinishedTreeFor } from '../../mind/think/decompose/saved-trees.ts'
 import { think } from '../../mind/think/think.ts'
 import { machineOf } from '../native/machine-facts.ts'
-import { frameworkResources, openSelector } from './thinking-minds.ts'
+import { frameworkResources, openSelector } from './framework-resources.ts'
 import { treesOf } from './task-trees.ts'
 
 /** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named. */
