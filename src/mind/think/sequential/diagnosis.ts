@@ -2,32 +2,26 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Check } from '../goal-check.ts'
 import type { RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
-import type { Hypothesis } from './hypotheses.ts'
+import type { Hypothesis, TestedHypothesis } from './hypotheses.ts'
 import { defined } from '../../../base/defined.ts'
 import { tighter } from '../../../core/work/agent.ts'
 import { list, oneOf, optional, string } from '../../../core/work/shape.ts'
 import { checkField, checkInstructions, containsQuote, parseCheck } from '../goal-check.ts'
 import { answerShape } from '../json-answer.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
-import { diagnosticInstructions, hypothesisField } from './hypotheses.ts'
+import { diagnosticInstructions, hypothesisField, verdicts } from './hypotheses.ts'
 
 /** The result of a diagnostic; without `output` it was not run, for the reason in `how`. */
 export type Observation = { command: string; how: string; exit?: number; output?: string }
 
-const verdicts = ['confirmed', 'rejected', 'unclear'] as const
-
 /** What was found out about one hypothesis. `quote`: the words that show it; `where`: where they stand. */
-export type Finding = {
-  hypothesis: Hypothesis
+export type Finding = TestedHypothesis & {
   observation: Observation
-  verdict: (typeof verdicts)[number]
   why: string
   quote?: string
   where?: string
   /** The check that would show that the cause is fixed. */
   check?: Check
-  /** Further hypotheses that the observation brought up. */
-  more: readonly Hypothesis[]
 }
 
 const diagnosticSeconds = 120

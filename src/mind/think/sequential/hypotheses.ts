@@ -1,11 +1,19 @@
 import type { ThinkingTurn } from '../thinking-turn.ts'
-import type { Finding } from './diagnosis.ts'
 import { list, oneOf, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../json-answer.ts'
 import { quoted } from '../prompt-text.ts'
 
 /** A possible cause, and the command whose output tells whether it is the cause. */
 export type Hypothesis = { cause: string; why: string; diagnostic: string; expects: string }
+
+export const verdicts = ['confirmed', 'rejected', 'unclear'] as const
+
+/** A hypothesis after its test; `more`: further hypotheses that the test brought up. */
+export type TestedHypothesis = {
+  hypothesis: Hypothesis
+  verdict: (typeof verdicts)[number]
+  more: readonly Hypothesis[]
+}
 
 export const hypothesisField = part({
   cause: string({ min: 1 }),
@@ -58,7 +66,7 @@ export class UntestedHypotheses {
   }
 
   /** Puts hypotheses that an observation brought up before those that were guessed without it. */
-  learn(found: readonly Finding[]): void {
+  learn(found: readonly TestedHypothesis[]): void {
     const last = found.at(-1)
     if (!last) return
     this.#unclear = last.verdict === 'unclear' ? this.#unclear + 1 : 0
