@@ -25,7 +25,7 @@ export async function* merge<T>(streams: readonly AsyncIterable<T>[]): AsyncGene
     left = true
     channel.close()
     // A generator that awaits something returns only after that: the streams' own signals end the wait.
-    await Promise.all(iterators.map((iterator) => iterator.return?.()))
+    await Promise.all(iterators.map(async (iterator) => iterator.return?.()))
     await all
   }
 }

@@ -1,12 +1,13 @@
-import type { CliCommand, Flag, Flags, Parsed } from './cli-command.ts'
+import type { CliCommand, Flags, Parsed } from './cli-command.ts'
 import { parseArgs } from 'node:util'
 import { usage } from './cli-command.ts'
 import { UsageError } from '../core/io.ts'
 
 export function parse(command: CliCommand, argv: readonly string[]): Parsed {
   const flags = command.flags ?? {}
+  const known: Flags = { ...flags, help: { short: 'h', help: '' } }
   const options = Object.fromEntries(
-    Object.entries({ ...flags, help: { short: 'h', help: '' } as Flag }).map(([name, flag]) => [
+    Object.entries(known).map(([name, flag]) => [
       name,
       {
         type: flag.value ? ('string' as const) : ('boolean' as const),

@@ -1,4 +1,4 @@
-import type { CliCommand, Flag } from './cli-command.ts'
+import type { CliCommand, Flag, Flags } from './cli-command.ts'
 import { usage } from './cli-command.ts'
 
 /** Help texts fit the narrowest common terminal. */
@@ -6,14 +6,14 @@ const width = 80
 
 /** Makes the help of one command from its row. */
 export function helpText(command: CliCommand, more = ''): string {
-  const flags = Object.entries({ ...command.flags, help: { short: 'h', help: 'show this help' } as Flag })
+  const flags: Flags = { ...command.flags, help: { short: 'h', help: 'show this help' } }
   return [
     ...wrapped(`${usage(command)}${command.words ? ` ${command.words}` : ''}`, width, '    '),
     '',
     ...wrapped(command.summary, width),
     ...(more ? ['', more] : []),
     '',
-    ...columns(flags.map(([name, flag]) => [flagWords(name, flag), flagHelp(flag)])),
+    ...columns(Object.entries(flags).map(([name, flag]) => [flagWords(name, flag), flagHelp(flag)])),
     '',
     command.examples.length > 1 ? 'Examples:' : 'Example:',
     ...command.examples.map((example) => `  ${example}`),

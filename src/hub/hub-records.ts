@@ -114,7 +114,7 @@ export class HubRecords {
   }
 
   #note(change: Unnumbered<HubChange>): void {
-    this.#changes.push({ seq: ++this.#seq, at: this.#parts.clock.now(), ...change } as HubChange)
+    this.#changes.push({ seq: ++this.#seq, at: this.#parts.clock.now(), ...change })
     if (change.type === 'task') this.#changed.add(change.id)
   }
 }

@@ -29,7 +29,7 @@ export const jsonFormat: ConfigFormat = {
     // An object that holds nothing else was made for the entry, and goes with it.
     const holder = property.parent!
     const alone = holder.children!.length === 1 && holder.parent?.type === 'property'
-    return marked(text, (body) => removed(body, alone ? holder.parent! : property))
+    return marked(text, (body) => removed(body, alone ? holder.parent : property))
   },
 }
 

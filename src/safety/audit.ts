@@ -98,7 +98,7 @@ export class Audit {
       before = head.last
       let { seq, hash } = head
       const lines = acts.map((act) => {
-        const entry = sealed({ seq: ++seq, at, ...act, before: hash } as Omit<AuditEntry, 'hash'>)
+        const entry = sealed({ seq: ++seq, at, ...act, before: hash })
         hash = entry.hash
         return entry
       })

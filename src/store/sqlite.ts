@@ -71,9 +71,9 @@ let loaded: typeof import('node:sqlite') | undefined
 function sqlite(): typeof import('node:sqlite') {
   if (loaded) return loaded
   const emitWarning = process.emitWarning
-  process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
     if (!/\bSQLite\b/.test(String(warning))) Reflect.apply(emitWarning, process, [warning, ...rest])
-  }) as typeof process.emitWarning
+  }
   try {
     loaded = process.getBuiltinModule('node:sqlite')
   } finally {

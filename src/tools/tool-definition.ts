@@ -10,5 +10,5 @@ export type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'
 
 export function defineTool<I>({ input: { schema, parse }, ...own }: ToolDefinition<I>): Tool {
   const tool: Tool<I> = { ...own, description: sourceText(`tools/${own.name}.md`).trim(), schema, parse }
-  return tool as Tool
+  return tool
 }

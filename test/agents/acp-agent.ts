@@ -17,8 +17,8 @@ const output = new WritableStream<Uint8Array>({
 const input = new ReadableStream<Uint8Array>({
   start(controller) {
     process.stdin.on('data', (chunk) => {
-      log('in', chunk as Uint8Array)
-      controller.enqueue(chunk as Uint8Array)
+      log('in', chunk)
+      controller.enqueue(chunk)
     })
     process.stdin.on('end', () => controller.close())
   },
@@ -58,12 +58,12 @@ async function act(written: AcpStep, client: AgentContext): Promise<void> {
       : new Promise((resolve) => cancelled.signal.addEventListener('abort', () => resolve(), { once: true }))
   }
   const { request, params, fails } = step
-  const done = client.request(request, { sessionId, ...(params as object) })
+  const done = client.request(request, { sessionId, ...params })
   const answer = (await (fails ? done.catch(() => {}) : done)) as { terminalId?: string } | undefined
   if (answer?.terminalId) terminals.push(answer.terminalId)
 }
 
-agent({ name: 'scripted' })
+void agent({ name: 'scripted' })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: script.version ?? 1,
     agentCapabilities: {

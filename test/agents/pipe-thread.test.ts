@@ -19,7 +19,7 @@ const resumer: Partial<Profile> = {
 
 let count = 0
 function entriesOf(turn: string, ...facts: [string, Fact][]): Entry[] {
-  return facts.map(([by, fact]) => ({ id: `e${++count}`, at: count, by, session: 's', turn, ...fact }) as Entry)
+  return facts.map(([by, fact]) => ({ id: `e${++count}`, at: count, by, session: 's', turn, ...fact }))
 }
 
 function answered(turn: string, by: string, key?: string): Entry[] {

@@ -71,7 +71,7 @@ test('a dry run tells all that would be done, and does none of it', async (t) =>
     terminal: 'this one',
     session: 'a fresh one',
   })
-  assert.match(hub!, new RegExp(`^${env.TERMAITE_HUB}, not reachable; known there as gemini-\\w{6}$`))
+  assert.match(hub, new RegExp(`^${env.TERMAITE_HUB}, not reachable; known there as gemini-\\w{6}$`))
   assert.equal(execFileSync('git', ['status', '--porcelain'], { cwd: machine.project }).toString(), '')
 })
 

@@ -22,7 +22,9 @@ export type ProfileFacts = {
 /** What shared code may rely on, whichever CLI a profile is of. */
 export function profileContract(profile: Profile, { signs, runs, meanings }: ProfileFacts): void {
   const held = Object.keys(profile.leashes) as Leash[]
-  const check = (what: string, body: () => void) => test(`${profile.name}: ${what}`, body)
+  const check = (what: string, body: () => void) => {
+    test(`${profile.name}: ${what}`, body)
+  }
 
   check('it is found by its name and by its program, and says all that a person types', () => {
     assert.equal(profileNamed(profile.name), profile)

@@ -37,7 +37,9 @@ export function programContract(
 }
 
 function stories(make: (t: TestContext) => ProgramMaker): void {
-  const story = (what: string, run: (maker: ProgramMaker) => Promise<void>) => test(what, (t) => run(make(t)))
+  const story = (what: string, run: (maker: ProgramMaker) => Promise<void>) => {
+    test(what, (t) => run(make(t)))
+  }
 
   story('codes and signals are told exactly', async ({ host, cwd }) => {
     const opened = ['true', 'exit 3', 'exit 128', 'kill -9 $$', "sh -c 'kill -15 $$'", 'no-such-program-anywhere'].map(

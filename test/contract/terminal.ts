@@ -55,7 +55,9 @@ export function terminalContract(
 }
 
 function stories(make: (t: TestContext) => TerminalMaker): void {
-  const story = (what: string, run: (maker: TerminalMaker) => Promise<void>) => test(what, (t) => run(make(t)))
+  const story = (what: string, run: (maker: TerminalMaker) => Promise<void>) => {
+    test(what, (t) => run(make(t)))
+  }
 
   story(
     'what is written and entered reaches the program, and its answer the screen',

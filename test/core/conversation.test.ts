@@ -273,7 +273,7 @@ test('leaving at the very first event ends the turn as well', async () => {
   assert.equal(agent.running, false)
   const [prompt, end, ...more] = await kept(log)
   assert.deepEqual(
-    [prompt!.type, end!.type === 'end' && !end!.outcome.ok && end!.outcome.failure.kind, more],
+    [prompt!.type, end!.type === 'end' && !end.outcome.ok && end.outcome.failure.kind, more],
     ['prompt', 'aborted', []],
   )
 })
@@ -351,7 +351,7 @@ test('a fact kept elsewhere before is kept here under this conversation’s mark
   const { entries } = await conversation.read()
   const [prompt, note, deep] = entries
   assert.deepEqual(note, { ...note, type: 'note', text: 'n', by: 'b', session: 's', turn: prompt!.turn })
-  assert.notEqual(note!.id, 'x')
+  assert.notEqual(note.id, 'x')
   assert.deepEqual([deep!.type, deep!.by], ['usage', 'deep'])
 })
 

@@ -139,7 +139,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   const [card] = seat.asked
   assert.equal(card?.text, 'Undo this? You can redo it.')
   assert.match(
-    String((card?.shows?.[0] as { text: string }).text),
+    String((card?.shows?.[0] as { text: string } | undefined)?.text),
     /^Undoing “make it” \(\w+\):\n {2}delete +made\.txt$/,
   )
   seat.answers.push(['undo'])

@@ -154,7 +154,7 @@ test('an event longer than a frame is cut, and says where the whole of it is', a
   t.after(() => peer.close())
   const whole = 'x'.repeat(1.5 * 1024 ** 2)
   const kept = { id: 'e1', at: 1, by: 'claude', session: 's1', turn: 't1' }
-  turn.see({ ...kept, type: 'result', call: 'c', ok: true, text: whole } as Event)
+  turn.see({ ...kept, type: 'result', call: 'c', ok: true, text: whole })
   turn.see({
     ...kept,
     type: 'result',
@@ -162,7 +162,7 @@ test('an event longer than a frame is cut, and says where the whole of it is', a
     ok: true,
     text: '',
     data: Array(40).fill('x'.repeat(30_000)),
-  } as Event)
+  })
   turn.see({ type: 'call', call: 'c', tool: 't', input: 1n })
   const seen = following(peer, 't1')
   const [long, many, strange] = await seen.seen(({ length }) => length === 3)

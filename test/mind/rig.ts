@@ -1,4 +1,3 @@
-import type { Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Roster, Traits, Turn } from '../../src/core/work/agent.ts'
 import type { Health } from '../../src/mind/rotation/health.ts'
 import type { Rotation } from '../../src/mind/rotation/rotate.ts'
@@ -65,7 +64,7 @@ export function rig(
       const { events, result } = await drained(
         take(rotate(roster, { ...options, ...now }), turnOf({ prompt: 'go', clock, ...over })),
       )
-      return { facts: events.filter(({ type }) => type !== 'text' && type !== 'usage') as Event[], result }
+      return { facts: events.filter(({ type }) => type !== 'text' && type !== 'usage'), result }
     },
   }
 }

@@ -9,8 +9,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 /** What was told, without when. */
-const events = ({ told }: SupervisorRig): SupervisionEvent[] =>
-  told.map(({ at: _, ...event }) => event as SupervisionEvent)
+const events = ({ told }: SupervisorRig): SupervisionEvent[] => told.map(({ at: _, ...event }) => event)
 const types = (at: SupervisorRig) => events(at).map(({ type }) => type)
 /** What the CLI was asked, without how it is to mark its answer. */
 const asked = ({ machine }: SupervisorRig) =>

@@ -39,7 +39,7 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
   await git('commit', '-q', '-m', 'first')
   const serving = spawn(process.execPath, [program, 'serve', '--port', '0'], {
     cwd,
-    env: place.env as NodeJS.ProcessEnv,
+    env: place.env,
   })
   t.after(() => serving.kill('SIGKILL'))
   const { value: url } = await createInterface({ input: serving.stdout })[Symbol.asyncIterator]().next()

@@ -48,8 +48,8 @@ test('what is not streamed comes whole', async () => {
   await served(
     () => ({ text: 'Hello.' }),
     async (ask) => {
-      const chat = (await (await ask(paths.chat, { model: 'any' })).json()) as any
-      const messages = (await (await ask(paths.anthropic, { model: 'any' })).json()) as any
+      const chat = await (await ask(paths.chat, { model: 'any' })).json()
+      const messages = await (await ask(paths.anthropic, { model: 'any' })).json()
       assert.deepEqual(
         [chat.choices[0].message, messages.content],
         [{ role: 'assistant', content: 'Hello.' }, [{ type: 'text', text: 'Hello.' }]],

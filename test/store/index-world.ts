@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Entry, Fact } from '../../src/core/talk/entry.ts'
+import type { Fact } from '../../src/core/talk/entry.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
 import { tempFolder } from './temp.ts'
@@ -13,8 +13,14 @@ export function world(t: TestContext) {
   const index = openIndex(home)
   t.after(() => index.close())
   let count = 0
-  const entry = (session: string, turn: string, by: string, fact: Fact) =>
-    ({ id: `e${++count}`, at: noon + count, by, session, turn, ...fact }) as Entry
+  const entry = (session: string, turn: string, by: string, fact: Fact) => ({
+    id: `e${++count}`,
+    at: noon + count,
+    by,
+    session,
+    turn,
+    ...fact,
+  })
   const say = async (project: string, session: string, turn: string, by: string, fact: Fact, at?: number) => {
     const said = { ...entry(session, turn, by, fact), ...(at === undefined ? {} : { at }) }
     await store.log(`projects/${project}/history`).append(said)

@@ -12,8 +12,9 @@ import { commands, ground, noTmux, running, tmux } from './real.ts'
 import { until } from '../until.ts'
 
 describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
-  const story = (what: string, run: (place: ReturnType<typeof ground>) => Promise<void>) =>
+  const story = (what: string, run: (place: ReturnType<typeof ground>) => Promise<void>) => {
     test(what, (t) => run(ground('tmux', t)))
+  }
 
   story('a window that is closed by hand has exited, with the processes that ignored it', async (place) => {
     const { host, cwd } = place

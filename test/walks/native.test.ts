@@ -26,7 +26,7 @@ const noteTool = (notes: string[]): Tool<{ text: string }> => ({
 })
 
 toolContract('the note tool', {
-  make: () => ({ tool: noteTool([]) as Tool, cwd: '/project' }),
+  make: () => ({ tool: noteTool([]), cwd: '/project' }),
   good: { text: 'x' },
   bad: [undefined, {}, { text: 1 }],
 })
@@ -77,8 +77,8 @@ test('a call is kept before it runs; one that a crash left open is closed, and t
     { role: 'user', text: `<note>\nThis turn ended without an answer: ${gone.message}\n</note>` },
     { role: 'user', text: 'note that tests pass' },
   ])
-  assert.deepEqual(second!.slice(0, first!.length), first, 'each request is a prefix of the next')
-  assert.deepEqual(second!.slice(first!.length), [
+  assert.deepEqual(second!.slice(0, first.length), first, 'each request is a prefix of the next')
+  assert.deepEqual(second!.slice(first.length), [
     {
       role: 'assistant',
       text: 'I write it down.',

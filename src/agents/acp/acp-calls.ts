@@ -137,5 +137,5 @@ function rawText(output: unknown): string {
   if (typeof output === 'string') return stripAnsi(output)
   const { output: printed, content, text, message } = (output ?? {}) as Record<string, unknown>
   const found = [printed, content, text, message].find((value) => typeof value === 'string')
-  return stripAnsi((found as string | undefined) ?? '')
+  return stripAnsi(found ?? '')
 }

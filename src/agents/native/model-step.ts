@@ -24,10 +24,10 @@ export async function* askModel(
     switch (event.type) {
       case 'text':
         text += event.delta
-        yield event as Event
+        yield event
         break
       case 'thought':
-        yield event as Event
+        yield event
         break
       case 'call':
         calls.push(event)

@@ -42,7 +42,10 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean
   const answered = new AbortController()
   let answer: { picks: string[] | undefined } | undefined
   void ask(visibleQuestion(dialog.question), AbortSignal.any([signal, withdrawn.signal])).then(
-    (picks) => (answer = { picks }) && answered.abort(),
+    (picks) => {
+      answer = { picks }
+      answered.abort()
+    },
     () => answered.abort(),
   )
   const wake = AbortSignal.any([signal, answered.signal])

@@ -93,7 +93,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     tools: crewTools(desk),
     async close() {
       closed.abort()
-      await Promise.all([...open.values()].map(({ keeper }) => keeper?.leave()))
+      await Promise.all([...open.values()].map(async ({ keeper }) => keeper?.leave()))
       await terminals.close()
     },
   }

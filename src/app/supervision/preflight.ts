@@ -89,7 +89,10 @@ async function sessionBefore(
 ): Promise<SupervisedSessionState | undefined> {
   const { state, warnings } = latestSession(root, agent, await trackedSessions(io, root))
   for (const words of warnings) say(io, `termaite: ${words}`)
-  if (!state) return void say(io, 'termaite: there is no session to resume; a fresh one begins.')
+  if (!state) {
+    say(io, 'termaite: there is no session to resume; a fresh one begins.')
+    return undefined
+  }
   if (state.owner !== '' && state.owner !== ownerMark() && isAlive(state.owner))
     throw new UsageError(`--resume: ${state.agent} is already running in process ${ownerPid(state.owner)}.`, 1)
   return { ...state, owner: ownerMark() }

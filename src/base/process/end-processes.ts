@@ -73,7 +73,7 @@ export function groupOf(leader: number): Look {
  */
 export function kinOf(leader: number, mark: string): Look {
   return async (table) => {
-    const marked = await Promise.all(table.map((proc) => proc.group === leader || carries(proc.pid, mark)))
+    const marked = await Promise.all(table.map(async (proc) => proc.group === leader || carries(proc.pid, mark)))
     const found = new Set(table.filter((_proc, i) => marked[i]))
     const pids = new Set([...found].map((proc) => proc.pid))
     for (let before = -1; before < found.size;) {

@@ -130,7 +130,7 @@ const goneMs = 5_000
 
 async function untilGone(mark: string, { clock }: Io): Promise<void> {
   for (const until = clock.now() + goneMs; clock.now() < until; await clock.sleep(100)) {
-    const carrying = (await processTable()).map(({ pid }) => pid !== process.pid && carries(pid, mark))
+    const carrying = (await processTable()).map(async ({ pid }) => pid !== process.pid && carries(pid, mark))
     if (!(await Promise.all(carrying)).includes(true)) return
   }
 }

@@ -38,7 +38,7 @@ export function picksTyped({ options, multiple, free }: Question, line: string):
   if (typed === '') return undefined
   const picks = typed.split(/[\s,]+/).map((part) => options[Number(part) - 1]?.id)
   const known = picks.every((pick) => pick !== undefined) && (picks.length === 1 || multiple === true)
-  if (known) return [...new Set(picks as string[])]
+  if (known) return [...new Set(picks)]
   return free ? [typed] : 'unclear'
 }
 

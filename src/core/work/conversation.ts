@@ -146,7 +146,7 @@ export class Conversation {
       if (world.left?.aborted) return
       try {
         const { by: signed, ...fact } = event
-        const entry = await this.append(withoutEcho(fact as Fact, reply), signed ?? by, asked.turn)
+        const entry = await this.append(withoutEcho(fact, reply), signed ?? by, asked.turn)
         followCalls(open, entry)
         if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
         await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)

@@ -140,7 +140,7 @@ function happened(state: ChatState, turn: string, event: Event, now: number): Ch
 }
 
 function added(state: ChatState, block: NewBlock, turn: string): ChatState {
-  const placed = { ...block, key: state.keys, turn } as Block
+  const placed = { ...block, key: state.keys, turn }
   return settledIfIdle({ ...state, live: [...state.live, placed], keys: state.keys + 1 })
 }
 

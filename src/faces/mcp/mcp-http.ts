@@ -69,7 +69,7 @@ export function mcpEndpoint(
   }
   const answer = toNodeHandler({ fetch }, { onerror: trouble, ...limits })
   return {
-    answer: async (request, response) => void (await answer(request, response)),
+    answer,
     close: async () => void (await Promise.allSettled([modern.close(), sessions.close()])),
   }
 }

@@ -130,7 +130,7 @@ async function callTool(
 
 function resultOf(output: ToolOutput): CallToolResult {
   const { text, data } = typeof output === 'string' ? { text: output } : output
-  return { content: [{ type: 'text', text }], ...(data === undefined ? {} : { structuredContent: data as object }) }
+  return { content: [{ type: 'text', text }], ...(data === undefined ? {} : { structuredContent: data }) }
 }
 
 type SendProgress = (message?: string) => void

@@ -10,7 +10,7 @@ export function threadKey({ id, input, cached, output }: CountedThread): string 
 
 export function threadOf(key: string): CountedThread {
   const [, id, input, cached, output] = /^(.*)\+(\d+)\.(\d+)\.(\d+)$/s.exec(key) ?? [key, key]
-  return { id: id!, input: Number(input ?? 0), cached: Number(cached ?? 0), output: Number(output ?? 0) }
+  return { id: id, input: Number(input ?? 0), cached: Number(cached ?? 0), output: Number(output ?? 0) }
 }
 
 /** The usage of a turn: the CLI counts a thread from its start, so the count before is taken off. */

@@ -63,8 +63,10 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
 const isEvent = (event: string): event is HookEvent => (hookEvents as readonly string[]).includes(event)
 
 function isPattern(text: string): boolean {
+  if (text === '*') return true
   try {
-    return text === '*' || new RegExp(text) !== undefined
+    new RegExp(text)
+    return true
   } catch {
     return false
   }

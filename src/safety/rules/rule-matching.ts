@@ -54,9 +54,7 @@ function covers(
   const domain = /^domain:\s*(.+)$/.exec(spec)?.[1]
   if (domain !== undefined) return call.host !== undefined && textPattern(domain.toLowerCase()).test(call.host)
   if (part.paths.length > 0) return part.paths.every((path) => isAt(spec, path, ground, which))
-  return Object.values((input ?? {}) as object).some(
-    (value) => typeof value === 'string' && textPattern(spec).test(value),
-  )
+  return Object.values(input ?? {}).some((value) => typeof value === 'string' && textPattern(spec).test(value))
 }
 
 /** `server__*` and the like; a server's name alone means all its tools. */

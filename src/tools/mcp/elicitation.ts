@@ -27,9 +27,7 @@ export async function elicit(
 ): Promise<ElicitResult> {
   if (!asked) return { action: 'cancel' }
   return asked.whilePaused(() =>
-    params.mode === 'url'
-      ? openPage(server, params, asked)
-      : fillForm(server, params as ElicitRequestFormParams, asked),
+    params.mode === 'url' ? openPage(server, params, asked) : fillForm(server, params, asked),
   )
 }
 

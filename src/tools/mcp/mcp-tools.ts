@@ -28,7 +28,7 @@ export function remoteTool(server: McpServer, remote: Remote, name: string): Too
     parse: (input) => parseFor(remote, input),
     run: (input, call) => server.call(remote.name, input, call),
   }
-  return tool as Tool
+  return tool
 }
 
 export function describe(server: string, { name, title, description }: Remote): string {
@@ -164,7 +164,7 @@ export function listingTool(servers: () => readonly McpServer[], now: () => numb
       for (const key of ['server', 'tool'] as const)
         if (given[key] !== undefined && typeof given[key] !== 'string') throw new Error(`${key} must be text.`)
       if (given.tool !== undefined && given.server === undefined) throw new Error('a tool needs its server.')
-      return given as ListingInput
+      return given
     },
     async run(look, { signal }) {
       if (look.server === undefined)
@@ -181,7 +181,7 @@ export function listingTool(servers: () => readonly McpServer[], now: () => numb
       return `${describe(look.server, remote)}\n\nInput: ${JSON.stringify(schemaOf(remote))}`
     },
   }
-  return tool as Tool
+  return tool
 }
 
 function line(server: McpServer, now: number): string {
@@ -237,7 +237,7 @@ export function callingTool(servers: () => readonly McpServer[], now: () => numb
       return server.call(remote.name, parseFor(remote, input), call)
     },
   }
-  return tool as Tool
+  return tool
 }
 
 const anything = (name: string) => ({ name, inputSchema: { type: 'object' as const } })

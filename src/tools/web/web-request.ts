@@ -47,7 +47,7 @@ const publicLookup: LookupFunction = (host, options, done) => {
   process.getBuiltinModule('node:dns').lookup(host, options, (error, address, family) => {
     const found = Array.isArray(address) ? address.map((one) => one.address) : [address]
     if (!error && found.some(isPrivate)) return done(new Error(privateWords(host)), '', 0)
-    done(error, address as string, family)
+    done(error, address, family)
   })
 }
 

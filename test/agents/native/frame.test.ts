@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Entry, Event } from '../../../src/core/talk/entry.ts'
+import type { Entry } from '../../../src/core/talk/entry.ts'
 import { sessionFrame } from '../../../src/agents/native/session-frame.ts'
 import { memoryStore } from '../../../src/store/memory-store.ts'
 import { turnOf } from '../../contract/agent.ts'
@@ -18,7 +18,7 @@ test('a frame is frozen when its session begins, and is the same ever after; ano
     for (;;) {
       const next = await events.next()
       if (next.done) return next.value.frame.system
-      const { by: _by, ...fact } = next.value as Event
+      const { by: _by, ...fact } = next.value
       history.push({ ...fact, id: String(history.length), at: 1, by: 'native', session: 's', turn: 't' } as Entry)
     }
   }

@@ -2,7 +2,6 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
-import type { Skill } from '../../../src/agents/native/skill.ts'
 import type { Skills } from '../../../src/agents/native/skill-search.ts'
 import { findSkills } from '../../../src/agents/native/skill-search.ts'
 import { skillList, commandOf } from '../../../src/agents/native/skill.ts'
@@ -140,7 +139,7 @@ test('a search has an end, and many skills are told shortly', (t) => {
   const list = skillList(found.skills)
   assert.ok(list.length < 9000)
   assert.ok(found.skills.every(({ name }) => list.includes(`\n- ${name}`)))
-  const few = skillList(found.skills.slice(0, 30) as Skill[])
+  const few = skillList(found.skills.slice(0, 30))
   assert.match(few, /\n- s0: (long )+long…\n/)
   assert.equal(skillList([]), '')
 })

@@ -14,7 +14,7 @@ import { turnOf } from '../../contract/agent.ts'
 let count = 0
 const entry = (fact: Fact, turn: string, by = 'native'): Entry => {
   const id = `e${++count}`
-  return { id, at: count, by, session: 's', turn, ...fact } as Entry
+  return { id, at: count, by, session: 's', turn, ...fact }
 }
 const turn = (name: string, output: string, tool = 'bash', input: unknown = {}) => [
   entry({ type: 'prompt', text: `ask ${name}` }, name, 'user'),

@@ -4,8 +4,14 @@ import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
 
-const entry = (fact: Fact, index: number): Entry =>
-  ({ id: `e${index}`, at: index, by: 'a', session: 's1', turn: 't0', ...fact }) as Entry
+const entry = (fact: Fact, index: number): Entry => ({
+  id: `e${index}`,
+  at: index,
+  by: 'a',
+  session: 's1',
+  turn: 't0',
+  ...fact,
+})
 
 const past: Entry[] = (
   [

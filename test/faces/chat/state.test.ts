@@ -341,8 +341,14 @@ test('endless text and output are cut', () => {
 })
 
 let id = 0
-const entry = (turn: string, at: number, fact: Fact, by = 'claude'): Entry =>
-  ({ ...fact, id: `e${++id}`, at, by, session: 's', turn }) as Entry
+const entry = (turn: string, at: number, fact: Fact, by = 'claude'): Entry => ({
+  ...fact,
+  id: `e${++id}`,
+  at,
+  by,
+  session: 's',
+  turn,
+})
 
 function keptTurn(name: string, at: number): Entry[] {
   return [

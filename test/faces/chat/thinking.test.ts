@@ -155,8 +155,14 @@ test('a running turn knows its phase and the agents that are consulted now, in t
 
 test('the closing line names the framework and the number of calls, also from kept entries', () => {
   let id = 0
-  const kept = (at: number, fact: Fact, by: string): Entry =>
-    ({ ...fact, id: `e${++id}`, at, by, session: 's', turn: 't' }) as Entry
+  const kept = (at: number, fact: Fact, by: string): Entry => ({
+    ...fact,
+    id: `e${++id}`,
+    at,
+    by,
+    session: 's',
+    turn: 't',
+  })
   const ended = (framework: 'consensus' | 'direct', calls: number): Entry[] => [
     kept(0, { type: 'prompt', text: 'make a pdf' }, 'user'),
     kept(8000, { type: 'reply', text: 'Done.' }, 'claude'),

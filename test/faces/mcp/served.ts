@@ -55,7 +55,7 @@ export function served(waiter = new Waiter(), clock: Clock = new HandClock()): T
     version: '1.2.3',
     cwd: '/somewhere',
     clock,
-    tools: [echo as Tool, waiter],
+    tools: [echo, waiter],
     resources: {
       families: [{ uri: 'test://{slot}/artifact', name: 'artifact', media: 'text/plain' }],
       list: async () => [{ uri: 'test://1/artifact', name: 'slot 1', media: 'text/plain', bytes: 5 }],

@@ -336,7 +336,10 @@ test('a cancel ends everybody, whatever is under way', async () => {
 test('a cancel while leave for the tests is asked for is a cancel and no refusal', async () => {
   const { think } = rig({ policy: async () => ({ verdict: 'ask', why: 'it runs something' }) })
   const cancel = new AbortController()
-  const ask = async () => void cancel.abort()
+  const ask = async () => {
+    cancel.abort()
+    return undefined
+  }
   const { events, result } = await think({ signal: cancel.signal, ask })
   assert.deepEqual(notesIn(events), [nothing.text])
   assert.equal(result.ok || result.failure.kind, 'aborted')

@@ -75,10 +75,10 @@ function addAsking(tool: (name: string, run: Run, inputSchema?: typeof none) => 
       const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 })
       return said(text(`LLM response: ${(content as { text?: string }).text}`))
     },
-    words('prompt') as typeof none,
+    words('prompt'),
   )
   const person = { username: { type: 'string' }, email: { type: 'string' } }
-  tool('test_elicitation', elicit('User response', person, ['username', 'email']), words('message') as typeof none)
+  tool('test_elicitation', elicit('User response', person, ['username', 'email']), words('message'))
   tool(
     'test_elicitation_sep1034_defaults',
     elicit('Elicitation completed', {

@@ -86,7 +86,7 @@ function placed(block: NewBlock, event: Event, place: EventPlace): Block {
     turn: place.turn,
     ...defined({ by: event.by, entry: id }),
     ...block,
-  } as Block
+  }
 }
 
 function append(blocks: Blocks, block: NewBlock, event: Event, place: EventPlace): Blocks {
