@@ -6,7 +6,7 @@ import type { Snapshots } from '../safety/snapshots.ts'
 import type { Io } from '../core/io.ts'
 import type { NativeParts } from './native/native-parts.ts'
 import type { Place } from './place.ts'
-import type { OpenSession, Project, Wanted } from './project.ts'
+import type { OpenSession, Project, SessionOptions } from './project.ts'
 import type { RosterParts } from './roster.ts'
 import type { Settings } from '../settings/settings.ts'
 import { existsSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { inMode } from '../settings/work-mode.ts'
 
-export type AppOptions = Wanted & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
+export type AppOptions = SessionOptions & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
 
 /** Everything that turns of one run need, joined from the wings: a list, with no rule of its own. */
 export type App = {

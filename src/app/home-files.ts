@@ -6,10 +6,10 @@ import { storeError } from '../store/store-error.ts'
 import { UsageError } from '../core/io.ts'
 import { homeOf } from './place.ts'
 
-/** Something of ours in our home, and the files and folders it is; `made` can be made again, the rest a person wrote or said. */
-export type Belonging = { path: string; parts: string[]; what: string; made?: true }
+/** Something that we keep in our home, and its files and folders. What is `made` can be made again; the rest cannot. */
+export type HomeItem = { path: string; parts: string[]; what: string; made?: true }
 
-/** A file in the place of our home is told, never read or deleted. */
+/** Returns our home. Throws where a file has its name, so that the file is neither read nor deleted. */
 export function homeFolder(env: Io['env']): string {
   const home = homeOf(env)
   const stat = statSync(home, { throwIfNoEntry: false })
@@ -18,17 +18,17 @@ export function homeFolder(env: Io['env']): string {
   return home
 }
 
-/** Where Node keeps our code compiled: see bin/termaite.cjs. */
+/** The folder where Node keeps our compiled code; see bin/termaite.cjs. */
 export function codeCache(env: Io['env']): string | undefined {
   const place = env.XDG_CACHE_HOME || (env.HOME && join(env.HOME, '.cache'))
   const cache = place && isAbsolute(place) ? join(place, 'termaite') : undefined
   return cache !== undefined && isFolder(cache) ? cache : undefined
 }
 
-/** `yours` is what the person wrote for us to read; nothing but them takes it away. */
-export type Home = { ours: Belonging[]; yours: { path: string; what: string }[]; strangers: string[] }
+/** The contents of our home: what is ours, what the person wrote (which only they delete), and what belongs to others. */
+export type HomeContents = { ours: HomeItem[]; yours: { path: string; what: string }[]; strangers: string[] }
 
-/** Every name that we ever write in our home: what is not here is somebody else's. */
+/** Every file name that we write in our home; any other file is not ours. */
 const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^(settings\.json|config\.yaml)$/, what: 'settings' },
   { name: /^(settings\.json|config\.yaml)\.[\dTZ-]+\.bak$/, what: 'settings, as they were before a setup' },
@@ -37,52 +37,52 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^hub\.key$/, what: 'the key to the hub', made: true },
   { name: /^hub-\w+\.key$/, what: 'the key to another hub' },
   { name: /^hub\.db(-\w+)?$/, what: 'the agents and tasks of the hub' },
-  { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'what our own agent was allowed to do, and did' },
+  { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'audit: what our own agent was allowed to do, and did' },
   { name: /^trust\.json$/, what: 'which folders you trust' },
-  { name: /^settings\.schema\.json$/, what: 'what editors check the settings with', made: true },
+  { name: /^settings\.schema\.json$/, what: 'the schema by which editors check the settings', made: true },
   { name: /^health\.json$/, what: 'quota, cool-down and position of each agent', made: true },
-  { name: /^system-spec\.json$/, what: 'what this machine can do, scanned for a day', made: true },
+  { name: /^system-spec\.json$/, what: 'facts about this machine, kept for a day', made: true },
   { name: /^termaite\.db(-\w+)?$/, what: 'index over all conversations; can be made again', made: true },
   { name: /^lock\.db(-\w+)?$/, what: 'keeps two processes apart', made: true },
   {
     name: /^(settings|settings\.schema|health|trust|audit-head|system-spec)\.json\.tmp$/,
-    what: 'left of a write that was cut off',
+    what: 'left by an interrupted write',
     made: true,
   },
 ]
 
-/** What a person puts into our home for us to read. */
+/** Names that the person puts into our home for us to read. */
 const written = new Map([
   ['TERMAITE.md', 'your own instructions'],
   ['commands', 'your own slash commands'],
   ['skills', 'your own skills'],
   ['agents', 'your own subagents'],
-  ['worktrees', 'where agents work apart; they may hold work'],
+  ['worktrees', 'worktrees of agents; they may hold work'],
 ])
 
-/** Folders that are ours with all that is in them. */
+/** Folders that are ours with everything in them. */
 const folders = new Map<string, { what: string; made?: true }>([
-  ['crew', { what: 'what the agents of crews were asked, and answered' }],
-  ['terminals', { what: 'what terminals of agents are found by', made: true }],
+  ['crew', { what: 'conversations of crews' }],
+  ['terminals', { what: 'how terminals of agents are found again', made: true }],
 ])
 
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/
 const ofProject = /^((project|trees)\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
 
-/** What of our home is ours: one that was pointed at a folder full of other things does those no harm. */
-export function homeContents(home: string): Home {
-  const found: Home = { ours: [], yours: [], strangers: [] }
+/** Sorts the contents of our home, so that a home in a folder full of other files does those no harm. */
+export function homeContents(home: string): HomeContents {
+  const found: HomeContents = { ours: [], yours: [], strangers: [] }
   for (const name of namesIn(home).filter((name) => name !== 'projects' && name !== 'run')) {
     const path = join(home, name)
     const known = isFolder(path) ? folders.get(name) : names.find((row) => row.name.test(name))
-    if (known) found.ours.push({ path, parts: [path], what: known.what, ...(known.made ? { made: true } : {}) })
+    if (known) found.ours.push({ path, parts: [path], what: known.what, made: known.made })
     else if (written.has(name)) found.yours.push({ path, what: written.get(name)! })
     else found.strangers.push(path)
   }
   for (const path of namesIn(join(home, 'run')).map((name) => join(home, 'run', name))) {
     if (path.endsWith('.sock'))
-      found.ours.push({ path, parts: [path], what: 'where a running process is reached', made: true })
+      found.ours.push({ path, parts: [path], what: 'socket of a running process', made: true })
     else found.strangers.push(path)
   }
   for (const name of namesIn(join(home, 'projects'))) {
@@ -96,9 +96,9 @@ export function homeContents(home: string): Home {
   return found
 }
 
-/** Deletes what is ours, and each folder that is empty then. */
-export function remove(home: string, belongings: readonly Belonging[]): void {
-  for (const { path, parts } of belongings) {
+/** Deletes items of ours, and each folder that becomes empty. */
+export function remove(home: string, items: readonly HomeItem[]): void {
+  for (const { path, parts } of items) {
     for (const part of parts) rmSync(part, { recursive: true, force: true })
     removeIfEmpty(path)
   }
@@ -106,18 +106,18 @@ export function remove(home: string, belongings: readonly Belonging[]): void {
   removeIfEmpty(home)
 }
 
-/** What files weigh together; one that vanishes meanwhile weighs nothing. */
-export function weight(path: string): number {
+/** Adds up the size of files; a file that vanishes meanwhile counts as empty. */
+export function sizeOf(path: string): number {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return stat?.size ?? 0
-  return namesIn(path).reduce((sum, name) => sum + weight(join(path, name)), 0)
+  return namesIn(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
 }
 
 function removeIfEmpty(path: string): void {
   if (isFolder(path) && namesIn(path).length === 0) rmdirSync(path)
 }
 
-/** In order; none where there is no folder. */
+/** Lists the names in a folder, sorted; none where there is no folder. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort()

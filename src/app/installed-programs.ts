@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { profiles } from '../profiles/all.ts'
 
-/** Where a program is on the path; undefined when it is not there. */
+/** Finds a program on the PATH; undefined when it is not there. */
 export function findProgram(word: string, env: Io['env']): string | undefined {
   const places = word.includes('/')
     ? [word]
@@ -22,12 +22,12 @@ export function findProgram(word: string, env: Io['env']): string | undefined {
   })
 }
 
-/** The known CLIs that are installed here. */
+/** Lists the known CLIs that are installed on this machine. */
 export function installedProfiles(env: Io['env']): Profile[] {
   return profiles.filter(({ words }) => words.some((word) => findProgram(word, env) !== undefined))
 }
 
-/** Whether a login left its traces; what a file holds is never read. */
+/** Whether a login has left a variable or a file. The file's contents are never read. */
 export function hasLogin(profile: Profile, env: Io['env']): boolean {
   return (
     profile.traces.env.some((name) => Boolean(env[name])) ||

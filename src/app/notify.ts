@@ -8,20 +8,20 @@ import { stripAnsi } from '../base/ansi.ts'
 
 export type Notify = (notice: Omit<Notice, 'at'>) => Promise<void>
 
-/** How long a notifier may take before nobody waits for it any more. */
+/** How long a notifier may take. */
 const patienceMs = 10_000
 
 export type NotifyParts = {
   io: Pick<Io, 'env' | 'err' | 'clock'>
   cwd: string
   mask(text: string): string
-  /** Told of each notifier that fails, once. */
+  /** Told once of each notifier that fails. */
   warn(words: string): void
 }
 
 type Way = { name: string; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
 
-/** Tells a person elsewhere what happens here, in every way that the settings name. It never rejects, and nothing waits for it. */
+/** Opens the notifiers of the settings, which tell a person elsewhere what happens here. Sending never rejects, and no turn waits for it. */
 export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyParts): Notify {
   const ways = settings.notify.map((way) => wayOf(way, parts))
   const failed = new Set<Way>()
@@ -50,18 +50,18 @@ function wayOf(way: Settings['notify'][number], parts: NotifyParts): Way {
   return { name: 'the command', ...on, send: (notice) => run(way.command!, notice, { env: io.env, cwd }) }
 }
 
-/** Where nobody looks at a terminal there is nothing to ring. */
+/** Rings the terminal, if there is one. */
 function ring(way: 'desktop' | 'bell', notice: Notice, { env, err }: NotifyParts['io']): void {
   if (err.isTTY) err.write(way === 'bell' ? '\u0007' : desktopBytes(notice, env))
 }
 
-/** A token for a server that wants one stands in NTFY_TOKEN, where ntfy's own program looks for it as well. */
+/** Posts a notice to ntfy. A server's token is read from NTFY_TOKEN, as ntfy's own program does. */
 async function post(url: string, notice: Notice, env: Io['env']): Promise<void> {
   const answer = await fetch(url, {
     method: 'POST',
     body: notice.text,
     headers: {
-      // A header is Latin-1: what is beyond goes encoded, as ntfy reads it.
+      // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
       title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
       tags: notice.event,
       ...(notice.event === 'done' ? {} : { priority: 'high' }),
@@ -80,17 +80,17 @@ async function run(command: string, notice: Notice, place: { env: Io['env']; cwd
 
 const longest = 200
 
-/** What a terminal shows on the desktop, or rings for: each takes the sequence that it knows, and none shows the others. */
+/** The sequences of a desktop notification, and a bell: a terminal uses the one that it knows, and shows nothing of the others. */
 export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
   const [title, text] = [titleOf(notice), notice.text].map(plain)
   const sequences = [`\u001b]9;${title}: ${text}\u0007`, `\u001b]777;notify;${title};${text}\u0007`]
   return `${sequences.map((one) => (env.TMUX ? through(one) : one)).join('')}\u0007`
 }
 
-/** tmux passes on what is wrapped so. */
+/** Wraps a sequence so that tmux passes it on to its terminal. */
 const through = (sequence: string) => `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}\u001b\\`
 
-/** On one line, without anything that could end the sequence or begin another one. */
+/** Puts a text on one line, without characters that could end the sequence or begin another. */
 function plain(text: string): string {
   return stripAnsi(text)
     .replaceAll(/[\u0000-\u001f\u007f-\u009f;\s]+/g, ' ')

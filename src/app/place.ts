@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { projectRoot } from '../base/git.ts'
 import { UsageError } from '../core/io.ts'
 
-/** Where a run happens: our home, the folder the agents run in, and the project it belongs to. */
+/** Where a run happens: our home, the folder that agents run in, and the root of its project. */
 export type Place = { home: string; cwd: string; root: string }
 
 export function homeOf(env: Io['env']): string {
@@ -13,12 +13,12 @@ export function homeOf(env: Io['env']): string {
   return join(env.HOME && isAbsolute(env.HOME) ? env.HOME : ownHome(), '.termaite')
 }
 
-/** As the system knows it, when the environment does not say. */
+/** The home folder that the system knows, for an environment without HOME. */
 function ownHome(): string {
   try {
     return userInfo().homedir
   } catch {
-    throw new UsageError('there is no home folder to keep anything in; set TERMAITE_HOME to a folder you can write.')
+    throw new UsageError('there is no home folder; set TERMAITE_HOME to a folder that you can write.')
   }
 }
 

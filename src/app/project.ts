@@ -20,34 +20,34 @@ export type ProjectDoc = {
   lastUsed: number
   current?: string
   sessions: Record<string, Session>
-  /** Why there are no snapshots here, once the person was told. */
+  /** Why there are no snapshots here; set once the person was told. */
   snapshotsOff?: string
-  /** Why commands are not walled in here, once the person was told. */
+  /** Why commands run without a sandbox here; set once the person was told. */
   sandboxOff?: string
-  /** What a person said "always" to in this project, as rules. */
+  /** The rules that the person said "always" to in this project. */
   rules?: string[]
-  /** A prompt that is sent by itself once an agent's quota is back. */
+  /** A prompt that the chat sends when an agent's quota is back. */
   waiting?: { session: string; agent: string; until: number; prompt: string }
-  /** How turns are thought through here, and whether what that costs need not be asked about. */
+  /** How turns are thought through in this project, and whether the person agreed to its cost for good. */
   thinking?: Thinking
   thinkingAgreed?: true
-  /** Every turn that stands in the log before this place is over. */
+  /** Every turn before this position of the log is over. */
   over?: number
 }
 
 /** One project's place in the store. */
 export type Project = { root: string; slug: string; doc: Doc<ProjectDoc>; log: Log<Entry> }
 
-/** A folder's name may have 255 bytes, and a letter up to four. */
+/** Keeps folder names far below the limit of 255 bytes. */
 const mostBytes = 80
 
-/** Readable, and different for any two paths: the path's words and a short hash of the whole. */
+/** Makes a project's folder name: the words of its path, and a short hash, so that no two paths share a name. */
 export function slugOf(root: string): string {
   const words = root.replaceAll(strange(root), '-').replaceAll(/^-+|-+$/g, '')
   return `${lastBytes(words, mostBytes).replace(/^[-.]+/, '') || 'root'}-${shortHash(root)}`
 }
 
-/** The classes of all scripts take milliseconds to build, so a plain path does not ask for them. */
+/** Characters to replace. The pattern for all scripts takes milliseconds to compile, so a plain path gets a simpler one. */
 function strange(root: string): RegExp {
   return /^[\x20-\x7e]*$/.test(root) ? /[^A-Za-z0-9._-]+/g : /[^\p{L}\p{M}\p{N}._-]+/gu
 }
@@ -59,7 +59,7 @@ function lastBytes(text: string, most: number): string {
   return letters.slice(from + 1).join('')
 }
 
-/** A document that a person damaged is none of ours: whoever needs it says so. */
+/** Checks that a document is a project's; undefined when it is damaged. */
 export function knownProject(found: unknown): ProjectDoc | undefined {
   const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
   const { path, sessions } = (isObject(found) ? found : {}) as Partial<ProjectDoc>
@@ -77,15 +77,15 @@ export function openProject(store: Store, root: string): Project {
   }
 }
 
-/** `existing`: only one that is there will do. */
-export type Wanted = { fresh?: boolean; name?: string; existing?: boolean }
+/** Which session to open; with `existing`, only one that is there. */
+export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean }
 
 export type OpenSession = { id: string } & Session
 
-/** The session this run goes on with, made when there is none. A named one does not become the project's current one. `read`: the document, where it was read just now. */
+/** Opens the session that this run goes on with, or makes it. A named session does not become the project's current one. `read` is the document, if it was read just now. */
 export async function openSession(
   project: Project,
-  wanted: Wanted,
+  wanted: SessionOptions,
   clock: Clock,
   read?: ProjectDoc,
 ): Promise<OpenSession> {
@@ -103,7 +103,7 @@ export async function openSession(
   }
   const kept = await project.doc.update((now) => {
     if (wanted.fresh && wanted.name !== undefined && find(now, wanted.name)) throw taken(wanted.name)
-    // Another process may have made it meanwhile: then both go on with that one.
+    // Another process may have made the session meanwhile; then both use that one.
     if (!wanted.fresh && find(now, wanted.name)) return now
     const current = wanted.fresh || wanted.name === undefined ? { current: id } : {}
     return { ...now, path: project.root, lastUsed: startedAt, ...current, sessions: { ...now.sessions, [id]: made } }
@@ -118,10 +118,10 @@ function find(doc: ProjectDoc, name: string | undefined): OpenSession | undefine
   return session && { id: id!, ...session }
 }
 
-/** So many lines of the log are looked through for a session that the document does not know. */
+/** How many lines of the log are searched for a session that the document does not know. */
 const mostLines = 1_000
 
-/** The log is the truth: a project whose document was lost goes on with the session that spoke last, unless that was one with a name. */
+/** Finds the newest unnamed session in the log, for a project whose document was lost, because the log is the truth. */
 async function newest(project: Project, doc: ProjectDoc, name: string | undefined): Promise<OpenSession | undefined> {
   if (name !== undefined) return undefined
   let lines = 0
@@ -147,7 +147,7 @@ async function newest(project: Project, doc: ProjectDoc, name: string | undefine
 function notThere(name: string | undefined): UsageError {
   return new UsageError(
     name === undefined
-      ? 'nothing was said in this project yet.'
+      ? 'there is no conversation in this project yet.'
       : `--session: there is no session "${name}" in this project. \`termaite sessions\` lists them.`,
     1,
   )
@@ -155,7 +155,7 @@ function notThere(name: string | undefined): UsageError {
 
 function taken(name: string): UsageError {
   return new UsageError(
-    `--new: there is a session "${name}" already; leave --new out to go on with it, or choose another name.`,
+    `--new: the session "${name}" exists already; leave --new out to continue it, or choose another name.`,
   )
 }
 
@@ -163,7 +163,7 @@ export function touch(project: Project, clock: Clock): Promise<ProjectDoc> {
   return project.doc.update((now) => ({ ...now, path: project.root, lastUsed: clock.now() }))
 }
 
-/** A project's document that is damaged must not stop a turn, and must not be lost: the log goes on without it. */
+/** Moves a damaged project document aside, so that it neither stops turns nor is lost. The conversation goes on by its log. */
 export function setAsideIfBroken(io: Io, folder: string): void {
   const file = join(folder, 'project.json')
   if (isWhole(file)) return
@@ -171,7 +171,7 @@ export function setAsideIfBroken(io: Io, folder: string): void {
   try {
     renameSync(file, aside)
   } catch (error) {
-    // Another process was faster.
+    // Another process has moved it already.
     if (isMissing(error)) return
     throw new StoreError(`${file} is damaged and cannot be set aside: ${messageOf(error)}; move it away yourself`, {
       cause: error,
@@ -187,7 +187,7 @@ function isWhole(file: string): boolean {
   try {
     return knownProject(JSON.parse(readFileSync(file, 'utf8'))) !== undefined
   } catch (error) {
-    // What cannot be opened at all is told by whoever needs it.
+    // A file that cannot be opened is reported where it is needed.
     return !(error instanceof SyntaxError)
   }
 }

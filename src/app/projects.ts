@@ -9,7 +9,7 @@ import { openIndex } from '../store/index/conversation-index.ts'
 
 export type KnownProject = { slug: string } & ProjectDoc
 
-/** Every project that was ever talked in, the most recently used first. */
+/** Lists the projects that have a conversation, the most recently used first. */
 export function knownProjects(home: string): KnownProject[] {
   let slugs: string[]
   try {
@@ -33,7 +33,7 @@ export function knownProjects(home: string): KnownProject[] {
 
 export function latestProject(io: Io): string {
   const home = homeOf(io.env)
-  // Where an agent works apart is its own place, and goes with it.
+  // The worktree of an agent is no project to continue: it goes with the agent.
   const [latest] = knownProjects(home).filter(({ path }) => !path.startsWith(join(home, 'worktrees') + sep))
   if (!latest)
     throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')
@@ -44,7 +44,7 @@ export function latestProject(io: Io): string {
   return latest.path
 }
 
-/** Takes a project out of the index; its log is gone before, or it would come back. */
+/** Removes a project from the index. Its log must be deleted before, or the index would take it in again. */
 export async function forgetInIndex(home: string, slug: string, clock: Clock): Promise<void> {
   if (!existsSync(join(home, 'termaite.db'))) return
   const index = openIndex(home, { clock })

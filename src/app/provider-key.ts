@@ -3,7 +3,7 @@ import type { Io } from '../core/io.ts'
 import type { NativeAgentSettings } from '../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 
-/** Where a provider's key is, never what it is: the variable's name, the keychain or the file; undefined without one. */
+/** Says where a provider's key is: the name of a variable, the keychain or the file; undefined without a key. The key itself is not returned. */
 export async function providerKeyPlace(
   keys: Keys,
   name: string,
@@ -14,7 +14,7 @@ export async function providerKeyPlace(
   return found?.place === 'environment' ? variables.find((one) => env[one]) : found?.place
 }
 
-/** Where the key of our own agent is, or what to do without one; undefined where none is needed. */
+/** Says where the key of our own agent is, or what to do without one; undefined where none is needed. */
 export async function nativeKey(
   agent: NativeAgentSettings,
   keys: Keys,

@@ -1,17 +1,17 @@
 import type { App } from './app.ts'
 import { compactIfFull } from './compaction.ts'
-import { runningIn } from './running-turns.ts'
+import { unfinishedIn } from './unfinished-turns.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine } from '../base/table.ts'
 
 /** Prepares the conversation for a turn: ends turns of dead processes, names unreadable lines and other running turns, and compacts a full view. */
 export async function prepareTurn(app: App, say: (words: string) => void): Promise<void> {
   const { conversation, project, io } = app
-  const [{ view, broken }, others] = await Promise.all([conversation.settle(), runningIn(project, io.clock.now())])
+  const [{ view, broken }, others] = await Promise.all([conversation.settle(), unfinishedIn(project, io.clock.now())])
   if (broken.length > 0) say(`termaite: ${unreadableLines(broken.length)}`)
   for (const { since, prompt, pid } of others)
     say(
-      `Another turn is at work in this project since ${localTime(since)}${pid === undefined ? ', on another machine, which nobody here can wait for' : ''}: ${oneLine(prompt, 60)}`,
+      `Another turn has been running in this project since ${localTime(since)}${pid === undefined ? ', on another machine, where its end cannot be seen' : ''}: ${oneLine(prompt, 60)}`,
     )
   const words = await compactIfFull(app, view)
   if (words) say(words)

@@ -4,7 +4,7 @@ import type { Snapshots } from '../safety/snapshots.ts'
 import type { App } from './app.ts'
 import { messageOf } from '../base/error-message.ts'
 import { say } from '../core/io.ts'
-import { runningIn } from './running-turns.ts'
+import { unfinishedIn } from './unfinished-turns.ts'
 
 /** The snapshots of a project before and after one turn. A fault with them is told in a note, and never stops the turn. */
 export type TurnSnapshots = AroundTurn & {
@@ -80,7 +80,7 @@ const pollMs = 500
  */
 async function olderTurnsOver({ project, io }: App, turn: string, signal: AbortSignal): Promise<void> {
   for (let told = false; !signal.aborted; told = true) {
-    const turns = await runningIn(project, io.clock.now())
+    const turns = await unfinishedIn(project, io.clock.now())
     const place = turns.findIndex((one) => one.turn === turn)
     const older = turns.slice(0, Math.max(0, place)).filter(({ pid }) => pid !== undefined)
     if (older.length === 0) return

@@ -1,10 +1,10 @@
 import type { TurnRecord, Snapshots, UndoPlan, UndoResult, FileStat } from '../safety/snapshots.ts'
 import type { Project } from './project.ts'
-import type { RunningTurn } from './running-turns.ts'
+import type { UnfinishedTurn } from './unfinished-turns.ts'
 import { localTime } from '../base/local-time.ts'
 import { lastUndoable, SnapshotsOff } from '../safety/snapshots.ts'
 import { UsageError } from '../core/io.ts'
-import { runningIn } from './running-turns.ts'
+import { unfinishedIn } from './unfinished-turns.ts'
 import { oneLine, table } from '../base/table.ts'
 
 /** Plans the undo of the named turn, or of the newest turn that still has changes to undo. */
@@ -50,10 +50,10 @@ export function asideWords({ aside }: UndoResult): string[] {
 }
 
 /** The turns that run while an undo is asked for: in words, one that runs on this machine, and whether the undone turn itself runs. */
-export type TurnsBeside = { words: string[]; here?: RunningTurn; itself: boolean }
+export type TurnsBeside = { words: string[]; here?: UnfinishedTurn; itself: boolean }
 
 export async function turnsBesideUndo(project: Project, undone: TurnRecord, now: number): Promise<TurnsBeside> {
-  const turns = await runningIn(project, now)
+  const turns = await unfinishedIn(project, now)
   const here = turns.find(({ pid }) => pid !== undefined)
   return {
     words: turns.map(({ turn, since, prompt, pid }) => {

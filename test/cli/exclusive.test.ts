@@ -40,7 +40,7 @@ test('a turn that stood in line is told what was said meanwhile, and its diff is
   waiting.stderr!.on('data', (said) => String(said).includes('Waiting for it.') && writeFileSync(go, ''))
   const second = await ended(waiting)
   assert.equal((await first).code, 0)
-  assert.match(second.err, /^Another turn is at work in this project since .*: the first\nWaiting for it\.$/m)
+  assert.match(second.err, /^Another turn has been running in this project since .*: the first\nWaiting for it\.$/m)
   const seen = readdirSync(machine.project).map((name) => readFileSync(join(machine.project, name), 'utf8'))
   assert.equal(seen.filter((text) => /the first\n.*\ndone\n.*the second/s.test(text)).length, 1)
   const { stat } = JSON.parse((await machine.run(['diff', '--json'])).out) as { stat: { status: string }[] }
@@ -76,7 +76,7 @@ test('a turn of another machine is told of and not waited for', async (t) => {
   machine.leavePrompt('far away', 'elsewhere,boot,1,1')
   const { code, out, err } = await machine.run(['-p', 'again', '--exclusive'])
   assert.deepEqual({ code, out }, { code: 0, out: 'done\n' })
-  assert.match(err, /^Another turn is at work .*, on another machine, which nobody here can wait for: far away$/m)
+  assert.match(err, /^Another turn has been running .*, on another machine, where its end cannot be seen: far away$/m)
 })
 
 test('a turn that runs for longer than any number of lines is still seen', async (t) => {
@@ -96,7 +96,7 @@ test('a turn that runs for longer than any number of lines is still seen', async
     )
     machine.agents({ good: 'cat > /dev/null; echo done' })
     const { err } = await machine.run(['-p', 'meanwhile'])
-    assert.match(err, /^Another turn is at work in this project since .*: a long one$/m)
+    assert.match(err, /^Another turn has been running in this project since .*: a long one$/m)
   }
   writeFileSync(join(machine.project, 'go'), '')
   assert.equal((await result).code, 0)

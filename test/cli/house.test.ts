@@ -37,7 +37,7 @@ test('a turn of another machine is shown, and its pid here is nobody we stop', a
   assert.equal(forgot.code, 0)
   assert.match(
     forgot.err,
-    /^termaite: far-away began in .* on another machine at .*, and may still be at work there\.$/m,
+    /^termaite: far-away began in .* on another machine at .*, and may still be running there\.$/m,
   )
 })
 
@@ -50,7 +50,7 @@ test('forget and uninstall wait for a turn that is at work here; undo shows it a
     const { code, err } = await machine.run([command, '--yes'])
     assert.deepEqual(
       [code, err],
-      [1, `termaite: ${command}: a turn is at work in ${machine.project}; stop it first: termaite stop at-work\n`],
+      [1, `termaite: ${command}: a turn is running in ${machine.project}; stop it first: termaite stop at-work\n`],
     )
   }
   const refused = await machine.run(['undo'])
@@ -271,7 +271,7 @@ test('compact makes no session, and no session has an empty name', async (t) => 
     code: 1,
     signal: null,
     out: '',
-    err: 'termaite: nothing was said in this project yet.\n',
+    err: 'termaite: there is no conversation in this project yet.\n',
   })
   assert.equal(existsSync(join(machine.home, 'projects')), false)
   await machine.run(['-p', 'one'])

@@ -4,14 +4,14 @@ import { isMissing, replaceFile } from '../../base/files.ts'
 import { newId } from '../../base/id.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 
-/** As any other file of the project: what the person's own mask leaves of it. */
+/** The file gets the rights of any other file: the person's umask narrows them. */
 const readable = 0o666
 
-/** A project's AGENTS.md as it was looked at; `path` is where it really is. */
-export type Found = { path: string; text?: string }
+/** A project's AGENTS.md; `path` is its real path, and without `text` it is not there yet. */
+export type AgentsFile = { path: string; text?: string }
 
-/** A link is followed inside the project alone: another repository's AGENTS.md is not ours to write. Throws words. */
-export function findDocument(root: string): Found {
+/** Finds AGENTS.md. Throws if it is a link that leads out of the project: another repository's file is not ours to write. */
+export function findDocument(root: string): AgentsFile {
   const place = join(root, 'AGENTS.md')
   if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return { path: place }
   const path = realPath(place)
@@ -28,8 +28,8 @@ function realPath(place: string): string {
   }
 }
 
-/** Writes it whole; gives where the one before is kept, if there was one. */
-export function writeDocument({ path, text }: Found, document: string, now: number): string | undefined {
+/** Writes AGENTS.md; returns the path of the backup, if there was a file before. */
+export function writeDocument({ path, text }: AgentsFile, document: string, now: number): string | undefined {
   const temporary = `${path}.${newId(now)}.tmp`
   if (text === undefined) {
     replaceFile(path, document, temporary, readable)
@@ -60,7 +60,7 @@ export function documentIn(answer: string): string | undefined {
   return `${body.join('\n').trimEnd()}\n`
 }
 
-/** Where the fence around the document closes: the last mark of its own, since those inside come in pairs. */
+/** Finds the end of the fence around the document: the last mark of its kind, because marks inside come in pairs. */
 function endOf(lines: readonly string[], start: number, fence: string): number {
   const end = lines.findLastIndex((line, index) => index > start && line.trim() === fence)
   return end < 0 ? lines.length : end

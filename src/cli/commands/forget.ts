@@ -8,7 +8,7 @@ import { forgetInIndex, knownProjects } from '../../app/projects.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { homeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
-import { refuseIfRunning } from '../../app/running-turns.ts'
+import { refuseIfRunning } from '../../app/unfinished-turns.ts'
 
 /** Erases a project from logs, snapshots, index and crew; the project's own files are not touched. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {

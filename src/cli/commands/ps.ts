@@ -1,12 +1,12 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { print, say } from '../../core/io.ts'
-import { runningTurns } from '../../app/running-turns.ts'
+import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
-  const turns = await runningTurns(io)
+  const turns = await unfinishedTurns(io)
   if (values.json) print(io, JSON.stringify(turns))
   else if (turns.length === 0) say(io, 'No turn is running.')
   else

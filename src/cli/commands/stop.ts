@@ -1,19 +1,19 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import type { RunningTurn } from '../../app/running-turns.ts'
+import type { UnfinishedTurn } from '../../app/unfinished-turns.ts'
 import { errorCode } from '../../base/files.ts'
 import { killSlot } from '../../app/crew/crew-keeper.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { peerOf } from '../../app/peers.ts'
 import { homeOf } from '../../app/place.ts'
-import { runningTurns } from '../../app/running-turns.ts'
+import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { oneLine } from '../../base/table.ts'
 
 const patienceMs = 15_000
 
 /** Cancels a turn in the process that runs it, as Esc there would, and waits for its end. A crew agent is ended. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
-  const turns = await runningTurns(io)
+  const turns = await unfinishedTurns(io)
   const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
   if (!values.all && words[0] === undefined)
     throw new UsageError('stop: which turn? `termaite ps` lists them; --all stops every one.')
@@ -31,7 +31,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   let left = reached.map(({ turn }) => turn)
   while (left.length > 0 && io.clock.now() < until && !io.signal.aborted) {
     await io.clock.sleep(100, io.signal)
-    const running = new Set((await runningTurns(io)).map(({ turn }) => turn))
+    const running = new Set((await unfinishedTurns(io)).map(({ turn }) => turn))
     left = left.filter((turn) => running.has(turn))
   }
   for (const turn of reached) {
@@ -42,7 +42,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 }
 
 /** Asks the turn's process to cancel it; returns whether that process agreed. */
-async function cancel(io: Io, { turn }: RunningTurn): Promise<boolean> {
+async function cancel(io: Io, { turn }: UnfinishedTurn): Promise<boolean> {
   const peer = await peerOf(homeOf(io.env), turn, io.clock)
   const taken = (await peer?.cancel(turn)) === true
   await peer?.close()
@@ -50,7 +50,7 @@ async function cancel(io: Io, { turn }: RunningTurn): Promise<boolean> {
 }
 
 /** Interrupts the turn's process; returns whether it makes sense to wait for the end. A process that is already gone counts. */
-function interrupt(io: Io, { turn, pid }: RunningTurn): boolean {
+function interrupt(io: Io, { turn, pid }: UnfinishedTurn): boolean {
   if (pid === undefined) {
     say(io, `termaite: ${turn} runs on another machine or in another container; stop it there.`)
     return false

@@ -8,7 +8,7 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say } from '../../core/io.ts'
 import { carryOut, planRemoval, whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { refuseUnwritable } from '../../mcp-config/config-file.ts'
-import { refuseIfRunning } from '../../app/running-turns.ts'
+import { refuseIfRunning } from '../../app/unfinished-turns.ts'
 import { list } from '../../base/table.ts'
 
 /** Removes termaite's entries from other programs' settings, and deletes its own files. Other files in its home stay. */

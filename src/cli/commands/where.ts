@@ -1,13 +1,13 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { join } from 'node:path'
-import { codeCache, homeFolder, homeContents, weight } from '../../app/home-files.ts'
+import { codeCache, homeFolder, homeContents, sizeOf } from '../../app/home-files.ts'
 import { print } from '../../core/io.ts'
 import { whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { worktreesIn } from '../../worktrees/slot-worktrees.ts'
 import { socketsOf } from '../../app/peers.ts'
 import { knownProjects } from '../../app/projects.ts'
-import { runningTurns } from '../../app/running-turns.ts'
+import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { bytes, table } from '../../base/table.ts'
 
 /** A file or folder. One that is not termaite's has no size: measuring could mean a whole home folder. */
@@ -15,11 +15,11 @@ type Row = { path: string; bytes?: number; what: string; ours: boolean }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
-  const processes = await runningTurns(io)
+  const processes = await unfinishedTurns(io)
   const sockets = await socketsOf(home)
   const cache = codeCache(io.env)
   const compiled = { what: 'compiled code; a cache', ours: true }
-  const files = [...rows(home), ...(cache ? [{ path: cache, bytes: weight(cache), ...compiled }] : [])]
+  const files = [...rows(home), ...(cache ? [{ path: cache, bytes: sizeOf(cache), ...compiled }] : [])]
   const entries = ownEntries(whereabouts(io.env)).map(({ client, file: { path }, backup }) => ({
     client: client.name,
     path,
@@ -53,7 +53,7 @@ function rows(home: string): Row[] {
   return [
     ...ours.map(({ path, parts, what }) => ({
       path,
-      bytes: parts.reduce((sum, part) => sum + weight(part), 0),
+      bytes: parts.reduce((sum, part) => sum + sizeOf(part), 0),
       what: paths.has(path) ? `${what} of ${paths.get(path)}` : what,
       ours: true,
     })),

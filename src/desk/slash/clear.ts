@@ -3,7 +3,7 @@ import type { App } from '../../app/app.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { forgetInIndex } from '../../app/projects.ts'
 import { UsageError } from '../../core/io.ts'
-import { runningIn } from '../../app/running-turns.ts'
+import { unfinishedIn } from '../../app/unfinished-turns.ts'
 import { treesOf } from '../../app/thinking/task-trees.ts'
 
 /** The word that must be typed before anything is erased. */
@@ -47,7 +47,7 @@ async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'ne
 
 /** Refuses while a turn runs, because it would write its end into an erased history. */
 async function refuseIfAtWork({ project, io }: App): Promise<void> {
-  const here = (await runningIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
+  const here = (await unfinishedIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
   if (here)
     throw new UsageError(
       `nothing was erased, because a turn is running here. Stop it first: termaite stop ${here.turn}`,

@@ -17,28 +17,28 @@ import { localTime } from '../base/local-time.ts'
  * A turn that is not over; `by` is who speaks, where its process could be asked.
  * Without a pid it runs on another machine or in another container, and cannot be seen from here.
  */
-export type RunningTurn = {
+export type UnfinishedTurn = {
   turn: string
   pid?: number
   since: number
   project: string
   prompt: string
   by?: string
-  /** An agent of a crew, which is at hand also between its turns. */
+  /** The slot of a crew's agent, which stays between its turns too. */
   slot?: { workspace: string; id: number; state: string }
 }
 
-/** So long a turn that cannot be seen counts as at work; nobody here can know when it ends. */
+/** A turn of another machine counts as unfinished this long, because its end cannot be seen from here. */
 const unseenMs = 24 * 3_600_000
 
-/** The mark in the project's document is moved when that saves so much reading, so that a turn seldom writes it. */
+/** The mark in the project's document is moved only when that saves this much reading, so that it is seldom written. */
 const farBytes = 256 * 1024
 
-/** Of a log without the mark no more than this is read back: opening a long history costs what its view costs. */
+/** Without a mark, no more of the log is read back, so that a long history opens quickly. */
 const mostBytes = 2 * 1024 ** 2
 
-/** Every turn at work, the oldest first: those of the logs, and those of which only their process knows. */
-export async function runningTurns(io: Io): Promise<RunningTurn[]> {
+/** Lists all unfinished turns, the oldest first: those in the logs, and those that only their process knows. */
+export async function unfinishedTurns(io: Io): Promise<UnfinishedTurn[]> {
   const home = homeOf(io.env)
   const [kept, told, crew] = await Promise.all([
     keptTurns(io, home),
@@ -56,7 +56,7 @@ export async function runningTurns(io: Io): Promise<RunningTurn[]> {
   return [...turns, ...crew].sort((a, b) => a.since - b.since)
 }
 
-async function keptTurns(io: Io, home: string): Promise<RunningTurn[]> {
+async function keptTurns(io: Io, home: string): Promise<UnfinishedTurn[]> {
   const store = fileStore(home, { clock: io.clock })
   const found = await Promise.all(
     knownProjects(home).map(async ({ slug, path, over }) => {
@@ -67,32 +67,32 @@ async function keptTurns(io: Io, home: string): Promise<RunningTurn[]> {
   return found.flat()
 }
 
-/** The turns at work in one project, over all its sessions, as they stand in its log. */
-export async function runningIn(project: Project, now: number): Promise<RunningTurn[]> {
+/** Lists the unfinished turns of one project, over all its sessions, in the order of its log. */
+export async function unfinishedIn(project: Project, now: number): Promise<UnfinishedTurn[]> {
   const before = (await project.doc.read()).over ?? 0
   const { prompts, over } = await unended(project.log, before, now)
-  // Without the mark the next look takes longer, and finds the same.
+  // Without the mark the next call takes longer, and finds the same.
   if (Math.abs(over - before) > farBytes) await project.doc.update((doc) => ({ ...doc, over })).catch(() => {})
   return prompts.map((prompt) => described(prompt, project.root))
 }
 
-/** What is erased must not be in use: a turn that can be seen is to be stopped first, another is told of. */
+/** Throws while a turn of this machine uses what is to be deleted; turns of other machines are only named. */
 export async function refuseIfRunning(io: Io, command: string, project?: string): Promise<void> {
-  const turns = (await runningTurns(io)).filter((turn) => project === undefined || turn.project === project)
+  const turns = (await unfinishedTurns(io)).filter((turn) => project === undefined || turn.project === project)
   const here = turns.find(({ pid }) => pid !== undefined)
   if (here)
     throw new UsageError(
-      `${command}: a turn is at work in ${here.project}; stop it first: termaite stop ${here.turn}`,
+      `${command}: a turn is running in ${here.project}; stop it first: termaite stop ${here.turn}`,
       1,
     )
   for (const { turn, since, project: where } of turns)
     say(
       io,
-      `termaite: ${turn} began in ${where} on another machine at ${localTime(since)}, and may still be at work there.`,
+      `termaite: ${turn} began in ${where} on another machine at ${localTime(since)}, and may still be running there.`,
     )
 }
 
-function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string): RunningTurn {
+function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string): UnfinishedTurn {
   return { turn, ...(isHere(owner!) ? { pid: ownerPid(owner!) } : {}), since: at, project, prompt: text }
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { ownerMark } from '../../src/base/owner.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { openProject } from '../../src/app/project.ts'
-import { runningIn } from '../../src/app/running-turns.ts'
+import { unfinishedIn } from '../../src/app/unfinished-turns.ts'
 
 test('a turn at work stays seen, however much others say after it', async () => {
   const project = openProject(memoryStore(), '/somewhere')
@@ -19,7 +19,7 @@ test('a turn at work stays seen, however much others say after it', async () => 
     ok: true,
     text: 'x'.repeat(40_000),
   }
-  const seen = async () => (await runningIn(project, 2)).map(({ turn }) => turn)
+  const seen = async () => (await unfinishedIn(project, 2)).map(({ turn }) => turn)
   for (let i = 0; i < 20; i++) await project.log.append(result)
   await project.log.append(prompt('first'))
   assert.deepEqual(await seen(), ['first'])
