@@ -109,7 +109,7 @@ test('who leaves a card that does not say no by it is told how to answer, and no
   await until(() => questions(heard).length === 1)
   desk.answer(questions(heard)[0]!.ask)
   await over(questions(heard)[0]!.ask)
-  await until(() => notes().includes('claude (slot 3) still asks. Answer it: /crew answer 3'))
+  await until(() => notes().includes('claude (slot 3) still waits for an answer. Answer it: /crew answer 3'))
   assert.deepEqual(await said(3), [])
 })
 

@@ -129,7 +129,7 @@ test('a tree of tasks that was left is said with how to go on with it', options,
   const { heard, until } = await sitDown(t, folder, agents)
   await until((all) => all.some(({ type }) => type === 'said'))
   const said = heard.flatMap((one) => (one.type === 'said' ? one.text.split('\n').slice(1) : []))
-  assert.deepEqual(said, ['Left undone: make both (1 of 2 tasks done); /think resume continues it.', 'Ready: good.'])
+  assert.deepEqual(said, ['Unfinished: make both (1 of 2 tasks done); /think resume continues it.', 'Ready: good.'])
 })
 
 test('a spent quota can be waited for; the request goes on by itself, also after a restart', options, async (t) => {
@@ -183,7 +183,7 @@ test('another session shows its own entries, and a turn at work holds it back', 
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
   desk.submit('one')
-  await assert.rejects(desk.controls.open({ fresh: true }), /a turn is at work/)
+  await assert.rejects(desk.controls.open({ fresh: true }), /a turn is running/)
   await until((all) => closings(all).length === 1)
   await desk.idle()
   const was = desk.app().session.id

@@ -28,7 +28,7 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
   seat.app.out.set('own', { kind: 'auth', message: 'no key' })
   seat.answers.push(['groq'], ['  gsk-made-up '])
   assert.deepEqual(await connect(seat), [
-    ['note', 'The key of Groq is kept in credentials.json, which only you can read: this system has no keychain.'],
+    ['note', 'The key of Groq is stored in credentials.json, which only you can read: this system has no keychain.'],
   ])
   assert.deepEqual(kept(seat), { groq: 'gsk-made-up' })
   assert.equal(statSync(join(seat.home, 'credentials.json')).mode & 0o777, 0o600)
@@ -62,11 +62,11 @@ test('/connect says when the environment goes first, and forgets a key', async (
   const seat = await seated(t, native, { OPENAI_API_KEY: 'of-the-environment' })
   seat.answers.push(['sk-1'])
   const words =
-    'The key of OpenAI is kept in credentials.json, which only you can read: this system has no keychain. OPENAI_API_KEY is set and goes before it.'
+    'The key of OpenAI is stored in credentials.json, which only you can read: this system has no keychain. OPENAI_API_KEY is set and overrides it.'
   assert.deepEqual(await connect(seat, 'openai'), [['note', words]])
   assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'The key of OpenAI is forgotten.']])
   assert.deepEqual(kept(seat), {})
-  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'No key of OpenAI was kept.']])
+  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'No key of OpenAI was stored.']])
 })
 
 test('/connect repeats nothing that may be a key, and a card that is left keeps nothing', async (t) => {
@@ -127,7 +127,7 @@ test('/models lists what the providers with a key and this machine have, and set
   assert.deepEqual(seat.asked, [
     {
       about: 'choice',
-      text: 'Whose models? Now: groq/openai/gpt-oss-120b.',
+      text: 'Which provider? Now: groq/openai/gpt-oss-120b.',
       from: [],
       options: [
         { id: 'groq', label: 'Groq (2 models)' },

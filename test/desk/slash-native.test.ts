@@ -213,7 +213,7 @@ test('/permissions shows the mode and every rule, and takes back what was said i
 test('/permissions without rules, and with a word that it does not know', async (t) => {
   const seat = await seated(t, { agents, sandbox: { enabled: false } })
   assert.deepEqual(await seat.type('/permissions'), [
-    ['text', `The mode is default, the leash ask; both must allow it.\nThere are no rules beside them.\n${unwalled}`],
+    ['text', `The mode is default, the leash ask; both must allow it.\nThere are no other rules.\n${unwalled}`],
   ])
   assert.deepEqual(await seat.type('/permissions remove'), [
     ['error', 'nothing was said "always" to in this project; the rules of the settings are changed with /config.'],

@@ -75,7 +75,7 @@ test('/strategy and /leash are set by word or by card, and what was meant is tol
   assert.deepEqual(
     seat.asked.map(({ text, options }) => [text, options.map(({ id }) => id)]),
     [
-      ['Who is asked first? Now: round-robin.', ['round-robin', 'exhaustion', 'random']],
+      ['Which rotation strategy? Now: round-robin.', ['round-robin', 'exhaustion', 'random']],
       ['How much may the agents do? Now: ask.', ['read', 'ask', 'edit', 'all']],
     ],
   )

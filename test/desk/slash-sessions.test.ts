@@ -44,7 +44,7 @@ test('/sessions offers the others of this project, and goes on with the one that
   seat.answers.push([first])
   const now = seat.io.clock.now()
   const at = new Date(now).getHours().toString().padStart(2, '0')
-  assert.deepEqual(await seat.type('/sessions'), [['note', 'Going on with first words.']])
+  assert.deepEqual(await seat.type('/sessions'), [['note', 'Resumed first words.']])
   assert.deepEqual(seat.asked.at(-1)?.options, [{ id: first, label: `2026-11-15 ${at}:00 · 1 turn · first words` }])
   assert.equal(seat.app.session.id, first)
   assert.deepEqual(await seat.complete('resume', first.slice(0, 25)), [first])
@@ -57,9 +57,9 @@ test('/resume takes the beginning of an id or a name, and says what it did not f
   await seat.type('/reset spike')
   await seat.turn('two')
   const second = seat.app.session.id
-  assert.deepEqual(await seat.type(`/resume ${first}`), [['note', 'Going on with one.']])
+  assert.deepEqual(await seat.type(`/resume ${first}`), [['note', 'Resumed one.']])
   assert.equal(seat.app.session.id, first)
-  assert.deepEqual(await seat.type('/resume spike'), [['note', 'Going on with spike.']])
+  assert.deepEqual(await seat.type('/resume spike'), [['note', 'Resumed spike.']])
   assert.equal(seat.app.session.id, second)
   assert.deepEqual(await seat.type('/resume spike'), [['note', 'You are already in that session.']])
   assert.deepEqual(await seat.type('/resume nobody'), [

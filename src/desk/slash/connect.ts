@@ -86,7 +86,7 @@ function providerTyped(typed: string): ProviderName {
 /** Warns when an environment variable overrides the stored key. */
 function firstWords(name: ProviderName, env: Readonly<Record<string, string | undefined>>): string[] {
   const variable = providerOf(name).keys.find((one) => env[one])
-  return variable === undefined ? [] : [`${variable} is set and goes before it.`]
+  return variable === undefined ? [] : [`${variable} is set and overrides it.`]
 }
 
 function labelOf(name: ProviderName): string {

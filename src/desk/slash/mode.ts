@@ -29,7 +29,7 @@ export function planCommand(controls: DeskControls): Command {
   return {
     name: 'plan',
     words: '[prompt]',
-    help: 'Plan first: termaite’s own agent reads and changes nothing. Type it again to leave.',
+    help: 'Plan without changing anything; type it again to leave plan mode.',
     async run(args, { say }) {
       const wish = args.trim()
       if (controls.standing().mode !== 'plan') for (const words of await controls.setMode('plan')) say(words, 'note')
