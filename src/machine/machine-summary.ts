@@ -28,7 +28,7 @@ export function capabilities(spec: SystemSpec): string {
 }
 
 /** Lists the frameworks, as a model is told of them. */
-export const availableFrameworks = [
+const availableFrameworks = [
   '## Available Frameworks',
   Object.entries(frameworks)
     .map(([name, how]) => `${name} (${how})`)

@@ -87,8 +87,7 @@ export type KeptSpec = { scannedAt: number; of: string; asked?: number; spec: Sy
 const day = 24 * 3_600_000
 
 /** Returns the document of the facts. A document of another form counts as empty and is replaced. */
-export const specDoc = (store: Store): Doc<KeptSpec | null> =>
-  store.doc<KeptSpec | null>('system-spec', null, knownSpec)
+const specDoc = (store: Store): Doc<KeptSpec | null> => store.doc<KeptSpec | null>('system-spec', null, knownSpec)
 
 function knownSpec(found: unknown): KeptSpec | null {
   const { scannedAt, of, spec } = (found ?? {}) as Partial<KeptSpec>

@@ -1,7 +1,7 @@
 import type { ModelMessage } from '../core/work/model.ts'
 
 export type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
-export type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
 /** A message, or the results of the calls in the message before it, in the order of the calls. */
 export type MessageStep =

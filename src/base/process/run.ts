@@ -105,7 +105,7 @@ const drainMs = 200
 const mostInTransit = 1 << 20
 
 /** One output of a process. It ends when it is closed or cut, and never throws. */
-export function outlet(stream: Readable, clock: Clock) {
+function outlet(stream: Readable, clock: Clock) {
   const closed = new AbortController()
   let taken = 0
   const done = () => closed.abort()

@@ -3,7 +3,7 @@ import type { Target, Trouble } from '../wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
 /** What an error means: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does not take. */
-export type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string } | { without: string }
+type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string } | { without: string }
 
 /** A server that asks to wait longer than this is not busy: a quota is spent. */
 const passesWithin = 15 * 60_000
@@ -137,7 +137,7 @@ export type Said = {
   body: any
 }
 
-export function saidOf({ body, cause }: Trouble): Said {
+function saidOf({ body, cause }: Trouble): Said {
   const whole: any = typeof body === 'string' ? parsed(body) : body
   const error = whole?.error ?? whole?.[0]?.error ?? whole
   if (typeof error === 'string') return { message: error.trim(), codes: '', details: [], body: whole }
@@ -170,7 +170,7 @@ function causeWords(cause: unknown): string | undefined {
 }
 
 /** Returns the system's code of the innermost cause. */
-export function codeOf(cause: unknown): string | undefined {
+function codeOf(cause: unknown): string | undefined {
   if (typeof cause !== 'object' || cause === null) return undefined
   const { code, cause: inner, errors } = cause as { code?: unknown; cause?: unknown; errors?: unknown[] }
   return codeOf(inner) ?? codeOf(errors?.[0]) ?? (typeof code === 'string' ? code : undefined)

@@ -92,7 +92,7 @@ export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 /** Yields each line of a stream of JSON lines. */
-export async function* lineData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* lineData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   const lines = new Lines()
   for await (const chunk of chunks) yield* lines.push(decoder.decode(chunk, { stream: true }))

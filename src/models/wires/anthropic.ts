@@ -120,7 +120,7 @@ const stops = {
 } as const
 
 /** Reads Anthropic's stream: blocks that open, grow and close one after another. */
-export function anthropicReader(to: Target): Reader {
+function anthropicReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   const blocks = new Map<number, Block>()
   let counted: ReportedUsage = { input: 0, output: 0, cached: 0 }

@@ -123,7 +123,7 @@ const stops = { length: 'length', content_filter: 'refused' } as const
 const thoughtFields = ['reasoning_content', 'reasoning', 'reasoning_text'] as const
 
 /** Reads a chat server's stream: parts of one message, whose calls are complete only at the end. */
-export function chatReader(to: Target): Reader {
+function chatReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   const calls: (Call & { index: number | undefined })[] = []
   const details: Detail[] = []

@@ -117,7 +117,7 @@ const unsigned = { thoughtSignature: 'skip_thought_signature_validator' }
 const theirId = (id: string) => (id.startsWith(ourMark) ? {} : { id })
 
 /** The prefix of the ids that termaite makes for calls without one. */
-export const ourMark = 'gemini-'
+const ourMark = 'gemini-'
 
 const refusals = new Set([
   'SAFETY',
@@ -130,7 +130,7 @@ const refusals = new Set([
 ])
 
 /** Reads Gemini's stream: whole parts, the last of which says why the model stopped. */
-export function geminiReader(to: Target): Reader {
+function geminiReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   let calls = 0
   let counted: ReportedUsage | undefined

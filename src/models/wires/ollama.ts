@@ -128,7 +128,7 @@ function shown(files: readonly Ref[] | undefined, to: Target, images: Images): {
 }
 
 /** Reads Ollama's stream: a line of JSON for each part of the message, the last one with the usage. */
-export function ollamaReader(to: Target): Reader {
+function ollamaReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   let thought = ''
   let calls = 0

@@ -92,7 +92,7 @@ function item(piece: AnswerPart): object {
 }
 
 /** Reads OpenAI's stream: items that grow and are repeated whole once they are done. */
-export function responsesReader(to: Target): Reader {
+function responsesReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   /** How much of each item's text was already yielded. */
   const streamed = new Map<number, number>()

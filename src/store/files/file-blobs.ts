@@ -78,16 +78,16 @@ export class FileBlobs implements Blobs {
 let parts = 0
 
 /** Returns the path for an unfinished body. It names the process that writes it, so that the remains of dead processes can be deleted. */
-export function partPath(folder: string): string {
+function partPath(folder: string): string {
   return join(folder, `part,${ownerMark()},${++parts}`)
 }
 
-export function partOwner(name: string): string | undefined {
+function partOwner(name: string): string | undefined {
   return name.startsWith('part,') ? name.slice(5, name.lastIndexOf(',')) : undefined
 }
 
 /** Writes a body to disk and hashes it on the way; it gets its final name when it is complete. */
-export class FileBlobWriter implements BlobWriter {
+class FileBlobWriter implements BlobWriter {
   #folder: string
   #media: string
   #prepare: () => void

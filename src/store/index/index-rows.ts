@@ -77,7 +77,7 @@ export function dropProject(db: DatabaseSync, project: string): void {
 }
 
 /** Returns the text by which an entry is found. Entries of another version may lack any field. */
-export function searchedText(entry: Entry): string | null {
+function searchedText(entry: Entry): string | null {
   switch (entry.type) {
     case 'call':
       return typeof entry.input === 'string' ? entry.input : (JSON.stringify(entry.input) ?? null)
@@ -94,19 +94,19 @@ export function searchedText(entry: Entry): string | null {
 }
 
 /** Returns the columns that only calls and results have. */
-export function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
+function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }
   if (entry.type === 'result') return { call: String(entry.call), tool: null, ok: entry.ok ? 1 : 0 }
   return { call: null, tool: null, ok: null }
 }
 
 /** Returns the outcome of a verdict by its check; the end of the turn may change it. */
-export function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecked' {
+function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecked' {
   return passed === undefined ? 'unchecked' : passed ? 'passed' : 'failed'
 }
 
 /** Says whether a turn failed. A cancelled turn says nothing about its framework. */
-export function hasFailed({ outcome }: EntryOf<'end'>): boolean {
+function hasFailed({ outcome }: EntryOf<'end'>): boolean {
   return outcome?.ok === false && outcome.failure?.kind !== 'aborted'
 }
 
