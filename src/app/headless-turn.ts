@@ -28,7 +28,7 @@ export function runHeadless(
     steer: (text: string) => queue.steers && (queue.add(text), true),
     answer: (ask: string, picks?: string[]) => cards.answer(ask, picks),
   }
-  // A question stays open as long as another process follows the turn, because somebody may answer it there.
+  // A question stays open as long as another process follows the turn, because a person may answer it there.
   const untilUnwatched: Ask = async (_question, withdrawn) => {
     await turns.unwatched(withdrawn)
     return undefined

@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts'
 import type { Io } from '../core/io.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Notice, Occasion } from '../core/talk/notice.ts'
@@ -60,13 +61,13 @@ async function post(url: string, notice: Notice, env: Io['env']): Promise<void> 
   const answer = await fetch(url, {
     method: 'POST',
     body: notice.text,
-    headers: {
+    headers: defined({
       // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
       title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
       tags: notice.event,
-      ...(notice.event === 'done' ? {} : { priority: 'high' }),
-      ...(env.NTFY_TOKEN ? { authorization: `Bearer ${env.NTFY_TOKEN}` } : {}),
-    },
+      priority: notice.event === 'done' ? undefined : 'high',
+      authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
+    }) as Record<string, string>,
     signal: AbortSignal.timeout(patienceMs),
   })
   if (!answer.ok) throw new Error(`it answered ${answer.status}`)

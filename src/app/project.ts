@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
@@ -96,11 +97,7 @@ export async function openSession(
   if (wanted.existing) throw notThere(wanted.name)
   const startedAt = clock.now()
   const id = newId(startedAt)
-  const made: Session = {
-    ...(wanted.name === undefined ? {} : { name: wanted.name }),
-    startedAt,
-    from: await project.log.end(),
-  }
+  const made: Session = defined({ name: wanted.name, startedAt, from: await project.log.end() })
   const kept = await project.doc.update((now) => {
     if (wanted.fresh && wanted.name !== undefined && find(now, wanted.name)) throw taken(wanted.name)
     // Another process may have made the session meanwhile; then both use that one.

@@ -46,17 +46,17 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
       const opened = open(
         {
           name,
-          ...(agent.command === undefined ? {} : { command: agent.command }),
-          ...(agent.args ? { args: agent.args } : {}),
-          ...(agent.env ? { env: agent.env } : {}),
-          ...(agent.model ? { model: agent.model } : {}),
-          ...(profile ? { profile } : {}),
-          ...(settings.metaInstruction === undefined ? {} : { metaInstruction: settings.metaInstruction }),
+          command: agent.command,
+          args: agent.args,
+          env: agent.env,
+          model: agent.model,
+          profile,
+          metaInstruction: settings.metaInstruction,
           window: windowOf(agent),
           timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
           silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
         },
-        { leash, ...(seat.resume ? { resume: seat.resume } : {}) },
+        { leash, resume: seat.resume },
         parts,
       )
       return agent.ownView ? withOwnView(opened) : opened

@@ -17,7 +17,7 @@ import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, snapshotsInLine, withLateHistory } from './turn-snapshots.ts'
 import { openTraces } from './turn-traces.ts'
 
-/** What a person or a program asks of one turn. */
+/** The request of a person or a program for one turn. */
 export type TurnRequest = {
   prompt: string
   /** Pictures that go with the prompt. */

@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts'
 import type { Entry, EntryOf } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
 import type { Io } from '../core/io.ts'
@@ -93,7 +94,8 @@ export async function refuseIfRunning(io: Io, command: string, project?: string)
 }
 
 function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string): UnfinishedTurn {
-  return { turn, ...(isHere(owner!) ? { pid: ownerPid(owner!) } : {}), since: at, project, prompt: text }
+  const pid = owner !== undefined && isHere(owner) ? ownerPid(owner) : undefined
+  return defined({ turn, pid, since: at, project, prompt: text })
 }
 
 /**

@@ -142,7 +142,7 @@ test('what was changed while the card was open is not overwritten', async (t) =>
   }
   assert.deepEqual((await seat.type('/init')).at(-1), [
     'error',
-    'AGENTS.md was changed by somebody else meanwhile, so nothing was written; try again',
+    'AGENTS.md was changed meanwhile, so nothing was written; try again',
   ])
   assert.equal(readFileSync(file(seat), 'utf8'), 'mine\n')
 })

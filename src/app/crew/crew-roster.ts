@@ -64,7 +64,7 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
   }
 }
 
-/** What an agent in a terminal needs from this process. */
+/** The parts of this process that an agent in a terminal needs. */
 export function screenParts(io: Io, terminals: Pick<Terminals, 'host'>): ScreenParts {
   return {
     host: terminals.host,
@@ -81,14 +81,14 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
   return {
     name: agent.name,
     ...commandOf(agent, profile),
-    ...(agent.env ? { env: agent.env } : {}),
+    env: agent.env,
     window: windowOf(agent),
     timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
     silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
-    ...(profile ? { profile } : {}),
-    ...(agent.model === undefined || agent.kind === 'native' ? {} : { model: agent.model }),
-    ...(agent.idle_pattern === undefined ? {} : { idlePattern: patternOf(agent.idle_pattern) }),
-    ...(agent.ready_pattern === undefined ? {} : { readyPattern: patternOf(agent.ready_pattern) }),
+    profile,
+    model: agent.kind === 'native' ? undefined : agent.model,
+    idlePattern: agent.idle_pattern === undefined ? undefined : patternOf(agent.idle_pattern),
+    readyPattern: agent.ready_pattern === undefined ? undefined : patternOf(agent.ready_pattern),
     fence: agent.response_fence ?? false,
   }
 }

@@ -40,7 +40,7 @@ export async function crewAtWork(home: string, clock: Clock) {
   const projects = slots.length > 0 ? new Map(knownProjects(home).map(({ slug, path }) => [slug, path])) : undefined
   return slots.map(({ id, workspace, agent, task, since, owner, state, cwd }) => ({
     turn: `crew:${id}@${workspace}`,
-    ...(owner !== undefined && isHere(owner) ? { pid: ownerPid(owner) } : {}),
+    pid: owner !== undefined && isHere(owner) ? ownerPid(owner) : undefined,
     since,
     project: projects?.get(workspace) ?? cwd,
     prompt: task,

@@ -40,7 +40,7 @@ export type Crews = {
 
 export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewOptions): Crews {
   const store = fileStore(place.home, { clock: io.clock })
-  const terminals = terminalsOf(io, settings, { lends: carries, ...(warn ? { warn } : {}) })
+  const terminals = terminalsOf(io, settings, { lends: carries, warn })
   const roster = crewRoster(io, settings, terminals)
   const open = new Map<string, OpenCrew>()
   const closed = new AbortController()
@@ -71,7 +71,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     const known = open.get(workspace)
     if (known) return known
     const parts = partsOf(workspace)
-    const made = { crew: new Crew(parts), parts, ...(carries ? { keeper: new Keeper(parts) } : {}) }
+    const made = { crew: new Crew(parts), parts, keeper: carries ? new Keeper(parts) : undefined }
     open.set(workspace, made)
     // Notices run until the crews are closed, and a fault of theirs stops no agent.
     if (carries && settings.notify.length > 0)
@@ -107,7 +107,7 @@ export function worktreeParts(
   slug: string,
 ) {
   const trusted = async () => (await new TrustBook(store, { clock: io.clock, own: home }).of(root)).state === 'trusted'
-  return { root, home, slug, env: io.env, trusted, ...(setup === undefined ? {} : { setup }) }
+  return { root, home, slug, env: io.env, trusted, setup }
 }
 
 /** The last rows that were read of each slot from the shell, where every command is a process of its own. */

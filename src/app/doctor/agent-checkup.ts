@@ -46,7 +46,7 @@ export type Checkup = {
   works: boolean
 }
 
-/** What a checkup needs; `health` is missing when it could not be read. */
+/** The parts of a checkup; `health` is missing when it could not be read. */
 export type CheckupParts = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
 
 /** Examines one agent; unless it must be quick, asks it for one word. */

@@ -96,11 +96,10 @@ export class HubClient implements RemoteHub {
 
   async #fetch(method: string, path: string, body?: object, signal?: AbortSignal): Promise<globalThis.Response> {
     const { url, key } = this.#place
-    const headers = {
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    }
-    const sent = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) }
+    const headers = new Headers()
+    if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
+    if (body) headers.set('content-type', 'application/json')
+    const sent = { method, headers, body: body && JSON.stringify(body), signal }
     const answer = await this.#heard(() => fetch(`${url}${path}`, sent), signal)
     if (answer.ok) return answer
     throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))

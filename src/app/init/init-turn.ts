@@ -98,7 +98,7 @@ async function* write(document: string, by: string, root: string, turn: Turn): A
   )
   if (!picks?.includes('write')) return { ok: true, text: 'Nothing was written.' }
   if (findDocument(root).text !== found.text)
-    return failed('crash', 'AGENTS.md was changed by somebody else meanwhile, so nothing was written; try again')
+    return failed('crash', 'AGENTS.md was changed meanwhile, so nothing was written; try again')
   const backup = writeDocument(found, document, turn.clock.now())
   yield { type: 'reply', text: document, by }
   yield {

@@ -5,7 +5,7 @@ import { machineSummary } from '../../machine/machine-summary.ts'
 /** A turn that ends sooner never pays for a scan. */
 const scanDelayMs = 1000
 
-/** What our own agent is told of the machine; `edition` changes when the person has the machine scanned again. */
+/** The machine's facts that our own agent is told; `edition` changes when the person has the machine scanned again. */
 export type MachineFacts = { words: string; edition: string }
 
 /** Returns what is known at once. Old facts are refreshed by a scan behind the first request, for the next session. */

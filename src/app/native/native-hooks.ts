@@ -15,7 +15,7 @@ import { slugOf } from '../project.ts'
 /** Why a hook wants a turn ended, by the turn's signal: a subagent's turn has its own. */
 const halted = new WeakMap<AbortSignal, string>()
 
-/** What PreToolUse hooks tell the model about a call, by the call's input; the tool adds it to its output. */
+/** Texts that PreToolUse hooks tell the model about a call, by the call's input; the tool adds it to its output. */
 const callContext = new WeakMap<object, readonly string[]>()
 
 /** Lets PreToolUse hooks decide about a call: forbid it, ask about it, allow it without a question, change its input, or end the turn. */
@@ -27,7 +27,7 @@ export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts):
     const given = said.input === undefined ? input : tool.parse(said.input)
     if (said.context.length > 0 && typeof given === 'object' && given !== null) callContext.set(given, said.context)
     const judged = await policy(tool, given, turn)
-    return { ...decided(judged, said), ...(said.input === undefined ? {} : { input: given }) }
+    return { ...decided(judged, said), input: said.input === undefined ? undefined : given }
   }
 }
 

@@ -31,7 +31,7 @@ export type NativeParts = {
   project: Doc<ProjectDoc>
   /** Whether the audit records what the agents do. */
   audited?: boolean
-  /** What the run keeps between turns. */
+  /** State that the run keeps between turns. */
   state: NativeState
 }
 
@@ -43,7 +43,7 @@ export type Consult = NonNullable<ToolParts['consult']>
  */
 export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
 
-/** What native agents keep between the turns of one run. */
+/** State that native agents keep between the turns of one run. */
 export type NativeState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>

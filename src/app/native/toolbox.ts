@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
@@ -136,7 +137,7 @@ export function maskedTool(tool: Tool, { mask }: Pick<NativeParts, 'mask'>): Too
 function masked(output: ToolOutput, mask: (text: string) => string): ToolOutput {
   if (typeof output === 'string') return mask(output)
   const { text, data, ...rest } = output
-  return { ...rest, text: mask(text), ...(data === undefined ? {} : { data: within(data, mask) }) }
+  return defined({ ...rest, text: mask(text), data: within(data, mask) })
 }
 
 /** Masks every text in a value. */

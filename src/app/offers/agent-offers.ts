@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts'
 import type { WrittenAgent } from '../../settings/agent-settings.ts'
 import type { Profile } from '../../core/work/profile.ts'
 import type { Leash } from '../../core/work/agent.ts'
@@ -37,12 +38,13 @@ export function cliOffer(profile: Profile, env: Io['env']): Offer {
     title,
     words: `${reached} · ${hasLogin(profile, env) ? 'login found' : `log in with: ${login}`}`,
     means: (leash) => channelFor(profile, leash)?.leashes[leash],
-    settings: (leash) => ({
-      name,
-      profile: name,
-      ...(channelFor(profile, leash)?.kind === 'acp' ? { kind: 'acp' as const } : {}),
-      contextWindowTokens: window,
-    }),
+    settings: (leash) =>
+      defined({
+        name,
+        profile: name,
+        kind: channelFor(profile, leash)?.kind === 'acp' ? ('acp' as const) : undefined,
+        contextWindowTokens: window,
+      }),
   }
 }
 
@@ -74,7 +76,7 @@ function onServer({ provider, models }: LocalServer): Offer | undefined {
   const window = model.window ?? localWindow
   return offer(provider, model.id, 'on this machine', {
     contextWindowTokens: window,
-    ...(window < unknownWindow ? { ownView: true } : {}),
+    ownView: window < unknownWindow || undefined,
   })
 }
 
@@ -90,6 +92,6 @@ function offer(
     words: `our own agent, asks for permission here · ${model} · ${found}`,
     aside: true,
     means: (leash) => nativeLeashes[leash],
-    settings: () => ({ name, kind: 'native', model: `${name}/${model}`, ...more }),
+    settings: () => defined({ name, kind: 'native' as const, model: `${name}/${model}`, ...more }),
   }
 }

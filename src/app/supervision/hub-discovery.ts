@@ -84,7 +84,7 @@ async function answers(io: Io, place: HubPlace): Promise<boolean> {
 /** A hub that another program's settings name, and the file. */
 export type NamedHub = { file: string; name: string; url?: string; key?: string }
 
-/** What other programs' settings hold: addresses of hubs, and keys in plain text. */
+/** Findings in other programs' settings: addresses of hubs, and keys in plain text. */
 export type SettingsScan = { hubs: NamedHub[]; plain: string[] }
 
 /** JSON files that name MCP servers: the project's, the person's, and the desktop app's. */

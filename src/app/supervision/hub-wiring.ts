@@ -19,7 +19,7 @@ const proxy = ['serve', '--stdio-proxy']
 /** Variables by which the CLI, and our program that it starts, find the hub. The key is not among them. */
 export function hubEnv(io: Io, { url }: HubPlace): Record<string, string> {
   const { TERMAITE_HOME: home } = io.env
-  return { TERMAITE_HUB: url, ...(home === undefined ? {} : { TERMAITE_HOME: home }) }
+  return home === undefined ? { TERMAITE_HUB: url } : { TERMAITE_HUB: url, TERMAITE_HOME: home }
 }
 
 /**
