@@ -6,7 +6,7 @@ import { defined } from '../base/defined.ts'
 /** A failed attempt as it is kept, and given to the agent that comes next. */
 export type FailedAttempt = Attempt & { by: string }
 
-export type AttemptSources = {
+type AttemptSources = {
   mask(text: string): string
   /** The files that changed since the last call, so that each attempt is reported with its own. */
   changes?(): Promise<string[]>

@@ -74,8 +74,8 @@ test('five advisors on three vendors, one chair, one agent acts: the conversatio
   assert.deepEqual(
     notes.map((text) => text.replace(/about .*/, 'about so much')),
     [
-      'thinking: consensus, you chose it; 6 extra calls (claude as enumerator, fallback chain; gemini as pattern matcher, code generator; codex as dependency scanner, chair), about so much',
-      'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
+      'thinking: consensus, you chose it; 6 extra calls (claude: lists options, plan B; gemini: best practice, script draft; codex: what works here, chair), about so much',
+      'advice: lists options (claude), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
       'chosen by codex: a node script (it is there); not latex (no-such-latex is not installed)',
       'dissent: the pattern matcher would typeset it',
     ],

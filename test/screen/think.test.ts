@@ -23,11 +23,15 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       const sitting = new Sitting(glass, look, uncounted)
       await sitting.begun()
       glass.type('/think consensus make a pdf of notes.md\r')
-      await sitting.framed('think-consent', ['termaite asks', 'gamma as dependency', 'Esc: skip this question'], seen)
+      await sitting.framed(
+        'think-consent',
+        ['termaite asks', 'gamma: what works here', 'Esc: skip this question'],
+        seen,
+      )
       glass.type(keys.down + keys.up)
       glass.type(keys.enter)
-      const asked = [/◌ dependency scanner +gamma +I look/, /◌ fallback chain +alpha +I look/, '3 of 5']
-      await sitting.framed('think-advisors', [...asked, /✓ code generator +beta/, /Esc cancels$/m], seen)
+      const asked = [/◌ what works here +gamma +I look/, /◌ plan B +alpha +I look/, '3 of 5']
+      await sitting.framed('think-advisors', [...asked, /✓ script draft +beta/, /Esc cancels$/m], seen)
       goOn()
       await sitting.framed(
         'think-done',

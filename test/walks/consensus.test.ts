@@ -64,7 +64,7 @@ test('five advise, the chair decides, one acts and is checked; the conversation 
     {
       type: 'note',
       by,
-      text: 'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
+      text: 'advice: lists options (claude), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
     },
     {
       type: 'note',

@@ -28,6 +28,18 @@ export const advisorRoles = [
   'coder',
 ] as const
 
+/** Roles whose name in the settings says too little on a screen. */
+const roleLabels: Readonly<Record<string, string>> = {
+  enumerator: 'lists options',
+  'pattern matcher': 'best practice',
+  'dependency scanner': 'what works here',
+  'fallback chain': 'plan B',
+  'code generator': 'script draft',
+}
+
+/** A role as a person reads it. */
+export const roleLabel = (role: string): string => (Object.hasOwn(roleLabels, role) ? (roleLabels[role] ?? role) : role)
+
 /** How turns are thought through: chosen for each request (`auto`), not at all (`off`), or always in one framework. */
 export type Thinking = 'auto' | 'off' | Framework
 

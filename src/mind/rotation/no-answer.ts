@@ -3,8 +3,8 @@ import type { Away } from './health.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
-/** What became of each agent in a turn that no agent answered. */
-export type Tally = {
+/** The fate of each agent in a turn that no agent answered. */
+type Tally = {
   tried: { name: string; failure: Failure }[]
   /** Not asked, because it is out of quota, busy or cooling down. */
   away: Absent[]

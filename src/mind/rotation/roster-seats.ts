@@ -45,7 +45,7 @@ export async function vendorsTold(roster: Roster, told: readonly Entry[], turn: 
 /** The traits that hold for every agent of a roster. */
 export function sharedTraits(roster: Roster): Traits {
   const members = roster.names().map((name) => roster.open(name, { cwd: '.', leash: 'read' }))
-  // Nothing was started for the look at their traits, so that nobody waits for their end.
+  // Opening is lazy: nothing was started, and no end has to be awaited.
   for (const member of members) void member.close()
   const traits = members.map((member) => member.traits)
   const vendors = [...new Set(members.map(vendorOf))]

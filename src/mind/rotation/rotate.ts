@@ -110,7 +110,7 @@ class Round {
       if (outcome?.ok) this.answeredBy = name
       if (outcome) return outcome
     }
-    return this.#turn.signal.aborted ? cancelled : this.#nobodyAnswered(names)
+    return this.#turn.signal.aborted ? cancelled : this.#withoutAnswer(names)
   }
 
   #whySkipped(name: string): string | undefined {
@@ -265,7 +265,7 @@ class Round {
   }
 
   /** When only time is missing, the person may wait for the agent that is back first. */
-  async #nobodyAnswered(names: readonly string[]): Promise<Outcome> {
+  async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
     const { signal, clock } = this.#turn
     const now = clock.now()
     const absent = names.flatMap((name) => {
@@ -295,7 +295,7 @@ class Round {
 /** Notices what passes between the person and one attempt. */
 class PersonWatch {
   permissionAsked = false
-  /** What the person typed to the attempt. */
+  /** Texts that the person typed to the attempt. */
   readonly typed: string[] = []
   readonly ask: Ask
   readonly steer: Turn['steer']

@@ -63,7 +63,7 @@ export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next:
       text: `${agent.name} is not logged in: ${failure.message}`,
       from: [],
       agent: agent.name,
-      ...(login === undefined ? {} : { shows: [{ type: 'command', command: login, cwd: turn.cwd }] }),
+      shows: login === undefined ? undefined : [{ type: 'command', command: login, cwd: turn.cwd }],
       options: [
         { id: 'again', label: 'I have logged in, try again' },
         { id: 'next', label: next === undefined ? `Continue without ${agent.name}` : `Continue with ${next}` },

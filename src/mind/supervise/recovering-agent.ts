@@ -13,7 +13,7 @@ import { AttemptRecord } from '../attempt.ts'
 import { Recovery } from './recovery.ts'
 import { resumePrompt } from './supervisor-prompts.ts'
 
-export type Supervision = RecoveryParts & {
+type Supervision = RecoveryParts & {
   mask(text: string): string
   /** Instructions for a program that knows nothing yet. */
   opening?: string

@@ -16,7 +16,7 @@ export type RecoveryParts = RestartPolicy & {
 export type Trouble = { failure?: Failure; ending?: ProgramEnd; inHand: boolean; nudges: number }
 
 /** A remedy that takes its time; `nudges`: whether it only tells the program to go on. */
-export type RecoveryPlan = { go(signal: AbortSignal): Promise<void>; nudges: boolean }
+type RecoveryPlan = { go(signal: AbortSignal): Promise<void>; nudges: boolean }
 
 /** The person's keys are looked at again after this long, at the latest. */
 const keyboardEveryMs = 30_000

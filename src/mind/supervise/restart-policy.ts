@@ -77,7 +77,7 @@ function isQuit(ending: ProgramEnd): boolean {
   return code === 0 || code === 130 || signal === 2
 }
 
-export function exitWords({ code, signal }: Exit): string {
+function exitWords({ code, signal }: Exit): string {
   return signal === undefined ? `it exited with ${code ?? 'no code'}` : `it was ended by signal ${signal}`
 }
 
@@ -127,7 +127,7 @@ export function parkedUntil({ kind, retryAt }: Failure, now: number, before: num
 }
 
 /** An idle program that is not done is told to go on after this long without drawing. */
-export const nudgeMs = 120_000
+const nudgeMs = 120_000
 
 /** In how many ms an idle program is told to go on; undefined where its screen does not wait for input. */
 export function nudgeDelay(now: { state: Reading['state']; quietMs: number; keyboardMs: number }): number | undefined {

@@ -10,7 +10,7 @@ import { read } from '../../core/screen/reading.ts'
 export type ReaderFacts = Pick<ScreenFacts, 'reader' | 'composer'>
 
 /** One look at the screen of a living program. */
-export type ScreenLook = {
+type ScreenLook = {
   rows: string[]
   reading: Reading
   quietMs: number
@@ -127,7 +127,7 @@ export class SupervisedProgram {
     this.#ended = new AbortController()
     const ended = this.#ended
     this.#quiet = new QuietTimer(terminal, this.#clock)
-    // Nobody waits for it: every wait of this class ends with `ended`.
+    // The promise need not be awaited: every wait of this class ends with `ended`.
     void terminal.exited.then((exit) => {
       if (this.#terminal !== terminal) return
       this.#exited = { exit, at: this.#clock.now() }

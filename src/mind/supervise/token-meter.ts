@@ -6,7 +6,7 @@ type Source = Usage['source'] | 'earlier'
 const used = /\b(\d[\d,]*) tokens used\b/
 const usage = /\busage:\s*(\{.*?\})/i
 
-/** What an agent used, as its CLI reports it, else as it prints it, else as it can be estimated. */
+/** Sums up the tokens of an agent: as its CLI reports them, else as it prints them, else as they are estimated. */
 export class TokenMeter {
   #sums: Partial<Record<Source, number>> = {}
   #printed = 0
@@ -19,7 +19,7 @@ export class TokenMeter {
     return Object.values(this.#sums).reduce((sum, tokens) => sum + tokens, 0)
   }
 
-  /** A line of its screen: what it says of a turn counts in place of an estimate. */
+  /** Reads a line of the screen: printed tokens of a turn count in place of an estimate. */
   see(line: string): void {
     const tokens = printedIn(line)
     if (tokens !== undefined) this.#printed = tokens
@@ -32,7 +32,7 @@ export class TokenMeter {
     this.#printed = 0
   }
 
-  /** For the end of a session; nothing where nothing was used. */
+  /** A line for the end of a session; undefined where no tokens were used. */
   words(): string | undefined {
     const parts = Object.entries(this.#sums).map(([source, tokens]) => `${count(tokens)} ${source}`)
     return parts.length === 0 ? undefined : `Tokens: ${count(this.total)} (${parts.join(', ')})`

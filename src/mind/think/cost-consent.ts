@@ -5,6 +5,7 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { FrameworkDefinition } from './framework-agent.ts'
 import type { Resources, RoleAssignment } from './resources.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { roleLabel } from '../../core/talk/framework.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { plural } from './prompt-text.ts'
 import { consultedHistory, note } from './thinking-turn.ts'
@@ -18,7 +19,7 @@ const usual = { tokens: 1_500, seconds: 20 }
 /** Whether the cost was agreed to before, and how a lasting yes is remembered. */
 export type Agreement = { agreed: boolean; agree(): Promise<void> }
 
-export type ProposedFramework = Agreement & {
+type ProposedFramework = Agreement & {
   framework: Framework
   why: string
   definition: FrameworkDefinition
@@ -57,7 +58,7 @@ export function consentForMore({
     async *may(asked, calls, turn) {
       if (agreement.agreed || !turn.attended) return true
       const cost = costWords([asked], 1, resources, turn)
-      const text = `${framework}: ${plural(calls, 'call')} were made, and ${asked.agent} as ${asked.role} would be one more, about ${cost}.`
+      const text = `${framework}: ${plural(calls, 'call')} were made, and ${asked.agent} as ${roleLabel(asked.role)} would be one more, about ${cost}.`
       return yield* askAgreement({ text }, agreement, turn, 'No, make no more calls')
     },
   }
@@ -84,11 +85,11 @@ export async function* askAgreement(
   return picks?.includes('go') || picks?.includes('always') || false
 }
 
-/** One line for each agent with its roles: "claude as enumerator, chair". */
+/** One line for each agent with its roles: "claude: lists options, chair". */
 function assignmentLines(asks: readonly RoleAssignment[]): string[] {
   const roles = new Map<string, string[]>()
-  for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), role])
-  return [...roles].map(([agent, as]) => `${agent} as ${as.join(', ')}`)
+  for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), roleLabel(role)])
+  return [...roles].map(([agent, as]) => `${agent}: ${as.join(', ')}`)
 }
 
 export function costWords(asks: readonly RoleAssignment[], rounds: number, { machine }: Resources, turn: Turn): string {

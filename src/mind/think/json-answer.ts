@@ -60,7 +60,7 @@ export function fencedBlocks(text: string): string[] {
   return blocks
 }
 
-/** What follows a bracket of JSON; brackets of prose and code are rarely followed by it. */
+/** A bracket with the beginning of JSON behind it; brackets of prose and code rarely have one. */
 const begins = /\{\s*["}]|\[\s*["{[\]\-\dtfn]/y
 
 const opener: Readonly<Record<string, string>> = { '}': '{', ']': '[' }

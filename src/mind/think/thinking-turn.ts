@@ -31,7 +31,7 @@ const fewMore = 3
 const declined = failed('denied', 'you declined another call')
 
 /** The outcome of a consultation, and the agent that really gave it. */
-export type Consultation = { outcome: Outcome; by: string }
+type Consultation = { outcome: Outcome; by: string }
 
 /** An answer that could be read as what was asked for, otherwise its words, otherwise why there is none. */
 export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
@@ -156,7 +156,7 @@ export class ThinkingTurn {
     this.#awaited += need
     const late = new AbortController()
     const settled = new AbortController()
-    // Nobody waits for the timer itself: it only aborts a consultation that is still under way.
+    // The timer need not be awaited: it only aborts a consultation that is still under way.
     void turn.clock.sleep(ms, settled.signal).then(() => settled.signal.aborted || late.abort())
     const { files: _, sent: __, attended: ___, ...own } = turn
     const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }

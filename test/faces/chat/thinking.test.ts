@@ -63,22 +63,22 @@ const five: Event[] = [
 
 test('five consultations have a row each: role, agent, state and words', () => {
   assert.deepEqual(rows(turn(...five), 80).slice(2), [
-    '  ✓ enumerator          gemini    4.0 s · pandoc, weasyprint',
-    '  ◌ pattern matcher     claude    approach: name: pandoc, how: with',
-    '  ◌ dependency scanner  codex     1 call · Bash which pdflatex',
-    '  ◌ fallback chain      gemini',
-    '  ✗ code generator      0.0 s · exit 3',
+    '  ✓ lists options       gemini    4.0 s · pandoc, weasyprint',
+    '  ◌ best practice       claude    approach: name: pandoc, how: with',
+    '  ◌ what works here     codex     1 call · Bash which pdflatex',
+    '  ◌ plan B              gemini',
+    '  ✗ script draft        0.0 s · exit 3',
   ])
   assert.deepEqual(rows(turn(...five), 50).slice(2, 5), [
-    '  ✓ enumerator  gemini  4.0 s · pandoc, weasyprint',
-    '  ◌ pattern matcher  claude  approach: name: pand…',
-    '  ◌ dependency scanner  codex  1 call · Bash whic…',
+    '  ✓ lists options  gemini  4.0 s · pandoc, weasyp…',
+    '  ◌ best practice  claude  approach: name: pandoc…',
+    '  ◌ what works here  codex  1 call · Bash which p…',
   ])
 })
 
 test('an opened row shows everything that was said in it', () => {
   assert.deepEqual(rows(turn(...five.slice(0, 2), over('enumerator')), 60, true).slice(2), [
-    '  ✓ enumerator          gemini    1.0 s · pandoc, weasyprint',
+    '  ✓ lists options       gemini    1.0 s · pandoc, weasyprint',
     '    ● gemini',
     '        json',
     '        {"approaches":[{"name":"pandoc","how":"one',

@@ -18,7 +18,7 @@ test('whoever is dead is replaced, does not chair, and the line says who spoke f
   const rig = sitting({}, { agents: { claude: [one], gemini: [one], codex: [dies()] }, spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.deepEqual(notesIn(events), [
-    'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (claude for codex), fallback chain (claude), code generator (gemini)',
+    'advice: lists options (claude), best practice (gemini), what works here (claude for codex), plan B (claude), script draft (gemini)',
     chosen('claude'),
   ])
   assert.deepEqual(rig.names(), ['claude', 'gemini', 'codex', 'claude', 'gemini', 'claude', 'claude'])
@@ -31,7 +31,7 @@ test('one advisor without an answer does not hold up the rest', async () => {
   const [roll, choice] = notesIn(events)
   assert.match(
     roll!,
-    /^advice: enumerator \(claude\), pattern matcher \(gemini\), fallback chain \(claude\), code generator \(gemini\); no advice: dependency scanner \(codex: .*it broke/,
+    /^advice: lists options \(claude\), best practice \(gemini\), plan B \(claude\), script draft \(gemini\); no advice: what works here \(codex: .*it broke/,
   )
   assert.equal(choice, chosen('claude'))
   const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
@@ -44,7 +44,7 @@ test('one advisor of five is enough for a verdict', async () => {
   const over = { enumerator: dead, 'pattern matcher': dead, 'dependency scanner': dead, 'code generator': dead }
   const rig = sitting({}, { agents: { claude: [council(over)] }, spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
-  assert.match(notesIn(events)[0]!, /^advice: fallback chain \(claude\); no advice: enumerator .*, code generator /)
+  assert.match(notesIn(events)[0]!, /^advice: plan B \(claude\); no advice: lists options .*, script draft /)
   assert.equal(notesIn(events)[1], chosen('claude'))
   assert.deepEqual(result, acted)
 })
@@ -58,7 +58,7 @@ test('where nobody advises the turn is taken directly, with the machine', async 
       fact.type === 'note' ? fact.text.replaceAll(/\(claude: .*?\)(?=[,;])/g, '(claude)') : fact.type,
     ),
     [
-      'no advice: enumerator (claude), pattern matcher (claude), dependency scanner (claude), fallback chain (claude), code generator (claude); answering directly',
+      'no advice: lists options (claude), best practice (claude), what works here (claude), plan B (claude), script draft (claude); answering directly',
       'reply',
       'verdict',
     ],
@@ -77,7 +77,7 @@ test('who hangs is let go a minute after most have advised, and is not asked to 
   await rig.clock.turn(1_000)
   const { events, result } = await run
   assert.deepEqual(notesIn(events), [
-    'advice: enumerator (claude), dependency scanner (codex), fallback chain (claude); no advice: pattern matcher (gemini: it took too long), code generator (gemini: it took too long)',
+    'advice: lists options (claude), what works here (codex), plan B (claude); no advice: best practice (gemini: it took too long), script draft (gemini: it took too long)',
     chosen('codex'),
   ])
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
@@ -94,7 +94,7 @@ test('where most hang, each is waited for as long as anybody is', async () => {
   const { events, result } = await run
   assert.equal(
     notesIn(events)[0],
-    'advice: enumerator (claude); no advice: pattern matcher (gemini: no answer in 180 s), dependency scanner (codex: no answer in 180 s), fallback chain (claude: no answer in 180 s), code generator (gemini: no answer in 180 s)',
+    'advice: lists options (claude); no advice: best practice (gemini: no answer in 180 s), what works here (codex: no answer in 180 s), plan B (claude: no answer in 180 s), script draft (gemini: no answer in 180 s)',
   )
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
@@ -107,7 +107,7 @@ test('an answer that cannot be read goes to the chair as words', async () => {
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[0],
-    'advice: enumerator (claude, unstructured), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini, unstructured)',
+    'advice: lists options (claude, unstructured), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini, unstructured)',
   )
   const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
   assert.ok(chair.prompt.includes('<advice from="enumerator">\nUse <\\/advice> LibreOffice!\n</advice>'))
@@ -120,7 +120,7 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.deepEqual(notesIn(events).slice(1), [
     'the chair (codex) did not decide; using the majority: there is no JSON in it',
-    'chosen by majority: LibreOffice (named by enumerator, pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
+    'chosen by majority: LibreOffice (named by lists options, best practice, plan B); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.deepEqual(
     rig.asked.flatMap(({ turns }) => turns.map((turn) => roleOf(turn.prompt))).filter((role) => role === 'chair'),
@@ -153,7 +153,7 @@ test('counted advice: what an advisor saw not to work is left out, names that me
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[2],
-    'chosen by majority: LibreOffice, headless (named by enumerator, pattern matcher, fallback chain); then a script, python-docx (installs python-docx with pip); not pandoc (dependency scanner: no fonts)',
+    'chosen by majority: LibreOffice, headless (named by lists options, best practice, plan B); then a script, python-docx (installs python-docx with pip); not pandoc (what works here: no fonts)',
   )
 })
 

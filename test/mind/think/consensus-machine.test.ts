@@ -81,7 +81,7 @@ test('a chair that sees no way is believed, and where all of its ways are imposs
     [await chosen([]), await chosen([{ ...office, why: 'best' }])],
     [
       'no approach is possible here: python-docx (it loses the layout); answering directly',
-      'chosen by majority: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not LibreOffice (needs libreoffice: not installed, and apt needs root)',
+      'chosen by majority: python-docx (named by lists options, what works here, plan B, script draft; installs python-docx with pip); not LibreOffice (needs libreoffice: not installed, and apt needs root)',
     ],
   )
 })
@@ -99,7 +99,7 @@ test('a program that the scan does not look for is looked for before anybody say
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.equal(
     notesIn(events)[1],
-    'chosen by majority: python-docx (named by enumerator, dependency scanner, fallback chain, code generator; installs python-docx with pip); not unoconv (needs abiword: not installed, and apt needs root)',
+    'chosen by majority: python-docx (named by lists options, what works here, plan B, script draft; installs python-docx with pip); not unoconv (needs abiword: not installed, and apt needs root)',
   )
   const named = ['libreoffice', 'soffice', 'pandoc', 'pdflatex', 'latex', 'python', 'pip', 'python-docx']
   assert.deepEqual(looked, [named, ['unoconv', 'abiword', ...named]])
@@ -121,7 +121,7 @@ test('what is there goes before what must first be installed, and a drafted scri
   )
   assert.ok(
     heard[0]!.includes(
-      '<approach>\npython-docx\nrun it\n\nWhy: it is there\n\nA script that was drafted for it:\n```python\nprint(1)\n```\n\nWhat was said against it: the pattern matcher would take LibreOffice; the fallback chain would take LibreOffice\n</approach>',
+      '<approach>\npython-docx\nrun it\n\nWhy: it is there\n\nA script that was drafted for it:\n```python\nprint(1)\n```\n\nWhat was said against it: one advisor (best practice) would take LibreOffice; one advisor (plan B) would take LibreOffice\n</approach>',
     ),
   )
 })

@@ -7,7 +7,7 @@ import { json, notesIn, phasesIn } from './rig.ts'
 
 const prompt = 'Convert docx to pdf'
 const roll =
-  'advice: enumerator (claude), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)'
+  'advice: lists options (claude), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)'
 
 test('five advise on different vendors, one who advises least chairs, the first approach is acted on and checked', async () => {
   const rig = sitting({}, { spec: machines.office })
@@ -93,7 +93,7 @@ test('advisors who contradict the chair are heard also where it does not say so,
   const heard = overheard(rig)
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
   const dissent =
-    'the dependency scanner says that it does not work: its fonts are missing; the fallback chain would take pandoc'
+    'one advisor (what works here) says that it does not work: its fonts are missing; one advisor (plan B) would take pandoc'
   assert.deepEqual(notesIn(events).slice(2), [`dissent: ${dissent}`])
   assert.ok(
     heard[0]!.includes(

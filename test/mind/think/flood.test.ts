@@ -20,9 +20,9 @@ test('whoever names thousands of approaches holds up nobody and fills no prompt'
   const acted = overheard(rig)
   const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
   assert.deepEqual(notesIn(events), [
-    'advice: enumerator (claude, unstructured), pattern matcher (gemini), dependency scanner (codex), fallback chain (claude), code generator (gemini)',
+    'advice: lists options (claude, unstructured), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
     'the chair (codex) did not decide; using the majority: there is no JSON in it',
-    'chosen by majority: LibreOffice (named by pattern matcher, fallback chain); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
+    'chosen by majority: LibreOffice (named by best practice, plan B); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.ok(heardBy(rig, 'chair').length < 30_000)
   assert.ok(acted[0]!.length < 5_000)
@@ -52,7 +52,7 @@ test('what a flood of words ends with is still read, and the rest is told to nob
     ),
   })
   const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
-  assert.match(notesIn(events)[0]!, /pattern matcher \(gemini\),/)
+  assert.match(notesIn(events)[0]!, /best practice \(gemini\),/)
   assert.ok(heardBy(rig, 'chair').length < 15_000)
 })
 

@@ -232,12 +232,12 @@ test('what breaks is a turn that failed', async () => {
 })
 
 const roles = ['one', 'two', 'three']
-const cost = '3 extra calls (claude as one, three; gemini as two), about 5k tokens and 1 minute'
+const cost = '3 extra calls (claude: one, three; gemini: two), about 5k tokens and 1 minute'
 const card = {
   about: 'choice',
   agent: 'termaite',
   text: 'consensus: more than one way. It takes 3 extra calls, about 5k tokens and 1 minute.',
-  shows: [{ type: 'text', text: 'claude as one, three\ngemini as two' }],
+  shows: [{ type: 'text', text: 'claude: one, three\ngemini: two' }],
   from: [],
   options: [
     { id: 'go', label: 'Go on' },

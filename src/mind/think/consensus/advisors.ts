@@ -3,6 +3,7 @@ import type { Parser, Shape } from '../../../core/work/shape.ts'
 import type { Resources, RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import { merge } from '../../../base/merge.ts'
+import { roleLabel } from '../../../core/talk/framework.ts'
 import { boolean, list, oneOf, optional, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../json-answer.ts'
 import { firstLine, quoted } from '../prompt-text.ts'
@@ -13,7 +14,7 @@ import { note } from '../thinking-turn.ts'
 export type Advice = RoleAssignment & { by: string; proposals: Proposal[]; words: string; prose?: true }
 
 /** An advisor that gave no advice. */
-export type NoAdvice = RoleAssignment & { why: string }
+type NoAdvice = RoleAssignment & { why: string }
 
 /** The answers of all advisors, in the order of their roles. */
 export type AdviceRound = { advice: Advice[]; silent: NoAdvice[] }
@@ -42,7 +43,7 @@ export async function* askAdvisors(thinking: ThinkingTurn): AsyncGenerator<Event
     const awaited = seats.length - heard.size
     if (closing || roundOf(seats, heard).advice.length <= awaited) return
     closing = true
-    // Nobody waits for the grace itself: it only ends the consultations that are still under way.
+    // The grace need not be awaited: it only ends the consultations that are still under way.
     void turn.clock.sleep(graceMs, settled.signal).then(() => settled.signal.aborted || enough.abort())
   }
   yield thinking.phase(`asking ${seats.length} advisors`)
@@ -96,8 +97,8 @@ function advicePrompt(role: string, asked: string, { turn, resources }: Thinking
 /** One line about which advisors answered, and which did not. */
 function roundNote({ advice, silent }: AdviceRound): string {
   const who = ({ role, agent, by, prose }: Advice) =>
-    `${role} (${by}${by === agent ? '' : ` for ${agent}`}${prose ? ', unstructured' : ''})`
-  const why = ({ role, agent, why }: NoAdvice) => `${role} (${agent}: ${firstLine(why, 120)})`
+    `${roleLabel(role)} (${by}${by === agent ? '' : ` for ${agent}`}${prose ? ', unstructured' : ''})`
+  const why = ({ role, agent, why }: NoAdvice) => `${roleLabel(role)} (${agent}: ${firstLine(why, 120)})`
   return [
     ...(advice.length > 0 ? [`advice: ${advice.map(who).join(', ')}`] : []),
     ...(silent.length > 0 ? [`no advice: ${silent.map(why).join(', ')}`] : []),
@@ -173,7 +174,7 @@ const advisors: readonly Advisor[] = [
   advisor({
     role: 'enumerator',
     asked:
-      'List every approach worth naming, two to eight: the obvious one, the one that the project already has half of, the one that needs nothing new, the one that a specialist would take, and the one nobody thinks of. Two are different when something else does the work, not when a flag differs. Do not rank them and do not hold back what seems unlikely: others judge.',
+      'List every approach worth naming, two to eight: the obvious one, the one that the project already has half of, the one that needs nothing new, the one that a specialist would take, and the one that is easily overlooked. Two are different when something else does the work, not when a flag differs. Do not rank them and do not hold back what seems unlikely: others judge.',
     shape: answerShape({ approaches: few(approach, 1) }),
     proposals: ({ approaches }) => approaches.map((one) => proposal(one, 1)),
   }),
@@ -187,7 +188,7 @@ const advisors: readonly Advisor[] = [
   advisor({
     role: 'dependency scanner',
     asked:
-      'Take the approaches that anybody would think of for this and decide for each whether it works on this machine as it is. Go by the capabilities above and by what you see in the project (manifests, lock files, installed packages); look, do not guess. "reason" names the very thing that is there or missing ("pdflatex is not installed, and apt needs root"), never an opinion.',
+      'Take the approaches that come to mind first for this and decide for each whether it works on this machine as it is. Go by the capabilities above and by what you see in the project (manifests, lock files, installed packages); look, do not guess. "reason" names the very thing that is there or missing ("pdflatex is not installed, and apt needs root"), never an opinion.',
     shape: answerShape({ approaches: few(part({ ...approachFields, viable: boolean(), reason: string() }), 1) }),
     proposals: ({ approaches }) =>
       approaches.map(({ viable, reason, ...one }) => ({ ...proposal(one, 1), against: viable ? undefined : reason })),

@@ -3,6 +3,7 @@ import type { Advice } from './advisors.ts'
 import type { ChairDecision, DroppedApproach, RankedApproach } from './chair.ts'
 import type { KnownMachine } from './machine-fit.ts'
 import { defined } from '../../../base/defined.ts'
+import { roleLabel } from '../../../core/talk/framework.ts'
 import { firstLine } from '../prompt-text.ts'
 import { approachKey, isSameApproach } from './advisors.ts'
 import { majority, mostTried } from './chair.ts'
@@ -12,7 +13,7 @@ import { machineFit } from './machine-fit.ts'
 export type ApproachPlan = { steps: PlanStep[]; dropped: DroppedApproach[]; dissent: string; by?: string }
 
 /** `installs`: what must be installed first, in words. */
-export type PlanStep = RankedApproach & { installs: string[]; code?: string }
+type PlanStep = RankedApproach & { installs: string[]; code?: string }
 
 /** A name stands in every line about its approach. */
 const longestName = 60
@@ -62,10 +63,10 @@ const isReady = ({ installs }: PlanStep) => installs.length === 0
 function unspokenDissent(first: PlanStep, advice: readonly Advice[], machine: KnownMachine): string {
   const words = advice.flatMap(({ role, proposals }) => {
     const no = proposals.find(({ name, against }) => against !== undefined && isSameApproach(name, first.name))
-    if (no) return [`the ${role} says that it does not work: ${no.against}`]
+    if (no) return [`one advisor (${roleLabel(role)}) says that it does not work: ${no.against}`]
     const [best] = proposals.filter(({ weight }) => weight > 1)
     const other = best && !isSameApproach(best.name, first.name) && machineFit(best.needs, machine).missing.length === 0
-    return other ? [`the ${role} would take ${best.name}`] : []
+    return other ? [`one advisor (${roleLabel(role)}) would take ${best.name}`] : []
   })
   return words.join('; ')
 }

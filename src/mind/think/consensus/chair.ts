@@ -5,6 +5,7 @@ import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { Advice, AdviceRound, Proposal } from './advisors.ts'
 import type { KnownMachine } from './machine-fit.ts'
 import { defined } from '../../../base/defined.ts'
+import { roleLabel } from '../../../core/talk/framework.ts'
 import { optional, string } from '../../../core/work/shape.ts'
 import { checkField, checkInstructions, parseCheck } from '../goal-check.ts'
 import { answerShape, part } from '../json-answer.ts'
@@ -114,11 +115,11 @@ export function majority(advice: readonly Advice[]): ChairDecision {
     ranked: standing.map((votes) => {
       const { name } = votes[0]!.proposal
       const { how, needs } = votes.map(({ proposal }) => proposal).reduce(longer)
-      return { name, how, needs, why: `named by ${[...new Set(votes.map(({ role }) => role))].join(', ')}` }
+      return { name, how, needs, why: `named by ${[...new Set(votes.map(({ role }) => roleLabel(role)))].join(', ')}` }
     }),
     dropped: groups.flatMap((votes) => {
       const no = against(votes)
-      return no ? [{ name: votes[0]!.proposal.name, why: `${no.role}: ${no.proposal.against}` }] : []
+      return no ? [{ name: votes[0]!.proposal.name, why: `${roleLabel(no.role)}: ${no.proposal.against}` }] : []
     }),
     dissent: '',
   }

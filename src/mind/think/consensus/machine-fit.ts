@@ -4,8 +4,8 @@ import { defined } from '../../../base/defined.ts'
 /** The machine spec, and the programs found besides. */
 export type KnownMachine = { spec: SystemSpec; found: ReadonlySet<string> }
 
-/** What is missing and cannot be had, and what must be installed first, each in words; both are empty where the work can begin. */
-export type MachineFit = { missing: string[]; installs: string[] }
+/** Needs that cannot be met, and programs that must be installed first, each in words; both are empty where the work can begin. */
+type MachineFit = { missing: string[]; installs: string[] }
 
 /** Compares the needs of an approach with the machine; only what is known to be missing speaks against it. */
 export function machineFit(needs: readonly string[], machine: KnownMachine): MachineFit {

@@ -72,7 +72,7 @@ export async function releaseTree({ kept }: TreeStore, { id }: SavedTree, turn: 
 }
 
 /** A tree to continue; or the request to plan, because there is none; or why neither is done. */
-export type TreeStart = { tree: SavedTree } | { plan: string } | { leave: string }
+type TreeStart = { tree: SavedTree } | { plan: string } | { leave: string }
 
 /**
  * Continues the unfinished tree that a turn is about. `wanted`: the person named the tree, and is not asked once more.

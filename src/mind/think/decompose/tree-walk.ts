@@ -15,7 +15,7 @@ import { interruptedWork, runTask } from './task-run.ts'
 import { advanceTree, changeTask, isLeaf, planEvent, taskTitle, workTasks } from './task-tree.ts'
 
 /** The tree after a walk; `end`: the outcome that ended the turn early; `acted`: the actor's last outcome. */
-export type TreeWalk = { tree: SavedTree; end?: Outcome; acted?: Outcome }
+type TreeWalk = { tree: SavedTree; end?: Outcome; acted?: Outcome }
 
 /** Walks a tree depth first, two tasks at once where possible; each task's state is kept before it begins and after it ended. */
 export async function* walkTree(
@@ -66,7 +66,7 @@ export async function* walkTree(
   }
 }
 
-/** The same list where all of the tasks have the state already, so that nothing is saved. */
+/** Sets the state of some tasks; returns the same list where they have it already, so that nothing is saved. */
 const withState = (tasks: readonly TreeTask[], some: readonly TreeTask[], state: TreeTask['state']) =>
   some.reduce<readonly TreeTask[]>(
     (all, { id }) =>

@@ -18,7 +18,7 @@ const rules = [trivial, debugging, largeFeature, safetyCritical, dataProcessing,
 /** Below this confidence the words alone do not decide. */
 const threshold = 0.45
 
-export type Selection = RuleMatch & { ambiguous: boolean }
+type Selection = RuleMatch & { ambiguous: boolean }
 
 /** Chooses a framework for a request by its words alone. */
 export function select(text: string): Selection {

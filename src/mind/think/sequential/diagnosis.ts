@@ -12,9 +12,9 @@ import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { diagnosticInstructions, hypothesisField, verdicts } from './hypotheses.ts'
 
 /** The result of a diagnostic; without `output` it was not run, for the reason in `how`. */
-export type Observation = { command: string; how: string; exit?: number; output?: string }
+type Observation = { command: string; how: string; exit?: number; output?: string }
 
-/** What was found out about one hypothesis. `quote`: the words that show it; `where`: where they stand. */
+/** The result of testing one hypothesis. `quote`: the words that show it; `where`: where they stand. */
 export type Finding = TestedHypothesis & {
   observation: Observation
   why: string

@@ -1,6 +1,7 @@
 import type { Block, GroupBlock } from '../block.ts'
 import type { RenderContext } from '../render-context.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { roleLabel } from '../../../../core/talk/framework.ts'
 import { duration } from '../../numbers.ts'
 import { inputSummary } from '../call-input.ts'
 import { oneLine } from '../screen-text.ts'
@@ -15,7 +16,7 @@ export function groupLine(group: GroupBlock, width: number, { theme }: RenderCon
   const calls = group.blocks.filter(({ type }) => type === 'call').length
   const padded = (word: string, to: number) =>
     width < columns.least ? word : word + ' '.repeat(Math.max(0, to - visibleWidth(word)))
-  const role = padded(oneLine(group.role, 60), columns.role)
+  const role = padded(oneLine(roleLabel(group.role), 60), columns.role)
   const agent = who === undefined ? '' : theme.speaker(who)(padded(oneLine(who, 30), columns.agent))
   const rest = [
     group.ms === undefined ? '' : duration(group.ms),
