@@ -23,7 +23,12 @@ export type Read = { output: string; state: SlotState; matched?: boolean }
 /** Last rows that are forgotten with the process. */
 export function lastRowsInMemory(): LastRows {
   const known = new Map<number, string[]>()
-  return { get: async (slot) => known.get(slot) ?? [], set: async (slot, rows) => void known.set(slot, rows) }
+  return {
+    get: async (slot) => known.get(slot) ?? [],
+    async set(slot, rows) {
+      known.set(slot, rows)
+    },
+  }
 }
 
 type Parts = Pick<CrewParts, 'store' | 'workspace' | 'clock' | 'find'> & { ledger: SlotLedger; lastRows: LastRows }

@@ -88,7 +88,9 @@ export class ProjectEditorDesks implements EditorDesks {
       desk,
       opened,
       modes: modesOf(settings),
-      setMode: async (mode) => void (await desk.controls.setMode(mode)),
+      async setMode(mode) {
+        await desk.controls.setMode(mode)
+      },
       setNextAgent: (agent) => desk.controls.aim(agent),
       get busy() {
         return desk.busy

@@ -55,10 +55,9 @@ export class OtherProcesses {
     this.#foreign = new ForeignTurns(project.log, session.id, page, this.#turns())
     this.#showNew()
     if (!ephemeral)
-      this.#watcher ??= watchFile(
-        join(place.home, 'projects', project.slug, 'history.jsonl'),
-        () => void this.#written(),
-      )
+      this.#watcher ??= watchFile(join(place.home, 'projects', project.slug, 'history.jsonl'), () => {
+        void this.#written()
+      })
   }
 
   /** Returns whether a running turn took the text. */

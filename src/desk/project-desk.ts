@@ -44,10 +44,14 @@ export class ProjectDesk implements ChatDesk {
   #deskApp: DeskApp
   #audience = new Audience()
   #cards = new Cards()
-  #queue = new PromptQueue((texts) => void this.#audience.tell({ type: 'queue', texts }))
+  #queue = new PromptQueue((texts) => {
+    void this.#audience.tell({ type: 'queue', texts })
+  })
   #waiting = new WaitingPrompt(
     () => this.app(),
-    (wait) => void this.#resume(wait.agent, wait.prompt),
+    (wait) => {
+      void this.#resume(wait.agent, wait.prompt)
+    },
   )
   #turns: TurnRunner
   #status: DeskStatus

@@ -39,7 +39,9 @@ export class TurnRunner {
   #turns: RunningTurns
   #served: ReturnType<typeof serveTurns> | undefined
   #reach: Reach = {
-    cancel: () => void this.cancel(),
+    cancel: () => {
+      this.cancel()
+    },
     steer: (text) => (this.#parts.line.add(text), true),
     answer: (ask, picks) => this.#parts.cards.answer(ask, picks),
   }
@@ -121,7 +123,9 @@ export class TurnRunner {
     const { audience, cards, line } = this.#parts
     const app = this.#parts.app()
     if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
-    const say = (text: string, how: 'note' | 'error' = 'note') => void audience.tell({ type: 'said', how, text })
+    const say = (text: string, how: 'note' | 'error' = 'note') => {
+      void audience.tell({ type: 'said', how, text })
+    }
     const attached = async (text: string) => {
       const found = await withAttachments(text, app.place.cwd, app.io.env.HOME)
       for (const warning of found.warnings) say(warning, 'error')

@@ -116,7 +116,9 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
       return waits
     },
     // The total is sent again with the next turn, so that a lost report does no harm.
-    reportUsage: (total) => void hub.spent(as.id, total).catch(() => {}),
+    reportUsage(total) {
+      hub.spent(as.id, total).catch(() => {})
+    },
   }
 }
 

@@ -136,7 +136,9 @@ export async function systemKeychain(): Promise<Keychain | undefined> {
     return {
       get: (name) => entry(name).getPassword() ?? undefined,
       put: (name, secret) => entry(name).setPassword(secret),
-      remove: (name) => void entry(name).deletePassword(),
+      remove(name) {
+        entry(name).deletePassword()
+      },
     }
   } catch {
     return undefined

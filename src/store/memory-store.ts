@@ -93,9 +93,13 @@ class MemoryBlobs implements Blobs {
   writer(media: string): BlobWriter {
     let chunks: Buffer[] = []
     return {
-      write: async (chunk) => void chunks.push(Buffer.from(chunk)),
+      async write(chunk) {
+        chunks.push(Buffer.from(chunk))
+      },
       done: () => this.put(Buffer.concat(chunks), media),
-      drop: async () => void (chunks = []),
+      async drop() {
+        chunks = []
+      },
     }
   }
 

@@ -42,7 +42,9 @@ export function scriptedTerminals(program: (command: string) => Program, clock: 
       return terminal
     },
     find: async (id) => living.get(id),
-    close: async () => void (await Promise.all([...living.values()].map((terminal) => terminal.close()))),
+    async close() {
+      await Promise.all([...living.values()].map((terminal) => terminal.close()))
+    },
   }
 }
 
@@ -92,7 +94,9 @@ function start(
     children: async () => tty.children,
     output: (after = 0) => screen.follow(after),
     touched: async () => touched,
-    touch: (at) => void (touched = at),
+    touch(at) {
+      touched = at
+    },
     exited,
     async close() {
       closed.abort()

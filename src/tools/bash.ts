@@ -48,7 +48,9 @@ async function runToEnd(command: string, seconds: number, call: ToolCall, parts:
   try {
     const exit = await listen(
       run,
-      printed.collector(call, () => void hold.end(tooMuch)),
+      printed.collector(call, () => {
+        void hold.end(tooMuch)
+      }),
     )
     const ended = await hold.release()
     return { text: await printed.done(), exit, ended }

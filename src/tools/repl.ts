@@ -30,5 +30,10 @@ export function replTool(parts: ShellParts): { tool: Tool; close(): Promise<void
       return repl.evaluate({ code, seconds, fresh }, call)
     },
   })
-  return { tool, close: async () => void (await Promise.all([...repls.values()].map((repl) => repl.close()))) }
+  return {
+    tool,
+    async close() {
+      await Promise.all([...repls.values()].map((repl) => repl.close()))
+    },
+  }
 }

@@ -22,7 +22,9 @@ export async function setUpWorktree(
   if (!(await trusted())) return ['crew.setup was not run: this folder is not trusted']
   const run = await start({ argv: ['bash', '-c', setup], cwd, env, clock })
   const over = new AbortController()
-  const end = () => void run.end()
+  const end = () => {
+    void run.end()
+  }
   void clock.sleep(setupMs, over.signal).then(() => over.signal.aborted || end())
   signal?.addEventListener('abort', end, { once: true })
   if (signal?.aborted) end()

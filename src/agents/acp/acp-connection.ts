@@ -33,9 +33,13 @@ export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection 
   let messages: ReadableStreamDefaultController<AnyMessage> | undefined
   const stream: Stream = {
     readable: new ReadableStream({
-      start: (controller) => void (messages = controller),
+      start(controller) {
+        messages = controller
+      },
       // A reader that hung up gets no more messages.
-      cancel: () => void (messages = undefined),
+      cancel() {
+        messages = undefined
+      },
     }),
     writable: new WritableStream({
       write(message) {

@@ -95,7 +95,9 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
     const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key: job.key, quiet: () => side.quiet(turn.clock) }
     const { id: sessionId } = (session = await openSession(agent, sdk, wanted))
     side.telling.listening = true
-    cancelSession = () => void agent.notify(sdk.methods.agent.session.cancel, { sessionId }).catch(() => {})
+    cancelSession = () => {
+      agent.notify(sdk.methods.agent.session.cancel, { sessionId }).catch(() => {})
+    }
     const prompt = [{ type: 'text' as const, text: job.prompt(session.resumed) }]
     return agent.request(sdk.methods.agent.session.prompt, { sessionId, prompt })
   }

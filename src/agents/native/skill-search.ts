@@ -77,7 +77,10 @@ class SkillSearch {
   #add(file: string, from: Skill['from']): void {
     const within = from === 'project' ? this.#root : undefined
     const skill = skillIn(file, from, within, (words) => this.warnings.push(`${words}.`))
-    if (typeof skill === 'string') return void this.warnings.push(`${file} is not used: ${skill}.`)
+    if (typeof skill === 'string') {
+      this.warnings.push(`${file} is not used: ${skill}.`)
+      return
+    }
     const first = this.#skills.get(skill.name)
     if (first) this.warnings.push(`${file} is not used: ${first.path} has the same name and comes first.`)
     else this.#skills.set(skill.name, skill)

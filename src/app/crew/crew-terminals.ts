@@ -98,7 +98,9 @@ function terminalsElsewhere(home: string, clock: Clock) {
       }
       return found
     },
-    close: async () => void (await Promise.all([...met.values()].map((peer) => peer.close()))),
+    async close() {
+      await Promise.all([...met.values()].map((peer) => peer.close()))
+    },
   }
 }
 

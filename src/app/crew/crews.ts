@@ -115,7 +115,9 @@ function storedLastRows(store: Store, workspace: string): LastRows {
   const doc = store.doc<Record<string, string[]>>(`crew/${workspace}/seen`, {})
   return {
     get: async (slot) => (await doc.read())[slot] ?? [],
-    set: async (slot, rows) => void (await doc.update((now) => ({ ...now, [slot]: rows }))),
+    async set(slot, rows) {
+      await doc.update((now) => ({ ...now, [slot]: rows }))
+    },
   }
 }
 

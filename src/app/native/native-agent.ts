@@ -85,7 +85,9 @@ export async function* openNative(
       framed,
       opened,
       servers,
-      tell: (words) => void state.notes.push(words),
+      tell(words) {
+        state.notes.push(words)
+      },
       window: () => Math.min(seat.window, model.window),
     }),
   })

@@ -26,8 +26,9 @@ export async function policyFor(
     rules: () => rules,
     tools,
     readable,
-    remember: async (rule) =>
-      void (await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))),
+    async remember(rule) {
+      await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))
+    },
   })
   return withAudit(withHooks(held, seat, parts), seat.agent.name, parts)
 }

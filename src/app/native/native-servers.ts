@@ -44,10 +44,14 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   const keys = openKeys(parts)
   const secrets = {
     read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,
-    write: async (name: string, value: string | undefined) =>
-      void (value === undefined ? await keys.remove(`mcp ${name}`) : await keys.put(`mcp ${name}`, value)),
+    async write(name: string, value: string | undefined) {
+      if (value === undefined) await keys.remove(`mcp ${name}`)
+      else await keys.put(`mcp ${name}`, value)
+    },
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
-  const browse = async (url: string) => void (await collect(opener, [url], { cwd: root, env }))
+  const browse = async (url: string) => {
+    await collect(opener, [url], { cwd: root, env })
+  }
   return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: options.after })
 }

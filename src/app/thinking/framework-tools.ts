@@ -68,7 +68,9 @@ function toolsOf(native: NativeParts): ToolSet {
   const box = {
     tools: [...tools, repl.tool],
     own,
-    close: async () => void (await Promise.all([close(), repl.close()])),
+    async close() {
+      await Promise.all([close(), repl.close()])
+    },
   }
   native.state.toolboxes.set(name, { box, use: () => {} })
   return box

@@ -112,7 +112,9 @@ function outlet(stream: Readable, clock: Clock) {
   stream.once('close', done).once('end', done).on('error', done)
   return {
     chunks: chunks(),
-    cut: () => void stream.destroy(),
+    cut() {
+      stream.destroy()
+    },
     /** Resolves once the output is closed, or everything that the command wrote was read; another process may still write to it. */
     async drained(): Promise<void> {
       const before = taken

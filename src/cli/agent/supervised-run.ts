@@ -99,7 +99,9 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
       used: (usage) => meter.spend(usage),
       mask,
     }).finally(() => over.abort())
-    const showing = (so: boolean) => void (messages.showing = so)
+    const showing = (so: boolean) => {
+      messages.showing = so
+    }
     const wish = attended
       ? await attend(io, { seen, shows: kind === 'pty', over: over.signal, save, showing })
       : undefined

@@ -42,7 +42,9 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
         home: place.home,
         env: io.env,
         open: (edit) => edit(),
-        validate: async () => void (await read()),
+        async validate() {
+          await read()
+        },
         ask: personAt(io),
         signal: io.signal,
       })

@@ -77,7 +77,7 @@ export class Conversation {
     const at = clock.now()
     const own = { id: newId(at), at, by, session: this.session, turn }
     // A fact that comes from another conversation carries the id, time and session of that one: they are replaced.
-    const entry = defined({ ...own, ...(await withShortBody(fact, blobs)), ...own }) as Entry
+    const entry = defined({ ...own, ...(await withShortBody(fact, blobs)), ...own })
     await log.append(entry)
     return entry
   }

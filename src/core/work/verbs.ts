@@ -96,11 +96,12 @@ class Grace {
 
   constructor(signal: AbortSignal, clock: Clock) {
     this.#signal = signal
-    this.#begin = () =>
+    this.#begin = () => {
       void clock.sleep(graceMs, this.#stopped.signal).then(() => {
         this.#over = true
         this.#giveUp?.()
       })
+    }
     signal.addEventListener('abort', this.#begin, { once: true })
   }
 

@@ -106,7 +106,9 @@ class EditorAgent {
     const session = new EditorSession({ sdk, client, capabilities: this.#capabilities, seat, clock })
     this.#sessions.set(session.id, session)
     // The client must have the session's id before the first update.
-    setImmediate(() => void session.follow())
+    setImmediate(() => {
+      void session.follow()
+    })
     return session
   }
 

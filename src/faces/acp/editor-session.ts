@@ -160,7 +160,9 @@ export class EditorSession {
   /** Runs a command here and not at the desk, so that its end is known. A turn that it begins is waited for as usual. */
   async #run(command: Command, args: string, pending: PendingPrompt): Promise<void> {
     // What a command prints is sent in order by the client's connection; the command need not wait.
-    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => void this.#say(text, how)
+    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => {
+      void this.#say(text, how)
+    }
     const { signal } = pending.stop
     try {
       await command.run(args, {

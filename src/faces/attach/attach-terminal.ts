@@ -74,7 +74,9 @@ class Attachment {
     const { in: input, out, signal, clock } = this.#io
     const asleep = new AbortController()
     const stop = () => this.#leave('ended')
-    const resized = () => void this.#fit().then(() => this.#repaint())
+    const resized = () => {
+      void this.#fit().then(() => this.#repaint())
+    }
     const type = this.#typing()
     const giveBack = takeScreen(out)
     setRawMode(input, true)

@@ -90,7 +90,9 @@ class Chat {
     const { clock, env, altScreen } = parts
     const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
     const broken = (error: unknown) => this.broke(error)
-    const later = (work: () => void) => void setImmediate(() => guard(work, broken))
+    const later = (work: () => void) => {
+      setImmediate(() => guard(work, broken))
+    }
     const guarded = <C extends ConstructorParameters<typeof GuardedComponent>[0]>(inner: C) =>
       new GuardedComponent(inner, broken)
     const standing = () => this.#state.standing ?? desk.standing()
@@ -102,7 +104,9 @@ class Chat {
       height: () => this.#layout.height(),
       repaint: () => this.#control.repaint(),
       later,
-      nearTop: () => void this.#loadEarlier().catch(broken),
+      nearTop: () => {
+        this.#loadEarlier().catch(broken)
+      },
     })
     this.#layout = screenLayout({
       terminal,

@@ -46,7 +46,9 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
   signal.addEventListener('abort', () => reader.close(), { once: true })
   reader.on('close', leave)
   // A secret must not be recalled with Up; the newest line is first.
-  reader.on('history', (lines) => void (conversation.secret && lines.shift()))
+  reader.on('history', (lines) => {
+    if (conversation.secret) lines.shift()
+  })
   reader.on('line', (line) => {
     writer.ended()
     conversation.typed(line)

@@ -38,7 +38,10 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
     if (!limit.take(request.socket.remoteAddress ?? ''))
       return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
     const url = new URL(request.url ?? '/', 'http://hub')
-    if (url.pathname === mcpPath) return void mcp.answer(request, response)
+    if (url.pathname === mcpPath) {
+      void mcp.answer(request, response)
+      return
+    }
     const work =
       url.pathname === '/api/events'
         ? streamChanges(request, response, url, options)

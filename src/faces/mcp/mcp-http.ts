@@ -70,7 +70,9 @@ export function mcpEndpoint(
   const answer = toNodeHandler({ fetch }, { onerror: trouble, ...limits })
   return {
     answer,
-    close: async () => void (await Promise.allSettled([modern.close(), sessions.close()])),
+    async close() {
+      await Promise.allSettled([modern.close(), sessions.close()])
+    },
   }
 }
 

@@ -126,7 +126,12 @@ class PeerOverSocket implements ConnectedPeer {
       this.#waiting.set(id, { drawn: see, done })
       if (!this.#send(id, 'terminal.output', params)) done()
     })
-    return { over, leave: () => void (this.#waiting.delete(id) && this.#send(id, 'leave')) }
+    return {
+      over,
+      leave: () => {
+        if (this.#waiting.delete(id)) this.#send(id, 'leave')
+      },
+    }
   }
 
   /** Waits for an answer for a short time; undefined when there was none, or an error. */

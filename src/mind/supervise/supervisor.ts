@@ -52,7 +52,9 @@ class Supervisor {
     const sending = ({ id, prompt }: Pick<Turn, 'id' | 'prompt'>) =>
       this.#keep({ flight: defined({ turn: id, prompt, ticket: this.#ticket }) })
     // A session key that could not be kept costs a resume, not the work.
-    const session = (key: string) => void this.#keep({ session: key }).catch(() => {})
+    const session = (key: string) => {
+      this.#keep({ session: key }).catch(() => {})
+    }
     const supervision = { ...policy, clock, facts, mask, tell, opening: workflow, sending, session }
     this.#cli = recoveringAgent(open, supervision, this.#state.session)
   }
@@ -60,7 +62,9 @@ class Supervisor {
   async run(): Promise<SupervisionEnd> {
     const { signal, tell } = this.#parts
     let leaving: Promise<void> | undefined
-    const leave = () => void (leaving = this.#leave())
+    const leave = () => {
+      leaving = this.#leave()
+    }
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
     const { flight } = this.#state

@@ -92,7 +92,7 @@ export class ThinkingTurn {
     const entries: Entry[] = []
     const keep = (fact: Fact, by: string) => {
       const at = turn.clock.now()
-      entries.push({ ...fact, id: newId(at), at, by, session: '', turn: piece } as Entry)
+      entries.push({ ...fact, id: newId(at), at, by, session: '', turn: piece })
     }
     keep({ type: 'prompt', text: prompt }, 'user')
     const steer: Turn['steer'] = async (until) => {

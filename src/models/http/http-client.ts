@@ -45,7 +45,9 @@ function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init):
     const asked = request(url, { method, headers })
     // The signal is not passed as an option, and the reason not once there is an answer: either would break a kept connection.
     let answered = false
-    const stop = () => void asked.destroy(answered ? undefined : signal!.reason)
+    const stop = () => {
+      asked.destroy(answered ? undefined : signal!.reason)
+    }
     signal?.addEventListener('abort', stop, { once: true })
     asked.on('close', () => signal?.removeEventListener('abort', stop))
     asked.setTimeout(silenceMs, () => asked.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)))
@@ -82,7 +84,10 @@ function replyOf(response: IncomingMessage): Reply {
     json: async () => JSON.parse(await text()),
     leave(whole) {
       if (response.readableEnded || response.destroyed) return
-      if (!whole) return void response.destroy()
+      if (!whole) {
+        response.destroy()
+        return
+      }
       // A server that never ends its answer must not keep the process alive.
       response.socket.unref()
       response.setTimeout(endMs, () => response.destroy())

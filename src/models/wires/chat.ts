@@ -196,7 +196,10 @@ function grow(calls: (Call & { index: number | undefined })[], part: any): void 
 /** Joins thoughts as OpenRouter sends them: parts with the same index belong together. */
 function join(details: Detail[], part: Detail): void {
   const last = details.at(-1)
-  if (!last || last.type !== part.type || last.index !== part.index) return void details.push({ ...part })
+  if (!last || last.type !== part.type || last.index !== part.index) {
+    details.push({ ...part })
+    return
+  }
   for (const [key, value] of Object.entries(part)) {
     const grows = (key === 'text' || key === 'summary' || key === 'data') && typeof last[key] === 'string'
     if (grows) last[key] = `${last[key]}${value ?? ''}`

@@ -226,7 +226,10 @@ export class Walk {
 
   /** Every command inside a word, wherever it hides, in a shell of its own. */
   async #inner(node: Node, cwds: Folders): Promise<void> {
-    if (substitutions.has(node.type)) return void (await this.all(children(node), cwds))
+    if (substitutions.has(node.type)) {
+      await this.all(children(node), cwds)
+      return
+    }
     for (const child of children(node)) await this.#inner(child, cwds)
   }
 

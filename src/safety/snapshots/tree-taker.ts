@@ -226,7 +226,10 @@ const mostTries = 10
 async function addAll(git: Git): Promise<void> {
   for (let tries = 1; ; tries++) {
     const ran = await git(['add', '-A', '--ignore-errors', '.'])
-    if (tries === mostTries || !/unable to stat/.test(ran.err)) return void checked(ran, [0, 1])
+    if (tries === mostTries || !/unable to stat/.test(ran.err)) {
+      checked(ran, [0, 1])
+      return
+    }
   }
 }
 

@@ -57,7 +57,9 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
       }
     },
     find: async (id) => living.get(id),
-    close: async () => void (await Promise.all([...living.values()].map((terminal) => terminal.close()))),
+    async close() {
+      await Promise.all([...living.values()].map((terminal) => terminal.close()))
+    },
   }
 }
 

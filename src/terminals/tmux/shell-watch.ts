@@ -44,7 +44,9 @@ export function awaitShell(folder: string): { held: Promise<void>; drop(): void 
   const socket = new Socket({ fd, readable: true, writable: false }).on('error', () => {})
   return {
     held: new Promise((resolve) => socket.once('data', () => resolve())),
-    drop: () => void socket.destroy(),
+    drop() {
+      socket.destroy()
+    },
   }
 }
 

@@ -146,9 +146,9 @@ export class TmuxTerminal implements Terminal {
   /** Runs commands after all earlier ones, so that keys arrive in the order in which they were sent. */
   #inOrder(commands: string[][], input?: string): Promise<void> {
     const { server } = this.#parts
-    const typed = this.#order.then(
-      async () => void (await (input === undefined ? server.ask(commands) : server.run(commands, input))),
-    )
+    const typed = this.#order.then(async () => {
+      await (input === undefined ? server.ask(commands) : server.run(commands, input))
+    })
     this.#order = typed.catch(() => {})
     return typed
   }

@@ -117,7 +117,9 @@ export class McpServer {
     const { config } = this
     if (config.kind === 'stdio') throw new Error(`${config.name} is a program on this machine and has no login`)
     const login = (this.#login ??= await ServerLogin.read(config, this.#parts.secrets))
-    const send = async () => void (await this.#life.again(signal))
+    const send = async () => {
+      await this.#life.again(signal)
+    }
     const granted = await logInByBrowser(login, send, (url) => show(url).then(() => true), signal)
     return granted ? this.#life.again(signal) : this.state
   }
@@ -140,7 +142,9 @@ export class McpServer {
         signal: timeout.signal,
         login: this.#login,
         asked: () => this.#active.at(-1),
-        toolsChanged: () => void this.#relist(),
+        toolsChanged: () => {
+          void this.#relist()
+        },
       })
       try {
         return { connection, tools: await list(connection, timeout.signal) }

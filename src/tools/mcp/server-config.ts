@@ -58,7 +58,10 @@ export async function readServers(read: ReadServers): Promise<{ servers: ServerC
   const warnings: string[] = []
   const take = (found: unknown, from: string) => {
     if (found === undefined || found === null) return
-    if (!isMap(found)) return void warnings.push(`${from}: its MCP servers must be a map of names to servers.`)
+    if (!isMap(found)) {
+      warnings.push(`${from}: its MCP servers must be a map of names to servers.`)
+      return
+    }
     for (const [name, written] of Object.entries(found)) {
       const place: ConfigSource = { from, root: read.root, home: read.home, env: read.env }
       const earlier = names.get(name)

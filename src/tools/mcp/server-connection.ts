@@ -85,7 +85,9 @@ async function attempt(config: ServerConfig, mode: Mode, parts: ConnectionParts)
   }
   const lost = new AbortController()
   client.onclose = () => lost.abort()
-  const stop = () => void transport.close().catch(() => {})
+  const stop = () => {
+    transport.close().catch(() => {})
+  }
   parts.signal.addEventListener('abort', stop, { once: true })
   try {
     parts.signal.throwIfAborted()

@@ -20,7 +20,9 @@ export function secretsInMemory(): LoginStore {
   const kept = new Map<string, string>()
   return {
     read: async (name) => kept.get(name),
-    write: async (name, value) => void kept.set(name, value),
+    async write(name, value) {
+      kept.set(name, value)
+    },
   }
 }
 
@@ -102,10 +104,16 @@ export class ServerLogin {
         this.#kept.tokens = tokens
         return this.#keep()
       },
-      redirectToAuthorization: (url) => void (this.page = url),
-      saveCodeVerifier: (verifier) => void (this.#verifier = verifier),
+      redirectToAuthorization: (url) => {
+        this.page = url
+      },
+      saveCodeVerifier: (verifier) => {
+        this.#verifier = verifier
+      },
       codeVerifier: () => this.#verifier,
-      saveDiscoveryState: (state) => void (this.#discovery = state),
+      saveDiscoveryState: (state) => {
+        this.#discovery = state
+      },
       // Valid only during a login: a server may move to another issuer afterwards.
       discoveryState: () => (this.page ? this.#discovery : undefined),
       invalidateCredentials: (what) => this.#forget(what),

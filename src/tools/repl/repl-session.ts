@@ -81,7 +81,9 @@ export class ReplSession {
       this.#lost = why
     }
     try {
-      const shown = printed.collector(call, () => void hold.end(tooMuch))
+      const shown = printed.collector(call, () => {
+        void hold.end(tooMuch)
+      })
       const { begun, exit } = await interpreter.evaluate(code, shown)
       const stopped = await hold.release()
       const text = await printed.done()

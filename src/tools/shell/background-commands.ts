@@ -71,8 +71,14 @@ export class BackgroundCommands {
     let bytes = 0
     const write = async (text: string) => {
       bytes += text.length
-      if (bytes > longestLog) return void run.end()
-      if (text !== '') await appendFile(log, mask(text)).catch(() => void run.end())
+      if (bytes > longestLog) {
+        void run.end()
+        return
+      }
+      if (text !== '')
+        await appendFile(log, mask(text)).catch(() => {
+          void run.end()
+        })
     }
     const exit = await listen(run, async (chunk) => write(stripper.push(chunk)))
     const more = bytes > longestLog ? '\n[stopped: it printed too much]' : ''

@@ -59,7 +59,9 @@ export class RunLimit {
   #ending: Promise<number[]> | undefined
   #over = new AbortController()
   #timer: Promise<void>
-  #stop = () => void this.end('[cancelled]')
+  #stop = () => {
+    void this.end('[cancelled]')
+  }
 
   /** `late` is the note for the model if the run takes longer than `seconds`. */
   constructor(

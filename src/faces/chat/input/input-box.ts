@@ -126,8 +126,14 @@ export class InputBox implements Component, Focusable {
     if (matchesKey(key, 'enter')) return this.#enter()
     if (matchesKey(key, 'tab')) return this.#completer.follow(true)
     if (matchesKey(key, 'up')) return this.#up(key)
-    if (matchesKey(key, 'ctrl+g')) return void this.#editElsewhere()
-    if (matchesKey(key, 'ctrl+r')) return void this.#openSearch()
+    if (matchesKey(key, 'ctrl+g')) {
+      void this.#editElsewhere()
+      return
+    }
+    if (matchesKey(key, 'ctrl+r')) {
+      void this.#openSearch()
+      return
+    }
     if (matchesKey(key, 'ctrl+k') || matchesKey(key, 'f1')) return this.#parts.openPalette('')
     // C1 control characters begin escape sequences, and no keyboard sends them.
     if (!/[\x80-\x9f]/.test(key)) this.#edited(key)

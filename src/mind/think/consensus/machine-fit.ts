@@ -11,7 +11,7 @@ type MachineFit = { missing: string[]; installs: string[] }
 export function machineFit(needs: readonly string[], machine: KnownMachine): MachineFit {
   const ones = needs.map(parseNeed).map((need): NeedFit => (need ? fitOf(need, machine) : {}))
   const reasons = new Map<string, Set<string>>()
-  for (const { missing, why } of ones) if (missing) reasons.set(why!, (reasons.get(why!) ?? new Set()).add(missing))
+  for (const { missing, why } of ones) if (missing) reasons.set(why, (reasons.get(why) ?? new Set()).add(missing))
   return {
     missing: [...reasons].map(([why, what]) => `${[...what].join(' and ')}: ${why}`),
     installs: [...new Set(ones.flatMap(({ installs }) => installs ?? []))],
