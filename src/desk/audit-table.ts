@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../safety/audit.ts'
-import type { Verified } from '../safety/audit.ts'
+import type { AuditCheck } from '../safety/audit.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
 
@@ -21,7 +21,7 @@ function cameOf(entry: AuditEntry): string {
   return entry.type === 'refusal' ? 'no' : entry.answer
 }
 
-export function verifiedWords({ ok, entries, faults }: Verified): string {
+export function verifiedWords({ ok, entries, faults }: AuditCheck): string {
   const count = `${entries} ${entries === 1 ? 'entry' : 'entries'}`
   return ok ? `${count}; the chain is whole.` : `${count}; the chain is broken:\n${faults.join('\n')}`
 }

@@ -5,28 +5,28 @@ import { makeFolder, replaceFile } from '../base/files.ts'
 export type KeyParts = {
   home: string
   env: Readonly<Record<string, string | undefined>>
-  /** Another one than the system's; none at all with `null`. */
+  /** Replaces the system's keychain; `null` means none. */
   keychain?: Keychain | null
-  /** Told of every key that is found or put away, so that it can be masked. */
+  /** Called with every key that is found or stored, so that it can be masked. */
   learn?(name: string, key: string): void
 }
 
-/** Where a key was found or put; the key itself is in no message. */
+/** Where a key was found or stored. */
 export type KeyPlace = 'environment' | 'keychain' | 'credentials.json'
 
-/** API keys: environment, then keychain, then a file that only its owner can read. */
+/** API keys from the environment, the keychain, or a file that only its owner can read. Messages never contain a key. */
 export interface Keys {
-  /** `variables` are tried in their order before what was put away under the name. */
+  /** Finds a key: first in `variables`, in their order, then under `name` in the file and the keychain. */
   get(name: string, variables: readonly string[]): Promise<{ key: string; place: KeyPlace } | undefined>
   put(name: string, key: string): Promise<KeyPlace>
-  /** Whether there was one. */
+  /** Removes a key; returns whether there was one. */
   remove(name: string): Promise<boolean>
 }
 
 export function openKeys(parts: KeyParts): Keys {
   const file = join(parts.home, 'credentials.json')
   let found: Promise<Keychain | undefined> | undefined
-  // `TERMAITE_KEYCHAIN=off`: a run that must leave the person's own alone, whatever its home is.
+  // `TERMAITE_KEYCHAIN=off` is for runs that must not touch the person's keychain, such as tests.
   const own = parts.keychain === undefined && parts.env.TERMAITE_KEYCHAIN !== 'off'
   const keychain = () => (found ??= own ? systemKeychain() : Promise.resolve(parts.keychain ?? undefined))
 
@@ -39,7 +39,7 @@ export function openKeys(parts: KeyParts): Keys {
     async get(name, variables) {
       const variable = variables.find((one) => parts.env[one])
       if (variable) return known(name, parts.env[variable]!, 'environment')
-      // The file first: it is there only where no keychain was, and costs nothing to look into.
+      // The file comes first: it exists only where there was no keychain, and reading it costs nothing.
       const kept = readKeys(file)[name]
       if (kept !== undefined) return known(name, kept, 'credentials.json')
       const key = await tried(() => keychain(), name)
@@ -55,7 +55,7 @@ export function openKeys(parts: KeyParts): Keys {
           return 'keychain'
         }
       } catch {
-        // One that refuses is none: the file is there for that.
+        // A keychain that refuses counts as none: the key goes into the file.
       }
       writeKeys(parts.home, file, { ...readKeys(file), [name]: key })
       return 'credentials.json'
@@ -69,7 +69,7 @@ export function openKeys(parts: KeyParts): Keys {
   }
 }
 
-/** What was put away in the file; a file that cannot be used holds nothing, and is complained of by whoever needs a key. */
+/** The keys in the file. An unusable file counts as empty here; the error is shown when a key is needed. */
 export function keysInFile(home: string): Record<string, string> {
   try {
     return readKeys(join(home, 'credentials.json'))
@@ -89,14 +89,14 @@ async function tried(keychain: () => Promise<Keychain | undefined>, name: string
 function readKeys(file: string): Record<string, string> {
   if (!existsSync(file)) return {}
   const mode = statSync(file).mode & 0o077
-  if (mode !== 0) throw new Error(`${file} can be read by others; take that away: chmod 600 ${file}`)
+  if (mode !== 0) throw new Error(`${file} can be read by other users. Run: chmod 600 ${file}`)
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as unknown
     if (isKeys(found)) return found
   } catch {
-    // Said below: what the parser would quote may be a key.
+    // The error below quotes nothing: the parser's message could contain a key.
   }
-  throw new Error(`${file} is no object of names and keys; mend it, or remove it and connect again`)
+  throw new Error(`${file} is not a JSON object of names and keys. Correct it, or delete it and connect again`)
 }
 
 function isKeys(found: unknown): found is Record<string, string> {
@@ -116,22 +116,22 @@ function forget(file: string, name: string): boolean {
   return true
 }
 
-/** The system's own place for secrets; every call may throw where there is none. */
+/** The system's store for secrets; every call may throw where it does not work. */
 export interface Keychain {
   get(name: string): string | undefined
   put(name: string, secret: string): void
   remove(name: string): void
 }
 
-/** Under this name the system shows our secrets to the person. */
+/** The system shows our secrets to the person under this name. */
 const service = 'termaite'
 
-/** The keychain of this machine, or undefined where none works: a server without a session has none. */
+/** The keychain of this machine; undefined where none works, for example on a server without a session. */
 export async function systemKeychain(): Promise<Keychain | undefined> {
   try {
     const { Entry } = await import('@napi-rs/keyring')
     const entry = (name: string) => new Entry(service, name)
-    // Asked once for something that is not there: one that does not work says so now.
+    // Asks for a missing entry: a keychain that does not work throws now.
     entry('probe').getPassword()
     return {
       get: (name) => entry(name).getPassword() ?? undefined,

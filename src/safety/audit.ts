@@ -2,17 +2,40 @@ import type { Clock } from '../base/clock.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import { sha256 } from '../base/hash.ts'
 
-/** The end of the chain, and the lines that made it: who dies before they are written leaves them here. */
+/** One audited act: the person was asked, a rule refused a call, a call ran, or a folder was trusted. */
+export type AuditedAct =
+  | {
+      type: 'approval'
+      tool: string
+      what: string
+      answer: 'once' | 'always' | 'no' | 'nobody'
+      rule?: string
+      by?: string
+    }
+  | { type: 'refusal'; tool: string; what: string; why: string; by?: string }
+  | { type: 'execution'; tool: string; what: string; ok: boolean; verdict: string; by?: string }
+  | { type: 'trust'; what: string; answer: 'trust' | 'no' | 'forget' }
+
+/** Where an act happened. */
+export type AuditContext = { project?: string; session?: string; turn?: string }
+
+/** One line of the audit: its number, the hash of the line before, and the hash of all that. */
+export type AuditEntry = AuditedAct & AuditContext & { seq: number; at: number; before: string; hash: string }
+
+/** The hash before the first line. */
+export const beginning = '0'.repeat(64)
+
+/** The end of the chain, with the last lines: a process that dies before it writes them leaves them here. */
 type Head = { seq: number; hash: string; last: AuditEntry[] }
 
-/** A seal of many lines costs no more than one of a single line. */
+/** Acts are collected this long, because sealing many lines costs no more than sealing one. */
 const restMs = 100
 
-type Waiting = { act: Act & Scene; done(): void; failed(error: unknown): void }
+type Waiting = { act: AuditedAct & AuditContext; done(): void; failed(error: unknown): void }
 
 /**
- * Approvals and executions, each line sealed with the hash of the one before, over all processes.
- * The chain grows under the store's lock; lines may be written in another order than they were sealed in.
+ * Records approvals and executions of all processes; each line has the hash of the line before.
+ * The chain grows under the store's lock; lines may be written in another order than their numbers.
  */
 export class Audit {
   #log: Log<AuditEntry>
@@ -22,7 +45,7 @@ export class Audit {
   #waiting: Waiting[] = []
   #writing = false
   #nap: AbortController | undefined
-  /** The last line that is surely written. */
+  /** The number of the last line that is known to be written. */
   #written = 0
 
   constructor(store: Store, { clock, mask }: { clock: Clock; mask(text: string): string }) {
@@ -32,15 +55,15 @@ export class Audit {
     this.#mask = mask
   }
 
-  /** Durable when it resolves; what comes in meanwhile is sealed together. */
-  record(act: Act & Scene): Promise<void> {
+  /** Records an act; it is on disk when the promise resolves. */
+  record(act: AuditedAct & AuditContext): Promise<void> {
     const kept = this.#queued(act)
     this.settle()
     return kept
   }
 
-  /** The same of what is done already: it waits a moment for more of it, or until somebody settles. */
-  note(act: Act & Scene): Promise<void> {
+  /** Records an act that has already happened; waits a moment for more acts, or until `settle`. */
+  note(act: AuditedAct & AuditContext): Promise<void> {
     const kept = this.#queued(act)
     if (this.#nap) return kept
     const nap = (this.#nap = new AbortController())
@@ -48,24 +71,24 @@ export class Audit {
     return kept
   }
 
-  /** Whatever waits is written now. */
+  /** Writes all waiting acts now. */
   settle(): void {
     this.#nap?.abort()
     this.#nap = undefined
     if (!this.#writing && this.#waiting.length > 0) void this.#write()
   }
 
-  #queued(act: Act & Scene): Promise<void> {
+  #queued(act: AuditedAct & AuditContext): Promise<void> {
     return new Promise((done, failed) => this.#waiting.push({ act: masked(act, this.#mask), done, failed }))
   }
 
-  async verify(): Promise<Verified> {
+  async verify(): Promise<AuditCheck> {
     await this.#mend()
     const lines = await this.#lines()
-    return verified(lines, await this.#head.read())
+    return verifyChain(lines, await this.#head.read())
   }
 
-  /** Every entry, oldest first, as it is kept. */
+  /** All entries as they are stored, oldest first. */
   async *export(): AsyncGenerator<AuditEntry> {
     await this.#mend()
     const seen = new Set<number>()
@@ -91,14 +114,14 @@ export class Audit {
     this.#writing = false
   }
 
-  async #seal(acts: readonly (Act & Scene)[]): Promise<void> {
+  async #seal(acts: readonly (AuditedAct & AuditContext)[]): Promise<void> {
     const at = this.#clock.now()
     let before: AuditEntry[] = []
     const { last } = await this.#head.update((head) => {
       before = head.last
       let { seq, hash } = head
       const lines = acts.map((act) => {
-        const entry = sealed({ seq: ++seq, at, ...act, before: hash })
+        const entry = withHash({ seq: ++seq, at, ...act, before: hash })
         hash = entry.hash
         return entry
       })
@@ -109,7 +132,7 @@ export class Audit {
     this.#written = last.at(-1)?.seq ?? this.#written
   }
 
-  /** Writes what somebody sealed and died before writing; twice the same line is one. */
+  /** Writes lines that a process sealed but died before writing. A line that is written twice counts once. */
   async #mended(last: readonly AuditEntry[]): Promise<void> {
     const missing = new Map(last.filter(({ seq }) => seq > this.#written).map((entry) => [entry.seq, entry]))
     if (missing.size === 0) return
@@ -132,59 +155,36 @@ export class Audit {
   }
 }
 
-/** How many lines of others may have come in between. */
+/** How many lines of other processes may lie in between. */
 const farBack = 200
 
-/** Secrets are masked in every text of it. */
-function masked(act: Act & Scene, mask: (text: string) => string): Act & Scene {
+/** Masks secrets in the texts of an act. */
+function masked(act: AuditedAct & AuditContext, mask: (text: string) => string): AuditedAct & AuditContext {
   return Object.fromEntries(
     Object.entries(act).map(([key, value]) => [
       key,
       typeof value === 'string' && !/^(?:type|answer|tool)$/.test(key) ? mask(value) : value,
     ]),
-  ) as Act & Scene
+  ) as AuditedAct & AuditContext
 }
 
-/** What is kept of one act: somebody was asked, something was refused by a rule, or something was done. */
-export type Act =
-  | {
-      type: 'approval'
-      tool: string
-      what: string
-      answer: 'once' | 'always' | 'no' | 'nobody'
-      rule?: string
-      by?: string
-    }
-  | { type: 'refusal'; tool: string; what: string; why: string; by?: string }
-  | { type: 'execution'; tool: string; what: string; ok: boolean; verdict: string; by?: string }
-  | { type: 'trust'; what: string; answer: 'trust' | 'no' | 'forget' }
-
-/** Where it happened. */
-export type Scene = { project?: string; session?: string; turn?: string }
-
-/** One line: its number, what it follows, and the hash of all that. */
-export type AuditEntry = Act & Scene & { seq: number; at: number; before: string; hash: string }
-
-/** What the first line follows. */
-export const beginning = '0'.repeat(64)
-
-export function sealed(entry: Omit<AuditEntry, 'hash'>): AuditEntry {
+export function withHash(entry: Omit<AuditEntry, 'hash'>): AuditEntry {
   return { ...entry, hash: hashOf(entry) } as AuditEntry
 }
 
-/** Over the text as it is kept: the same keys in the same order. */
+/** The hash of an entry's JSON text, with its keys in their order. */
 export function hashOf(entry: object): string {
   const { hash: _own, ...body } = entry as { hash?: string }
   return sha256().update(JSON.stringify(body)).digest('hex')
 }
 
-/** Whether the chain is whole; each fault is a sentence that names the line. */
-export type Verified = { ok: boolean; entries: number; faults: string[] }
+/** Whether the chain is intact; each fault is a sentence that names the line. */
+export type AuditCheck = { ok: boolean; entries: number; faults: string[] }
 
 type Line = { at: number; item?: AuditEntry; broken?: string }
 
-/** Lines may have been written in another order than they were sealed in: the numbers tell, and the hashes prove. */
-export function verified(lines: readonly Line[], head: { seq: number; hash: string }): Verified {
+/** Checks the chain. Lines may be stored in any order: their numbers give the order, and their hashes prove it. */
+export function verifyChain(lines: readonly Line[], head: { seq: number; hash: string }): AuditCheck {
   const faults: string[] = []
   const entries = new Map<number, AuditEntry>()
   for (const { at, item } of lines) {

@@ -2,11 +2,11 @@ import { relative, resolve, sep } from 'node:path'
 import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
 
-/** Where the project is; `readable` are folders that may be looked at as it may: long outputs, skills. All are real paths. */
-export type Ground = { root: string; home: string; readable?: readonly string[] }
+/** The project's folder, the home, and further folders that may be read like the project: long outputs, skills. All are real paths. */
+export type ProjectBounds = { root: string; home: string; readable?: readonly string[] }
 
-/** Where a path leads, links followed. `guarded`: a change there could make a program run, or loosen our own rules. */
-export type Spot = {
+/** Where a path leads, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules. */
+export type PathLocation = {
   real: string
   inside: boolean
   readable: boolean
@@ -17,26 +17,26 @@ export type Spot = {
 
 const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/
 
-export async function spotOf(path: string, ground: Ground): Promise<Spot> {
+export async function locatePath(path: string, bounds: ProjectBounds): Promise<PathLocation> {
   const written = resolve(path)
   if (devices.test(written))
     return { real: written, inside: false, readable: true, device: true, secret: false, guarded: false }
   const found = await realOf(written)
   const real = found ?? written
-  const inside = found !== undefined && isWithin(ground.root, real)
-  const readable = inside || (found !== undefined && (ground.readable ?? []).some((folder) => isWithin(folder, real)))
+  const inside = found !== undefined && isWithin(bounds.root, real)
+  const readable = inside || (found !== undefined && (bounds.readable ?? []).some((folder) => isWithin(folder, real)))
   const kept = !inside && readable
   return {
     real,
     inside,
     readable,
     device: false,
-    secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, ground.home)),
-    guarded: inside && isGuarded(relative(ground.root, real)),
+    secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, bounds.home)),
+    guarded: inside && isGuarded(relative(bounds.root, real)),
   }
 }
 
-/** What Git keeps and runs, and what tells us what is allowed. */
+/** Git's own files, which can make it run programs, and the settings that say what is allowed. */
 function isGuarded(path: string): boolean {
   const parts = path.split(sep)
   return (

@@ -4,13 +4,15 @@ import { collect } from '../base/collect.ts'
 import { isWithin } from '../base/real-path.ts'
 import { secretFolders } from './secret-files.ts'
 
-export type Fence = {
-  /** The project: writable, beside `writable`; all else can only be read. */
+export type Argv = readonly [string, ...string[]]
+
+export type SandboxLimits = {
+  /** The project: it and `writable` can be written, everything else can only be read. */
   root: string
   writable?: readonly string[]
   network: boolean
   home: string
-  /** Folders below secret places that must stay readable. */
+  /** Folders inside secret folders that must stay readable. */
   readable?: readonly string[]
 }
 
@@ -19,18 +21,18 @@ export type Sandboxed = Argv | { none: string }
 export type SandboxHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
 
 export type Sandbox = {
-  /** Why there is none, where the system has no means for it. */
+  /** Why this system has no sandbox; undefined if it has one. */
   none(): Promise<string | undefined>
-  /** Wraps a command so that it can only write to the project. */
-  wrap(command: Argv, fence: Fence): Promise<Sandboxed>
+  /** Wraps a command so that it can write only to the project. */
+  wrap(command: Argv, fence: SandboxLimits): Promise<Sandboxed>
 }
 
 export function sandbox({ platform, env }: SandboxHost): Sandbox {
   let trial: Promise<string | undefined> | undefined
-  const none = () => (trial ??= whyNone(platform, env))
+  const none = () => (trial ??= unavailableReason(platform, env))
   return { none, wrap }
 
-  async function wrap(command: Argv, fence: Fence): Promise<Sandboxed> {
+  async function wrap(command: Argv, fence: SandboxLimits): Promise<Sandboxed> {
     const why = await none()
     if (why !== undefined) return { none: why }
     const real = (path: string) => realpath(path).catch(() => path)
@@ -47,61 +49,59 @@ export function sandbox({ platform, env }: SandboxHost): Sandbox {
   }
 }
 
-/** What Git runs by itself is not for the sandbox to write: it would run outside of it. In a worktree a file tells where that lies. */
+/** The real paths that a sandbox opens, hides and protects. */
+export type SandboxPaths = {
+  root: string
+  writable: readonly string[]
+  network: boolean
+  hidden: Hidden
+  /** Folders of programs in the temporary folder, where everything else is hidden. */
+  programs: readonly string[]
+  /** Paths that stay read-only, also inside writable folders. */
+  kept: readonly string[]
+}
+
+export type Hidden = { folders: readonly string[]; files: readonly string[] }
+
+/** Paths that must stay read-only: git's hooks and settings would run outside the sandbox. In a worktree `.git` is a file. */
 async function keptIn(root: string): Promise<string[]> {
   const git = join(root, '.git')
   const link = (await lstat(git).catch(() => undefined))?.isFile() ?? false
   return [...(link ? [git] : [join(git, 'hooks'), join(git, 'config')]), join(root, '.termaite')]
 }
 
-/** What PATH, and we ourselves, find below the temporary folder is still found; npm's links lead beside their folder. */
+/** Folders of PATH, and termaite's own, in the temporary folder. npm's links in `.bin` lead to the folder above. */
 function programsIn(path = ''): string[] {
   const folders = [...path.split(delimiter), dirname(process.execPath)]
   const below = folders.filter((folder) => folder.startsWith(`${temporary}/`))
   return [...new Set(below.map((folder) => folder.replace(/(\/node_modules)\/\.bin\/?$/, '$1')))]
 }
 
-/** Asked of the system itself: containers often have the program and forbid what it needs. */
-async function whyNone(platform: NodeJS.Platform, env: SandboxHost['env']): Promise<string | undefined> {
-  if (platform !== 'linux' && platform !== 'darwin') return `there is no sandbox for ${platform} here`
+/** Tries a sandbox: containers often have the program and forbid what it needs. */
+async function unavailableReason(platform: NodeJS.Platform, env: SandboxHost['env']): Promise<string | undefined> {
+  if (platform !== 'linux' && platform !== 'darwin') return `termaite has no sandbox for ${platform}`
   const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] }, programs: [], kept: [] }
   const [program, ...args] = platform === 'darwin' ? seatbelt(['/usr/bin/true'], walls) : bubblewrap(['true'], walls)
   const ran = await collect(program, args, { cwd: '/', env, signal: AbortSignal.timeout(trialMs) })
   if (ran.code === 0) return undefined
   if (ran.error?.code === 'ENOENT')
-    return platform === 'darwin' ? 'sandbox-exec is not there' : 'bubblewrap (bwrap) is not installed'
+    return platform === 'darwin' ? 'sandbox-exec is missing' : 'bubblewrap (bwrap) is not installed'
   const said = ran.err.trim().split('\n').at(-1) || 'it did not start'
   return `${platform === 'darwin' ? 'sandbox-exec' : 'bubblewrap'} does not work here: ${said}`
 }
 
-/** A trial that takes longer is none. */
+/** A trial that takes longer has failed. */
 const trialMs = 5_000
-
-export type Argv = readonly [string, ...string[]]
-
-/** What a sandbox is made of, all of it real paths. */
-export type Walls = {
-  root: string
-  writable: readonly string[]
-  network: boolean
-  hidden: Hidden
-  /** Folders of programs that lie where all else is hidden. */
-  programs: readonly string[]
-  /** What stays as it is, also where it lies in what can be written. */
-  kept: readonly string[]
-}
-
-export type Hidden = { folders: readonly string[]; files: readonly string[] }
 
 const secretFiles = ['.netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.vault-token', '.env']
 
-/** Where keys are kept, as far as it is there and nothing that must be read lies in it. */
+/** Existing places of keys, except those that contain a folder which must be readable. */
 export async function hiddenPlaces(home: string, readable: readonly string[]): Promise<Hidden> {
   const folders: string[] = []
   const files: string[] = []
   for (const path of [...secretFolders(home), ...secretFiles.map((name) => join(home, name))]) {
     if (readable.some((one) => isWithin(path, one))) continue
-    // A link would be hidden in place of what it leads to.
+    // A link is skipped: hiding it would not hide its target.
     const there = await lstat(path).catch(() => undefined)
     if (there?.isDirectory()) folders.push(path)
     else if (there?.isFile()) files.push(path)
@@ -109,11 +109,11 @@ export async function hiddenPlaces(home: string, readable: readonly string[]): P
   return { folders, files }
 }
 
-/** Others' files lie there, and each command has one of its own. */
+/** The temporary folder: it holds other programs' files, so each command gets an empty one. */
 export const temporary = '/tmp'
 
-/** The order matters: what stands later lies on top. */
-export function bubblewrap(command: Argv, { root, writable, network, hidden, programs, kept }: Walls): Argv {
+/** The bubblewrap command line. Later mounts lie on top of earlier ones. */
+export function bubblewrap(command: Argv, { root, writable, network, hidden, programs, kept }: SandboxPaths): Argv {
   const trial = root === '/'
   return [
     'bwrap',
@@ -135,12 +135,12 @@ export function bubblewrap(command: Argv, { root, writable, network, hidden, pro
   ]
 }
 
-/** Its profile language takes the last rule that fits. */
-export function seatbelt(command: Argv, { root, writable, network, hidden, kept }: Walls): Argv {
+/** The macOS sandbox command line. The last rule that matches counts. */
+export function seatbelt(command: Argv, { root, writable, network, hidden, kept }: SandboxPaths): Argv {
   const places = (paths: readonly string[]) => paths.map((path) => `(subpath ${JSON.stringify(path)})`).join(' ')
   const writes = [root, ...writable, '/private/tmp', '/private/var/folders', '/dev']
   const secrets = [...hidden.folders, ...hidden.files]
-  // What lies among secrets and is worked in is none.
+  // A folder to work in is opened even inside a secret folder.
   const opened = [root, ...writable].filter((path) => secrets.some((secret) => isWithin(secret, path)))
   const profile = [
     '(version 1)',

@@ -1,6 +1,6 @@
 import { basename, join, sep } from 'node:path'
 
-/** Files that hold keys, by their names, wherever they are; an example of one holds none. */
+/** Names of files that hold keys, wherever they are; examples and templates hold none. */
 const names: readonly RegExp[] = [
   /^\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|defaults?$).+)?$/,
   /^.+\.env$/,
@@ -14,10 +14,10 @@ const names: readonly RegExp[] = [
   /^master\.key$/,
 ]
 
-/** What only looks like one. */
+/** Names that only look like those of secret files. */
 const harmless = [/\.pub$/, /^\.env\.(?:example|sample|template)/]
 
-/** Below the home, where programs keep what they log in with. */
+/** Folders below the home where programs keep their logins. */
 const folders = [
   '.ssh',
   '.gnupg',
@@ -40,16 +40,16 @@ const folders = [
   '.copilot',
 ]
 
-/** Whether a file holds keys by its name. */
+/** Whether a file holds keys, judged by its name. */
 export function isSecretName(path: string): boolean {
   const name = basename(path)
   return names.some((pattern) => pattern.test(name)) && !harmless.some((pattern) => pattern.test(name))
 }
 
-/** Below our own folder, the worktrees that agents work in: what is there is a project's. */
+/** The worktrees below termaite's folder: their files are a project's. */
 const worktrees = join('.termaite', 'worktrees')
 
-/** Whether it lies where keys are kept. */
+/** Whether a path lies in a place where keys are kept. */
 export function isSecretPlace(path: string, home: string): boolean {
   if (path.startsWith(join(home, worktrees) + sep)) return false
   if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true

@@ -1,6 +1,20 @@
+const word =
+  '(?:pass(?:word|wd|phrase|code)|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?:api|access|private|account|auth|signing|encryption|master|service)[_-]?key|[_-]pass|[_-]pat|apikey)'
+
+/** The end of a variable's name that marks its value as secret; a number may follow, as in API_KEY_2. */
+export const secretEnd = `${word}[_-]?\\d{0,2}`
+
+const secretName = new RegExp(`(?:${secretEnd}|[_-]key)$`, 'i')
+
+export function isSecretVariable(name: string): boolean {
+  return secretName.test(name)
+}
+
+export const masked = '…[masked]'
+
 /**
- * Keys that are known by their shape. Every pattern begins at a fixed word and then eats one class of characters,
- * so a text is read once however it was made.
+ * Keys with a known form. Every pattern starts with a fixed word and then matches one class of characters,
+ * so that every text is read only once.
  */
 const shapes: readonly { keep: string; body: string; mixed?: true }[] = [
   { keep: 'sk-ant-', body: '[\\w-]{16,}' },
@@ -24,7 +38,7 @@ const shapes: readonly { keep: string; body: string; mixed?: true }[] = [
   { keep: 'sk-', body: '[\\w-]{20,}', mixed: true },
 ]
 
-/** At the start of a word; the letter of an escape such as \n before it is no part of it. */
+/** The start of a word; the letter of an escape such as \n before it does not count. */
 const start = '(?:(?<![\\w-])|(?<=\\\\[nrt]))'
 
 const known = new RegExp(start + '(?:' + shapes.map(({ keep, body }) => `(${keep})(${body})`).join('|') + ')', 'g')
@@ -33,8 +47,6 @@ const keyPair = /(?<![0-9A-Za-z])((?:AKIA|ASIA)[0-9A-Z]{16}[\s,:;|"']{1,8})[0-9A
 
 const armour =
   /(-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)(?:(?:[^-]|-(?!----)){0,32768}(-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)|(?:(?:\s|\\[nr]){1,8}[0-9A-Za-z+/=]{32,512}){1,512})/g
-
-export const masked = '…[masked]'
 
 export function maskTokens(text: string): string {
   return text
@@ -46,35 +58,23 @@ export function maskTokens(text: string): string {
     })
 }
 
-/** Long names in code have words in them; a key has digits among letters, and is of both cases or of hex. */
+/** Tells keys from long names in code: a key has digits among letters, and is in both cases or in hex. */
 function looksRandom(body: string): boolean {
   return /\d/.test(body) && ((/[a-z]/.test(body) && /[A-Z]/.test(body)) || /^[\da-f]{32,}$/.test(body))
-}
-
-const word =
-  '(?:pass(?:word|wd|phrase|code)|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?:api|access|private|account|auth|signing|encryption|master|service)[_-]?key|[_-]pass|[_-]pat|apikey)'
-
-/** The end of a name that says its value is a secret; a number may follow, as in API_KEY_2. */
-export const secretEnd = `${word}[_-]?\\d{0,2}`
-
-const secretName = new RegExp(`(?:${secretEnd}|[_-]key)$`, 'i')
-
-export function isSecretName(name: string): boolean {
-  return secretName.test(name)
 }
 
 const bare = '[^\\s"\'`,;&|<>(){}\\[\\]\\\\…]'
 const quoted = '[^\\s"\'`\\\\…]'
 const value = `(?<open>\\\\{0,3}["'\`]?)(?<value>(?<=["'\`])${quoted}{4,256}|${bare}{4,256})`
 
-/** `name = value` in all its spellings, and `--name value`, where the name ends like a secret's; every count is bounded. */
+/** `name = value` in all spellings, and `--name value`, where the name is secret; every repetition is bounded. */
 const assignments = new RegExp(
   `(?<![\\w.-])(?<name>[\\w.-]{0,64}?${secretEnd})\\\\{0,3}["'\`\\]]{0,2}(?<sign>[ \\t]{0,8}(?::=|=>|={1,2}|:)[ \\t]{0,8})${value}`,
   'gi',
 )
 const flags = new RegExp(`(?<![\\w.-])(?<name>--[\\w-]{0,64}?${secretEnd})(?<sign>[ \\t]{1,4})${value}`, 'gi')
 const rest = { bare: new RegExp(`${bare}*`, 'y'), quoted: new RegExp(`${quoted}*`, 'y') }
-/** A quoted value may have spaces in it, as far as its quote is closed on the same line. */
+/** A quoted value may contain spaces if its quote is closed on the same line. */
 const closed = {
   '"': /[^"\\\n\r]{0,512}(?=\\{0,3}")/y,
   "'": /[^'\\\n\r]{0,512}(?=\\{0,3}')/y,
@@ -96,7 +96,7 @@ export function maskAssignments(text: string): string {
   return maskValues(assignments, maskValues(flags, plain))
 }
 
-/** What is no secret is looked into again: the next name may stand in its value. */
+/** Masks values; one that is no secret is searched again, because it may contain the next name. */
 function maskValues(pattern: RegExp, text: string): string {
   let out = ''
   let from = 0
@@ -106,7 +106,7 @@ function maskValues(pattern: RegExp, text: string): string {
     const start = found.index + found[0].length - value.length
     pattern.lastIndex = start
     if (!isSecret({ name, sign, open, value }, text.charAt(start + value.length))) continue
-    // Judged by its beginning, masked whole: a value is read to its end only when that is not done again.
+    // A value is judged by its beginning and then masked to its end, which is read only once.
     const quote = /["'`]$/.exec(open)?.[0] as keyof typeof closed | undefined
     const whole = quote && lengthAt(closed[quote], text, start)
     const end = start + (whole ?? lengthAt(quote ? rest.quoted : rest.bare, text, start)!)
@@ -123,15 +123,15 @@ function lengthAt(pattern: RegExp, text: string, start: number): number | undefi
 
 type Parts = { name: string; sign: string; open: string; value: string }
 
-/** Whether the value is a secret and not code that handles one. */
+/** Whether a value is a secret, and not code that handles one. */
 function isSecret({ name, sign, open, value }: Parts, after: string): boolean {
   if (isPlaceholder(value)) return false
   const flag = name.startsWith('--')
   if (flag && value.startsWith('-')) return false
-  // Counts of tokens are no secrets.
+  // Numbers of tokens are not secret.
   if (/^\d+$/.test(value) && !/pass/i.test(name)) return false
   if (/["'`]/.test(open)) return /\d/.test(value) || /pass|secret/i.test(name)
-  // What goes on as a call, an index or a member is an expression.
+  // A value that continues as a call, an index or a member is an expression.
   if (/[([{<]/.test(after) || isExpression(value)) return false
   const tight = !/\s/.test(sign) || flag
   if (tight && !sign.includes(':')) return true
@@ -145,7 +145,7 @@ const ordinary = new Set(
   ),
 )
 
-/** A word that stands where a secret would: a type, a variable, an example. */
+/** A word in the place of a secret: a type, a variable, an example. */
 function isPlaceholder(value: string): boolean {
   const bare = value.replace(/[.!?*]+$/, '')
   return (

@@ -38,7 +38,7 @@ test('--allow spares a question in this run, --deny goes before it, and what is 
   )
   assert.match((await run('audit')).out, /refusal\s+no\s+file_creator/)
   const wrong = await run('-p', 'go', '--deny', 'bash(')
-  assert.deepEqual([wrong.code, wrong.err], [2, 'termaite: --deny: "bash(" is no rule: the closing ) is missing.\n'])
+  assert.deepEqual([wrong.code, wrong.err], [2, 'termaite: --deny: "bash(" is not a rule: the closing ) is missing.\n'])
 })
 
 const skip = process.platform === 'linux' ? noSandbox : 'namespaces are those of Linux'

@@ -144,7 +144,7 @@ test('many processes make one chain', () =>
     const source = (name: string) => join(import.meta.dirname, '..', '..', 'src', name)
     const script = `
       const { Audit } = await import(${JSON.stringify(source('safety/audit.ts'))})
-      const { fileStore } = await import(${JSON.stringify(source('store/files/store.ts'))})
+      const { fileStore } = await import(${JSON.stringify(source('store/files/file-store.ts'))})
       const { realClock } = await import(${JSON.stringify(source('base/clock.ts'))})
       const audit = new Audit(fileStore(${JSON.stringify(home)}), { clock: realClock, mask: (text) => text })
       for (let i = 0; i < 10; i++) await audit.record({ type: 'execution', tool: 'bash', what: 'ls', ok: true, verdict: 'yes' })`

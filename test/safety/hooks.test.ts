@@ -141,7 +141,7 @@ test('one that takes too long is ended with all it started', async () => {
   )
   assert.deepEqual(outcome, {
     ...nothing,
-    warnings: ['the hook "sleep 100 & sleep 100" took longer than 5 s and was ended'],
+    warnings: ['the hook "sleep 100 & sleep 100" took longer than 5 s and was stopped'],
   })
 })
 
@@ -179,7 +179,7 @@ test('settings that are not understood are said, and the rest is used', () => {
   assert.deepEqual(hooks, { PreToolUse: [{ matcher: 'Bash', hooks: [{ command: 'x', timeout: 5 }] }], Stop: [] })
   assert.deepEqual(faults, [
     'hooks.PreToolUse[0].hooks[1].type: found "http"; only "command" is run here',
-    'hooks.PreToolUse[1].matcher: "(" is no pattern',
+    'hooks.PreToolUse[1].matcher: "(" is not a valid pattern',
     'hooks.PreToolUse[2]: an object with a list "hooks" is needed',
     'hooks.Stop[0].hooks[0].command: a command is needed',
     'hooks.Stop[0].hooks[1].timeout: a number of seconds above 0 is needed',

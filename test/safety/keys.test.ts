@@ -79,7 +79,7 @@ test('a file that others can read, or that is broken, is said, and no key is in 
   writeFileSync(file, '{"groq": "sk-secret"}', { mode: 0o644 })
   chmodSync(file, 0o644)
   await assert.rejects(keys.get('groq', []), {
-    message: `${file} can be read by others; take that away: chmod 600 ${file}`,
+    message: `${file} can be read by other users. Run: chmod 600 ${file}`,
   })
   chmodSync(file, 0o600)
   for (const broken of ['{"groq": "sk-secret', '["sk-secret"]x', '{"groq": {"key": "sk-secret"}}']) {

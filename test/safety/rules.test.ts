@@ -10,7 +10,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { policy } from '../../src/safety/rules/permission-policy.ts'
 import { perform } from '../../src/core/work/perform.ts'
-import { spotOf } from '../../src/safety/path-location.ts'
+import { locatePath } from '../../src/safety/path-location.ts'
 import { parseRule, parseRules } from '../../src/safety/rules/permission-rule.ts'
 import { layProject } from './shell/project.ts'
 import { realClock } from '../../src/base/clock.ts'
@@ -340,16 +340,16 @@ test('a rule that is none is said to be none, and why', () => {
     },
   )
   assert.deepEqual(faults, [
-    '"" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
-    '"(x)" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
-    '"bash(" is no rule: the closing ) is missing',
-    '"bash()" is no rule: the pattern is empty; bash alone means every use of it',
-    '"bash(:*)" is no rule: before :* the beginning of a command is missing; bash alone means every use of it',
-    '"web_fetch(domain:)" is no rule: after domain: the name of a host is missing',
-    '"bash(npm:* test)" is no rule: ":*" stands at the end of a command',
-    '"ba sh(x)" is no rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
+    '"" is not a rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
+    '"(x)" is not a rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
+    '"bash(" is not a rule: the closing ) is missing',
+    '"bash()" is not a rule: the pattern is empty; bash alone means every use of it',
+    '"bash(:*)" is not a rule: before :* the beginning of a command is missing; bash alone means every use of it',
+    '"web_fetch(domain:)" is not a rule: after domain: the name of a host is missing',
+    '"bash(npm:* test)" is not a rule: ":*" stands at the end of a command',
+    '"ba sh(x)" is not a rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
   ])
-  assert.deepEqual(parseRules({ deny: ['bash('] }).faults, ['deny: "bash(" is no rule: the closing ) is missing'])
+  assert.deepEqual(parseRules({ deny: ['bash('] }).faults, ['deny: "bash(" is not a rule: the closing ) is missing'])
 })
 
 test('a worktree that lies in our own home is a project, and what lies beside it is secret', async () => {
@@ -357,6 +357,6 @@ test('a worktree that lies in our own home is a project, and what lies beside it
   mkdirSync(root, { recursive: true })
   for (const path of ['a.ts', '.env', '../../../hub.key']) writeFileSync(join(root, path), 'x')
   const { home } = project
-  const secret = async (path: string) => (await spotOf(join(root, path), { root, home })).secret
+  const secret = async (path: string) => (await locatePath(join(root, path), { root, home })).secret
   assert.deepEqual(await Promise.all(['a.ts', '.env', '../../../hub.key'].map(secret)), [false, true, true])
 })

@@ -62,7 +62,7 @@ test('where there is none, the reason is said', async () => {
     none: 'bubblewrap (bwrap) is not installed',
   })
   assert.deepEqual(await sandbox({ platform: 'win32', env: {} }).wrap(['ls'], fence), {
-    none: 'there is no sandbox for win32 here',
+    none: 'termaite has no sandbox for win32',
   })
 })
 

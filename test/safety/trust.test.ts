@@ -161,12 +161,12 @@ test('the card shows every file it is about', () => {
   const card = trustQuestion('/p', { state: 'changed', files: ['.mcp.json'], mark: '' })
   assert.deepEqual(card, {
     about: 'trust',
-    text: 'What comes with /p has changed since you trusted it. It is used only if you trust it.',
+    text: 'Files in /p have changed since you trusted them. They are used only if you trust them.',
     from: [],
     shows: [{ type: 'text', text: '.mcp.json' }],
     options: [
-      { id: 'trust', label: 'Trust it as it is now', grants: '1 file until one of them changes' },
-      { id: 'no', label: 'Leave it unused' },
+      { id: 'trust', label: 'Trust them as they are now', grants: '1 file until one of them changes' },
+      { id: 'no', label: 'Do not use them' },
     ],
   })
 })

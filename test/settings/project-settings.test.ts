@@ -124,7 +124,7 @@ test('a flag and the environment go before it, as far as they say something', as
   const { permissions } = await house.read({ allow: ['bash(make:*)'], deny: ['web_fetch'] })
   assert.deepEqual(permissions.run, { allow: ['bash(make:*)'], deny: ['web_fetch'] })
   await assert.rejects(house.read({ allow: ['bash('] }), {
-    message: '--allow: "bash(" is no rule: the closing ) is missing.',
+    message: '--allow: "bash(" is not a rule: the closing ) is missing.',
   })
 })
 
@@ -156,7 +156,7 @@ test('what it may not say is said with its line, and it leads to no file outside
     [
       '/.termaite/settings.json:2: agents.codex.command: unknown key; allowed: enabled, leash.',
       '/.termaite/settings.json:1: permissions.allow: unknown key; allowed: mode, ask, deny.',
-      '/.termaite/settings.json: permissions.deny: "bash(" is no rule: the closing ) is missing.',
+      '/.termaite/settings.json: permissions.deny: "bash(" is not a rule: the closing ) is missing.',
       '/.termaite/settings.json:1: rotationStrategy: unknown key; allowed: leash, permissions, agents, vendors, sharing, sandbox, mcpServers, hooks, crew.',
     ],
   )

@@ -13,7 +13,7 @@ import { ask, askHidden } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
-import { isSecretName } from '../../safety/secret-patterns.ts'
+import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { hubName } from '../mcp/clients.ts'
 
 export type FoundHub = { place: HubPlace; reachable: boolean }
@@ -134,7 +134,7 @@ function plainKeys(value: unknown): string[] {
   const { headers, env } = isObject(value) ? value : {}
   return Object.entries({ headers, env }).flatMap(([where, map]) =>
     Object.entries(isObject(map) ? map : {})
-      .filter(([name, text]) => (/^authorization$/i.test(name) || isSecretName(name) ? isPlain(text) : false))
+      .filter(([name, text]) => (/^authorization$/i.test(name) || isSecretVariable(name) ? isPlain(text) : false))
       .map(([name]) => `${where}.${name}`),
   )
 }

@@ -10,7 +10,7 @@ import { tighter } from '../../core/work/agent.ts'
 import { newId } from '../../base/id.ts'
 import { relay } from '../../base/relay.ts'
 import { perform } from '../../core/work/perform.ts'
-import { spotOf } from '../../safety/path-location.ts'
+import { locatePath } from '../../safety/path-location.ts'
 import { replTool } from '../../tools/repl.ts'
 import { openTools, maskedTool } from '../native/toolbox.ts'
 import { policyFor } from '../native/native-permissions.ts'
@@ -40,7 +40,7 @@ export function frameworkTools(app: App): FrameworkTools {
       return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
     },
     async read(path) {
-      const { real, inside, secret } = await spotOf(resolve(place.cwd, path), {
+      const { real, inside, secret } = await locatePath(resolve(place.cwd, path), {
         root: place.root,
         home: app.io.env.HOME ?? place.home,
       })

@@ -1,3 +1,5 @@
+import { defined } from '../../base/defined.ts'
+
 export const hookEvents = [
   'PreToolUse',
   'PostToolUse',
@@ -11,12 +13,12 @@ export const hookEvents = [
 ] as const
 export type HookEvent = (typeof hookEvents)[number]
 
-/** A command, and how many seconds it may take. */
+/** A command and its time limit in seconds. */
 export type Hook = { command: string; timeout?: number }
 export type HookGroup = { matcher?: string; hooks: Hook[] }
 export type HookSettings = Partial<Record<HookEvent, HookGroup[]>>
 
-/** Reads `hooks` of a settings file in Claude Code's shape; what is not understood is left out and said. */
+/** Reads `hooks` of a settings file in Claude Code's format; faulty entries are left out and reported. */
 export function parseHooks(found: unknown): { hooks: HookSettings; faults: string[] } {
   const hooks: HookSettings = {}
   const faults: string[] = []
@@ -36,9 +38,9 @@ function groupOf(group: unknown, where: string, faults: string[]): HookGroup[] {
   const { matcher } = group
   if (matcher !== undefined && typeof matcher !== 'string') return wrong(faults, `${where}.matcher: a text is needed`)
   if (matcher !== undefined && !isPattern(matcher))
-    return wrong(faults, `${where}.matcher: ${JSON.stringify(matcher)} is no pattern`)
+    return wrong(faults, `${where}.matcher: ${JSON.stringify(matcher)} is not a valid pattern`)
   const hooks = group.hooks.flatMap((hook, i) => hookOf(hook, `${where}.hooks[${i}]`, faults))
-  return hooks.length === 0 ? [] : [{ ...(matcher === undefined ? {} : { matcher }), hooks }]
+  return hooks.length === 0 ? [] : [defined({ matcher, hooks })]
 }
 
 function hookOf(hook: unknown, where: string, faults: string[]): Hook[] {
@@ -50,7 +52,7 @@ function hookOf(hook: unknown, where: string, faults: string[]): Hook[] {
   const { timeout } = hook
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
     return wrong(faults, `${where}.timeout: a number of seconds above 0 is needed`)
-  return [{ command: hook.command, ...(timeout === undefined ? {} : { timeout }) }]
+  return [defined({ command: hook.command, timeout })]
 }
 
 function wrong(faults: string[], words: string): [] {

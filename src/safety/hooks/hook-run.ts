@@ -3,11 +3,12 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
 import { start } from '../../base/process/run.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { defined } from '../../base/defined.ts'
 
-export type HookWorld = {
+export type HookParts = {
   settings: HookSettings
   cwd: string
-  /** The project, where it is another folder. */
+  /** The project's folder, if it is not `cwd`. */
   root?: string
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
@@ -18,17 +19,17 @@ export type HookWorld = {
 
 type NamedTool = Pick<Tool, 'name' | 'aliases'>
 
-/** What all hooks of an event want together; without any it is empty. */
+/** The joined answers of all hooks of an event. */
 export type HookOutcome = {
-  /** It must not go on, and why. */
+  /** Why the call, prompt or end is blocked. */
   blocked?: string
-  /** The strictest of what was decided about a tool. */
+  /** The strictest decision about a tool call. */
   decision?: { permission: 'allow' | 'deny' | 'ask'; reason: string }
-  /** The input a tool shall have instead. */
+  /** A new input for the tool. */
   input?: unknown
-  /** What the model is told besides. */
+  /** Additional texts for the model. */
   context: string[]
-  /** The turn shall end. */
+  /** Why the turn must end. */
   stop?: string
   /** For the person. */
   messages: string[]
@@ -36,11 +37,11 @@ export type HookOutcome = {
 }
 
 const usualSeconds = 60
-/** Whoever leaves does not wait long for it. */
+/** The limit for hooks at the end of a session, which the person waits for. */
 const usualAtEnd = 5
 const mostOutput = 1024 * 1024
 
-/** The key of an event's input that its matchers look at. */
+/** The field of an event's input that matchers are compared with. */
 const matched: Partial<Record<HookEvent, string>> = {
   PreToolUse: 'tool_name',
   PostToolUse: 'tool_name',
@@ -50,11 +51,11 @@ const matched: Partial<Record<HookEvent, string>> = {
   Notification: 'notification_type',
 }
 
-/** Runs the hooks of an event side by side, each in a session of its own; a hook that fails is a warning, never an error. */
+/** Runs the hooks of an event in parallel, each in its own session. A hook that fails gives a warning, never an error. */
 export async function runHooks(
   event: HookEvent,
   input: Record<string, unknown>,
-  world: HookWorld,
+  world: HookParts,
 ): Promise<HookOutcome> {
   const key = matched[event]
   const names = world.tool ? hookNames(world.tool) : [String(input[key ?? ''] ?? '')]
@@ -62,7 +63,7 @@ export async function runHooks(
   const hooks = new Map(groups.flatMap((group) => group.hooks).map((hook) => [hook.command, hook]))
   const told = {
     ...input,
-    ...(world.tool ? { tool_name: names[0] } : {}),
+    tool_name: world.tool ? names[0] : undefined,
     hook_event_name: event,
     cwd: world.cwd,
   }
@@ -72,7 +73,7 @@ export async function runHooks(
       answerOf(await runHook({ command, timeout }, JSON.stringify(told), world), plainIsContext),
     ),
   )
-  return joined(answers)
+  return joinAnswers(answers)
 }
 
 /** The names of a tool that hooks and subagents may use; the first one is told to hooks, whose scripts expect Claude Code's. */
@@ -85,7 +86,7 @@ export function isMatch(matcher: string | undefined, names: readonly string[]): 
   return names.some((name) => pattern.test(name))
 }
 
-async function runHook({ command, timeout }: Required<Hook>, input: string, world: HookWorld): Promise<HookRan> {
+async function runHook({ command, timeout }: Required<Hook>, input: string, world: HookParts): Promise<HookResult> {
   const { cwd, root = cwd, clock, signal } = world
   const nothing = { command, out: '', err: '' }
   if (signal.aborted) return { ...nothing, trouble: 'was cancelled' }
@@ -106,21 +107,15 @@ async function runHook({ command, timeout }: Required<Hook>, input: string, worl
   signal.addEventListener('abort', cancel, { once: true })
   void clock
     .sleep(timeout * 1000, over.signal)
-    .then(() => over.signal.aborted || end(`took longer than ${timeout} s and was ended`))
+    .then(() => over.signal.aborted || end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
   const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
   over.abort()
   signal.removeEventListener('abort', cancel)
-  return {
-    command,
-    out,
-    err,
-    ...(exit.code === undefined ? {} : { code: exit.code }),
-    ...(trouble === undefined ? {} : { trouble }),
-  }
+  return { command, out, err, code: exit.code, trouble }
 }
 
-/** As much of an output as anybody reads; the rest is taken, so that its writer does not wait. */
+/** Reads an output up to a limit; drops the rest, so that the hook is not blocked. */
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -131,8 +126,8 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).subarray(0, mostOutput).toString('utf8')
 }
 
-/** Deny before ask before allow; the first of several reasons, inputs and stops counts. */
-function joined(answers: readonly HookAnswer[]): HookOutcome {
+/** Joins answers: deny comes before ask, ask before allow; of several reasons, inputs and stops the first counts. */
+function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
   const all = <K extends keyof HookAnswer>(key: K) =>
     answers.flatMap((answer) => (answer[key] === undefined ? [] : [answer[key]]))
   const decision = ['deny', 'ask', 'allow']
@@ -141,21 +136,21 @@ function joined(answers: readonly HookAnswer[]): HookOutcome {
   const [blocked] = all('blocked')
   const [input] = all('input')
   const [stop] = all('stop')
-  return {
-    ...(blocked === undefined ? {} : { blocked }),
-    ...(decision ? { decision } : {}),
-    ...(input === undefined ? {} : { input }),
+  return defined({
+    blocked,
+    decision,
+    input,
     context: all('context'),
-    ...(stop === undefined ? {} : { stop }),
+    stop,
     messages: all('message'),
     warnings: all('warning'),
-  }
+  })
 }
 
-/** What one hook said, and how it ended. */
-export type HookRan = { command: string; code?: number; out: string; err: string; trouble?: string }
+/** The output of one hook, and how it ended. */
+export type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string }
 
-/** What one hook wants. */
+/** The answer of one hook. */
 export type HookAnswer = {
   blocked?: string
   decision?: { permission: 'allow' | 'deny' | 'ask'; reason: string }
@@ -166,8 +161,8 @@ export type HookAnswer = {
   warning?: string
 }
 
-/** Exit 2 blocks, with stderr as the reason; exit 0 may decide by JSON on stdout; anything else is a warning. */
-export function answerOf(ran: HookRan, plainIsContext: boolean): HookAnswer {
+/** Reads a hook's answer: exit code 2 blocks with stderr as the reason, 0 may decide by JSON on stdout, any other is a warning. */
+export function answerOf(ran: HookResult, plainIsContext: boolean): HookAnswer {
   if (ran.trouble !== undefined) return { warning: `the hook ${brief(ran.command)} ${ran.trouble}` }
   const words = ran.err.trim()
   if (ran.code === 2) return { blocked: words || `the hook ${brief(ran.command)} blocks it` }
@@ -178,10 +173,10 @@ export function answerOf(ran: HookRan, plainIsContext: boolean): HookAnswer {
   const text = ran.out.trim()
   const said = objectIn(text)
   if (!said) return plainIsContext && text !== '' ? { context: text } : {}
-  return decided(said)
+  return answerFromJson(said)
 }
 
-function decided(said: Record<string, unknown>): HookAnswer {
+function answerFromJson(said: Record<string, unknown>): HookAnswer {
   const own =
     typeof said.hookSpecificOutput === 'object' && said.hookSpecificOutput !== null
       ? (said.hookSpecificOutput as Record<string, unknown>)

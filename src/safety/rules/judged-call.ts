@@ -1,7 +1,7 @@
 import type { Effect, PathAccess, Tool } from '../../core/work/tool.ts'
-import type { Ground } from '../path-location.ts'
+import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Part, ShellClass, Touched } from '../shell/shell-judgement.ts'
-import { spotOf } from '../path-location.ts'
+import { locatePath } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
 import { judge } from '../shell/shell-judge.ts'
 
@@ -17,10 +17,14 @@ export type JudgedCall = {
   host?: string
 }
 
-export async function judgeCall(tool: Tool, input: unknown, ground: Ground & { cwd: string }): Promise<JudgedCall> {
+export async function judgeCall(
+  tool: Tool,
+  input: unknown,
+  bounds: ProjectBounds & { cwd: string },
+): Promise<JudgedCall> {
   const name = tool.ruleName?.(input) ?? tool.name
   const names = { name, aliases: tool.aliases?.rules ?? [] }
-  return { ...names, ...(await judgeEffect(effectOf(tool, input, ground.cwd), name, ground)) }
+  return { ...names, ...(await judgeEffect(effectOf(tool, input, bounds.cwd), name, bounds)) }
 }
 
 function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {
@@ -34,11 +38,11 @@ type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases'>
 async function judgeEffect(
   effect: Effect | undefined,
   name: string,
-  ground: Ground & { cwd: string },
+  bounds: ProjectBounds & { cwd: string },
 ): Promise<JudgedEffect> {
   switch (effect?.does) {
     case 'command': {
-      const { parts, worst } = await judge(effect.command, ground)
+      const { parts, worst } = await judge(effect.command, bounds)
       return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command }
     }
     case 'code':
@@ -48,7 +52,7 @@ async function judgeEffect(
       return { ...single(name, 'network', `it reaches ${host ?? 'the network'}`), host }
     }
     case 'access':
-      return judgeAccess(effect.paths, ground)
+      return judgeAccess(effect.paths, bounds)
     case 'isolated':
       return single(name, 'runs', 'it runs code away from the project')
     case 'unknown':
@@ -60,13 +64,13 @@ async function judgeEffect(
   }
 }
 
-async function judgeAccess(paths: readonly PathAccess[], ground: Ground): Promise<JudgedEffect> {
-  const parts = await Promise.all(paths.map((access) => judgePath(access, ground)))
+async function judgeAccess(paths: readonly PathAccess[], bounds: ProjectBounds): Promise<JudgedEffect> {
+  const parts = await Promise.all(paths.map((access) => judgePath(access, bounds)))
   return { parts, worst: parts.reduce(worse) }
 }
 
-async function judgePath({ access, path }: PathAccess, ground: Ground): Promise<Part> {
-  const spot = await spotOf(path, ground)
+async function judgePath({ access, path }: PathAccess, bounds: ProjectBounds): Promise<Part> {
+  const spot = await locatePath(path, bounds)
   const paths: Touched[] = [{ path, real: spot.real, how: access }]
   const part = (kind: ShellClass, why: string): Part => ({ text: path, class: kind, why, paths })
   const writes = access === 'write'

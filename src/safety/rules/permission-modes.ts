@@ -8,7 +8,7 @@ export type Mode = (typeof modes)[number]
 const some = (...kinds: ShellClass[]) => new Set<ShellClass>(kinds)
 const all = some(...shellClasses)
 
-/** What needs no yes by the leash, which nobody goes beyond. */
+/** What the leash allows without a question; no mode goes beyond it. */
 const byLeash: Record<Leash, ReadonlySet<ShellClass>> = {
   read: some('reads'),
   ask: some('reads'),
@@ -16,7 +16,7 @@ const byLeash: Record<Leash, ReadonlySet<ShellClass>> = {
   all,
 }
 
-/** What needs no yes by the mode. */
+/** What the mode allows without a question. */
 const byMode: Record<Mode, ReadonlySet<ShellClass>> = {
   default: some('reads', 'edits', 'runs'),
   acceptEdits: some('reads', 'edits', 'runs', 'removes'),
@@ -25,7 +25,7 @@ const byMode: Record<Mode, ReadonlySet<ShellClass>> = {
   bypass: all,
 }
 
-/** Free is what both leave free. */
+/** Whether both the leash and the mode allow it without a question. */
 export function isFree(kind: ShellClass, leash: Leash, mode: Mode): boolean {
   return byLeash[leash].has(kind) && byMode[mode].has(kind)
 }

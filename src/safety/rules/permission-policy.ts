@@ -2,7 +2,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Policy, PolicyDecision } from '../../core/work/policy.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import type { Ground } from '../path-location.ts'
+import type { ProjectBounds } from '../path-location.ts'
 import type { Part } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Mode } from './permission-modes.ts'
@@ -12,7 +12,7 @@ import { isPlanTool } from '../../core/work/tool.ts'
 import { judgeCall } from './judged-call.ts'
 import { isFree } from './permission-modes.ts'
 import { parseRule } from './permission-rule.ts'
-import { allows, concerns, escaped, namedAt } from './rule-matching.ts'
+import { allows, concerns, escaped, rulePath } from './rule-matching.ts'
 
 export type PolicyParts = {
   /** The project. */
@@ -31,17 +31,17 @@ export type PolicyParts = {
 /** Decides by the leash, the mode, the rules and the effect of a call: deny comes before ask, ask before allow. */
 export function policy(parts: PolicyParts): Policy {
   const granted: Rule[] = []
-  let found: Promise<Ground> | undefined
+  let found: Promise<ProjectBounds> | undefined
   return async (tool, input, turn) => {
-    const ground = await (found ??= groundOf(parts))
-    const call = await judgeCall(tool, input, { ...ground, cwd: turn.cwd })
+    const bounds = await (found ??= boundsOf(parts))
+    const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
     const own = parts.rules()
     const rules = { ...own, allow: [...own.allow, ...granted] }
     const { tools } = parts
-    const verdict = decide({ tool, input, call, ground, leash: turn.leash, mode: parts.mode(), rules, tools })
+    const verdict = decide({ tool, input, call, bounds, leash: turn.leash, mode: parts.mode(), rules, tools })
     if (verdict.verdict !== 'ask') return verdict
     const question = { ...verdict, shows: shownOf(tool, input, turn.cwd) }
-    const rule = narrowestRule(call, ground)
+    const rule = narrowestRule(call, bounds)
     return rule === undefined ? question : { ...question, grants: rule, granted: () => grant(rule) }
   }
 
@@ -56,15 +56,15 @@ type Case = {
   tool: Tool
   input: unknown
   call: JudgedCall
-  ground: Ground
+  bounds: ProjectBounds
   leash: Leash
   mode: Mode
   rules: RuleSet
   tools: readonly Tool[]
 }
 
-function decide({ tool, input, call, ground, leash, mode, rules, tools }: Case): PolicyDecision {
-  const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, ground, tools))
+function decide({ tool, input, call, bounds, leash, mode, rules, tools }: Case): PolicyDecision {
+  const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, bounds, tools))
   const denying = firstAbout(rules.deny)
   if (denying) return { verdict: 'no', why: `the rule ${denying.text} denies it` }
   if (mode === 'plan' && !isPlanTool(tool)) return { verdict: 'no', why: 'plan mode changes nothing and runs nothing' }
@@ -73,7 +73,7 @@ function decide({ tool, input, call, ground, leash, mode, rules, tools }: Case):
   const ask = (why: string): PolicyDecision =>
     mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why }
   const notAllowed = (list: readonly Rule[]) =>
-    call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, ground)))
+    call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, bounds)))
   if (notAllowed(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
   const asking = firstAbout(rules.ask)
   if (asking) return ask(`the rule ${asking.text} wants it asked`)
@@ -94,16 +94,16 @@ function reasons(parts: readonly Part[], call: JudgedCall): string {
 }
 
 /** The rule that allows this call and nothing else. There is none for code that cannot be read, or for what cannot be undone. */
-function narrowestRule(call: JudgedCall, ground: Ground): string | undefined {
+function narrowestRule(call: JudgedCall, bounds: ProjectBounds): string | undefined {
   if (call.parts.some((part) => part.class === 'dynamic' || part.class === 'destructive')) return undefined
   if (call.command !== undefined) return `${call.name}(${escaped(call.command.trim())})`
   if (call.host !== undefined) return `${call.name}(domain:${escaped(call.host)})`
   const [path, ...more] = call.parts.flatMap((part) => part.paths)
-  if (path) return more.length > 0 ? undefined : `${call.name}(${escaped(namedAt(path.real, ground))})`
+  if (path) return more.length > 0 ? undefined : `${call.name}(${escaped(rulePath(path.real, bounds))})`
   return call.name
 }
 
-async function groundOf({ root, home, readable = [] }: PolicyParts): Promise<Ground> {
+async function boundsOf({ root, home, readable = [] }: PolicyParts): Promise<ProjectBounds> {
   const real = (path: string) => realpath(path).catch(() => path)
   return { root: await real(root), home, readable: await Promise.all(readable.map(real)) }
 }

@@ -1,9 +1,9 @@
 import type { Tool } from '../../core/work/tool.ts'
 
-/** `Tool` or `Tool(spec)`, as it was written. */
+/** A rule `Tool` or `Tool(spec)`; `text` is as it was written. */
 export type Rule = { text: string; tool: string; spec?: string }
 
-/** `spared`: what a person allowed for this run alone, which no rule asks about again. */
+/** `spared` rules are for this run only: calls that they allow are not asked about, even by an `ask` rule. */
 export type RuleSet = {
   deny: readonly Rule[]
   spared: readonly Rule[]
@@ -11,9 +11,9 @@ export type RuleSet = {
   allow: readonly Rule[]
 }
 
-/** Reads a rule; what is wrong with it is said in words. */
+/** Reads a rule; a fault says what is wrong with it. */
 export function parseRule(text: string): Rule | { fault: string } {
-  const wrong = (why: string) => ({ fault: `${JSON.stringify(text)} is no rule: ${why}` })
+  const wrong = (why: string) => ({ fault: `${JSON.stringify(text)} is not a rule: ${why}` })
   const found = /^\s*([A-Za-z][\w*-]*)\s*(?:\(([^]*)\))?\s*$/.exec(text)
   if (!found) {
     if (/^\s*[A-Za-z][\w*-]*\s*\(/.test(text)) return wrong('the closing ) is missing')
@@ -29,7 +29,7 @@ export function parseRule(text: string): Rule | { fault: string } {
   return { text: text.trim(), tool, spec }
 }
 
-/** Reads lists of rules as settings hold them; each fault names where it stands. */
+/** Reads the lists of rules in settings; each fault names its list. */
 export function parseRules(lists: Partial<Record<keyof RuleSet, readonly string[]>>): {
   rules: RuleSet
   faults: string[]

@@ -1,5 +1,5 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { Ground } from '../path-location.ts'
+import type { ProjectBounds } from '../path-location.ts'
 import type { Part, Touched } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Rule } from './permission-rule.ts'
@@ -15,28 +15,28 @@ export function concerns(
   rule: Rule,
   call: JudgedCall,
   input: unknown,
-  ground: Ground,
+  bounds: ProjectBounds,
   tools: readonly Tool[],
 ): boolean {
   const { spec } = rule
   if (isAbout(rule, call)) {
     if (spec === undefined) return true
-    if (call.command === undefined) return call.parts.some((part) => covers(spec, part, call, input, ground, 'either'))
+    if (call.command === undefined) return call.parts.some((part) => covers(spec, part, call, input, bounds, 'either'))
     return isText(spec, call.command) || call.parts.some((part) => spellings(part).some((text) => isText(spec, text)))
   }
   if (call.command === undefined || spec === undefined) return false
   const covered = tools.filter((tool) => isRuleFor(rule, tool)).map(({ coversShell }) => coversShell)
   const [reads, writes] = [covered.includes('read'), covered.includes('write')]
   return call.parts.some((part) =>
-    part.paths.some((path) => (reads || (writes && path.how !== 'read')) && isAt(spec, path, ground, 'either')),
+    part.paths.some((path) => (reads || (writes && path.how !== 'read')) && isAt(spec, path, bounds, 'either')),
   )
 }
 
 /** Whether a rule allows this part of a call: only what it plainly means. */
-export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown, ground: Ground): boolean {
+export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown, bounds: ProjectBounds): boolean {
   if (!isAbout(rule, call)) return false
   if (rule.spec === undefined) return true
-  if (call.command === undefined) return covers(rule.spec, part, call, input, ground, 'real')
+  if (call.command === undefined) return covers(rule.spec, part, call, input, bounds, 'real')
   if (!hasStar(rule.spec) && unescaped(rule.spec) === call.command.trim()) return true
   return part.argv !== undefined && isText(rule.spec, part.argv.map(quoted).join(' '))
 }
@@ -48,22 +48,22 @@ function covers(
   part: Part,
   call: JudgedCall,
   input: unknown,
-  ground: Ground,
+  bounds: ProjectBounds,
   which: 'real' | 'either',
 ): boolean {
   const domain = /^domain:\s*(.+)$/.exec(spec)?.[1]
   if (domain !== undefined) return call.host !== undefined && textPattern(domain.toLowerCase()).test(call.host)
-  if (part.paths.length > 0) return part.paths.every((path) => isAt(spec, path, ground, which))
+  if (part.paths.length > 0) return part.paths.every((path) => isAt(spec, path, bounds, which))
   return Object.values(input ?? {}).some((value) => typeof value === 'string' && textPattern(spec).test(value))
 }
 
-/** `server__*` and the like; a server's name alone means all its tools. */
+/** Whether a rule's tool name means `name`: a star matches anything, and `mcp__server` means all tools of that server. */
 function isNamed(tool: string, name: string): boolean {
   if (hasStar(tool)) return textPattern(tool).test(name)
   return tool === name || (/^mcp__[^_]+(?:_[^_]+)*$/.test(tool) && name.startsWith(`${tool}__`))
 }
 
-/** `npm test:*` is the beginning of a command, at the end of a word; a star anywhere else is anything. */
+/** `npm test:*` matches commands that begin with these whole words; a star anywhere else matches anything. */
 function isText(spec: string, text: string): boolean {
   const command = text.trim()
   if (spec.endsWith(':*')) {
@@ -73,21 +73,21 @@ function isText(spec: string, text: string): boolean {
   return textPattern(spec.trim()).test(command)
 }
 
-/** A part in every way that a rule might mean it. */
+/** All spellings of a part that a rule might mean. */
 function spellings({ text, argv }: Part): string[] {
   if (!argv) return [text]
   const short = [basename(argv[0]!), ...argv.slice(1)]
   return [text, ...[argv, short].flatMap((words) => [words.join(' '), words.map(quoted).join(' ')])]
 }
 
-/** `src/**` and `/src` begin at the project, `//` at the top of the disk, `~/` at home; a bare name is meant in any folder. */
-function isAt(spec: string, { path, real }: Touched, { root, home }: Ground, which: 'real' | 'either'): boolean {
-  const pattern = placed(spec, root, home)
+/** `src/**` and `/src` start at the project, `//` at the root of the disk, `~/` at home; a bare name matches in any folder. */
+function isAt(spec: string, { path, real }: Touched, { root, home }: ProjectBounds, which: 'real' | 'either'): boolean {
+  const pattern = absolutePattern(spec, root, home)
   const test = pathPattern(pattern)
   return test.test(real) || (which === 'either' && test.test(path))
 }
 
-function placed(spec: string, root: string, home: string): string {
+function absolutePattern(spec: string, root: string, home: string): string {
   const base = (folder: string) => folder.replace(/[\\*?]/g, '\\$&')
   if (spec.startsWith('//')) return spec.slice(1)
   if (spec.startsWith('~/')) return `${base(home)}/${spec.slice(2)}`
@@ -95,19 +95,19 @@ function placed(spec: string, root: string, home: string): string {
   return spec.includes('/') ? `${base(root)}/${own}` : `${base(root)}/**/${own}`
 }
 
-/** A path as a rule names it. */
-export function namedAt(path: string, { root }: Ground): string {
+/** A path as it is written in a rule. */
+export function rulePath(path: string, { root }: ProjectBounds): string {
   const inside = relative(root, path)
   const out = inside === '' || inside.startsWith(`..${sep}`) || inside === '..' || isAbsolute(inside)
   return out ? `/${path}` : join('/', inside)
 }
 
-/** A pattern for paths: `*` stays in its folder, `**` does not, a backslash takes the meaning from a letter. */
+/** A pattern for paths: `*` matches within a folder, `**` across folders; a backslash escapes a character. */
 export function pathPattern(pattern: string): RegExp {
   return new RegExp(`^${translated(pattern, '[^/]*')}(?:/.*)?$`, 's')
 }
 
-/** A pattern for any other text: `*` is anything. */
+/** A pattern for other texts: `*` matches anything. */
 export function textPattern(pattern: string): RegExp {
   return new RegExp(`^${translated(pattern, '.*')}$`, 's')
 }
@@ -124,7 +124,7 @@ function translated(pattern: string, star: string): string {
 
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
-/** A text that stands for nothing but itself in a pattern. */
+/** Escapes a text, so that as a pattern it matches only itself. */
 export const escaped = (text: string) => text.replace(/[\\*?]/g, '\\$&')
 
 export const hasStar = (pattern: string) => /(?<!\\)(?:\\\\)*[*]/.test(pattern)

@@ -3,23 +3,23 @@ import type { Word } from './simple-command.ts'
 import { is, unclear } from './shell-judgement.ts'
 import { only } from './simple-command.ts'
 
-/** A program whose ways can be told by its flags alone, as data. */
+/** A program whose effect depends only on its flags, as data. */
 export type Spec = {
   class: ShellClass
   why?: string
-  /** What happens to the files it is given; without it, its operands are no files. */
+  /** What the program does with the files in its operands; without it, operands are not files. */
   touch?: Touch
-  /** How many operands come before the files: a pattern, a script. */
+  /** How many operands, such as a pattern or a script, come before the files. */
   skip?: number
-  /** Flags that hold the pattern, so that no operand does. */
+  /** Flags that give the pattern, so that no operand does. */
   instead?: readonly string[]
-  /** Flags with a value, which is no file. */
+  /** Flags with a value that is not a file. */
   takes?: readonly string[]
-  /** Flags with a file that it writes. */
+  /** Flags with a file that the program writes. */
   writes?: readonly string[]
-  /** Flags that make it something else. */
+  /** Flags that give the program another effect. */
   unless?: Readonly<Record<string, Finding>>
-  /** Its words do nothing, whatever they are. */
+  /** The program's arguments have no effect, whatever they are. */
   free?: true
 }
 
@@ -61,10 +61,10 @@ const words: Partial<Record<ShellClass, string>> = {
   secrets: 'it shows secrets',
 }
 
-/** Arguments taken apart: flags as they were written, and what is none. */
+/** Parsed arguments: flags as they were written, and operands. */
 export type Options = { flags: string[]; values: { flag: string; word: Word }[]; operands: Word[]; unclear?: Word }
 
-/** `takes`: the flags that have the next word for a value. A word that is not known may be a flag: it is told as unclear. */
+/** Parses arguments; flags in `takes` have the next word as their value. A word that is not known may be a flag and counts as unclear. */
 export function optionsOf(args: readonly Word[], takes: readonly string[] = []): Options {
   const found: Options = { flags: [], values: [], operands: [] }
   let open = true
@@ -96,7 +96,7 @@ function part(word: Word, from: number): Word {
   return { ...word, values: word.values!.map((value) => value.slice(from)) }
 }
 
-/** Whether one of the flags is meant, in any spelling: bundled, with its value, or a long one cut short. */
+/** Whether one of the flags is present in any spelling: bundled, with its value, or abbreviated. */
 export function hasFlag(flags: readonly string[], wanted: string): boolean {
   return flags.some((flag) => {
     const name = flag.split('=', 1)[0]!
@@ -106,5 +106,5 @@ export function hasFlag(flags: readonly string[], wanted: string): boolean {
   })
 }
 
-/** The first operand, where it is one known word. */
+/** The first operand, if it is one known word. */
 export const firstOf = (options: Options) => only(options.operands[0])

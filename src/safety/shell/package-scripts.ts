@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The text of a script in the nearest package.json, with those that run before and after it. */
+/** The text of a script in the nearest package.json, with the scripts that run before and after it. */
 export async function npmScript(name: string, cwd: string, root: string): Promise<string[] | undefined> {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined)
@@ -21,7 +21,7 @@ function scriptsIn(text: string, name: string): string[] | undefined {
   }
 }
 
-/** Whether a program was installed for the project. */
+/** Whether a program is installed in the project. */
 export async function hasBin(name: string, cwd: string, root: string): Promise<boolean> {
   if (!/^[\w.@-]+$/.test(name)) return false
   for (let folder = cwd; ; folder = dirname(folder)) {

@@ -1,10 +1,10 @@
-import type { Ground } from '../path-location.ts'
+import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Inner, Judgement, Part, Reading, ShellClass, Touched } from './shell-judgement.ts'
 import type { Simple, Word } from './simple-command.ts'
 import type { Step } from './command-walk.ts'
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join } from 'node:path'
-import { isSecretName } from '../secret-patterns.ts'
+import { isSecretVariable } from '../secret-patterns.ts'
 import { is, isRiskyVariable, judgementOf, unclear, worse } from './shell-judgement.ts'
 import { hidesCommand, splitsWord } from './hidden-commands.ts'
 import { allKnown } from './programs/known-programs.ts'
@@ -15,39 +15,39 @@ import { touching } from './touched-paths.ts'
 import { variablesOf } from './shell-words.ts'
 import { Walk } from './command-walk.ts'
 
-export type ShellWorld = Ground & { cwd: string }
+export type ShellWorld = ProjectBounds & { cwd: string }
 
 const deepest = 5
 const longest = 64 * 1024
 
-/** Judges every part of a command alone, before it runs. What cannot be read is `dynamic`, and that is asked about. */
+/** Judges every part of a command before it runs. A part that cannot be read is `dynamic`, which is asked about. */
 export async function judge(command: string, world: ShellWorld): Promise<Judgement> {
   const real = (path: string) => realpath(path).catch(() => path)
-  const ground: Ground = {
+  const bounds: ProjectBounds = {
     root: await real(world.root),
     home: world.home,
     readable: await Promise.all((world.readable ?? []).map(real)),
   }
-  const bench = new Bench(ground)
+  const bench = new Bench(bounds)
   await bench.script(command, [await real(world.cwd)], 0)
   return judgementOf(command, bench.parts)
 }
 
 class Bench {
   readonly parts: Part[] = []
-  #ground: Ground
+  #bounds: ProjectBounds
 
-  constructor(ground: Ground) {
-    this.#ground = ground
+  constructor(bounds: ProjectBounds) {
+    this.#bounds = bounds
   }
 
   async script(text: string, cwds: readonly string[] | undefined, depth: number): Promise<void> {
     if (depth > deepest) return this.#odd(text, 'it is wrapped too often to be read')
     if (text.length > longest) return this.#odd(text, 'it is too long to be read')
-    // A terminal or a shell may take other control characters for something that the parser does not see.
+    // Other control characters may mean something to a terminal or shell that the parser does not see.
     if (/[\0-\x08\x0b-\x1f\x7f\u2028\u2029\u00a0\u3000\ufeff]/.test(text))
       return this.#odd(text, 'it has invisible characters')
-    // A shell takes a line end behind a backslash away before it reads: `$\⏎(` is `$(` to it, and not to the parser.
+    // A shell removes a backslash with its line end before it reads on: `$\⏎(` is `$(` to it, but not to the parser.
     if (/\S\\\n/.test(text)) return this.#odd(text, 'a word of it goes on in the next line')
     const words = plainWords(text)
     if (words) return this.#simple({ text: text.trim(), words: words.map(literal), cwds, fed: false }, depth)
@@ -56,7 +56,7 @@ class Bench {
       if (splitsWord(root)) return this.#odd(text, 'where its words end is not clear')
       if (hidesCommand(root)) return this.#odd(text, 'it may hide a command where none can be read')
       const step = (one: Step) => this.#step(one, depth)
-      const walk = new Walk({ ...this.#ground, sources: variablesOf(root), step })
+      const walk = new Walk({ ...this.#bounds, sources: variablesOf(root), step })
       await walk.all(
         root.namedChildren.filter((node) => node !== null),
         cwds,
@@ -72,7 +72,7 @@ class Bench {
         return this.#simple(step.simple, depth)
       case 'redirect': {
         const { redirect, cwds } = step
-        const { finding, paths } = await touching(redirect.target, redirect.how, { ...this.#ground, cwds })
+        const { finding, paths } = await touching(redirect.target, redirect.how, { ...this.#bounds, cwds })
         return this.#add(
           redirect.text,
           undefined,
@@ -113,7 +113,7 @@ class Bench {
       await this.#program(only(reading[0])!, { ...simple, words: reading }, argv, cwds, depth)
   }
 
-  /** A file named `--checkpoint-action=…` is a flag to whoever is given `*`. */
+  /** A file named `--checkpoint-action=…` becomes a flag of a program whose argument is `*`. */
   async #meetsFlags(words: readonly Word[], cwds: readonly string[] | undefined): Promise<boolean> {
     if (!words.some((word) => word.glob && word.values?.some((value) => /^[*?[]/.test(value)))) return false
     const names = await Promise.all((cwds ?? []).map((cwd) => readdir(cwd).catch(() => [])))
@@ -128,7 +128,7 @@ class Bench {
     depth: number,
   ): Promise<void> {
     const args = simple.words.slice(1)
-    const world = { ...this.#ground, cwds }
+    const world = { ...this.#bounds, cwds }
     if (name.includes('/') && !standardBin.test(name)) {
       const { finding, paths } = await touching(literal(name), 'run', world)
       const more = await this.#paths({ ...finding, paths: leadingOut(args) }, world)
@@ -158,7 +158,7 @@ class Bench {
     return this.#npm(inner.npm, inner.folder, simple, depth)
   }
 
-  /** A script of package.json is judged by its text; a program of npx only when it is there. */
+  /** A script of package.json is judged by its text; a program of npx only if it is installed. */
   async #npm(name: string, folder: Word | undefined, simple: Simple, depth: number): Promise<void> {
     const cwds = folder
       ? simple.cwds?.flatMap(
@@ -169,29 +169,29 @@ class Bench {
     for (const cwd of cwds) {
       if (name.startsWith('npx ')) {
         const program = name.slice(4)
-        if (!(await hasBin(program, cwd, this.#ground.root)))
+        if (!(await hasBin(program, cwd, this.#bounds.root)))
           this.#add(simple.text, undefined, is('installing', `${program} is not installed here: it would be fetched`))
         continue
       }
-      const scripts = await npmScript(name, cwd, this.#ground.root)
+      const scripts = await npmScript(name, cwd, this.#bounds.root)
       if (!scripts) this.#add(simple.text, undefined, is('unknown', `there is no script ${name} here to look at`))
       for (const script of scripts ?? []) await this.script(script, [cwd], depth + 1)
     }
   }
 
-  /** A program that nobody told us about: the project's own when it is installed there. */
+  /** Judges an unknown program: it is the project's own if it is installed there. */
   async #installed(name: string, args: readonly Word[], cwds: readonly string[] | undefined): Promise<Reading> {
     const dark = args.find((word) => !word.values)
     if (dark) return unclear(dark)
     for (const cwd of cwds ?? [])
-      if (await hasBin(name, cwd, this.#ground.root))
+      if (await hasBin(name, cwd, this.#bounds.root))
         return { ...is('runs', 'it runs a program of the project'), paths: leadingOut(args) }
     return is('unknown', `${name} is not known`)
   }
 
   async #paths(
     reading: Reading,
-    world: Ground & { cwds: readonly string[] | undefined },
+    world: ProjectBounds & { cwds: readonly string[] | undefined },
   ): Promise<{ finding: Finding; paths: Touched[] }> {
     let finding: Finding = { class: reading.class, why: reading.why }
     const paths: Touched[] = []
@@ -212,7 +212,7 @@ class Bench {
   }
 }
 
-/** Programs of the shell that give variables a value. */
+/** Shell commands that set variables. */
 const setters = /^(?:read|printf|mapfile|readarray|getopts|let)$/
 
 const mostReadings = 32
@@ -237,6 +237,6 @@ const leadingOut = (args: readonly Word[]) =>
     .map((word) => ({ word, how: 'write' as const }))
 
 function secretVariable(text: string): string | undefined {
-  for (const [, name] of text.matchAll(/\$\{?!?#?(\w+)/g)) if (isSecretName(name!)) return name
+  for (const [, name] of text.matchAll(/\$\{?!?#?(\w+)/g)) if (isSecretVariable(name!)) return name
   return undefined
 }

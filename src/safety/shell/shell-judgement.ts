@@ -22,10 +22,10 @@ export type ShellClass = (typeof shellClasses)[number]
 
 export type Touch = 'read' | 'write' | 'remove' | 'run'
 
-/** A file that a command touches, as it was written and where that leads. */
+/** A file that a command touches: the path as written, and where it leads. */
 export type Touched = { path: string; real: string; how: Touch }
 
-/** One simple command, wrapper, redirection or assignment, judged alone; `argv` where every word of it is known. */
+/** One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known. */
 export type Part = { text: string; argv?: string[]; class: ShellClass; why: string; paths: Touched[] }
 
 export type Judgement = { command: string; parts: Part[]; worst: Part }
@@ -47,10 +47,10 @@ const risky =
 
 export const isRiskyVariable = (name: string) => risky.test(name.replace(/\[.*$/, ''))
 
-/** What a program does with its arguments, as far as can be told before it runs. */
+/** The effect of a program with its arguments, as far as it can be known before it runs. */
 export type Reading = Finding & {
   paths?: readonly { word: Word; how: Touch }[]
-  /** Commands that it runs in turn, each judged alone. */
+  /** Commands that the program runs, each judged on its own. */
   inner?: readonly Inner[]
 }
 
@@ -59,7 +59,7 @@ export type Inner =
   | { script: string }
   | { npm: string; folder?: Word }
 
-/** Reads the arguments of one program. */
+/** Reads the arguments of a program. */
 export type Known = (args: readonly Word[], call: { name: string; fed: boolean }) => Reading
 
 export const reads = (why = 'it only looks'): Reading => ({ class: 'reads', why })

@@ -7,7 +7,7 @@ import { Language, Parser } from 'web-tree-sitter'
 
 let ready: Promise<Parser> | undefined
 
-/** Hands the tree of a command to `read`, and lets go of it: it lives in the memory of the parser, which nobody sweeps. */
+/** Passes the tree of a command to `read` and frees it: the tree lives in the parser's memory, which is not garbage-collected. */
 export async function parsed<T>(command: string, read: (root: Node) => Promise<T>): Promise<T | undefined> {
   const parser = await (ready ??= load().catch((error: unknown) => {
     ready = undefined
@@ -34,7 +34,7 @@ async function load(): Promise<Parser> {
   return parser.setLanguage(bash)
 }
 
-/** The build lays them in dist/wasm, beside its chunks; run from source they are where their package is. */
+/** The build puts the files into dist/wasm, beside its chunks; from source they are in their packages. */
 function binary(from: string, name: string): Promise<Uint8Array> {
   const built = ['.', '..']
     .map((above) => join(import.meta.dirname, above, 'wasm', name))
@@ -42,7 +42,7 @@ function binary(from: string, name: string): Promise<Uint8Array> {
   return readFile(built ?? fileURLToPath(import.meta.resolve(`${from}/${name}`)))
 }
 
-/** Words that are more than a program's name to a shell. */
+/** Words that have a meaning of their own in the shell's syntax. */
 const reserved = new Set(
   'if then else elif fi for while until do done case esac in select function time coproc export declare typeset local readonly unset'.split(
     ' ',
@@ -51,7 +51,7 @@ const reserved = new Set(
 
 const plain = /^[ \t]*[\w./:,@%+-][\w./:,@%+=-]*(?:[ \t]+[\w./:,@%+=-]+)*[ \t]*$/
 
-/** The words of a command that has no syntax at all: most have none, and the parser costs thirty milliseconds and twelve megabytes. */
+/** The words of a command without any shell syntax. Most commands have none, and the parser costs 30 ms and 12 MB. */
 export function plainWords(command: string): string[] | undefined {
   if (!plain.test(command)) return undefined
   const words = command.trim().split(/[ \t]+/)

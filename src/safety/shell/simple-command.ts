@@ -1,4 +1,4 @@
-/** A word of a command: all texts it can stand for, or none where only the shell will know. */
+/** A word of a command: all texts that it can stand for, or undefined where only the shell knows. */
 export type Word = {
   text: string
   values?: readonly string[]
@@ -17,15 +17,15 @@ export type Simple = {
   fed: boolean
 }
 
-/** A word that stands for itself. */
+/** A word without expansion. */
 export const literal = (text: string): Word => ({ text, values: [text] })
 
-/** The one text a word stands for. */
+/** The text of a word that can stand for one text only. */
 export const only = (word: Word | undefined): string | undefined =>
   word?.values?.length === 1 && !word.glob ? word.values[0] : undefined
 
-/** What a program is told by a word, quotes and escapes taken away; the word itself where that is not known. */
+/** The text that a program receives for a word, without quotes and escapes; the word itself where that is not known. */
 export const said = (word: Word): string => only(word) ?? word.text
 
-/** What a shell sees again as the same word. */
+/** Quotes a text so that a shell reads it as one word. */
 export const quoted = (text: string) => (/^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

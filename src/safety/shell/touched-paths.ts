@@ -1,18 +1,18 @@
-import type { Ground } from '../path-location.ts'
+import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Touch, Touched } from './shell-judgement.ts'
 import type { Word } from './simple-command.ts'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { spotOf } from '../path-location.ts'
+import { locatePath } from '../path-location.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { isSecretName } from '../secret-files.ts'
 import { worse } from './shell-judgement.ts'
 
-export type TouchWorld = Ground & { cwds: readonly string[] | undefined }
+export type TouchWorld = ProjectBounds & { cwds: readonly string[] | undefined }
 
 const nothing: Finding = { class: 'reads', why: '' }
 
-/** What it means that a command touches the file a word names, in every folder it may stand in. */
+/** Judges that a command touches the file that a word names, in every folder it may run in. */
 export async function touching(
   word: Word,
   how: Touch,
@@ -22,7 +22,7 @@ export async function touching(
   let finding = nothing
   const paths: Touched[] = []
   for (const value of word.values) {
-    // An empty name is no file, and a lone dash is what comes in.
+    // An empty name is not a file, and a lone dash is standard input.
     if (value === '' || value === '-') continue
     const folders = isAbsolute(value) ? ['/'] : world.cwds
     if (!folders)
@@ -37,14 +37,18 @@ export async function touching(
   return { finding, paths }
 }
 
-async function touched(path: string, how: Touch, ground: Ground): Promise<{ finding: Finding; paths: Touched[] }> {
-  const spot = await spotOf(path, ground)
+async function touched(
+  path: string,
+  how: Touch,
+  bounds: ProjectBounds,
+): Promise<{ finding: Finding; paths: Touched[] }> {
+  const spot = await locatePath(path, bounds)
   const paths: Touched[] = [{ path, real: spot.real, how }]
   const finding = (kind: Finding['class'], why: string) => ({ finding: { class: kind, why }, paths })
   if (spot.device && how === 'run') return finding('dynamic', 'it runs what it is fed')
   if (spot.device) return { finding: nothing, paths: [] }
   const removes = how === 'remove'
-  if (removes && (spot.real === ground.root || isWithin(spot.real, ground.root)))
+  if (removes && (spot.real === bounds.root || isWithin(spot.real, bounds.root)))
     return finding('destructive', `it removes ${path}, and the project with it`)
   if (removes && spot.guarded) return finding('destructive', `it removes ${path}, which git or termaite needs`)
   if (removes && !spot.inside) return finding('destructive', `it removes ${path}, outside the project`)
@@ -56,19 +60,23 @@ async function touched(path: string, how: Touch, ground: Ground): Promise<{ find
   return finding(kinds[how], `it ${words[how]} ${path}`)
 }
 
-/** A pattern: where it begins, and whether it can meet a file that holds secrets. */
-async function matching(path: string, how: Touch, ground: Ground): Promise<{ finding: Finding; paths: Touched[] }> {
+/** Judges a pattern by the folder where it starts, and by whether it can match a file that holds secrets. */
+async function matching(
+  path: string,
+  how: Touch,
+  bounds: ProjectBounds,
+): Promise<{ finding: Finding; paths: Touched[] }> {
   const parts = path.split('/')
   const first = parts.findIndex((part) => /[*?[]/.test(part))
   const folder = parts.slice(0, first).join('/') || '/'
-  const base = await touched(folder, how === 'remove' ? 'read' : how, ground)
+  const base = await touched(folder, how === 'remove' ? 'read' : how, bounds)
   let { finding } = base
-  // A pattern may go on to any folder, and a link leads anywhere.
+  // A pattern may match any folder below, and a link there leads anywhere.
   if (parts.slice(first).includes('..'))
     finding = worse(finding, { class: 'dynamic', why: `where ${path} leads is not known` })
   if (how === 'remove') {
     const all = first === parts.length - 1 && /^\.?\*+$/.test(parts[first]!)
-    const whole = all && isWithin(folder, ground.root)
+    const whole = all && isWithin(folder, bounds.root)
     finding = worse(
       finding,
       whole || finding.class === 'outside'
@@ -81,7 +89,7 @@ async function matching(path: string, how: Touch, ground: Ground): Promise<{ fin
   return { finding, paths: base.paths.map((one) => ({ ...one, path })) }
 }
 
-/** Names that stand for all secret files where the folder itself cannot be looked at. */
+/** Sample names of secret files, for folders that cannot be listed. */
 const samples = [
   '.env',
   '.env.local',

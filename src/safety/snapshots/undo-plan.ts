@@ -5,6 +5,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { checked, onDisk, parentOf, readablePath, splitPaths, workFile } from './snapshot-repository.ts'
 import { changesBetween } from './tree-diff.ts'
 import { writeObjects } from './git-objects.ts'
+import { defined } from '../../base/defined.ts'
 
 /** One path to restore: `target` is what it should hold (undefined: delete it), `found` what it holds now. */
 export type Move = { path: RawPath; target?: Item; found?: Item; conflict: boolean }
@@ -80,22 +81,15 @@ function stepsOf(moves: readonly Move[], renamed: readonly Change[]): UndoStep[]
     if (!goes || !comes || goes.target || !comes.target) return []
     open.delete(goes.path)
     open.delete(path)
-    return [
-      {
-        action: 'rename',
-        path: readablePath(goes.path),
-        to: readablePath(path),
-        ...mark(goes.conflict || comes.conflict),
-      },
-    ]
+    const conflict = goes.conflict || comes.conflict || undefined
+    return [defined({ action: 'rename', path: readablePath(goes.path), to: readablePath(path), conflict })]
   })
   const rest = [...open.values()].map((move): UndoStep => {
-    return { action: move.target ? 'restore' : 'delete', path: readablePath(move.path), ...mark(move.conflict) }
+    const action = move.target ? 'restore' : 'delete'
+    return defined({ action, path: readablePath(move.path), conflict: move.conflict || undefined })
   })
   return [...renames, ...rest].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
-
-const mark = (conflict: boolean): { conflict?: true } => (conflict ? { conflict } : {})
 
 function same(a: Item | undefined, b: Item | undefined): boolean {
   return a?.mode === b?.mode && a?.id === b?.id
