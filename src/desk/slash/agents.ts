@@ -13,7 +13,7 @@ import { oneLine } from '../../base/table.ts'
 export function agentsCommand(controls: DeskControls): Command {
   return {
     name: 'agents',
-    help: 'Show each agent: state, window, channel, and what it may do.',
+    help: 'Show the agents and what they may do.',
     matters: true,
     async run(_args, { say }) {
       const app = controls.app()

@@ -10,7 +10,7 @@ const newest = 20
 export function auditCommand(controls: DeskControls): Command {
   return {
     name: 'audit',
-    help: 'Show what termaite’s own agent was allowed to do here, and did.',
+    help: 'Show the audit of termaite’s own agent.',
     async run(_args, { say }) {
       const { native } = controls.app()
       const audit = auditOf(native)

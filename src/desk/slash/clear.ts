@@ -13,7 +13,7 @@ export function clearCommand(controls: DeskControls): Command {
   return {
     name: 'clear',
     screen: true,
-    help: `Start a new session, or erase this project's conversation for good.`,
+    help: 'Start a new session, or erase all.',
     matters: true,
     async run(_args, world) {
       const choice = await asked(controls.app(), world)

@@ -15,7 +15,7 @@ export function viewCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'compact',
-      help: 'Summarise the older half of the conversation now.',
+      help: 'Summarise the older half now.',
       matters: true,
       async run(_args, { say, signal }) {
         say('Summarising the older half of the conversation…', 'note')
@@ -25,7 +25,7 @@ export function viewCommands(controls: DeskControls): Command[] {
     },
     {
       name: 'context_size',
-      help: 'Show how much of each agent’s window the conversation fills.',
+      help: 'Show how full each agent’s window is.',
       run: async (_args, { say }) => say(await sizeText(controls.app()), 'text'),
     },
   ]

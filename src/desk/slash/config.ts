@@ -6,7 +6,7 @@ export function configCommand(controls: DeskControls): Command {
   return {
     name: 'config',
     screen: true,
-    help: 'Edit the settings; valid changes take effect at once.',
+    help: 'Edit the settings.',
     matters: true,
     async run(_args, { say, ask, signal, screen }) {
       const { io, place } = controls.app()

@@ -25,7 +25,7 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
     name: 'connect',
     screen: true,
     words: '[provider] [forget]',
-    help: 'Store a provider’s API key for termaite’s own agent, or forget it.',
+    help: 'Store or forget a provider’s API key.',
     complete: (typed) => goingOn(typed, remote),
     async run(args, world) {
       const [typed, ...more] = args.split(/\s+/).filter((word) => word !== '')

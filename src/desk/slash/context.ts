@@ -21,7 +21,7 @@ export function contextCommand(controls: DeskControls): Command {
   return {
     name: 'context',
     words: '[agent]',
-    help: 'What fills the window of termaite’s own agent.',
+    help: 'Show what fills the agent’s window.',
     complete: (typed) => goingOn(typed, names()),
     async run(args, { say }) {
       const { conversation, blobs } = controls.app()

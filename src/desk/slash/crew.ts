@@ -19,7 +19,7 @@ export function crewCommand(controls: DeskControls): Command {
   return {
     name: 'crew',
     words: '[verb <slot>]',
-    help: 'List the crew’s agents; watch, answer, attach to or end one.',
+    help: 'List, watch, answer or end crew agents.',
     complete: (typed) => goingOn(typed, verbs),
     async run(args, world) {
       const { io, place, settings } = controls.app()

@@ -27,7 +27,7 @@ export function changeCommands(controls: DeskControls): Command[] {
     {
       name: 'diff',
       words: '[turn]',
-      help: 'Show what the last turn changed, or the turn with this id.',
+      help: 'Show what a turn changed.',
       matters: true,
       run: async (args, { say }) => say(await diffText(keeping(controls), args.trim() || undefined), 'text'),
     },

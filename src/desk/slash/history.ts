@@ -14,7 +14,7 @@ export function historyCommand(controls: DeskControls): Command {
   return {
     name: 'history',
     words: '[n]',
-    help: `The last ${usual} turns of this session in brief, or the last n.`,
+    help: `The last ${usual} turns in brief, or the last n.`,
     async run(args, { say }) {
       const count = args.trim() === '' ? usual : Number(args)
       if (!Number.isSafeInteger(count) || count < 1)

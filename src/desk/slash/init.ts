@@ -7,7 +7,7 @@ import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agent
 export function initCommand(controls: DeskControls): Command {
   return {
     name: 'init',
-    help: 'Let an agent read the project and write AGENTS.md; asks first.',
+    help: 'Let an agent write AGENTS.md; asks first.',
     matters: true,
     async run() {
       const { settings } = controls.app()

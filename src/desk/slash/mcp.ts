@@ -17,7 +17,7 @@ export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',
     words: '[status|tools|refresh]',
-    help: 'Show the MCP servers of termaite’s own agent and their tools, or restart them.',
+    help: 'Show or restart the MCP servers.',
     complete: (typed) => goingOn(typed, ways),
     async run(args, world) {
       const [typed = 'status', ...more] = args.split(/\s+/).filter((word) => word !== '')

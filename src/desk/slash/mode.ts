@@ -10,7 +10,7 @@ export function modeCommand(controls: DeskControls): Command {
   return {
     name: 'mode',
     words: `[${modes.join('|')}]`,
-    help: 'Choose the mode: all agents, only termaite’s own, or only planning.',
+    help: 'Choose the mode: chat, agent or plan.',
     complete: (typed) => goingOn(typed, modes),
     async run(args, world) {
       const options = modes.map((mode) => ({ id: mode, label: `${mode}: ${workModes[mode]}` }))
@@ -29,7 +29,7 @@ export function planCommand(controls: DeskControls): Command {
   return {
     name: 'plan',
     words: '[prompt]',
-    help: 'Plan without changing anything; type it again to leave plan mode.',
+    help: 'Plan without changing anything, or stop.',
     async run(args, { say }) {
       const wish = args.trim()
       if (controls.standing().mode !== 'plan') for (const words of await controls.setMode('plan')) say(words, 'note')

@@ -10,7 +10,7 @@ export function permissionsCommand(controls: DeskControls): Command {
   return {
     name: 'permissions',
     words: '[remove]',
-    help: 'Show the permission rules of termaite’s own agent, or remove one.',
+    help: 'Show permission rules, or remove one.',
     complete: (typed) => goingOn(typed, ['remove']),
     async run(args, world) {
       if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])

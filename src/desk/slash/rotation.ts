@@ -25,7 +25,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
     {
       name: 'switch',
       words: '[agent|auto]',
-      help: 'Choose the agent for the next turn only.',
+      help: 'Choose the agent of the next turn only.',
       matters: true,
       complete: (typed) => goingOn(typed, [...names(), auto]),
       async run(args, world) {
@@ -40,7 +40,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
     {
       name: 'strategy',
       words: '[strategy]',
-      help: 'Choose the rotation strategy: round-robin, exhaustion or random.',
+      help: 'Choose the rotation strategy.',
       complete: (typed) => goingOn(typed, strategies),
       async run(args, world) {
         const now = controls.standing().strategy

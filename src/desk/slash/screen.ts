@@ -13,14 +13,14 @@ export const screenCommands: readonly Command[] = [
   {
     name: 'exit',
     screen: true,
-    help: 'Leave the chat; the conversation is kept.',
+    help: 'Leave; the conversation is kept.',
     matters: true,
     run: async (_args, { screen }) => screen.exit(),
   },
   {
     name: 'cls',
     screen: true,
-    help: 'Clear the screen; the conversation is kept.',
+    help: 'Clear the screen only.',
     run: async (_args, { screen }) => screen.clear(),
   },
 ]

@@ -16,7 +16,7 @@ export function sessionCommands(controls: DeskControls): Command[] {
       name: 'reset',
       screen: true,
       words: '[name]',
-      help: 'Start a new session and keep the old one.',
+      help: 'Start a new session; the old is kept.',
       matters: true,
       async run(args, { say }) {
         const before = controls.app().session.id
@@ -28,7 +28,7 @@ export function sessionCommands(controls: DeskControls): Command[] {
     {
       name: 'sessions',
       screen: true,
-      help: 'List the sessions of this project and resume one.',
+      help: 'List the sessions and resume one.',
       matters: true,
       run: (_args, world) => pick(controls, world),
     },

@@ -7,7 +7,7 @@ export function setupCommand(controls: DeskControls): Command {
   return {
     name: 'setup',
     screen: true,
-    help: 'Find the agent CLIs and models on this machine and choose which take turns.',
+    help: 'Find agents and choose which take turns.',
     async run(_args, { say, ask, signal }) {
       const { io, place } = controls.app()
       const done = await runSetup({ say, ask, signal, env: io.env, home: place.home, clock: io.clock })

@@ -17,7 +17,7 @@ export function skillCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'skills',
-      help: 'List the skills that termaite’s own agent can load.',
+      help: 'List the skills.',
       async run(_args, { say }) {
         const { skills, warnings } = await skillsOf(controls)
         const lines = skills.map(
@@ -31,7 +31,7 @@ export function skillCommands(controls: DeskControls): Command[] {
     {
       name: 'skill',
       words: '<name> [request]',
-      help: 'Load a skill into termaite’s own agent for a request.',
+      help: 'Use a skill for a request.',
       complete: async (typed) =>
         goingOn(
           typed,

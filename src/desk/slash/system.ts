@@ -10,7 +10,7 @@ import { list } from '../../base/table.ts'
 export function refreshSystemCommand(controls: DeskControls): Command {
   return {
     name: 'refresh-system',
-    help: 'Scan this machine again, and tell termaite’s own agent.',
+    help: 'Scan this machine again.',
     async run(args, { say, signal }) {
       if (args.trim() !== '') throw new UsageError('/refresh-system takes no words.')
       const { known } = machineOf(controls.app().native)

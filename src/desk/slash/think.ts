@@ -19,7 +19,7 @@ export function thinkCommand(controls: DeskControls): Command {
   return {
     name: 'think',
     words: '[how|resume] [request]',
-    help: 'Choose a thinking framework for this project, or for one request.',
+    help: 'Choose a thinking framework.',
     matters: true,
     complete: (typed) => goingOn(typed, [...thinkings, 'resume']),
     async run(args, world) {

@@ -8,7 +8,7 @@ import { block } from './code-block.ts'
 export function todosCommand(controls: DeskControls): Command {
   return {
     name: 'todos',
-    help: 'Show the task list of termaite’s own agent.',
+    help: 'Show the agent’s task list.',
     async run(args, { say }) {
       if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
       const items = await new TodoList().read(controls.app().place.cwd).catch((error) => {

@@ -14,7 +14,7 @@ const begun = 'A running session keeps what it was told at its start; /clear beg
 export function trustCommand(controls: DeskControls): Command {
   return {
     name: 'trust',
-    help: 'Show what this folder can run or steer, and decide whether to trust it.',
+    help: 'Decide whether to trust this folder.',
     async run(args, world) {
       if (args.trim() !== '') throw new UsageError('/trust takes no words.')
       const app = controls.app()

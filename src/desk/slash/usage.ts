@@ -9,7 +9,7 @@ export function usageCommand(controls: DeskControls): Command {
   return {
     name: 'usage',
     words: '[agent|day|…]',
-    help: 'Show tokens and cost, and how each number is known.',
+    help: 'Show tokens and cost.',
     matters: true,
     complete: (typed) => goingOn(typed, usageRows),
     async run(args, { say }) {
