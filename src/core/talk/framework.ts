@@ -1,4 +1,4 @@
-/** The six ways of thinking, each with its steps in a few words. */
+/** The ways of thinking, each with its steps in a few words. */
 export const frameworks = {
   direct: 'one step',
   consensus: 'weigh several ways',
@@ -11,6 +11,16 @@ export const frameworks = {
 export type Framework = keyof typeof frameworks
 
 export const frameworkNames = Object.keys(frameworks) as Framework[]
+
+/** The kind of request that each framework is for, as the agent that chooses one is told. */
+export const frameworkUses: Readonly<Record<Framework, string>> = {
+  direct: 'Simple, one-tool task',
+  consensus: 'Open-ended, multiple valid paths',
+  sequential: 'Debugging/diagnosis',
+  decompose: 'Large multi-part feature',
+  reflect: 'Safety-critical, needs verification',
+  script: 'Complex logic, better as code',
+}
 
 /** The roles that a framework consults beside the agent that acts. The `advisors` setting can name the agent for each. */
 export const advisorRoles = [

@@ -48,7 +48,7 @@ Which thinking framework is most appropriate?
 - REFLECT: Safety-critical, needs verification
 - SCRIPT: Complex logic, better as code
 Installed on this machine: git, node.
-Do not act on the request. Answer with one of the six words and nothing else.`,
+Do not act on the request. Answer with one of these words and nothing else.`,
   ])
 })
 

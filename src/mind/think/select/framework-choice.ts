@@ -3,7 +3,7 @@ import type { Framework } from '../../../core/talk/framework.ts'
 import type { SystemSpec } from '../../../core/work/system-spec.ts'
 import type { RuleMatch } from './framework-rules.ts'
 import type { Request } from './request-text.ts'
-import { frameworkNames } from '../../../core/talk/framework.ts'
+import { frameworkNames, frameworkUses } from '../../../core/talk/framework.ts'
 import { match } from './framework-rules.ts'
 import { opens, requestOf, shortened, sign } from './request-text.ts'
 import { select } from './select.ts'
@@ -77,16 +77,6 @@ const wonders = opens(
 /** Whether a few words only make sense after the conversation before them: they need no framework. */
 const isFollowUp = ({ text, words }: Request) => words.length <= longestFollowUp && (refers(text) || wonders(text))
 
-/** The six labels that a model chooses among. */
-const labels: Record<Framework, string> = {
-  direct: 'Simple, one-tool task',
-  consensus: 'Open-ended, multiple valid paths',
-  sequential: 'Debugging/diagnosis',
-  decompose: 'Large multi-part feature',
-  reflect: 'Safety-critical, needs verification',
-  script: 'Complex logic, better as code',
-}
-
 /** The beginning and the end of a long request say what it wants. */
 const longestRequest = 2000
 
@@ -96,9 +86,9 @@ export function labelPrompt(request: string, { binaries, runtimes }: SystemSpec)
   return [
     `Given this request: ${JSON.stringify(shortened(request, longestRequest))}`,
     'Which thinking framework is most appropriate?',
-    ...frameworkNames.map((name) => `- ${name.toUpperCase()}: ${labels[name]}`),
+    ...frameworkNames.map((name) => `- ${name.toUpperCase()}: ${frameworkUses[name]}`),
     `Installed on this machine: ${installed.join(', ') || 'nothing that is known'}.`,
-    'Do not act on the request. Answer with one of the six words and nothing else.',
+    'Do not act on the request. Answer with one of these words and nothing else.',
   ].join('\n')
 }
 
@@ -106,7 +96,7 @@ const names = frameworkNames.join('|')
 
 /** Reads the chosen label from an answer; undefined when no one label stands out. */
 export function parseLabel(answer: string): Framework | undefined {
-  const lines = answer.split('\n').map((line) => line.replace(/[^\w]+/g, ' ').trim())
+  const lines = answer.split('\n').map((line) => line.replace(/[^\w-]+/g, ' ').trim())
   // The last label alone on a line counts: an agent that reasons first decides at the end.
   const alone = lines.findLast((line) =>
     new RegExp(`^((the )?(answer|framework)( is)? )?(FW_)?(${names})$`, 'i').test(line),
