@@ -89,7 +89,7 @@ test(
         [/Done by native/, '/mcp\r'],
         [/not used before it is trusted/, '/trust\r'],
         [/2 Do not use them[^]*> /, '1\r'],
-        [/used from the next turn on/, '/mcp\r'],
+        [/Trusted from the next turn on/, '/mcp\r'],
         [/\(\.mcp\.json\)/, '/reset\r'],
         [/A new session/, 'look again\r'],
         ...no,

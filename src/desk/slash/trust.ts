@@ -24,10 +24,10 @@ export function trustCommand(controls: DeskControls): Command {
       if (now.files.length === 0) return world.say('This folder has nothing that needs trust.', 'note')
       if (now.state === 'trusted') {
         const shows = [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
-        const text = `What comes with ${root} is trusted until one of its files changes.`
+        const text = `The files in ${root} are trusted until one of them changes.`
         const options = [
-          { id: 'keep', label: 'Keep trusting it' },
-          { id: 'forget', label: 'Stop trusting it: ask again before it is used' },
+          { id: 'keep', label: 'Keep trusting them' },
+          { id: 'forget', label: 'Stop trusting them: ask again before they are used' },
         ]
         if ((await choose(world, text, options, shows)) !== 'forget') return
         await book.forget(root)
