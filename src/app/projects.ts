@@ -5,7 +5,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { UsageError } from '../core/io.ts'
 import { homeOf } from './place.ts'
-import { openIndex } from '../store/index/conversation-index.ts'
 
 export type KnownProject = { slug: string } & ProjectDoc
 
@@ -47,6 +46,7 @@ export function latestProject(io: Io): string {
 /** Removes a project from the index. Its log must be deleted before, or the index would take it in again. */
 export async function forgetInIndex(home: string, slug: string, clock: Clock): Promise<void> {
   if (!existsSync(join(home, 'termaite.db'))) return
+  const { openIndex } = await import('../store/index/conversation-index.ts')
   const index = openIndex(home, { clock })
   try {
     await index.forget(slug)

@@ -9,7 +9,7 @@ Do not write AGENTS.md until you have thoroughly explored the codebase.
 Your entire response must be ONLY the raw markdown content of AGENTS.md.
 Do NOT include any preamble, summary, explanation, or meta-commentary.
 Do NOT say "Here is the AGENTS.md" or "I have created...".
-Do NOT write the file yourself: whoever asked you shows your response to a person and writes it.
+Do NOT write the file yourself: termaite shows your response to a person and writes it.
 Start your response directly with "# AGENTS.md" and the first section header.
 
 ## Step 1 — Discover existing instruction files

@@ -13,8 +13,8 @@ import { stateWords } from './agents.ts'
 const auto = 'auto'
 
 const meanings: Record<Strategy, string> = {
-  'round-robin': 'the one after whoever answered last',
-  exhaustion: 'whoever answered last, until it fails',
+  'round-robin': 'the agent after the one that answered last',
+  exhaustion: 'the agent that answered last, until it fails',
   random: 'anyone',
 }
 
